@@ -1,0 +1,304 @@
+//! How the values inside records are written.
+
+use std::time::Duration;
+
+use super::{DecodeError, Reader, Wire, Writer, codec};
+use crate::failure::Failure;
+use crate::id::{Generation, RpcId, RunId, Seed};
+use crate::location::{Location, Scope, Segment};
+use crate::name::Name;
+use crate::offset::{RecordNumber, RecordRange};
+use crate::payload::Payload;
+use crate::record::{BranchesKind, ChildOutcome, FailureOutcome, RowOperation, TimerPurpose};
+use crate::retry::{Backoff, RetryPolicy, StepOptions};
+use crate::time::Timestamp;
+
+impl Wire for u64 {
+    fn put(&self, out: &mut Writer) {
+        out.varint(*self);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        input.varint()
+    }
+}
+
+impl Wire for u32 {
+    fn put(&self, out: &mut Writer) {
+        out.varint(u64::from(*self));
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Self::try_from(input.varint()?).map_err(|_| DecodeError::Damaged("a number is too large"))
+    }
+}
+
+impl Wire for bool {
+    fn put(&self, out: &mut Writer) {
+        out.byte(u8::from(*self));
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        match input.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(DecodeError::Damaged("a flag is neither 0 nor 1")),
+        }
+    }
+}
+
+impl Wire for String {
+    fn put(&self, out: &mut Writer) {
+        out.bytes(self.as_bytes());
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        input.text().map(str::to_owned)
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn put(&self, out: &mut Writer) {
+        match self {
+            None => out.byte(0),
+            Some(value) => {
+                out.byte(1);
+                value.put(out);
+            }
+        }
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        match input.byte()? {
+            0 => Ok(None),
+            1 => T::take(input).map(Some),
+            _ => Err(DecodeError::Damaged(
+                "an optional field is neither absent nor present",
+            )),
+        }
+    }
+}
+
+impl<T: Wire> Wire for Vec<T> {
+    fn put(&self, out: &mut Writer) {
+        out.varint(self.len() as u64);
+        for item in self {
+            item.put(out);
+        }
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let count = input.varint()?;
+        // Every item takes at least one byte, so a longer list cannot be true.
+        if count > input.remaining() as u64 {
+            return Err(DecodeError::Damaged("a list is longer than its bytes"));
+        }
+        (0..count).map(|_| T::take(input)).collect()
+    }
+}
+
+impl<T: Wire> Wire for Box<T> {
+    fn put(&self, out: &mut Writer) {
+        (**self).put(out);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        T::take(input).map(Self::new)
+    }
+}
+
+impl Wire for Name {
+    fn put(&self, out: &mut Writer) {
+        out.name(self);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        input.name()
+    }
+}
+
+impl Wire for Payload {
+    fn put(&self, out: &mut Writer) {
+        out.bytes(self.as_bytes());
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        input.bytes().map(Self::from_stored)
+    }
+}
+
+impl Wire for Timestamp {
+    fn put(&self, out: &mut Writer) {
+        out.varint(self.as_millis());
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        input.varint().map(Self::from_millis)
+    }
+}
+
+impl Wire for Duration {
+    fn put(&self, out: &mut Writer) {
+        out.varint(u64::try_from(self.as_millis()).unwrap_or(u64::MAX));
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        input.varint().map(Self::from_millis)
+    }
+}
+
+impl Wire for Seed {
+    fn put(&self, out: &mut Writer) {
+        out.out.extend_from_slice(&self.0.to_le_bytes());
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut bytes = [0; 8];
+        for byte in &mut bytes {
+            *byte = input.byte()?;
+        }
+        Ok(Self(u64::from_le_bytes(bytes)))
+    }
+}
+
+impl Wire for RecordNumber {
+    fn put(&self, out: &mut Writer) {
+        out.varint(self.0);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        input.varint().map(Self)
+    }
+}
+
+impl Wire for Generation {
+    fn put(&self, out: &mut Writer) {
+        self.0.put(out);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        u32::take(input).map(Self)
+    }
+}
+
+impl Wire for RunId {
+    fn put(&self, out: &mut Writer) {
+        out.bytes(self.as_str().as_bytes());
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Self::new(input.text()?).map_err(|_| DecodeError::Damaged("a run id breaks its rules"))
+    }
+}
+
+impl Wire for RpcId {
+    fn put(&self, out: &mut Writer) {
+        out.bytes(self.0.as_bytes());
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self(input.text()?.into()))
+    }
+}
+
+impl Wire for Segment {
+    fn put(&self, out: &mut Writer) {
+        match self {
+            Self::Named(name, counter) => {
+                out.byte(0);
+                name.put(out);
+                counter.put(out);
+            }
+            Self::Iteration(number) => {
+                out.byte(1);
+                number.put(out);
+            }
+        }
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        match input.byte()? {
+            0 => Ok(Self::Named(Name::take(input)?, u32::take(input)?)),
+            1 => Ok(Self::Iteration(u64::take(input)?)),
+            _ => Err(DecodeError::Damaged("a scope is of an unknown kind")),
+        }
+    }
+}
+
+impl Wire for Location {
+    fn put(&self, out: &mut Writer) {
+        let path = self.scope.segments();
+        out.varint(path.len() as u64);
+        for segment in path {
+            segment.put(out);
+        }
+        self.name.put(out);
+        self.counter.put(out);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let path = Vec::<Segment>::take(input)?;
+        Ok(Self {
+            scope: Scope::from_segments(path),
+            name: Name::take(input)?,
+            counter: u32::take(input)?,
+        })
+    }
+}
+
+codec!(RecordRange { first, last });
+codec!(Failure {
+    code,
+    name,
+    message,
+    stack,
+    cause,
+    attempt
+});
+codec!(RetryPolicy {
+    limit,
+    backoff,
+    base,
+    cap
+});
+codec!(StepOptions {
+    retry,
+    timeout,
+    retry_timeouts,
+    best_effort,
+    sensitive,
+    ephemeral,
+    fenced
+});
+
+/// An enum without data, as one permanent byte per variant.
+macro_rules! byte_codec {
+    ($kind:ident { $($variant:ident = $byte:literal),* $(,)? }) => {
+        impl Wire for $kind {
+            fn put(&self, out: &mut Writer) {
+                out.byte(match self { $(Self::$variant => $byte,)* });
+            }
+            fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                match input.byte()? {
+                    $($byte => Ok(Self::$variant),)*
+                    _ => Err(DecodeError::Damaged(concat!("an unknown value of ", stringify!($kind)))),
+                }
+            }
+        }
+    };
+}
+
+byte_codec!(Backoff { Constant = 0, Linear = 1, Exponential = 2, Custom = 3 });
+byte_codec!(BranchesKind { Join = 0, Race = 1 });
+byte_codec!(FailureOutcome { Retrying = 0, Exhausted = 1, Fatal = 2, TimedOut = 3, RollBack = 4 });
+byte_codec!(RowOperation { Upsert = 0, Delete = 1 });
+byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5 });
+
+impl Wire for ChildOutcome {
+    fn put(&self, out: &mut Writer) {
+        match self {
+            Self::Completed(result) => {
+                out.byte(0);
+                result.put(out);
+            }
+            Self::Failed(error) => {
+                out.byte(1);
+                error.put(out);
+            }
+            Self::Cancelled(error) => {
+                out.byte(2);
+                error.put(out);
+            }
+        }
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        match input.byte()? {
+            0 => Payload::take(input).map(Self::Completed),
+            1 => Failure::take(input).map(Self::Failed),
+            2 => Failure::take(input).map(Self::Cancelled),
+            _ => Err(DecodeError::Damaged("an unknown outcome of a child")),
+        }
+    }
+}

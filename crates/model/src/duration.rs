@@ -1,0 +1,121 @@
+//! Durations: typed (`hours(24)`) and as people write them (`"24 hours"`, `"7d"`, `"1500ms"`).
+
+use std::time::Duration;
+
+/// Text that is no duration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid duration {given:?}: {reason}; write it as \"24 hours\", \"7d\" or \"1500ms\"")]
+pub struct InvalidDuration {
+    given: String,
+    reason: String,
+}
+
+/// Reads a duration as people write it.
+pub fn parse_duration(text: &str) -> Result<Duration, InvalidDuration> {
+    humantime::parse_duration(text).map_err(|error| InvalidDuration {
+        given: text.chars().take(64).collect(),
+        reason: error.to_string(),
+    })
+}
+
+/// `n` milliseconds.
+#[must_use]
+pub const fn millis(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// `n` seconds.
+#[must_use]
+pub const fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+/// `n` minutes.
+#[must_use]
+pub const fn minutes(n: u64) -> Duration {
+    Duration::from_secs(n.saturating_mul(60))
+}
+
+/// `n` hours.
+#[must_use]
+pub const fn hours(n: u64) -> Duration {
+    Duration::from_secs(n.saturating_mul(3_600))
+}
+
+/// `n` days of 24 hours.
+#[must_use]
+pub const fn days(n: u64) -> Duration {
+    Duration::from_secs(n.saturating_mul(86_400))
+}
+
+/// Durations in JSON, as whole milliseconds.
+pub(crate) mod whole_millis {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    pub(crate) fn serialize<S: Serializer>(value: &Duration, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_u64(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
+        u64::deserialize(input).map(Duration::from_millis)
+    }
+}
+
+/// Durations in JSON that may be absent.
+pub(crate) mod optional_millis {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::time::Duration;
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<Duration>,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        value
+            .map(|d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+            .serialize(out)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        input: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(input)?.map(Duration::from_millis))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn people_and_code_mean_the_same() {
+        for (text, typed) in [
+            ("24 hours", hours(24)),
+            ("7d", days(7)),
+            ("7 days", days(7)),
+            ("1500ms", millis(1500)),
+            ("2s", secs(2)),
+            ("1 minute 30 s", secs(90)),
+            ("90min", minutes(90)),
+        ] {
+            assert_eq!(parse_duration(text), Ok(typed), "{text}");
+        }
+    }
+
+    // B33
+    #[test]
+    fn a_bad_duration_is_refused_with_examples() {
+        for bad in ["", "soon", "-1s", "5", "1 parsec"] {
+            let error = parse_duration(bad).unwrap_err();
+            assert!(error.to_string().contains("24 hours"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_never_panics(text in ".{0,40}") {
+            let _ = parse_duration(&text);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The stable codes of everything that can go wrong; each has a page in `docs/errors/`.
+
+use std::fmt;
+
+/// What went wrong, in one permanent word. The page `docs/errors/<code>.md` gives cause and remedy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// A name breaks the rules of names.
+    InvalidName,
+    /// A run id breaks the rules of run ids.
+    InvalidRunId,
+    /// Options contradict each other or are out of range.
+    InvalidOptions,
+    /// A payload is over the limit.
+    PayloadTooLarge,
+    /// A value cannot be written as JSON.
+    Unserializable,
+    /// JSON does not have the expected shape.
+    Undecodable,
+    /// No workflow of that name is registered here.
+    UnknownWorkflow,
+    /// No run of that id exists.
+    UnknownRun,
+    /// The strict form of start found the id taken.
+    RunExists,
+    /// The run is over and takes nothing more.
+    RunFinished,
+    /// The workflow does not accept an event of that name.
+    EventNotAccepted,
+    /// The run holds too many events that nobody consumed.
+    TooManyEvents,
+    /// The rpc was answered already, timed out, or never existed.
+    RpcNotOpen,
+    /// A payload does not match its declared schema.
+    SchemaMismatch,
+    /// A step failed with an error that is not retried.
+    StepFailed,
+    /// A step failed and no retries are left.
+    StepExhausted,
+    /// A step took longer than its timeout.
+    StepTimedOut,
+    /// A step panicked.
+    StepPanicked,
+    /// The workflow function returned an error.
+    WorkflowFailed,
+    /// The workflow function panicked.
+    WorkflowPanicked,
+    /// The run's deadline passed.
+    DeadlineExceeded,
+    /// The code no longer fits the journal.
+    Diverged,
+    /// The workflow awaited something that is not durable.
+    NotDurable,
+    /// An event did not come in time, where the code asked for an error.
+    EventTimedOut,
+    /// A client's wait ended before the run did.
+    WaitTimedOut,
+    /// The awaited run failed.
+    RunFailed,
+    /// The awaited run was cancelled.
+    RunCancelled,
+    /// The awaited run was terminated.
+    RunTerminated,
+    /// The awaited run failed and so did its rollback.
+    RollbackFailed,
+    /// The run was taken over too often without progress.
+    NoProgress,
+    /// Another process has the directory open.
+    StoreLocked,
+    /// The directory was written by a newer version.
+    StoreNewer,
+    /// The stored bytes are not what was written.
+    StoreCorrupt,
+    /// The disk is full.
+    StoreFull,
+    /// The store cannot be reached or read.
+    StoreUnavailable,
+    /// A sync failed; the store refuses writes until it is reopened.
+    StorePoisoned,
+    /// A setting of the store would lose data.
+    StoreUnsafe,
+    /// A journal holds records this version does not know.
+    JournalNewer,
+    /// Another executor holds the run.
+    Fenced,
+    /// The engine is shutting down.
+    ShuttingDown,
+}
+
+impl ErrorCode {
+    /// Every code.
+    pub const ALL: &'static [Self] = &[
+        Self::InvalidName,
+        Self::InvalidRunId,
+        Self::InvalidOptions,
+        Self::PayloadTooLarge,
+        Self::Unserializable,
+        Self::Undecodable,
+        Self::UnknownWorkflow,
+        Self::UnknownRun,
+        Self::RunExists,
+        Self::RunFinished,
+        Self::EventNotAccepted,
+        Self::TooManyEvents,
+        Self::RpcNotOpen,
+        Self::SchemaMismatch,
+        Self::StepFailed,
+        Self::StepExhausted,
+        Self::StepTimedOut,
+        Self::StepPanicked,
+        Self::WorkflowFailed,
+        Self::WorkflowPanicked,
+        Self::DeadlineExceeded,
+        Self::Diverged,
+        Self::NotDurable,
+        Self::EventTimedOut,
+        Self::WaitTimedOut,
+        Self::RunFailed,
+        Self::RunCancelled,
+        Self::RunTerminated,
+        Self::RollbackFailed,
+        Self::NoProgress,
+        Self::StoreLocked,
+        Self::StoreNewer,
+        Self::StoreCorrupt,
+        Self::StoreFull,
+        Self::StoreUnavailable,
+        Self::StorePoisoned,
+        Self::StoreUnsafe,
+        Self::JournalNewer,
+        Self::Fenced,
+        Self::ShuttingDown,
+    ];
+
+    /// The permanent word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidName => "invalid_name",
+            Self::InvalidRunId => "invalid_run_id",
+            Self::InvalidOptions => "invalid_options",
+            Self::PayloadTooLarge => "payload_too_large",
+            Self::Unserializable => "unserializable",
+            Self::Undecodable => "undecodable",
+            Self::UnknownWorkflow => "unknown_workflow",
+            Self::UnknownRun => "unknown_run",
+            Self::RunExists => "run_exists",
+            Self::RunFinished => "run_finished",
+            Self::EventNotAccepted => "event_not_accepted",
+            Self::TooManyEvents => "too_many_events",
+            Self::RpcNotOpen => "rpc_not_open",
+            Self::SchemaMismatch => "schema_mismatch",
+            Self::StepFailed => "step_failed",
+            Self::StepExhausted => "step_exhausted",
+            Self::StepTimedOut => "step_timed_out",
+            Self::StepPanicked => "step_panicked",
+            Self::WorkflowFailed => "workflow_failed",
+            Self::WorkflowPanicked => "workflow_panicked",
+            Self::DeadlineExceeded => "deadline_exceeded",
+            Self::Diverged => "diverged",
+            Self::NotDurable => "not_durable",
+            Self::EventTimedOut => "event_timed_out",
+            Self::WaitTimedOut => "wait_timed_out",
+            Self::RunFailed => "run_failed",
+            Self::RunCancelled => "run_cancelled",
+            Self::RunTerminated => "run_terminated",
+            Self::RollbackFailed => "rollback_failed",
+            Self::NoProgress => "no_progress",
+            Self::StoreLocked => "store_locked",
+            Self::StoreNewer => "store_newer",
+            Self::StoreCorrupt => "store_corrupt",
+            Self::StoreFull => "store_full",
+            Self::StoreUnavailable => "store_unavailable",
+            Self::StorePoisoned => "store_poisoned",
+            Self::StoreUnsafe => "store_unsafe",
+            Self::JournalNewer => "journal_newer",
+            Self::Fenced => "fenced",
+            Self::ShuttingDown => "shutting_down",
+        }
+    }
+
+    /// The code with that word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == word)
+    }
+
+    /// Whether the same request may succeed later without being changed.
+    #[must_use]
+    pub fn is_retryable(self) -> bool {
+        matches!(
+            self,
+            Self::StoreUnavailable
+                | Self::StorePoisoned
+                | Self::StoreFull
+                | Self::StoreLocked
+                | Self::Fenced
+                | Self::ShuttingDown
+                | Self::WaitTimedOut
+                | Self::TooManyEvents
+        )
+    }
+
+    /// Whether it is certain that the refused request changed nothing.
+    #[must_use]
+    pub fn has_no_side_effects(self) -> bool {
+        !matches!(
+            self,
+            Self::StoreUnavailable
+                | Self::StorePoisoned
+                | Self::StoreFull
+                | Self::StepFailed
+                | Self::StepExhausted
+                | Self::StepTimedOut
+                | Self::StepPanicked
+                | Self::WorkflowFailed
+                | Self::WorkflowPanicked
+                | Self::DeadlineExceeded
+                | Self::RunFailed
+                | Self::RunCancelled
+                | Self::RunTerminated
+                | Self::RollbackFailed
+        )
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_listed_once_and_leads_back() {
+        let mut words: Vec<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+        words.sort_unstable();
+        words.dedup();
+        assert_eq!(words.len(), ErrorCode::ALL.len());
+        for &code in ErrorCode::ALL {
+            assert_eq!(ErrorCode::parse(code.as_str()), Some(code));
+        }
+    }
+}

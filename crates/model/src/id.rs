@@ -1,0 +1,256 @@
+//! Identities: runs, streams, nodes, and the numbers that fence one writer from another.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::limits;
+use crate::location::Location;
+
+macro_rules! number {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub $inner);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl $name {
+            /// The number after this one.
+            #[must_use]
+            pub fn next(self) -> Self {
+                Self(self.0 + 1)
+            }
+        }
+    };
+}
+
+number! {
+    /// One life of a run: 1 for the first, n+1 after each revival.
+    Generation(u32)
+}
+number! {
+    /// The number a store gives a stream when it is created; sequential, never reused, the key of its rows.
+    StreamNumber(u64)
+}
+number! {
+    /// The fencing number of an execution right: higher each time the run is claimed. 0 means never claimed.
+    Epoch(u64)
+}
+number! {
+    /// The number of an executor's commit within its epoch, starting at 1.
+    ExecutorSeq(u64)
+}
+
+impl Generation {
+    /// The first life of a run.
+    pub const FIRST: Self = Self(1);
+}
+
+/// The random owner mark that goes with an [`Epoch`], so that an epoch rewound by a lossy failover still fences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Nonce(pub u64);
+
+/// One incarnation of an engine process; random, new at every start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u64);
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+/// The seed of a run's random numbers, fixed at creation. Hexadecimal in JSON, where 64 bits do not fit a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Seed(pub u64);
+
+impl From<Seed> for String {
+    fn from(seed: Seed) -> Self {
+        format!("{:016x}", seed.0)
+    }
+}
+
+impl TryFrom<String> for Seed {
+    type Error = std::num::ParseIntError;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        u64::from_str_radix(&text, 16).map(Self)
+    }
+}
+
+/// The name of a run, chosen by whoever starts it: 1–255 of `A-Z a-z 0-9 . _ : -`, without `..`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct RunId(Arc<str>);
+
+/// A run id that breaks the rules of [`RunId`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "invalid run id {given:?}: {reason}; use 1 to {} characters of A-Z a-z 0-9 . _ : - without \"..\"",
+    limits::RUN_ID_BYTES_MAX
+)]
+pub struct InvalidRunId {
+    /// The refused text, shortened.
+    pub given: String,
+    /// The rule it breaks.
+    pub reason: &'static str,
+}
+
+impl RunId {
+    /// Checks `text` against the rules.
+    pub fn new(text: impl AsRef<str>) -> Result<Self, InvalidRunId> {
+        let text = text.as_ref();
+        let refuse = |reason| {
+            Err(InvalidRunId {
+                given: text.chars().take(64).collect(),
+                reason,
+            })
+        };
+        if text.is_empty() {
+            return refuse("it is empty");
+        }
+        if text.len() > limits::RUN_ID_BYTES_MAX {
+            return refuse("it is too long");
+        }
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-');
+        if !text.chars().all(allowed) {
+            return refuse("it has a character that is not allowed");
+        }
+        if text.contains("..") {
+            return refuse("it contains \"..\"");
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = InvalidRunId;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::new(text)
+    }
+}
+
+impl From<RunId> for String {
+    fn from(id: RunId) -> Self {
+        id.as_str().to_owned()
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name of a stream in a store. A run's journal is `workflows/{id}`, later generations `workflows/{id}@{n}`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StreamName(Arc<str>);
+
+impl StreamName {
+    /// The journal of one generation of a run.
+    #[must_use]
+    pub fn of_run(id: &RunId, generation: Generation) -> Self {
+        if generation == Generation::FIRST {
+            Self(format!("workflows/{id}").into())
+        } else {
+            Self(format!("workflows/{id}@{generation}").into())
+        }
+    }
+
+    /// The run whose journal this is, if it is one.
+    #[must_use]
+    pub fn run(&self) -> Option<(RunId, Generation)> {
+        let rest = self.0.strip_prefix("workflows/")?;
+        let (id, generation) = match rest.split_once('@') {
+            Some((id, n)) => (id, Generation(n.parse().ok()?)),
+            None => (rest, Generation::FIRST),
+        };
+        Some((RunId::new(id).ok()?, generation))
+    }
+
+    /// The name as it was stored; no rule is checked, a store only ever returns what it was given.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for StreamName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The id by which a client answers one rpc of one generation of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RpcId(pub Arc<str>);
+
+impl RpcId {
+    /// The id of the rpc asked at `location`; a fork or revival asks under another id.
+    #[must_use]
+    pub fn of(run: &RunId, generation: Generation, location: &Location) -> Self {
+        let mut key = idempotency_key(run, generation, location);
+        key.truncate(16);
+        Self(format!("rpc_{key}").into())
+    }
+}
+
+impl fmt::Display for RpcId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The key that every attempt of one step shares: 32 hexadecimal digits from run, generation and location.
+#[must_use]
+pub fn idempotency_key(run: &RunId, generation: Generation, location: &Location) -> String {
+    let text = format!("{run}\n{generation}\n{location}");
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn run_ids_outside_the_alphabet_are_refused_with_the_rule() {
+        for bad in ["", "a b", "a/b", "a..b", "ü", &"x".repeat(256)] {
+            assert!(RunId::new(bad).is_err(), "{bad:?}");
+        }
+        for good in ["a", "order-1:x_y.z", &"x".repeat(255)] {
+            assert_eq!(RunId::new(good).unwrap().as_str(), good);
+        }
+    }
+
+    #[test]
+    fn a_stream_name_gives_back_its_run() {
+        let id = RunId::new("order-7").unwrap();
+        for generation in [Generation::FIRST, Generation(3)] {
+            let name = StreamName::of_run(&id, generation);
+            assert_eq!(name.run(), Some((id.clone(), generation)));
+        }
+        assert_eq!(StreamName::from_stored("chat/room").run(), None);
+    }
+}

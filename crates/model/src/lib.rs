@@ -1,0 +1,38 @@
+//! The vocabulary of Everstep: everything that is written down or sent, as types, and the bytes they become.
+//!
+//! This crate does no I/O, reads no clock and decides nothing. What a record *means* is decided in `machine`;
+//! where it is kept is decided by the stores. All crates share these types, so a word means one thing everywhere.
+
+mod codec;
+mod duration;
+mod error_code;
+mod failure;
+mod id;
+mod journal_json;
+pub mod limits;
+mod location;
+mod name;
+mod offset;
+mod payload;
+pub mod record;
+mod retry;
+mod status;
+mod time;
+
+pub use codec::{DecodeError, FORMAT_VERSION, Frame, FrameHeader};
+pub use duration::{InvalidDuration, days, hours, millis, minutes, parse_duration, secs};
+pub use error_code::ErrorCode;
+pub use failure::Failure;
+pub use id::{
+    Epoch, ExecutorSeq, Generation, InvalidRunId, NodeId, Nonce, RpcId, RunId, Seed, StreamName,
+    StreamNumber, idempotency_key,
+};
+pub use journal_json::{InvalidJournalLine, entry_from_json, entry_to_json};
+pub use location::{InvalidLocation, Location, Scope, Segment};
+pub use name::{Interner, InvalidName, Name};
+pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};
+pub use payload::{InvalidPayload, Payload, PayloadError};
+pub use record::{Body, Entry, Origin, Record};
+pub use retry::{Backoff, RetryPolicy, StepOptions};
+pub use status::{RunStatus, StepStatus, UnknownStatus};
+pub use time::{InvalidTimestamp, Timestamp};

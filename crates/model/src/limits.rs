@@ -1,0 +1,24 @@
+//! Named limits. Each is checked where data enters, with an error that names it.
+
+/// Bytes of a run id.
+pub const RUN_ID_BYTES_MAX: usize = 255;
+/// Characters of a name of a step, event, workflow, branch or collection.
+pub const NAME_CHARS_MAX: usize = 256;
+/// Bytes of one payload: an input, a result, an event, an answer.
+pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of one payload above which the engine warns.
+pub const PAYLOAD_BYTES_WARN: usize = 256 * 1024;
+/// Events a run may hold that no wait has consumed.
+pub const UNCONSUMED_EVENTS_MAX: u64 = 10_000;
+/// Bytes of a dedup id or an idempotency key.
+pub const KEY_BYTES_MAX: usize = 512;
+/// Tags of one run.
+pub const TAGS_MAX: usize = 32;
+/// Characters of one tag.
+pub const TAG_CHARS_MAX: usize = 128;
+/// Takeovers without progress after which a run is parked.
+pub const TAKEOVERS_MAX: u32 = 10;
+/// Records of a journal above which the engine warns that replay grows slow.
+pub const JOURNAL_RECORDS_WARN: u64 = 50_000;
+/// Runs one page of a list may hold.
+pub const LIST_PAGE_MAX: usize = 1_000;

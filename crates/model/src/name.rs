@@ -1,0 +1,189 @@
+//! Names of workflows, steps, events and the like, and the interner that keeps one copy of each.
+
+use std::borrow::Borrow;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+
+/// A checked name: 1–256 characters, no control characters, no `/`, not starting with `~`. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(Arc<str>);
+
+/// Text that cannot be a [`Name`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid name {given:?}: {reason}")]
+pub struct InvalidName {
+    /// The refused text, shortened.
+    pub given: String,
+    /// The rule it breaks and what to do.
+    pub reason: &'static str,
+}
+
+impl Name {
+    /// Checks a name given by a user: the rules of every name, and none of the reserved beginnings.
+    pub fn new(text: impl AsRef<str>) -> Result<Self, InvalidName> {
+        let text = text.as_ref();
+        check_user(text)?;
+        Ok(Self(text.into()))
+    }
+
+    /// Checks a name the engine itself makes, or one read back from a journal, where reserved names are legal.
+    pub fn internal(text: impl AsRef<str>) -> Result<Self, InvalidName> {
+        let text = text.as_ref();
+        check_shape(text)?;
+        Ok(Self(text.into()))
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn refuse(text: &str, reason: &'static str) -> InvalidName {
+    InvalidName {
+        given: text.chars().take(64).collect(),
+        reason,
+    }
+}
+
+fn check_shape(text: &str) -> Result<(), InvalidName> {
+    if text.is_empty() {
+        return Err(refuse(text, "it is empty; give it at least one character"));
+    }
+    if text.chars().count() > limits::NAME_CHARS_MAX {
+        return Err(refuse(text, "it is longer than 256 characters; shorten it"));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(refuse(text, "it has a control character; remove it"));
+    }
+    if text.contains('/') {
+        return Err(refuse(
+            text,
+            "it contains \"/\", which separates scopes; use another character",
+        ));
+    }
+    if text.starts_with('~') {
+        return Err(refuse(
+            text,
+            "it starts with \"~\", which marks iterations; use another beginning",
+        ));
+    }
+    Ok(())
+}
+
+fn check_user(text: &str) -> Result<(), InvalidName> {
+    check_shape(text)?;
+    check_reserved(text)
+}
+
+fn check_reserved(text: &str) -> Result<(), InvalidName> {
+    if text.starts_with("__") || text.starts_with("rollback:") {
+        return Err(refuse(
+            text,
+            "names starting with \"__\" or \"rollback:\" are reserved for the engine; use another beginning",
+        ));
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = InvalidName;
+    fn try_from(text: String) -> Result<Self, InvalidName> {
+        Self::internal(text)
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.as_str().to_owned()
+    }
+}
+
+/// Keeps one copy of each name, so that a journal of a thousand `charge` steps holds the text once.
+#[derive(Debug, Default)]
+pub struct Interner(HashSet<Name>);
+
+impl Interner {
+    /// The shared copy of a user's name, checked the first time it is seen.
+    pub fn user(&mut self, text: &str) -> Result<Name, InvalidName> {
+        check_reserved(text)?;
+        self.intern(text)
+    }
+
+    /// The shared copy of any well-formed name.
+    pub fn internal(&mut self, text: &str) -> Result<Name, InvalidName> {
+        self.intern(text)
+    }
+
+    fn intern(&mut self, text: &str) -> Result<Name, InvalidName> {
+        if let Some(known) = self.0.get(text) {
+            return Ok(known.clone());
+        }
+        let name = Name::internal(text)?;
+        self.0.insert(name.clone());
+        Ok(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // B12, B14
+    #[test]
+    fn empty_overlong_control_and_reserved_names_are_refused() {
+        for bad in [
+            "",
+            "a\nb",
+            "a/b",
+            "~3",
+            "__x",
+            "rollback:x",
+            &"x".repeat(257),
+        ] {
+            assert!(Name::new(bad).is_err(), "{bad:?}");
+        }
+        for good in ["a", "fetch user", "größe", "a:1", &"x".repeat(256)] {
+            assert_eq!(Name::new(good).unwrap().as_str(), good);
+        }
+    }
+
+    #[test]
+    fn the_engine_may_use_reserved_beginnings() {
+        assert!(Name::internal("rollback:charge").is_ok());
+        assert!(Name::internal("a/b").is_err());
+    }
+
+    #[test]
+    fn an_interner_hands_out_one_copy() {
+        let mut interner = Interner::default();
+        let a = interner.user("charge").unwrap();
+        let b = interner.user("charge").unwrap();
+        assert!(Arc::ptr_eq(&a.0, &b.0));
+    }
+}

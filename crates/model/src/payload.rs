@@ -1,0 +1,148 @@
+//! Payloads: values of users, kept as the exact JSON bytes they gave.
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::limits;
+
+/// One JSON value as bytes. Cloning shares them; nothing is parsed until somebody asks.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Payload(Bytes);
+
+/// Bytes that are not one JSON value.
+#[derive(Debug, thiserror::Error)]
+#[error("the payload is not valid JSON: {0}")]
+pub struct InvalidPayload(#[source] serde_json::Error);
+
+/// Why a value could not become a payload, or a payload a value.
+#[derive(Debug, thiserror::Error)]
+pub enum PayloadError {
+    /// Serialising failed.
+    #[error("the value cannot be written as JSON: {0}")]
+    Unserializable(#[source] serde_json::Error),
+    /// The JSON does not have the shape of the type.
+    #[error("the JSON does not fit the expected type: {0}")]
+    Undecodable(#[source] serde_json::Error),
+    /// More bytes than a payload may have.
+    #[error(
+        "the payload has {bytes} bytes, the limit is {limit}; store large data elsewhere and pass a reference"
+    )]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+        /// [`limits::PAYLOAD_BYTES_MAX`].
+        limit: usize,
+    },
+}
+
+impl Payload {
+    /// JSON `null`: what a step without a result records.
+    #[must_use]
+    pub fn null() -> Self {
+        Self(Bytes::from_static(b"null"))
+    }
+
+    /// Serialises a value.
+    pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, PayloadError> {
+        let bytes = serde_json::to_vec(value).map_err(PayloadError::Unserializable)?;
+        let payload = Self(bytes.into());
+        payload.check_size()?;
+        Ok(payload)
+    }
+
+    /// Checks that `bytes` are one JSON value.
+    pub fn from_json(bytes: impl Into<Bytes>) -> Result<Self, InvalidPayload> {
+        let bytes = bytes.into();
+        serde_json::from_slice::<&RawValue>(&bytes).map_err(InvalidPayload)?;
+        Ok(Self(bytes))
+    }
+
+    /// Bytes read back from a journal, checked when they were written.
+    pub(crate) fn from_stored(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads the value as a type.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, PayloadError> {
+        serde_json::from_slice(&self.0).map_err(PayloadError::Undecodable)
+    }
+
+    /// Refuses a payload over the limit.
+    pub fn check_size(&self) -> Result<(), PayloadError> {
+        if self.0.len() > limits::PAYLOAD_BYTES_MAX {
+            return Err(PayloadError::TooLarge {
+                bytes: self.0.len(),
+                limit: limits::PAYLOAD_BYTES_MAX,
+            });
+        }
+        Ok(())
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The JSON text as a string.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or("null")
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Payload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_slice(&self.0).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Payload {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self(
+            Box::<str>::from(raw).into_string().into_bytes().into(),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exact_bytes_are_kept() {
+        let text = "{ \"a\" : 1.50 }";
+        let payload = Payload::from_json(text).unwrap();
+        assert_eq!(payload.as_str(), text);
+        assert_eq!(serde_json::to_string(&payload).unwrap(), text);
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused() {
+        assert!(Payload::from_json("{").is_err());
+        assert!(Payload::from_json("").is_err());
+        assert!(Payload::from_json("1 2").is_err());
+    }
+
+    // B8
+    #[test]
+    fn an_oversized_value_names_the_limit() {
+        let error = Payload::from_value(&"x".repeat(limits::PAYLOAD_BYTES_MAX)).unwrap_err();
+        assert!(
+            error.to_string().contains("the limit is 1048576"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Other runs: children, and messages between runs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::codec::codec;
+use crate::failure::Failure;
+use crate::id::{Generation, RunId};
+use crate::location::Location;
+use crate::name::Name;
+use crate::offset::RecordNumber;
+use crate::payload::Payload;
+
+/// The operation of another run that started this one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ParentLink {
+    /// The parent.
+    pub run: RunId,
+    /// Its generation.
+    pub generation: Generation,
+    /// The operation.
+    pub location: Location,
+}
+codec!(ParentLink {
+    run,
+    generation,
+    location
+});
+
+/// The run started a child.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChildStarted {
+    /// The operation.
+    #[serde(rename = "id")]
+    pub location: Location,
+    /// The child.
+    pub run: RunId,
+    /// Its workflow.
+    pub workflow: Name,
+    /// Its input.
+    pub input: Payload,
+    /// Whether nobody waits for it.
+    pub detached: bool,
+}
+codec!(ChildStarted {
+    location,
+    run,
+    workflow,
+    input,
+    detached
+});
+
+/// How a child ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChildOutcome {
+    /// With a result.
+    Completed(Payload),
+    /// With an error.
+    Failed(Failure),
+    /// Cancelled, with the reason.
+    Cancelled(Failure),
+}
+
+/// A child ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChildFinished {
+    /// The operation that started it.
+    #[serde(rename = "id")]
+    pub location: Location,
+    /// How.
+    pub outcome: ChildOutcome,
+}
+codec!(ChildFinished { location, outcome });
+
+/// The run sent an event to another run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sent {
+    /// The operation.
+    #[serde(rename = "id")]
+    pub location: Location,
+    /// To whom.
+    pub to: RunId,
+    /// The event's name.
+    pub event: Name,
+    /// What it says.
+    pub payload: Payload,
+}
+codec!(Sent {
+    location,
+    to,
+    event,
+    payload
+});
+
+/// The run answered an event whose sender waits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Replied {
+    /// The operation.
+    #[serde(rename = "id")]
+    pub location: Location,
+    /// The event.
+    pub event: RecordNumber,
+    /// The answer.
+    pub payload: Payload,
+}
+codec!(Replied {
+    location,
+    event,
+    payload
+});

@@ -1,0 +1,415 @@
+//! One record of each kind, and random ones, for the tests of codec and JSON.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    Failure, Generation, Name, Payload, RecordRange, RetryPolicy, RpcId, RunId, Scope, Seed,
+    Segment, StepOptions,
+};
+
+fn name(text: &str) -> Name {
+    Name::internal(text).unwrap()
+}
+
+fn at(text: &str) -> Location {
+    text.parse().unwrap()
+}
+
+fn json(text: &str) -> Payload {
+    Payload::from_json(text.to_owned()).unwrap()
+}
+
+fn failure() -> Failure {
+    let cause = Failure::new(crate::ErrorCode::StepTimedOut, "too slow").at_attempt(2);
+    Failure::new(crate::ErrorCode::StepExhausted, "gave up")
+        .named("Gateway")
+        .caused_by(cause)
+}
+
+fn options() -> StepOptions {
+    StepOptions {
+        retry: RetryPolicy::default(),
+        timeout: Some(Duration::from_secs(30)),
+        sensitive: true,
+        ..StepOptions::default()
+    }
+}
+
+/// A record of every kind, in the order of the tags.
+pub(crate) fn one_of_each() -> Vec<Record> {
+    let time = Timestamp::from_millis(1_794_729_600_123);
+    let by = Some("alice".to_owned());
+    let run = RunId::new("order-1").unwrap();
+    let rpc_id = RpcId("rpc_1".into());
+    let location = at("order/~3/ship/charge:0");
+    let bodies: Vec<Body> = vec![
+        Created {
+            workflow: name("payment"),
+            version: 2,
+            input: json("{\"a\": 1}"),
+            seed: Seed(u64::MAX),
+            tags: vec!["eu".into()],
+            deadline: Some(time),
+            execution_retries: Some(1),
+            idempotency_key: Some("k".into()),
+            parent: Some(ParentLink {
+                run: run.clone(),
+                generation: Generation(2),
+                location: location.clone(),
+            }),
+        }
+        .into(),
+        Event {
+            name: name("approval"),
+            payload: json("true"),
+            dedup_id: Some("d".into()),
+            reply_to: None,
+            by: by.clone(),
+        }
+        .into(),
+        RpcAnswered {
+            location: location.clone(),
+            rpc_id: rpc_id.clone(),
+            answer: json("1"),
+            by: by.clone(),
+        }
+        .into(),
+        TimerFired {
+            purpose: TimerPurpose::Sleep,
+            location: Some(location.clone()),
+            due: time,
+        }
+        .into(),
+        ChildFinished {
+            location: location.clone(),
+            outcome: ChildOutcome::Failed(failure()),
+        }
+        .into(),
+        PauseRequested {
+            by: by.clone(),
+            reason: None,
+        }
+        .into(),
+        ResumeRequested { by: by.clone() }.into(),
+        CancelRequested {
+            by: by.clone(),
+            reason: Some("no".into()),
+            rollback: true,
+        }
+        .into(),
+        Terminated {
+            by: by.clone(),
+            reason: None,
+            abandoned: vec![location.clone()],
+        }
+        .into(),
+        StepSkipped {
+            location: location.clone(),
+            result: json("null"),
+            by: by.clone(),
+        }
+        .into(),
+        StepEdited {
+            location: location.clone(),
+            result: json("2"),
+            by: by.clone(),
+        }
+        .into(),
+        ForcedFailure {
+            location: None,
+            error: failure(),
+            by,
+        }
+        .into(),
+        DeadlinePassed { deadline: time }.into(),
+        StepStarted {
+            location: location.clone(),
+            attempt: 1,
+            options: Some(options()),
+        }
+        .into(),
+        StepCompleted {
+            location: location.clone(),
+            attempt: 1,
+            started_at: time,
+            result: json("{\"id\":\"ch_1\"}"),
+            undo: Some(json("7")),
+            sensitive: false,
+        }
+        .into(),
+        StepFailed {
+            location: location.clone(),
+            attempt: 1,
+            started_at: time,
+            error: failure(),
+            outcome: FailureOutcome::Retrying,
+            retry_at: Some(time),
+            undo: None,
+        }
+        .into(),
+        StepAbandoned {
+            location: location.clone(),
+        }
+        .into(),
+        Sleeping {
+            location: location.clone(),
+            until: time,
+        }
+        .into(),
+        Waiting {
+            location: location.clone(),
+            names: vec![name("approval")],
+            deadline: Some(time),
+            batch: 1,
+        }
+        .into(),
+        WaitCompleted {
+            location: location.clone(),
+            events: vec![RecordNumber(4)],
+            deadline: None,
+        }
+        .into(),
+        WaitTimedOut {
+            location: location.clone(),
+        }
+        .into(),
+        RpcRequested {
+            location: location.clone(),
+            rpc_id: rpc_id.clone(),
+            method: name("approve"),
+            args: json("[]"),
+            deadline: None,
+            schema: Some(json("{}")),
+        }
+        .into(),
+        RpcCompleted {
+            location: location.clone(),
+            rpc_id,
+            timed_out: false,
+            deadline: Some(time),
+        }
+        .into(),
+        BranchesStarted {
+            location: location.clone(),
+            kind: BranchesKind::Race,
+            branches: vec![name("a"), name("b")],
+        }
+        .into(),
+        BranchCompleted {
+            location: location.clone(),
+            branch: name("a"),
+            result: json("1"),
+        }
+        .into(),
+        BranchFailed {
+            location: location.clone(),
+            branch: name("b"),
+            error: failure(),
+        }
+        .into(),
+        RaceWon {
+            location: location.clone(),
+            winner: name("a"),
+            result: json("1"),
+        }
+        .into(),
+        LoopAdvanced {
+            location: location.clone(),
+            iteration: 9,
+            state: json("{}"),
+            done: false,
+            dropped: vec![RecordRange {
+                first: RecordNumber(3),
+                last: RecordNumber(5),
+            }],
+        }
+        .into(),
+        SwitchChosen {
+            location: location.clone(),
+            branch: name("a"),
+        }
+        .into(),
+        ChildStarted {
+            location: location.clone(),
+            run: run.clone(),
+            workflow: name("ship"),
+            input: json("{}"),
+            detached: true,
+        }
+        .into(),
+        Sent {
+            location: location.clone(),
+            to: run,
+            event: name("hello"),
+            payload: json("{}"),
+        }
+        .into(),
+        Replied {
+            location: location.clone(),
+            event: RecordNumber(3),
+            payload: json("{}"),
+        }
+        .into(),
+        StateChanged {
+            location: location.clone(),
+            collection: name("order"),
+            key: "1".into(),
+            operation: RowOperation::Upsert,
+            value: json("{}"),
+        }
+        .into(),
+        Emitted {
+            location: location.clone(),
+            topic: name("shipped"),
+            payload: json("{}"),
+        }
+        .into(),
+        Note {
+            location: location.clone(),
+            text: "ok".into(),
+        }
+        .into(),
+        VersionChosen {
+            location: location.clone(),
+            version: 2,
+        }
+        .into(),
+        Removed {
+            location: location.clone(),
+            kind: "sleeping".into(),
+        }
+        .into(),
+        NoReturn {
+            location: location.clone(),
+        }
+        .into(),
+        UndoStarted {
+            location: location.clone(),
+            attempt: 1,
+        }
+        .into(),
+        UndoCompleted {
+            location: location.clone(),
+            attempt: 1,
+        }
+        .into(),
+        UndoFailed {
+            location: location.clone(),
+            attempt: 1,
+            error: failure(),
+            retry_at: Some(time),
+        }
+        .into(),
+        UndoSkipped {
+            location: location.clone(),
+        }
+        .into(),
+        Paused {
+            reason: Some(failure()),
+        }
+        .into(),
+        Resumed {}.into(),
+        Diverged {
+            location: Some(location.clone()),
+            error: failure(),
+        }
+        .into(),
+        ExecutionRetried {
+            attempt: 1,
+            error: failure(),
+            retry_at: time,
+        }
+        .into(),
+        Completed {
+            result: json("null"),
+            abandoned: vec![location],
+        }
+        .into(),
+        Failed {
+            error: failure(),
+            rolled_back: false,
+            abandoned: vec![],
+        }
+        .into(),
+        RollbackFailed {
+            error: failure(),
+            rollback_error: failure(),
+        }
+        .into(),
+        Cancelled {
+            reason: None,
+            rolled_back: true,
+            abandoned: vec![],
+        }
+        .into(),
+    ];
+    bodies
+        .into_iter()
+        .map(|body| Record { time, body })
+        .collect()
+}
+
+#[test]
+fn the_samples_cover_every_kind() {
+    let kinds: Vec<_> = one_of_each().iter().map(|r| r.body.type_name()).collect();
+    assert_eq!(kinds, Body::TYPE_NAMES);
+}
+
+fn any_location() -> impl Strategy<Value = Location> {
+    let segment = prop_oneof![
+        ("[a-z]{1,5}", 0u32..3).prop_map(|(n, c)| Segment::Named(name(&n), c)),
+        any::<u64>().prop_map(Segment::Iteration),
+    ];
+    (
+        proptest::collection::vec(segment, 0..3),
+        "[a-z ]{1,9}",
+        any::<u32>(),
+    )
+        .prop_map(|(path, n, counter)| Location {
+            scope: Scope::from_segments(path),
+            name: name(&n),
+            counter,
+        })
+}
+
+fn any_payload() -> impl Strategy<Value = Payload> {
+    prop_oneof![
+        any::<String>().prop_map(|s| Payload::from_value(&s).unwrap()),
+        any::<Vec<u32>>().prop_map(|s| Payload::from_value(&s).unwrap()),
+    ]
+}
+
+/// A record of any kind; those the engine writes most have random fields.
+pub(crate) fn any_record() -> impl Strategy<Value = Record> {
+    let fixed = proptest::sample::select(one_of_each()).prop_map(|record| record.body);
+    let completed = (any_location(), any::<u32>(), any_payload(), any::<bool>()).prop_map(
+        |(location, attempt, result, sensitive)| {
+            Body::from(StepCompleted {
+                location,
+                attempt,
+                started_at: Timestamp::from_millis(u64::from(attempt)),
+                result,
+                undo: None,
+                sensitive,
+            })
+        },
+    );
+    let event = ("[a-z-]{1,9}", any_payload(), any::<Option<String>>()).prop_map(
+        |(n, payload, dedup_id)| {
+            Body::from(Event {
+                name: name(&n),
+                payload,
+                dedup_id,
+                reply_to: None,
+                by: None,
+            })
+        },
+    );
+    (prop_oneof![fixed, completed, event], 0u64..1 << 46).prop_map(|(body, millis)| Record {
+        time: Timestamp::from_millis(millis),
+        body,
+    })
+}

@@ -1,0 +1,111 @@
+//! Steps and their attempts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::codec::codec;
+use crate::failure::Failure;
+use crate::location::Location;
+use crate::payload::Payload;
+use crate::retry::StepOptions;
+use crate::time::Timestamp;
+
+/// An attempt began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepStarted {
+    /// The step.
+    #[serde(rename = "stepId")]
+    pub location: Location,
+    /// Which attempt, from 1; one more than the highest recorded.
+    pub attempt: u32,
+    /// How the step is executed; fixed by its first attempt.
+    pub options: Option<StepOptions>,
+}
+codec!(StepStarted {
+    location,
+    attempt,
+    options
+});
+
+/// The step has its result, once and for all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepCompleted {
+    /// The step.
+    #[serde(rename = "stepId")]
+    pub location: Location,
+    /// The attempt that succeeded.
+    pub attempt: u32,
+    /// When that attempt began.
+    pub started_at: Timestamp,
+    /// What it returned.
+    pub result: Payload,
+    /// What its undo will need besides the result.
+    pub undo: Option<Payload>,
+    /// Whether views must redact the result.
+    pub sensitive: bool,
+}
+codec!(StepCompleted {
+    location,
+    attempt,
+    started_at,
+    result,
+    undo,
+    sensitive
+});
+
+/// What follows from a failed attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureOutcome {
+    /// There will be another attempt.
+    Retrying,
+    /// No retries are left.
+    Exhausted,
+    /// The error is not retried.
+    Fatal,
+    /// The attempt took too long, and that is final.
+    TimedOut,
+    /// The error asks to stop and roll back.
+    RollBack,
+}
+
+/// An attempt failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepFailed {
+    /// The step.
+    #[serde(rename = "stepId")]
+    pub location: Location,
+    /// The attempt that failed.
+    pub attempt: u32,
+    /// When that attempt began.
+    pub started_at: Timestamp,
+    /// Why.
+    pub error: Failure,
+    /// What follows.
+    pub outcome: FailureOutcome,
+    /// When the next attempt begins.
+    pub retry_at: Option<Timestamp>,
+    /// What its undo will need, if it registered that before failing.
+    pub undo: Option<Payload>,
+}
+codec!(StepFailed {
+    location,
+    attempt,
+    started_at,
+    error,
+    outcome,
+    retry_at,
+    undo
+});
+
+/// The code dropped the step before it had a result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepAbandoned {
+    /// The step.
+    #[serde(rename = "stepId")]
+    pub location: Location,
+}
+codec!(StepAbandoned { location });

@@ -1,0 +1,126 @@
+//! Points in time, in milliseconds, always given by whoever holds the clock.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970-01-01 UTC. RFC 3339 in JSON.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(try_from = "String", into = "String")]
+pub struct Timestamp(u64);
+
+/// Text that is no RFC 3339 time in UTC.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid time {0:?}: write it as 2026-11-15T08:00:00.123Z")]
+pub struct InvalidTimestamp(String);
+
+/// The last millisecond RFC 3339 can write: the end of the year 9999.
+const MAX_MILLIS: u64 = 253_402_300_799_999;
+
+impl Timestamp {
+    /// From milliseconds since the epoch; times after the year 9999 become its end.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        if millis > MAX_MILLIS {
+            Self(MAX_MILLIS)
+        } else {
+            Self(millis)
+        }
+    }
+
+    /// Milliseconds since the epoch.
+    #[must_use]
+    pub const fn as_millis(self) -> u64 {
+        self.0
+    }
+
+    /// This time later by `duration`, rounded up to whole milliseconds: a timer is never early.
+    #[must_use]
+    pub fn after(self, duration: Duration) -> Self {
+        let millis = duration.as_nanos().div_ceil(1_000_000);
+        Self::from_millis(
+            self.0
+                .saturating_add(u64::try_from(millis).unwrap_or(u64::MAX)),
+        )
+    }
+
+    /// How long until `later`; zero if it has passed.
+    #[must_use]
+    pub fn until(self, later: Self) -> Duration {
+        Duration::from_millis(later.0.saturating_sub(self.0))
+    }
+}
+
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let since = time
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        Self::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Timestamp> for SystemTime {
+    fn from(time: Timestamp) -> Self {
+        Self::UNIX_EPOCH + Duration::from_millis(time.0)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        humantime::format_rfc3339_millis((*self).into()).fmt(f)
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = InvalidTimestamp;
+    fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
+        humantime::parse_rfc3339(text)
+            .map(Into::into)
+            .map_err(|_| InvalidTimestamp(text.chars().take(64).collect()))
+    }
+}
+
+impl TryFrom<String> for Timestamp {
+    type Error = InvalidTimestamp;
+    fn try_from(text: String) -> Result<Self, InvalidTimestamp> {
+        text.parse()
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(time: Timestamp) -> Self {
+        time.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_and_number_agree() {
+        let time = Timestamp::from_millis(1_794_729_600_123);
+        assert_eq!(time.to_string(), "2026-11-15T08:00:00.123Z");
+        assert_eq!(time.to_string().parse(), Ok(time));
+        let end = Timestamp::from_millis(u64::MAX);
+        assert_eq!(end.to_string().parse(), Ok(end));
+    }
+
+    #[test]
+    fn fractions_of_a_millisecond_round_up() {
+        let time = Timestamp::from_millis(5).after(Duration::from_nanos(1));
+        assert_eq!(time.as_millis(), 6);
+    }
+
+    // B67
+    #[test]
+    fn waits_beyond_what_32_bits_of_milliseconds_hold_work() {
+        let far = Timestamp::from_millis(0).after(Duration::from_millis(1 << 33));
+        assert_eq!(far.as_millis(), 1 << 33);
+    }
+}
