@@ -1,0 +1,24 @@
+//! The pure state machine of a run: what a journal means and what may follow.
+//!
+//! No clock, no randomness, no async, no I/O: `now` is an argument, and every answer is a function of the journal. The
+//! engine, the replay tests, remote workers and simulations all use this one crate.
+//!
+//! Two folds of the same records live here. [`Replay`] is the executor's: it drives workflow code record by record and
+//! compares what the code does with what was recorded. [`Overview`] is the reader's: it says what a run is doing
+//! without any code at hand.
+
+mod overview;
+mod replay;
+mod retry;
+mod why;
+
+pub use overview::{
+    ChildView, EndingView, EventView, OpenRpc, Overview, PauseView, RollbackView, SleepView,
+    StepView, WaitView,
+};
+pub use replay::{
+    CallSite, Divergence, EventTaken, Halt, Obsolete, OpId, Replay, Resolution, RunFacts,
+    StepFailure, StepStart, Turn,
+};
+pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
+pub use why::{Reason, Why, why};

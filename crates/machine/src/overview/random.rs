@@ -1,0 +1,301 @@
+//! Random journals for tests, of every kind of record. Few places and numbers, so that records meet.
+
+use everstep_model::record::*;
+use everstep_model::{Body, Payload, RecordNumber, RpcId, RunId};
+use proptest::prelude::*;
+
+use super::samples::*;
+
+/// What a random record is made of.
+#[derive(Clone, Debug)]
+struct Draw {
+    location: String,
+    number: u32,
+    flag: bool,
+    kind: usize,
+}
+
+/// A record of any kind.
+pub(crate) fn any_body() -> impl Strategy<Value = Body> {
+    let places = vec![
+        "a:0",
+        "b:0",
+        "b:1",
+        "fan/x/a:0",
+        "fan/y/a:0",
+        "each/~0/a:0",
+        "each/~1/a:0",
+    ];
+    let location = proptest::sample::select(places);
+    let fields = (location, 0u32..4, any::<bool>(), 0..Body::TYPE_NAMES.len());
+    fields.prop_map(|(location, number, flag, kind)| {
+        let draw = Draw {
+            location: location.to_owned(),
+            number,
+            flag,
+            kind,
+        };
+        let mut bodies = inbox(&draw);
+        bodies.extend(operations(&draw));
+        bodies.extend(rest(&draw));
+        assert_eq!(bodies.len(), Body::TYPE_NAMES.len());
+        bodies.swap_remove(draw.kind)
+    })
+}
+
+/// A journal of random records: mostly one that begins with `created`, and not over after its first few records.
+pub(crate) fn any_journal() -> impl Strategy<Value = Journal> {
+    let body = prop_oneof![20 => any_open_body(), 1 => any_body()];
+    let bodies = proptest::collection::vec(body, 0..40);
+    (bodies, proptest::bool::weighted(0.9)).prop_map(|(bodies, begins)| {
+        let journal = if begins {
+            Journal::created()
+        } else {
+            Journal::default()
+        };
+        journal.with_all(bodies)
+    })
+}
+
+/// A journal in which nothing ends the run.
+pub(crate) fn any_open_journal() -> impl Strategy<Value = Journal> {
+    let bodies = proptest::collection::vec(any_open_body(), 0..40);
+    bodies.prop_map(|bodies| Journal::created().with_all(bodies))
+}
+
+fn any_open_body() -> impl Strategy<Value = Body> {
+    any_body().prop_filter("does not end the run", |body| body.terminal().is_none())
+}
+
+fn inbox(draw: &Draw) -> Vec<Body> {
+    let place = draw.location.as_str();
+    let purposes = [
+        TimerPurpose::Sleep,
+        TimerPurpose::Wait,
+        TimerPurpose::Rpc,
+        TimerPurpose::Retry,
+        TimerPurpose::ExecutionRetry,
+        TimerPurpose::Deadline,
+    ];
+    let purpose = purposes[(draw.number as usize + usize::from(draw.flag)) % purposes.len()];
+    vec![
+        created().into(),
+        event(if draw.flag { "yes" } else { "no" }).into(),
+        answered(place, &format!("rpc_{}", draw.number)).into(),
+        fired(
+            purpose,
+            (draw.number > 0).then_some(place),
+            time(100 * u64::from(draw.number)),
+        )
+        .into(),
+        child_finished(place).into(),
+        pause().into(),
+        ResumeRequested { by: None }.into(),
+        cancel("no").into(),
+        terminated(&[place]).into(),
+        StepSkipped {
+            location: at(place),
+            result: json("0"),
+            by: None,
+        }
+        .into(),
+        StepEdited {
+            location: at(place),
+            result: json("1"),
+            by: None,
+        }
+        .into(),
+        ForcedFailure {
+            location: draw.flag.then(|| at(place)),
+            error: failure("forced"),
+            by: None,
+        }
+        .into(),
+        DeadlinePassed { deadline: time(9) }.into(),
+    ]
+}
+
+fn operations(draw: &Draw) -> Vec<Body> {
+    let place = draw.location.as_str();
+    let (location, branch) = (at(place), name("x"));
+    let outcomes = [
+        FailureOutcome::Retrying,
+        FailureOutcome::Exhausted,
+        FailureOutcome::Fatal,
+        FailureOutcome::TimedOut,
+    ];
+    let outcome = outcomes[draw.number as usize % outcomes.len()];
+    let numbers = [u64::from(draw.number) + 1, u64::from(draw.number) + 5];
+    let dropped = [(numbers[0], numbers[1])];
+    vec![
+        started(place, draw.number).into(),
+        StepCompleted {
+            sensitive: draw.flag,
+            ..completed_step(place, draw.number, "2")
+        }
+        .into(),
+        failed_step(place, draw.number, outcome).into(),
+        StepAbandoned {
+            location: location.clone(),
+        }
+        .into(),
+        sleeping(place).into(),
+        waiting(place, if draw.flag { &["yes"] } else { &["yes", "no"] }).into(),
+        took(place, &numbers).into(),
+        WaitTimedOut {
+            location: location.clone(),
+        }
+        .into(),
+        asked(place, &format!("rpc_{}", draw.number)).into(),
+        RpcCompleted {
+            location: location.clone(),
+            rpc_id: RpcId("rpc_1".into()),
+            timed_out: draw.flag,
+            deadline: None,
+        }
+        .into(),
+        BranchesStarted {
+            location: at("fan:0"),
+            kind: BranchesKind::Race,
+            branches: vec![name("x"), name("y")],
+        }
+        .into(),
+        BranchCompleted {
+            location: at("fan:0"),
+            branch: branch.clone(),
+            result: json("1"),
+        }
+        .into(),
+        BranchFailed {
+            location: at("fan:0"),
+            branch: branch.clone(),
+            error: failure("x"),
+        }
+        .into(),
+        RaceWon {
+            location: at("fan:0"),
+            winner: branch.clone(),
+            result: json("1"),
+        }
+        .into(),
+        advanced(
+            "each:0",
+            numbers[0],
+            draw.flag,
+            if draw.flag { &dropped } else { &[] },
+        )
+        .into(),
+        SwitchChosen { location, branch }.into(),
+        child(place, draw.flag).into(),
+    ]
+}
+
+fn rest(draw: &Draw) -> Vec<Body> {
+    let location = at(&draw.location);
+    let attempt = draw.number;
+    let reason = draw.flag.then(|| failure("parked"));
+    vec![
+        Sent {
+            location: location.clone(),
+            to: RunId::new("other").unwrap(),
+            event: name("yes"),
+            payload: Payload::null(),
+        }
+        .into(),
+        Replied {
+            location: location.clone(),
+            event: RecordNumber(1),
+            payload: json("1"),
+        }
+        .into(),
+        StateChanged {
+            location: location.clone(),
+            collection: name("rows"),
+            key: "k".to_owned(),
+            operation: RowOperation::Upsert,
+            value: json("1"),
+        }
+        .into(),
+        Emitted {
+            location: location.clone(),
+            topic: name("t"),
+            payload: json("1"),
+        }
+        .into(),
+        Note {
+            location: location.clone(),
+            text: "note".to_owned(),
+        }
+        .into(),
+        VersionChosen {
+            location: location.clone(),
+            version: 1,
+        }
+        .into(),
+        Removed {
+            location: location.clone(),
+            kind: "sleeping".to_owned(),
+        }
+        .into(),
+        NoReturn {
+            location: location.clone(),
+        }
+        .into(),
+        UndoStarted {
+            location: location.clone(),
+            attempt,
+        }
+        .into(),
+        UndoCompleted {
+            location: location.clone(),
+            attempt,
+        }
+        .into(),
+        UndoFailed {
+            location: location.clone(),
+            attempt,
+            error: failure("undo"),
+            retry_at: draw.flag.then(|| time(50)),
+        }
+        .into(),
+        UndoSkipped {
+            location: location.clone(),
+        }
+        .into(),
+        Paused { reason }.into(),
+        Resumed {}.into(),
+        diverged(&draw.location).into(),
+        execution_retried(attempt).into(),
+        completed().into(),
+        Failed {
+            error: failure("f"),
+            rolled_back: draw.flag,
+            abandoned: vec![location],
+        }
+        .into(),
+        RollbackFailed {
+            error: failure("f"),
+            rollback_error: failure("r"),
+        }
+        .into(),
+        Cancelled {
+            reason: None,
+            rolled_back: draw.flag,
+            abandoned: Vec::new(),
+        }
+        .into(),
+    ]
+}
+
+#[test]
+fn random_records_cover_every_kind_once() {
+    let draw = Draw {
+        location: "a:0".to_owned(),
+        number: 1,
+        flag: true,
+        kind: 0,
+    };
+    let bodies = [inbox(&draw), operations(&draw), rest(&draw)].concat();
+    let kinds: Vec<_> = bodies.iter().map(Body::type_name).collect();
+    assert_eq!(kinds, Body::TYPE_NAMES);
+}

@@ -1,0 +1,248 @@
+//! Journals for tests: a short way to write one.
+
+use everstep_model::record::*;
+use everstep_model::{
+    Body, Entry, ErrorCode, Failure, Location, Name, Payload, Record, RecordNumber, RecordRange,
+    RpcId, RunId, Seed, StepOptions, Timestamp,
+};
+
+/// The time of record `n` of a [`Journal`]: one second after the one before.
+pub(crate) fn time(n: u64) -> Timestamp {
+    Timestamp::from_millis(1_794_729_600_000 + n * 1_000)
+}
+
+pub(crate) fn at(text: &str) -> Location {
+    text.parse().unwrap()
+}
+
+pub(crate) fn name(text: &str) -> Name {
+    Name::internal(text).unwrap()
+}
+
+pub(crate) fn json(text: &str) -> Payload {
+    Payload::from_json(text.to_owned()).unwrap()
+}
+
+pub(crate) fn failure(message: &str) -> Failure {
+    Failure::new(ErrorCode::StepFailed, message)
+}
+
+/// Records numbered from 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Journal(pub(crate) Vec<Entry>);
+
+impl Journal {
+    /// A journal that begins with `created`.
+    pub(crate) fn created() -> Self {
+        Self::default().with(created())
+    }
+
+    pub(crate) fn with(mut self, body: impl Into<Body>) -> Self {
+        let number = self.0.len() as u64;
+        let record = Record {
+            time: time(number),
+            body: body.into(),
+        };
+        self.0.push(Entry {
+            number: RecordNumber(number),
+            record,
+        });
+        self
+    }
+
+    pub(crate) fn with_all(self, bodies: impl IntoIterator<Item = Body>) -> Self {
+        bodies.into_iter().fold(self, Self::with)
+    }
+
+    pub(crate) fn overview(&self) -> super::Overview {
+        super::Overview::of(&self.0)
+    }
+}
+
+pub(crate) fn created() -> Created {
+    Created {
+        workflow: name("payment"),
+        version: 2,
+        input: json("{\"amount\":5}"),
+        seed: Seed(1),
+        tags: vec!["eu".to_owned()],
+        deadline: None,
+        execution_retries: None,
+        idempotency_key: None,
+        parent: None,
+    }
+}
+
+pub(crate) fn event(text: &str) -> Event {
+    Event {
+        name: name(text),
+        payload: Payload::null(),
+        dedup_id: None,
+        reply_to: None,
+        by: None,
+    }
+}
+
+pub(crate) fn started(location: &str, attempt: u32) -> StepStarted {
+    StepStarted {
+        location: at(location),
+        attempt,
+        options: (attempt == 1).then(StepOptions::default),
+    }
+}
+
+pub(crate) fn completed_step(location: &str, attempt: u32, result: &str) -> StepCompleted {
+    StepCompleted {
+        location: at(location),
+        attempt,
+        started_at: time(0),
+        result: json(result),
+        undo: None,
+        sensitive: false,
+    }
+}
+
+pub(crate) fn failed_step(location: &str, attempt: u32, outcome: FailureOutcome) -> StepFailed {
+    StepFailed {
+        location: at(location),
+        attempt,
+        started_at: time(0),
+        error: failure("gateway down").at_attempt(attempt),
+        outcome,
+        retry_at: (outcome == FailureOutcome::Retrying).then(|| time(100)),
+        undo: None,
+    }
+}
+
+pub(crate) fn waiting(location: &str, names: &[&str]) -> Waiting {
+    Waiting {
+        location: at(location),
+        names: names.iter().map(|text| name(text)).collect(),
+        deadline: Some(time(500)),
+        batch: 1,
+    }
+}
+
+pub(crate) fn took(location: &str, events: &[u64]) -> WaitCompleted {
+    WaitCompleted {
+        location: at(location),
+        events: events.iter().copied().map(RecordNumber).collect(),
+        deadline: None,
+    }
+}
+
+pub(crate) fn sleeping(location: &str) -> Sleeping {
+    Sleeping {
+        location: at(location),
+        until: time(200),
+    }
+}
+
+pub(crate) fn asked(location: &str, id: &str) -> RpcRequested {
+    RpcRequested {
+        location: at(location),
+        rpc_id: RpcId(id.into()),
+        method: name("approve"),
+        args: json("[7]"),
+        deadline: None,
+        schema: None,
+    }
+}
+
+pub(crate) fn answered(location: &str, id: &str) -> RpcAnswered {
+    RpcAnswered {
+        location: at(location),
+        rpc_id: RpcId(id.into()),
+        answer: json("true"),
+        by: None,
+    }
+}
+
+pub(crate) fn fired(purpose: TimerPurpose, location: Option<&str>, due: Timestamp) -> TimerFired {
+    TimerFired {
+        purpose,
+        location: location.map(at),
+        due,
+    }
+}
+
+pub(crate) fn execution_retried(attempt: u32) -> ExecutionRetried {
+    ExecutionRetried {
+        attempt,
+        error: failure("no luck"),
+        retry_at: time(300),
+    }
+}
+
+pub(crate) fn cancel(reason: &str) -> CancelRequested {
+    CancelRequested {
+        by: Some("alice".to_owned()),
+        reason: Some(reason.to_owned()),
+        rollback: true,
+    }
+}
+
+pub(crate) fn pause() -> PauseRequested {
+    PauseRequested {
+        by: Some("alice".to_owned()),
+        reason: Some("maintenance".to_owned()),
+    }
+}
+
+pub(crate) fn diverged(location: &str) -> Diverged {
+    Diverged {
+        location: Some(at(location)),
+        error: Failure::new(ErrorCode::Diverged, "the journal holds another step"),
+    }
+}
+
+pub(crate) fn child(location: &str, detached: bool) -> ChildStarted {
+    ChildStarted {
+        location: at(location),
+        run: RunId::new("ship-1").unwrap(),
+        workflow: name("ship"),
+        input: Payload::null(),
+        detached,
+    }
+}
+
+pub(crate) fn child_finished(location: &str) -> ChildFinished {
+    ChildFinished {
+        location: at(location),
+        outcome: ChildOutcome::Completed(Payload::null()),
+    }
+}
+
+pub(crate) fn advanced(
+    location: &str,
+    iteration: u64,
+    done: bool,
+    dropped: &[(u64, u64)],
+) -> LoopAdvanced {
+    let range = |&(first, last): &(u64, u64)| RecordRange {
+        first: RecordNumber(first),
+        last: RecordNumber(last),
+    };
+    LoopAdvanced {
+        location: at(location),
+        iteration,
+        state: Payload::null(),
+        done,
+        dropped: dropped.iter().map(range).collect(),
+    }
+}
+
+pub(crate) fn completed() -> Completed {
+    Completed {
+        result: json("\"done\""),
+        abandoned: Vec::new(),
+    }
+}
+
+pub(crate) fn terminated(abandoned: &[&str]) -> Terminated {
+    Terminated {
+        by: None,
+        reason: Some("stop".to_owned()),
+        abandoned: abandoned.iter().map(|text| at(text)).collect(),
+    }
+}

@@ -1,0 +1,72 @@
+//! Events and the waits that take them; sleeps; children whose end is waited for.
+
+use everstep_model::Location;
+use everstep_model::record::{
+    ChildFinished, ChildStarted, Event, Sleeping, WaitCompleted, Waiting,
+};
+
+use super::{ChildView, EventView, Overview, SleepView, Stamp, WaitView};
+
+impl Overview {
+    pub(super) fn event(&mut self, at: Stamp, record: &Event) {
+        self.events.push_back(EventView {
+            name: record.name.clone(),
+            number: at.number,
+            time: at.time,
+        });
+    }
+
+    pub(super) fn waiting(&mut self, at: Stamp, record: &Waiting) {
+        if self.opens(at, &record.location) {
+            self.waits.push(WaitView {
+                location: record.location.clone(),
+                names: record.names.clone(),
+                since: at.time,
+                deadline: record.deadline,
+            });
+        }
+    }
+
+    /// Takes the events even if the wait is closed: the executor read the order of the journal, and says who won.
+    pub(super) fn wait_completed(&mut self, record: &WaitCompleted) {
+        self.close_wait(&record.location);
+        for taken in &record.events {
+            let position = self.events.iter().position(|event| event.number == *taken);
+            position.and_then(|position| self.events.remove(position));
+        }
+    }
+
+    pub(super) fn close_wait(&mut self, location: &Location) {
+        self.waits.retain(|wait| wait.location != *location);
+    }
+
+    pub(super) fn sleeping(&mut self, at: Stamp, record: &Sleeping) {
+        if self.opens(at, &record.location) {
+            self.sleeps.push(SleepView {
+                location: record.location.clone(),
+                since: at.time,
+                until: record.until,
+            });
+        }
+    }
+
+    pub(super) fn close_sleep(&mut self, location: &Location) {
+        self.sleeps.retain(|sleep| sleep.location != *location);
+    }
+
+    pub(super) fn child_started(&mut self, at: Stamp, record: &ChildStarted) {
+        if self.opens(at, &record.location) && !record.detached {
+            self.children.push(ChildView {
+                location: record.location.clone(),
+                run: record.run.clone(),
+                workflow: record.workflow.clone(),
+                since: at.time,
+            });
+        }
+    }
+
+    pub(super) fn child_finished(&mut self, record: &ChildFinished) {
+        self.children
+            .retain(|child| child.location != record.location);
+    }
+}

@@ -1,0 +1,416 @@
+//! What workflow code can call. Each call fixes the operation's place and says it to the script.
+
+use std::time::Duration;
+
+use everstep_model::record::{
+    Emitted, Note, RowOperation, RpcRequested, Sleeping, StateChanged, StepStarted, VersionChosen,
+    Waiting,
+};
+use everstep_model::{
+    Body, InvalidName, Location, Name, Payload, RpcId, Scope, Seed, StepOptions, Timestamp,
+};
+
+use super::divergence::{CallSite, Divergence, Halt};
+use super::memo::Remembered;
+use super::operation::{Kind, OpId, Resolution, StepOp, StepPhase};
+use super::{Phase, Replay};
+
+impl Replay {
+    /// Calls a step.
+    pub fn call_step(
+        &mut self,
+        scope: &Scope,
+        name: &Name,
+        options: StepOptions,
+        site: CallSite,
+    ) -> Option<OpId> {
+        let location = self.call(scope, name, "step_started", site)?;
+        let mut highest = 0;
+        match self.memo.take(&location) {
+            Some(Remembered::Resolved("step_started", resolution)) => {
+                let step = new_step(options, 0, false);
+                return Some(self.open_resolved(location, Kind::Step(step), resolution));
+            }
+            Some(Remembered::Attempted(attempts)) => highest = attempts,
+            Some(other) => return self.halt_on_memory(&location, "step_started", &other, site),
+            None => {}
+        }
+        let said = StepStarted {
+            location: location.clone(),
+            attempt: highest + 1,
+            options: Some(options),
+        };
+        let is_new = self.script.next_expected().is_none();
+        let Some(Body::StepStarted(recorded)) = self.say_at(said.into(), Some(site)) else {
+            return None;
+        };
+        let options = recorded.options.unwrap_or(options);
+        let step = new_step(options, recorded.attempt, is_new);
+        Some(self.operations.open(location, Kind::Step(step)))
+    }
+
+    /// Calls a sleep of some length.
+    pub fn call_sleep(
+        &mut self,
+        scope: &Scope,
+        name: &Name,
+        duration: Duration,
+        site: CallSite,
+    ) -> Option<OpId> {
+        let until = self.wall.max(self.now).after(duration);
+        self.call_sleep_until(scope, name, until, site)
+    }
+
+    /// Calls a sleep until some time.
+    pub fn call_sleep_until(
+        &mut self,
+        scope: &Scope,
+        name: &Name,
+        until: Timestamp,
+        site: CallSite,
+    ) -> Option<OpId> {
+        let location = self.call(scope, name, "sleeping", site)?;
+        match self.memo.take(&location) {
+            Some(Remembered::Resolved("sleeping", resolution)) => {
+                return Some(self.open_resolved(location, Kind::Sleep { until }, resolution));
+            }
+            Some(Remembered::Sleeping(until)) => {
+                return Some(self.operations.open(location, Kind::Sleep { until }));
+            }
+            Some(other) => return self.halt_on_memory(&location, "sleeping", &other, site),
+            None => {}
+        }
+        let said = Sleeping {
+            location: location.clone(),
+            until,
+        };
+        let Some(Body::Sleeping(recorded)) = self.say_at(said.into(), Some(site)) else {
+            return None;
+        };
+        let until = recorded.until;
+        Some(self.operations.open(location, Kind::Sleep { until }))
+    }
+
+    /// Waits for an event of that name. `place` is the name of the wait itself.
+    pub fn call_wait(
+        &mut self,
+        scope: &Scope,
+        place: &Name,
+        event: &Name,
+        timeout: Option<Duration>,
+        site: CallSite,
+    ) -> Option<OpId> {
+        let location = self.call(scope, place, "waiting", site)?;
+        let deadline = match self.memo.take(&location) {
+            Some(Remembered::Resolved("waiting", resolution)) => {
+                return Some(self.open_resolved(
+                    location,
+                    Kind::Wait { deadline: None },
+                    resolution,
+                ));
+            }
+            Some(Remembered::Waiting(deadline)) => deadline,
+            Some(other) => return self.halt_on_memory(&location, "waiting", &other, site),
+            None => {
+                let said = Waiting {
+                    location: location.clone(),
+                    names: vec![event.clone()],
+                    deadline: timeout.map(|timeout| self.wall.max(self.now).after(timeout)),
+                    batch: 1,
+                };
+                match self.say_at(said.into(), Some(site))? {
+                    Body::Waiting(recorded) => recorded.deadline,
+                    _ => None,
+                }
+            }
+        };
+        let op = self.operations.open(location, Kind::Wait { deadline });
+        match self.mailbox.take(event) {
+            Some(taken) => self.give(op, taken),
+            None => self.mailbox.wait(event.clone(), op),
+        }
+        Some(op)
+    }
+
+    /// Asks a question.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "they are the fields of the record"
+    )]
+    pub fn call_rpc(
+        &mut self,
+        scope: &Scope,
+        method: &Name,
+        args: Payload,
+        schema: Option<Payload>,
+        timeout: Option<Duration>,
+        site: CallSite,
+    ) -> Option<OpId> {
+        let location = self.call(scope, method, "rpc_requested", site)?;
+        match self.memo.take(&location) {
+            Some(Remembered::Resolved("rpc_requested", resolution)) => {
+                let kind = Kind::Rpc {
+                    id: RpcId::of(&self.id, self.generation, &location),
+                    deadline: None,
+                };
+                return Some(self.open_resolved(location, kind, resolution));
+            }
+            Some(Remembered::Asked(id, deadline)) => {
+                return Some(self.operations.open(location, Kind::Rpc { id, deadline }));
+            }
+            Some(other) => return self.halt_on_memory(&location, "rpc_requested", &other, site),
+            None => {}
+        }
+        let said = RpcRequested {
+            location: location.clone(),
+            rpc_id: RpcId::of(&self.id, self.generation, &location),
+            method: method.clone(),
+            args,
+            deadline: timeout.map(|timeout| self.wall.max(self.now).after(timeout)),
+            schema,
+        };
+        let Some(Body::RpcRequested(recorded)) = self.say_at(said.into(), Some(site)) else {
+            return None;
+        };
+        let kind = Kind::Rpc {
+            id: recorded.rpc_id,
+            deadline: recorded.deadline,
+        };
+        Some(self.operations.open(location, kind))
+    }
+
+    /// Leaves a line in the audit trail.
+    pub fn note(&mut self, scope: &Scope, text: String, site: CallSite) {
+        self.write(scope, "__note", site, |location| {
+            Note { location, text }.into()
+        });
+    }
+
+    /// Changes a row of the application.
+    pub fn change_row(
+        &mut self,
+        scope: &Scope,
+        collection: Name,
+        key: String,
+        value: Option<Payload>,
+        site: CallSite,
+    ) {
+        self.write(scope, "__row", site, |location| {
+            let operation = if value.is_some() {
+                RowOperation::Upsert
+            } else {
+                RowOperation::Delete
+            };
+            StateChanged {
+                location,
+                collection,
+                key,
+                operation,
+                value: value.unwrap_or_else(Payload::null),
+            }
+            .into()
+        });
+    }
+
+    /// Notifies whoever listens.
+    pub fn emit(&mut self, scope: &Scope, topic: Name, payload: Payload, site: CallSite) {
+        self.write(scope, "__emit", site, |location| {
+            Emitted {
+                location,
+                topic,
+                payload,
+            }
+            .into()
+        });
+    }
+
+    /// Decides which version of a change this run follows, once per scope.
+    pub fn version(&mut self, scope: &Scope, change: &Name, latest: u32, site: CallSite) -> u32 {
+        let key = (scope.clone(), change.clone());
+        if let Some(version) = self.versions.get(&key) {
+            return *version;
+        }
+        let Ok(name) = self.names.internal(&format!("__version:{change}")) else {
+            return latest;
+        };
+        let location = Location {
+            scope: scope.clone(),
+            name,
+            counter: 0,
+        };
+        if !self.may_call("version_chosen", &location, site) {
+            return latest;
+        }
+        let version = self.choose_version(location, latest, site);
+        self.versions.insert(key, version);
+        version
+    }
+
+    fn choose_version(&mut self, location: Location, latest: u32, site: CallSite) -> u32 {
+        if let Some(Remembered::Version(version)) = self.memo.take(&location) {
+            return self.check_version(version, location, latest, site);
+        }
+        match self.script.next_expected() {
+            Some(Body::VersionChosen(recorded)) if recorded.location == location => {
+                let version = recorded.version;
+                self.script.pop_expected();
+                self.check_version(version, location, latest, site)
+            }
+            // The run passed this place before the gate was there.
+            Some(_) => 1,
+            // An earlier pass of the function did: keep to what it did.
+            None if !self.memo.is_empty() => 1,
+            None => {
+                let said = VersionChosen {
+                    location,
+                    version: latest,
+                };
+                self.say_at(said.into(), Some(site));
+                latest
+            }
+        }
+    }
+
+    fn check_version(
+        &mut self,
+        version: u32,
+        location: Location,
+        latest: u32,
+        site: CallSite,
+    ) -> u32 {
+        if version > latest {
+            self.halt(Halt::Diverged(Box::new(Divergence {
+                record: None,
+                recorded: Some(("version_chosen", location.clone())),
+                recorded_site: None,
+                called: Some(("version_chosen", location)),
+                called_site: Some(site),
+                detail: Some(format!(
+                    "the run follows version {version}, this code knows up to {latest}"
+                )),
+            })));
+        }
+        version
+    }
+
+    /// The next random number of the run: the same at the same place of every execution.
+    pub fn random(&mut self) -> u64 {
+        let Seed(seed) = self.facts.as_ref().map_or(Seed(0), |facts| facts.seed);
+        self.draws += 1;
+        // SplitMix64: the n-th output is a function of seed and n alone.
+        let mut z = seed.wrapping_add(self.draws.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// The shared copy of a user's name.
+    pub fn name(&mut self, text: &str) -> Result<Name, InvalidName> {
+        self.names.user(text)
+    }
+
+    fn write(
+        &mut self,
+        scope: &Scope,
+        name: &str,
+        site: CallSite,
+        body: impl FnOnce(Location) -> Body,
+    ) {
+        let Ok(name) = self.names.internal(name) else {
+            return;
+        };
+        let Some(location) = self.call(scope, &name, "note", site) else {
+            return;
+        };
+        let body = body(location.clone());
+        match self.memo.take(&location) {
+            Some(Remembered::Written(kind)) if kind == body.type_name() => {}
+            Some(other) => {
+                self.halt_on_memory(&location, body.type_name(), &other, site);
+            }
+            None => {
+                self.say_at(body, Some(site));
+            }
+        }
+    }
+
+    fn call(
+        &mut self,
+        scope: &Scope,
+        name: &Name,
+        kind: &'static str,
+        site: CallSite,
+    ) -> Option<Location> {
+        let location = self.place(scope, name.clone());
+        self.may_call(kind, &location, site).then_some(location)
+    }
+
+    /// Code may act only on what the journal made known to it; anything else would not happen again on replay.
+    fn may_call(&mut self, kind: &'static str, location: &Location, site: CallSite) -> bool {
+        if self.halted.is_some() || self.phase != Phase::Running {
+            return false;
+        }
+        if !self.calls_allowed {
+            self.halt(Halt::NotDurable(format!(
+                "the code called `{location}` ({kind}, at {}:{}) after something that is not in the journal woke it; \
+                 put timers, channels and I/O inside a step, and do not call ctx from inside a step",
+                site.file(),
+                site.line()
+            )));
+        }
+        self.calls_allowed
+    }
+
+    /// While a step's own future is polled, the code around it may call nothing.
+    pub fn suspend_calls(&mut self) -> bool {
+        std::mem::replace(&mut self.calls_allowed, false)
+    }
+
+    /// Ends [`Self::suspend_calls`].
+    pub fn restore_calls(&mut self, allowed: bool) {
+        self.calls_allowed = allowed;
+    }
+
+    fn open_resolved(&mut self, location: Location, kind: Kind, resolution: Resolution) -> OpId {
+        let op = self.operations.open(location, kind);
+        self.pending.push_back((op, resolution));
+        op
+    }
+
+    fn halt_on_memory(
+        &mut self,
+        location: &Location,
+        called: &'static str,
+        remembered: &Remembered,
+        site: CallSite,
+    ) -> Option<OpId> {
+        let recorded = match remembered {
+            Remembered::Resolved(kind, _) | Remembered::Written(kind) => kind,
+            Remembered::Attempted(_) => "step_started",
+            Remembered::Sleeping(_) => "sleeping",
+            Remembered::Waiting(_) => "waiting",
+            Remembered::Asked(..) => "rpc_requested",
+            Remembered::Version(_) => "version_chosen",
+        };
+        self.halt(Halt::Diverged(Box::new(Divergence {
+            record: None,
+            recorded: Some((recorded, location.clone())),
+            recorded_site: None,
+            called: Some((called, location.clone())),
+            called_site: Some(site),
+            detail: None,
+        })));
+        None
+    }
+}
+
+fn new_step(options: StepOptions, highest: u32, fresh: bool) -> StepOp {
+    StepOp {
+        options,
+        phase: StepPhase::Runnable,
+        highest,
+        fresh,
+        failures: 0,
+        announced: false,
+    }
+}

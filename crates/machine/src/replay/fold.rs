@@ -1,0 +1,352 @@
+//! What each record of the journal means to a running execution.
+
+use std::collections::VecDeque;
+
+use everstep_model::record::{
+    Event, RpcAnswered, RpcCompleted, StepCompleted, StepFailed, StepStarted, TimerFired,
+    TimerPurpose, WaitCompleted, WaitTimedOut,
+};
+use everstep_model::{Body, Entry, Location, Origin, Payload, RecordNumber, RunStatus, Timestamp};
+
+use super::divergence::Halt;
+use super::operation::{EventTaken, Kind, OpId, Resolution, StepFailure, StepPhase};
+use super::script::{self, Line};
+use super::{Phase, Replay, RunFacts};
+
+impl Replay {
+    /// Folds earlier passes into the memory and returns what belongs to the current one.
+    pub(super) fn learn_earlier_passes(&mut self, journal: Vec<Entry>) -> Vec<Entry> {
+        let last_retry = journal
+            .iter()
+            .rposition(|entry| matches!(entry.record.body, Body::ExecutionRetried(_)));
+        let Some(last_retry) = last_retry else {
+            return journal;
+        };
+        let mut earlier = VecDeque::from(journal);
+        let current = earlier.split_off(last_retry + 1);
+        for entry in earlier {
+            self.known = entry.number.plus(1);
+            self.count_folded(&entry);
+            match &entry.record.body {
+                Body::Created(created) => {
+                    let (id, generation) = (self.id.clone(), self.generation);
+                    self.facts = Some(RunFacts::new(id, generation, created, entry.record.time));
+                }
+                Body::ExecutionRetried(retried) => self.pass = retried.attempt + 1,
+                _ => {}
+            }
+            self.learn(&entry);
+        }
+        self.phase = Phase::Backoff;
+        current.into()
+    }
+
+    /// Whether a paused run may be folded on: it was resumed, or ended otherwise, further down the journal.
+    pub(super) fn pause_ends_ahead(&self) -> bool {
+        self.unfolded.iter().any(|entry| match &entry.record.body {
+            Body::Resumed(_) | Body::ResumeRequested(_) | Body::DeadlinePassed(_) => true,
+            body => body.terminal().is_some(),
+        })
+    }
+
+    /// Folds one record; true if the function is to be started.
+    pub(super) fn fold(&mut self, entry: Entry) -> bool {
+        if entry.number != self.next {
+            self.halt(Halt::Damaged(format!(
+                "record {} follows record {}",
+                entry.number, self.next
+            )));
+            return false;
+        }
+        self.count_folded(&entry);
+        if entry.record.body.origin() == Origin::Executor {
+            self.parked = None;
+        }
+        if script::is_scripted(&entry.record.body) {
+            if let Err(divergence) = self.script.reach(entry.number) {
+                self.halt(Halt::Diverged(divergence));
+            }
+            if let Body::StepStarted(record) = &entry.record.body {
+                self.fold_step_started(record);
+            }
+            return false;
+        }
+        match self.phase {
+            Phase::New => self.fold_first(entry),
+            Phase::Backoff => self.fold_in_backoff(&entry),
+            Phase::Running | Phase::Returned | Phase::Paused => {
+                self.fold_running(entry);
+                false
+            }
+            Phase::Ended(_) | Phase::Late(_) => false,
+        }
+    }
+
+    fn fold_first(&mut self, entry: Entry) -> bool {
+        let Body::Created(created) = &entry.record.body else {
+            self.halt(Halt::Damaged(
+                "the journal does not begin with `created`".to_owned(),
+            ));
+            return false;
+        };
+        let (id, generation) = (self.id.clone(), self.generation);
+        self.facts = Some(RunFacts::new(id, generation, created, entry.record.time));
+        self.phase = Phase::Running;
+        true
+    }
+
+    fn fold_in_backoff(&mut self, entry: &Entry) -> bool {
+        match &entry.record.body {
+            Body::TimerFired(fired) if fired.purpose == TimerPurpose::ExecutionRetry => {
+                self.phase = Phase::Running;
+                true
+            }
+            Body::DeadlinePassed(passed) => {
+                self.phase = Phase::Late(passed.deadline);
+                false
+            }
+            body => {
+                if let Some(status) = body.terminal() {
+                    self.phase = Phase::Ended(status);
+                }
+                self.learn(entry);
+                false
+            }
+        }
+    }
+
+    fn learn(&mut self, entry: &Entry) {
+        let record = &entry.record;
+        self.memo
+            .learn(entry.number, record.time, &record.body, &mut self.mailbox);
+    }
+
+    fn fold_running(&mut self, entry: Entry) {
+        let time = entry.record.time;
+        match entry.record.body {
+            Body::StepStarted(record) => self.fold_step_started(&record),
+            Body::StepCompleted(record) => self.fold_step_completed(record),
+            Body::StepFailed(record) => self.fold_step_failed(record),
+            Body::TimerFired(record) => self.fold_timer_fired(&record),
+            Body::Event(record) => self.fold_event(record, entry.number, time),
+            Body::RpcAnswered(record) => self.fold_rpc_answered(record),
+            Body::DeadlinePassed(record) => self.phase = Phase::Late(record.deadline),
+            Body::Paused(_) => self.phase = Phase::Paused,
+            // `turn` has looked ahead for these before it folded on.
+            Body::Resumed(_) | Body::ResumeRequested(_) => {}
+            // A run that was parked goes on when its code fits again.
+            Body::Diverged(record) => self.parked = Some(record.error),
+            Body::Completed(_) => self.phase = Phase::Ended(RunStatus::Completed),
+            Body::Failed(_) => self.phase = Phase::Ended(RunStatus::Failed),
+            Body::RollbackFailed(_) => self.phase = Phase::Ended(RunStatus::RollbackFailed),
+            Body::Cancelled(_) => self.phase = Phase::Ended(RunStatus::Cancelled),
+            Body::Terminated(_) => self.phase = Phase::Ended(RunStatus::Terminated),
+            // The executor rebuilds itself from the journal after writing this.
+            Body::ExecutionRetried(_) => self.phase = Phase::Backoff,
+            Body::Created(_) => self.halt(Halt::Damaged("the run is created twice".to_owned())),
+            body @ (Body::ChildFinished(_)
+            | Body::PauseRequested(_)
+            | Body::CancelRequested(_)
+            | Body::StepSkipped(_)
+            | Body::StepEdited(_)
+            | Body::ForcedFailure(_)
+            | Body::UndoStarted(_)
+            | Body::UndoCompleted(_)
+            | Body::UndoFailed(_)
+            | Body::UndoSkipped(_)) => self.halt(Halt::Newer(body.type_name())),
+            // Scripted records do not come here: `fold` has compared them.
+            Body::StepAbandoned(_)
+            | Body::Sleeping(_)
+            | Body::Waiting(_)
+            | Body::WaitCompleted(_)
+            | Body::WaitTimedOut(_)
+            | Body::RpcRequested(_)
+            | Body::RpcCompleted(_)
+            | Body::BranchesStarted(_)
+            | Body::BranchCompleted(_)
+            | Body::BranchFailed(_)
+            | Body::RaceWon(_)
+            | Body::LoopAdvanced(_)
+            | Body::SwitchChosen(_)
+            | Body::ChildStarted(_)
+            | Body::Sent(_)
+            | Body::Replied(_)
+            | Body::StateChanged(_)
+            | Body::Emitted(_)
+            | Body::Note(_)
+            | Body::VersionChosen(_)
+            | Body::Removed(_)
+            | Body::NoReturn(_) => {}
+        }
+    }
+
+    fn fold_step_started(&mut self, record: &StepStarted) {
+        if let Some((_, step)) = self.operations.step_at_mut(&record.location) {
+            step.highest = step.highest.max(record.attempt);
+            if step.phase == StepPhase::Announcing && step.highest == record.attempt {
+                step.phase = StepPhase::Runnable;
+                step.announced = true;
+            }
+        }
+    }
+
+    fn fold_step_completed(&mut self, record: StepCompleted) {
+        if let Some((op, _)) = self.operations.step_at_mut(&record.location) {
+            self.pending
+                .push_back((op, Resolution::Completed(record.result)));
+        }
+    }
+
+    fn fold_step_failed(&mut self, record: StepFailed) {
+        let Some((op, step)) = self.operations.step_at_mut(&record.location) else {
+            return;
+        };
+        step.failures += 1;
+        step.highest = step.highest.max(record.attempt);
+        if let Some(retry_at) = record.retry_at {
+            step.phase = StepPhase::Backoff(retry_at);
+            return;
+        }
+        let failure = StepFailure {
+            best_effort: step.options.best_effort,
+            location: record.location,
+            error: record.error,
+            outcome: record.outcome,
+        };
+        self.pending
+            .push_back((op, Resolution::Failed(Box::new(failure))));
+    }
+
+    fn fold_timer_fired(&mut self, record: &TimerFired) {
+        let Some((op, operation)) = record
+            .location
+            .as_ref()
+            .and_then(|at| self.operations.at(at))
+        else {
+            return;
+        };
+        match (record.purpose, &operation.kind) {
+            (TimerPurpose::Sleep, Kind::Sleep { .. }) => {
+                self.pending.push_back((op, Resolution::Slept))
+            }
+            (TimerPurpose::Retry, Kind::Step(_)) => {
+                if let Some(step) = self.operations.step_mut(op)
+                    && step.phase == StepPhase::Backoff(record.due)
+                {
+                    step.phase = StepPhase::Runnable;
+                }
+            }
+            (TimerPurpose::Wait, Kind::Wait { .. }) => {
+                let location = operation.location.clone();
+                self.mailbox.forget(op);
+                self.say(WaitTimedOut { location }.into());
+                self.pending.push_back((op, Resolution::Event(None)));
+            }
+            (TimerPurpose::Rpc, Kind::Rpc { .. }) => self.end_rpc(op, None),
+            // A timer of something that is over, or of the run itself.
+            (
+                TimerPurpose::Sleep
+                | TimerPurpose::Retry
+                | TimerPurpose::Wait
+                | TimerPurpose::Rpc
+                | TimerPurpose::ExecutionRetry
+                | TimerPurpose::Deadline,
+                _,
+            ) => {}
+        }
+    }
+
+    fn fold_event(&mut self, record: Event, number: RecordNumber, time: Timestamp) {
+        let event = EventTaken {
+            name: record.name,
+            payload: record.payload,
+            number,
+            time,
+        };
+        if let Some((op, event)) = self.mailbox.deliver(event) {
+            self.give(op, event);
+        }
+    }
+
+    fn fold_rpc_answered(&mut self, record: RpcAnswered) {
+        let open = self.operations.at(&record.location);
+        if let Some((op, operation)) = open
+            && matches!(&operation.kind, Kind::Rpc { id, .. } if *id == record.rpc_id)
+        {
+            self.end_rpc(op, Some(record.answer));
+        }
+    }
+
+    /// A wait takes an event.
+    pub(super) fn give(&mut self, op: OpId, event: EventTaken) {
+        let Some(operation) = self.operations.get(op) else {
+            return;
+        };
+        let Kind::Wait { deadline } = operation.kind else {
+            return;
+        };
+        let completed = WaitCompleted {
+            location: operation.location.clone(),
+            events: vec![event.number],
+            deadline,
+        };
+        self.say(completed.into());
+        self.pending.push_back((op, Resolution::Event(Some(event))));
+    }
+
+    fn end_rpc(&mut self, op: OpId, answer: Option<Payload>) {
+        let Some(operation) = self.operations.get(op) else {
+            return;
+        };
+        let Kind::Rpc { id, deadline } = operation.kind.clone() else {
+            return;
+        };
+        let completed = RpcCompleted {
+            location: operation.location.clone(),
+            rpc_id: id,
+            timed_out: answer.is_none(),
+            deadline,
+        };
+        self.say(completed.into());
+        self.pending.push_back((op, Resolution::Answer(answer)));
+    }
+
+    /// Says a line of the script that the fold itself brings about.
+    pub(super) fn say(&mut self, body: Body) -> Option<Body> {
+        self.say_at(body, None)
+    }
+
+    /// Says a line of the script: gives back the recorded one, or queues the new one for writing.
+    pub(super) fn say_at(&mut self, body: Body, site: Option<super::CallSite>) -> Option<Body> {
+        match self.script.say(body, site) {
+            Ok(Line::Recorded(body)) => Some(body),
+            Ok(Line::New(body)) => {
+                self.outgoing.push(body.clone());
+                Some(body)
+            }
+            Err(divergence) => {
+                self.halt(Halt::Diverged(divergence));
+                None
+            }
+        }
+    }
+
+    /// The place of the next operation of that name.
+    pub(super) fn place(
+        &mut self,
+        scope: &everstep_model::Scope,
+        name: everstep_model::Name,
+    ) -> Location {
+        let counter = self
+            .counters
+            .entry((scope.clone(), name.clone()))
+            .or_default();
+        let location = Location {
+            scope: scope.clone(),
+            name,
+            counter: *counter,
+        };
+        *counter += 1;
+        location
+    }
+}

@@ -1,0 +1,152 @@
+//! What earlier passes of the code left behind: results that a later pass takes over without doing the work again.
+//!
+//! A pass is one execution of the workflow function from its beginning; `execution_retried` ends one and begins the
+//! next. The memory is built from records alone, without running the old pass.
+
+use std::collections::HashMap;
+
+use everstep_model::{Body, Location, Payload, RecordNumber, RpcId, Timestamp};
+
+use super::mailbox::Mailbox;
+use super::operation::{EventTaken, Resolution};
+
+/// What is known about an operation of an earlier pass.
+#[derive(Clone, Debug)]
+pub(super) enum Remembered {
+    /// It resolved.
+    Resolved(&'static str, Resolution),
+    /// A step without a result: its highest attempt.
+    Attempted(u32),
+    /// A sleep that may still end.
+    Sleeping(Timestamp),
+    /// A wait that may still take an event.
+    Waiting(Option<Timestamp>),
+    /// An rpc that may still be answered.
+    Asked(RpcId, Option<Timestamp>),
+    /// A gate was decided.
+    Version(u32),
+    /// A note, row or emit was written.
+    Written(&'static str),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Memo(HashMap<Location, Remembered>);
+
+impl Memo {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is known; each operation takes it over once.
+    pub(super) fn take(&mut self, location: &Location) -> Option<Remembered> {
+        self.0.remove(location)
+    }
+
+    /// Learns from a record of an earlier pass, or of the pause before the next.
+    pub(super) fn learn(
+        &mut self,
+        number: RecordNumber,
+        time: Timestamp,
+        body: &Body,
+        mailbox: &mut Mailbox,
+    ) {
+        let resolved = |resolution| Remembered::Resolved("step_started", resolution);
+        match body {
+            Body::StepStarted(r) => self.put(&r.location, Remembered::Attempted(r.attempt)),
+            Body::StepFailed(r) => self.put(&r.location, Remembered::Attempted(r.attempt)),
+            Body::StepCompleted(r) => {
+                self.put(
+                    &r.location,
+                    resolved(Resolution::Completed(r.result.clone())),
+                );
+            }
+            Body::StepSkipped(r) => {
+                self.put(
+                    &r.location,
+                    resolved(Resolution::Completed(r.result.clone())),
+                );
+            }
+            Body::StepEdited(r) => {
+                self.put(
+                    &r.location,
+                    resolved(Resolution::Completed(r.result.clone())),
+                );
+            }
+            Body::Sleeping(r) => self.put(&r.location, Remembered::Sleeping(r.until)),
+            Body::Waiting(r) => self.put(&r.location, Remembered::Waiting(r.deadline)),
+            Body::RpcRequested(r) => {
+                self.put(&r.location, Remembered::Asked(r.rpc_id.clone(), r.deadline));
+            }
+            Body::Event(r) => {
+                let event = EventTaken {
+                    name: r.name.clone(),
+                    payload: r.payload.clone(),
+                    number,
+                    time,
+                };
+                mailbox.deliver(event);
+            }
+            Body::WaitCompleted(r) => {
+                let taken = r
+                    .events
+                    .first()
+                    .and_then(|event| mailbox.take_number(*event));
+                self.put(
+                    &r.location,
+                    Remembered::Resolved("waiting", Resolution::Event(taken)),
+                );
+            }
+            Body::WaitTimedOut(r) => {
+                self.put(
+                    &r.location,
+                    Remembered::Resolved("waiting", Resolution::Event(None)),
+                );
+            }
+            Body::RpcAnswered(r) => self.answered(&r.location, Some(r.answer.clone())),
+            Body::RpcCompleted(r) if r.timed_out => self.answered(&r.location, None),
+            Body::TimerFired(r) => self.fired(r.location.as_ref()),
+            Body::VersionChosen(r) => self.put(&r.location, Remembered::Version(r.version)),
+            Body::Note(_) | Body::StateChanged(_) | Body::Emitted(_) => {
+                if let Some(location) = body.location() {
+                    self.put(location, Remembered::Written(body.type_name()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, location: &Location, remembered: Remembered) {
+        let known = self.0.get(location);
+        // The first result stands; a late or repeated record changes nothing.
+        if !matches!(
+            known,
+            Some(Remembered::Resolved(..) | Remembered::Version(_))
+        ) {
+            self.0.insert(location.clone(), remembered);
+        }
+    }
+
+    fn answered(&mut self, location: &Location, answer: Option<Payload>) {
+        if matches!(self.0.get(location), Some(Remembered::Asked(..))) {
+            self.put(
+                location,
+                Remembered::Resolved("rpc_requested", Resolution::Answer(answer)),
+            );
+        }
+    }
+
+    fn fired(&mut self, location: Option<&Location>) {
+        let Some(location) = location else { return };
+        let resolved = match self.0.get(location) {
+            Some(Remembered::Sleeping(_)) => Remembered::Resolved("sleeping", Resolution::Slept),
+            Some(Remembered::Waiting(_)) => {
+                Remembered::Resolved("waiting", Resolution::Event(None))
+            }
+            Some(Remembered::Asked(..)) => {
+                Remembered::Resolved("rpc_requested", Resolution::Answer(None))
+            }
+            _ => return,
+        };
+        self.put(location, resolved);
+    }
+}

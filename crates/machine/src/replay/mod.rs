@@ -1,0 +1,394 @@
+//! The executor's fold: drives workflow code through its journal, record by record, hot and cold alike.
+//!
+//! The executor feeds records in with [`Replay::extend`] and asks [`Replay::turn`] what to do: start the code, resolve
+//! one operation and poll once, or wait for more. While it is polled, the code calls operations (`call.rs`); what they
+//! say becomes the script (`script.rs`), written when it is new and compared when it is not. Because own records are
+//! folded from the journal like everybody else's, a run that stayed in memory and one rebuilt from its journal cannot
+//! tell the difference.
+
+mod call;
+mod divergence;
+mod facts;
+mod fold;
+mod mailbox;
+mod memo;
+mod operation;
+mod script;
+mod step;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{HashMap, VecDeque};
+
+use everstep_model::record::TimerPurpose;
+use everstep_model::{
+    Body, Entry, Failure, Generation, Interner, Name, Origin, RecordNumber, RunId, RunStatus,
+    Scope, Timestamp,
+};
+
+pub use divergence::{CallSite, Divergence, Halt};
+pub use facts::RunFacts;
+pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use step::StepStart;
+
+use mailbox::Mailbox;
+use memo::Memo;
+use operation::{Kind, Operations};
+use script::Script;
+
+/// What the executor does next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Turn {
+    /// Begin the workflow function anew and poll it once.
+    Start,
+    /// Hand this to the operation and poll once.
+    Resolved(OpId, Resolution),
+    /// Everything known is folded: run steps, write what is outgoing, suspend, or wait for more.
+    Idle,
+    /// The run's deadline passed: end it.
+    DeadlinePassed(Timestamp),
+    /// The run is over.
+    Ended(RunStatus),
+    /// The run is paused: leave it alone.
+    Paused,
+    /// It cannot go on here.
+    Halted(Halt),
+}
+
+/// Where the execution as a whole stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing is folded yet.
+    New,
+    /// The code runs, or waits for an operation.
+    Running,
+    /// The function failed and begins again when its timer fires.
+    Backoff,
+    /// The function has returned.
+    Returned,
+    /// Paused.
+    Paused,
+    /// Over.
+    Ended(RunStatus),
+    /// The deadline passed.
+    Late(Timestamp),
+}
+
+/// One execution of a run. See the module.
+#[derive(Debug)]
+pub struct Replay {
+    id: RunId,
+    generation: Generation,
+    facts: Option<RunFacts>,
+    phase: Phase,
+    halted: Option<Halt>,
+    /// Which pass of the function this is, from 1.
+    pass: u32,
+
+    unfolded: VecDeque<Entry>,
+    /// The number of the next record to fold.
+    next: RecordNumber,
+    /// Everything before this was handed in.
+    known: RecordNumber,
+    inbox_seen: u64,
+    /// Time as the code sees it: of the last folded record, never going back.
+    now: Timestamp,
+    /// Time as the executor sees it, for new deadlines.
+    wall: Timestamp,
+
+    operations: Operations,
+    counters: HashMap<(Scope, Name), u32>,
+    mailbox: Mailbox,
+    script: Script,
+    memo: Memo,
+    versions: HashMap<(Scope, Name), u32>,
+    names: Interner,
+    draws: u64,
+
+    /// Resolutions that wait for a poll of their own.
+    pending: VecDeque<(OpId, Resolution)>,
+    /// Whether the code may call operations: only in a poll that resolved something.
+    calls_allowed: bool,
+    /// Whether the executor is throwing the code away, so that dropped operations say nothing.
+    detached: bool,
+
+    /// The divergence this run is parked with, if the journal ends with one.
+    parked: Option<Failure>,
+    /// Whether steps never begin: the execution only looks.
+    dry: bool,
+    /// Rows of dropped operations, to be deleted with the next commit.
+    obsolete: Vec<Obsolete>,
+    outgoing: Vec<Body>,
+    /// Whether something outgoing must be durable before the code goes on.
+    strict: bool,
+}
+
+impl Replay {
+    /// The execution of a run from its whole journal.
+    #[must_use]
+    pub fn new(id: RunId, generation: Generation, journal: Vec<Entry>) -> Self {
+        let mut replay = Self {
+            id,
+            generation,
+            facts: None,
+            phase: Phase::New,
+            halted: None,
+            pass: 1,
+            unfolded: VecDeque::new(),
+            next: RecordNumber(0),
+            known: RecordNumber(0),
+            inbox_seen: 0,
+            now: Timestamp::default(),
+            wall: Timestamp::default(),
+            operations: Operations::default(),
+            counters: HashMap::new(),
+            mailbox: Mailbox::default(),
+            script: Script::default(),
+            memo: Memo::default(),
+            versions: HashMap::new(),
+            names: Interner::default(),
+            draws: 0,
+            pending: VecDeque::new(),
+            calls_allowed: false,
+            detached: false,
+            parked: None,
+            dry: false,
+            obsolete: Vec::new(),
+            outgoing: Vec::new(),
+            strict: false,
+        };
+        let rest = replay.learn_earlier_passes(journal);
+        replay.extend(rest);
+        replay
+    }
+
+    /// Hands in records of the journal, in order; ones that were handed in before are ignored.
+    pub fn extend(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        for entry in entries {
+            if entry.number < self.known {
+                continue;
+            }
+            self.known = entry.number.plus(1);
+            if script::is_scripted(&entry.record.body)
+                && let Err(divergence) = self.script.record(&entry)
+            {
+                self.halt(Halt::Diverged(divergence));
+            }
+            self.unfolded.push_back(entry);
+        }
+    }
+
+    /// What to do next. Resolves at most one operation; `wall` is the executor's clock.
+    pub fn turn(&mut self, wall: Timestamp) -> Turn {
+        self.wall = wall;
+        self.calls_allowed = false;
+        loop {
+            if let Some(halt) = &self.halted {
+                return Turn::Halted(halt.clone());
+            }
+            while let Some((op, resolution)) = self.pending.pop_front() {
+                // A dropped operation resolves nothing any more.
+                if self.operations.close(op).is_some() {
+                    self.calls_allowed = true;
+                    return Turn::Resolved(op, resolution);
+                }
+            }
+            match self.phase {
+                Phase::Ended(status) => return Turn::Ended(status),
+                Phase::Late(deadline) => return Turn::DeadlinePassed(deadline),
+                Phase::New | Phase::Running | Phase::Backoff | Phase::Returned | Phase::Paused => {}
+            }
+            // While paused, nothing is folded: what came meanwhile keeps its order and is seen on resuming.
+            if self.phase == Phase::Paused {
+                if !self.pause_ends_ahead() {
+                    return Turn::Paused;
+                }
+                self.phase = Phase::Running;
+            }
+            let Some(entry) = self.unfolded.pop_front() else {
+                return Turn::Idle;
+            };
+            if self.fold(entry) {
+                self.calls_allowed = true;
+                return Turn::Start;
+            }
+        }
+    }
+
+    /// What the run was created with; none before `created` is folded.
+    #[must_use]
+    pub fn facts(&self) -> Option<&RunFacts> {
+        self.facts.as_ref()
+    }
+
+    /// Time as the code sees it.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// How many records are known here: the place from which to read on.
+    #[must_use]
+    pub fn known(&self) -> RecordNumber {
+        self.known
+    }
+
+    /// How many inbox records are folded: what a suspension has seen.
+    #[must_use]
+    pub fn inbox_seen(&self) -> u64 {
+        self.inbox_seen
+    }
+
+    /// Which pass of the function this is, from 1.
+    #[must_use]
+    pub fn pass(&self) -> u32 {
+        self.pass
+    }
+
+    /// Takes the records to write, and whether they must be written now.
+    pub fn take_outgoing(&mut self) -> (Vec<Body>, bool) {
+        let strict = std::mem::take(&mut self.strict);
+        (std::mem::take(&mut self.outgoing), strict)
+    }
+
+    /// An execution that only looks: no step ever begins.
+    #[must_use]
+    pub fn dry(mut self) -> Self {
+        self.dry = true;
+        self
+    }
+
+    /// Why the run cannot go on here, if it cannot.
+    #[must_use]
+    pub fn halted(&self) -> Option<&Halt> {
+        self.halted.as_ref()
+    }
+
+    /// Whether a record follows from the journal alone, so that every execution writes it in the same place.
+    #[must_use]
+    pub fn is_scripted(body: &Body) -> bool {
+        script::is_scripted(body)
+    }
+
+    /// Where the code called the n-th of those operations that are not in the journal yet.
+    #[must_use]
+    pub fn unrecorded_site(&self, n: usize) -> Option<CallSite> {
+        self.script.unrecorded_site(n)
+    }
+
+    /// Where the code called the first operation that is not in the journal yet.
+    #[must_use]
+    pub fn first_unrecorded_site(&self) -> Option<CallSite> {
+        self.unrecorded_site(0)
+    }
+
+    /// Remembers where the code called what, for reports of hidden nondeterminism.
+    pub fn keep_call_sites(&mut self) {
+        self.script.keep_sites();
+    }
+
+    /// The divergence this run is parked with, if the journal ends with one.
+    #[must_use]
+    pub fn parked(&self) -> Option<&Failure> {
+        self.parked.as_ref()
+    }
+
+    /// Takes the rows that nothing needs any more.
+    pub fn take_obsolete(&mut self) -> Vec<Obsolete> {
+        std::mem::take(&mut self.obsolete)
+    }
+
+    /// The rows a run leaves behind when it ends now.
+    #[must_use]
+    pub fn remaining_rows(&self) -> Vec<Obsolete> {
+        let deadline = self.facts.as_ref().and_then(|facts| facts.deadline);
+        let deadline = deadline.map(|due| Obsolete::Timer(due, TimerPurpose::Deadline, None));
+        let open = self
+            .operations
+            .iter()
+            .flat_map(|(_, operation)| operation.rows());
+        open.chain(deadline).collect()
+    }
+
+    /// Where the code called what a record of the script says, if that was in this execution.
+    #[must_use]
+    pub fn site_of(&self, number: RecordNumber) -> Option<CallSite> {
+        self.script.site_of(number)
+    }
+
+    /// Whether anything waits to be written.
+    #[must_use]
+    pub fn has_outgoing(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    /// The function returned, or panicked: whatever it left unrecorded in the journal is a divergence.
+    pub fn returned(&mut self) {
+        if self.phase == Phase::Running {
+            self.phase = Phase::Returned;
+        }
+        // Only records that are known to this execution count: it returned on what it had seen.
+        if let Err(divergence) = self.script.end() {
+            self.halt(Halt::Diverged(divergence));
+        }
+    }
+
+    /// The executor throws the code away (eviction, takeover, shutdown): dropped operations are not abandoned ones.
+    pub fn detach(&mut self) {
+        self.detached = true;
+    }
+
+    /// What a suspended run is waiting for, most telling first.
+    #[must_use]
+    pub fn resting_status(&self) -> RunStatus {
+        if self.phase == Phase::Paused {
+            return RunStatus::Paused;
+        }
+        let mut status = RunStatus::Sleeping;
+        for (_, operation) in self.operations.iter() {
+            match &operation.kind {
+                Kind::Wait { .. } | Kind::Rpc { .. } => return RunStatus::Waiting,
+                Kind::Step(_) => status = RunStatus::Retrying,
+                Kind::Sleep { .. } => {}
+            }
+        }
+        if self.phase == Phase::Backoff {
+            RunStatus::Retrying
+        } else {
+            status
+        }
+    }
+
+    /// Whether nothing can ever wake the code: it awaits something that is not an operation.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.phase == Phase::Running
+            && self.operations.is_empty()
+            && self.pending.is_empty()
+            && self.unfolded.is_empty()
+    }
+
+    /// How many operations are open.
+    #[must_use]
+    pub fn open_operations(&self) -> usize {
+        self.operations.len()
+    }
+
+    fn halt(&mut self, halt: Halt) {
+        self.halted.get_or_insert(halt);
+    }
+
+    /// Whether everything handed in is folded and resolved, so that new work may begin.
+    fn at_frontier(&self) -> bool {
+        self.unfolded.is_empty() && self.pending.is_empty() && self.halted.is_none()
+    }
+
+    fn count_folded(&mut self, entry: &Entry) {
+        self.next = entry.number.plus(1);
+        self.now = self.now.max(entry.record.time);
+        if entry.record.body.origin() == Origin::Inbox {
+            self.inbox_seen += 1;
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Operations the code has called and that have not resolved yet, and what they resolve to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use everstep_model::record::{FailureOutcome, TimerPurpose};
+use everstep_model::{
+    Failure, Location, Name, Payload, RecordNumber, RpcId, StepOptions, Timestamp,
+};
+
+/// An operation of one execution of the code, in the order of calling. It has no meaning outside that execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpId(pub u32);
+
+/// How a step's failure reaches the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepFailure {
+    /// The step.
+    pub location: Location,
+    /// The error of the last attempt.
+    pub error: Failure,
+    /// Why there is no further attempt.
+    pub outcome: FailureOutcome,
+    /// Whether the step was called as one that must not fail the workflow.
+    pub best_effort: bool,
+}
+
+/// An event as a wait receives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventTaken {
+    /// Its name.
+    pub name: Name,
+    /// Its payload.
+    pub payload: Payload,
+    /// Its record.
+    pub number: RecordNumber,
+    /// When it was sent.
+    pub time: Timestamp,
+}
+
+/// What an operation resolves to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resolution {
+    /// A step has its result.
+    Completed(Payload),
+    /// A step failed for good.
+    Failed(Box<StepFailure>),
+    /// A sleep is over.
+    Slept,
+    /// A wait took an event, or gave up.
+    Event(Option<EventTaken>),
+    /// An rpc was answered, or gave up.
+    Answer(Option<Payload>),
+}
+
+/// Where a step stands between its call and its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StepPhase {
+    /// An attempt may begin.
+    Runnable,
+    /// A fenced attempt is about to begin; its start is not durable yet.
+    Announcing,
+    /// An attempt is under way here.
+    Running,
+    /// An attempt has ended; its record is not durable yet.
+    Recording,
+    /// The next attempt begins when its timer fires.
+    Backoff(Timestamp),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct StepOp {
+    pub(super) options: StepOptions,
+    pub(super) phase: StepPhase,
+    /// The highest attempt that is recorded or announced.
+    pub(super) highest: u32,
+    /// Whether `highest` was announced by this execution and nobody has begun it.
+    pub(super) fresh: bool,
+    /// Recorded failures; takeovers do not count.
+    pub(super) failures: u32,
+    /// Whether the start of attempt `highest` is durable and the attempt has not begun (fenced steps only).
+    pub(super) announced: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Step(StepOp),
+    Sleep {
+        until: Timestamp,
+    },
+    Wait {
+        deadline: Option<Timestamp>,
+    },
+    Rpc {
+        id: RpcId,
+        deadline: Option<Timestamp>,
+    },
+}
+
+/// A row that an operation left in the store and that nothing needs any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obsolete {
+    /// A timer.
+    Timer(Timestamp, TimerPurpose, Option<Location>),
+    /// An rpc that can no longer be answered.
+    Rpc(RpcId),
+}
+
+impl Operation {
+    /// The rows it has in the store while it is open.
+    pub(super) fn rows(&self) -> Vec<Obsolete> {
+        let timer = |due, purpose| Obsolete::Timer(due, purpose, Some(self.location.clone()));
+        match &self.kind {
+            Kind::Step(step) => match step.phase {
+                StepPhase::Backoff(due) => vec![timer(due, TimerPurpose::Retry)],
+                StepPhase::Runnable
+                | StepPhase::Announcing
+                | StepPhase::Running
+                | StepPhase::Recording => Vec::new(),
+            },
+            Kind::Sleep { until } => vec![timer(*until, TimerPurpose::Sleep)],
+            Kind::Wait { deadline } => deadline
+                .iter()
+                .map(|due| timer(*due, TimerPurpose::Wait))
+                .collect(),
+            Kind::Rpc { id, deadline } => {
+                let timer = deadline.iter().map(|due| timer(*due, TimerPurpose::Rpc));
+                timer.chain([Obsolete::Rpc(id.clone())]).collect()
+            }
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Operation {
+    pub(super) location: Location,
+    pub(super) kind: Kind,
+}
+
+/// The open operations. Iteration is in the order of calling.
+#[derive(Debug, Default)]
+pub(super) struct Operations {
+    next: u32,
+    open: BTreeMap<OpId, Operation>,
+    by_location: HashMap<Location, OpId>,
+}
+
+impl Operations {
+    pub(super) fn open(&mut self, location: Location, kind: Kind) -> OpId {
+        let id = OpId(self.next);
+        self.next += 1;
+        self.by_location.insert(location.clone(), id);
+        self.open.insert(id, Operation { location, kind });
+        id
+    }
+
+    pub(super) fn close(&mut self, id: OpId) -> Option<Operation> {
+        let operation = self.open.remove(&id)?;
+        self.by_location.remove(&operation.location);
+        Some(operation)
+    }
+
+    pub(super) fn get(&self, id: OpId) -> Option<&Operation> {
+        self.open.get(&id)
+    }
+
+    pub(super) fn at(&self, location: &Location) -> Option<(OpId, &Operation)> {
+        let id = *self.by_location.get(location)?;
+        self.open.get(&id).map(|operation| (id, operation))
+    }
+
+    pub(super) fn step_mut(&mut self, id: OpId) -> Option<&mut StepOp> {
+        match &mut self.open.get_mut(&id)?.kind {
+            Kind::Step(step) => Some(step),
+            Kind::Sleep { .. } | Kind::Wait { .. } | Kind::Rpc { .. } => None,
+        }
+    }
+
+    pub(super) fn step_at_mut(&mut self, location: &Location) -> Option<(OpId, &mut StepOp)> {
+        let id = *self.by_location.get(location)?;
+        self.step_mut(id).map(|step| (id, step))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (OpId, &Operation)> {
+        self.open.iter().map(|(id, operation)| (*id, operation))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+}

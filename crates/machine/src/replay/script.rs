@@ -1,0 +1,238 @@
+//! The script: the records an execution writes as a consequence of the journal alone, in the order it does.
+//!
+//! Calling an operation, taking an event, giving up a wait, leaving a note: the code does these in the same order each
+//! time it meets the same journal. Hot, they are written; cold, they are compared with what was written.
+
+use std::collections::{HashMap, VecDeque};
+
+use everstep_model::{Body, Entry, Location, RecordNumber};
+
+use super::divergence::{CallSite, Divergence};
+
+/// Something the execution says happened.
+#[derive(Debug)]
+struct Said {
+    type_name: &'static str,
+    location: Location,
+    site: Option<CallSite>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Script {
+    /// Recorded, and not yet reached by the code.
+    expected: VecDeque<(RecordNumber, Body)>,
+    /// Said by the code, and not yet seen in the journal.
+    unrecorded: VecDeque<Said>,
+    /// Where the code said what is recorded; kept only where somebody will ask.
+    sites: Option<HashMap<RecordNumber, CallSite>>,
+}
+
+/// What became of a line of the script.
+pub(super) enum Line {
+    /// The journal holds it: go by what is recorded.
+    Recorded(Body),
+    /// It is new: write it.
+    New(Body),
+}
+
+/// Whether a record is part of the script, rather than a result or an inbox record.
+pub(super) fn is_scripted(body: &Body) -> bool {
+    match body {
+        // The first record of a step carries its options; later attempts begin when they begin.
+        Body::StepStarted(started) => started.options.is_some(),
+        Body::StepAbandoned(_)
+        | Body::Sleeping(_)
+        | Body::Waiting(_)
+        | Body::WaitCompleted(_)
+        | Body::WaitTimedOut(_)
+        | Body::RpcRequested(_)
+        | Body::RpcCompleted(_)
+        | Body::BranchesStarted(_)
+        | Body::BranchCompleted(_)
+        | Body::BranchFailed(_)
+        | Body::RaceWon(_)
+        | Body::LoopAdvanced(_)
+        | Body::SwitchChosen(_)
+        | Body::ChildStarted(_)
+        | Body::Sent(_)
+        | Body::Replied(_)
+        | Body::StateChanged(_)
+        | Body::Emitted(_)
+        | Body::Note(_)
+        | Body::VersionChosen(_)
+        | Body::Removed(_)
+        | Body::NoReturn(_) => true,
+        Body::Created(_)
+        | Body::Event(_)
+        | Body::RpcAnswered(_)
+        | Body::TimerFired(_)
+        | Body::ChildFinished(_)
+        | Body::PauseRequested(_)
+        | Body::ResumeRequested(_)
+        | Body::CancelRequested(_)
+        | Body::Terminated(_)
+        | Body::StepSkipped(_)
+        | Body::StepEdited(_)
+        | Body::ForcedFailure(_)
+        | Body::DeadlinePassed(_)
+        | Body::StepCompleted(_)
+        | Body::StepFailed(_)
+        | Body::UndoStarted(_)
+        | Body::UndoCompleted(_)
+        | Body::UndoFailed(_)
+        | Body::UndoSkipped(_)
+        | Body::Paused(_)
+        | Body::Resumed(_)
+        | Body::Diverged(_)
+        | Body::ExecutionRetried(_)
+        | Body::Completed(_)
+        | Body::Failed(_)
+        | Body::RollbackFailed(_)
+        | Body::Cancelled(_) => false,
+    }
+}
+
+impl Script {
+    /// The code says something.
+    pub(super) fn say(
+        &mut self,
+        body: Body,
+        site: Option<CallSite>,
+    ) -> Result<Line, Box<Divergence>> {
+        let Some(location) = body.location().cloned() else {
+            return Ok(Line::New(body));
+        };
+        let Some((number, recorded)) = self.expected.pop_front() else {
+            self.unrecorded.push_back(Said {
+                type_name: body.type_name(),
+                location,
+                site,
+            });
+            return Ok(Line::New(body));
+        };
+        match difference(&recorded, &body) {
+            None => {
+                if let (Some(sites), Some(site)) = (&mut self.sites, site) {
+                    sites.insert(number, site);
+                }
+                Ok(Line::Recorded(recorded))
+            }
+            Some(detail) => Err(Box::new(Divergence {
+                record: Some(number),
+                recorded: place(&recorded),
+                recorded_site: None,
+                called: place(&body),
+                called_site: site,
+                detail,
+            })),
+        }
+    }
+
+    /// The journal shows a scripted record, ours or an earlier execution's.
+    pub(super) fn record(&mut self, entry: &Entry) -> Result<(), Box<Divergence>> {
+        let body = &entry.record.body;
+        let Some(said) = self.unrecorded.pop_front() else {
+            self.expected.push_back((entry.number, body.clone()));
+            return Ok(());
+        };
+        if said.type_name == body.type_name() && body.location() == Some(&said.location) {
+            if let (Some(sites), Some(site)) = (&mut self.sites, said.site) {
+                sites.insert(entry.number, site);
+            }
+            return Ok(());
+        }
+        Err(Box::new(Divergence {
+            record: Some(entry.number),
+            recorded: place(body),
+            recorded_site: None,
+            called: Some((said.type_name, said.location)),
+            called_site: said.site,
+            detail: None,
+        }))
+    }
+
+    /// The fold has come to a scripted record: the code must have said it by now.
+    pub(super) fn reach(&self, number: RecordNumber) -> Result<(), Box<Divergence>> {
+        match self.expected.front() {
+            Some((next, _)) if *next <= number => Err(self.unreached()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The code has ended: it must have said everything.
+    pub(super) fn end(&self) -> Result<(), Box<Divergence>> {
+        if self.expected.is_empty() {
+            Ok(())
+        } else {
+            Err(self.unreached())
+        }
+    }
+
+    pub(super) fn keep_sites(&mut self) {
+        self.sites.get_or_insert_default();
+    }
+
+    pub(super) fn site_of(&self, number: RecordNumber) -> Option<CallSite> {
+        self.sites.as_ref()?.get(&number).copied()
+    }
+
+    pub(super) fn unrecorded_site(&self, n: usize) -> Option<CallSite> {
+        self.unrecorded.get(n)?.site
+    }
+
+    pub(super) fn next_expected(&self) -> Option<&Body> {
+        self.expected.front().map(|(_, body)| body)
+    }
+
+    pub(super) fn pop_expected(&mut self) -> Option<Body> {
+        self.expected.pop_front().map(|(_, body)| body)
+    }
+
+    fn unreached(&self) -> Box<Divergence> {
+        let next = self.expected.front();
+        Box::new(Divergence {
+            record: next.map(|(number, _)| *number),
+            recorded: next.and_then(|(_, body)| place(body)),
+            recorded_site: None,
+            called: None,
+            called_site: None,
+            detail: None,
+        })
+    }
+}
+
+fn place(body: &Body) -> Option<(&'static str, Location)> {
+    Some((body.type_name(), body.location()?.clone()))
+}
+
+/// `None` if the two are the same operation; durations, arguments and texts may change under a running workflow.
+fn difference(recorded: &Body, said: &Body) -> Option<Option<String>> {
+    if recorded.type_name() != said.type_name() || recorded.location() != said.location() {
+        return Some(None);
+    }
+    match (recorded, said) {
+        (Body::WaitCompleted(recorded), Body::WaitCompleted(said))
+            if recorded.events != said.events =>
+        {
+            Some(Some(format!(
+                "the wait took records {:?} then and {:?} now",
+                recorded.events, said.events
+            )))
+        }
+        (Body::Waiting(recorded), Body::Waiting(said)) if recorded.names != said.names => {
+            Some(Some(format!(
+                "it waited for {:?} then and for {:?} now",
+                recorded.names, said.names
+            )))
+        }
+        (Body::RpcRequested(recorded), Body::RpcRequested(said))
+            if recorded.method != said.method =>
+        {
+            Some(Some(format!(
+                "it asked `{}` then and `{}` now",
+                recorded.method, said.method
+            )))
+        }
+        _ => None,
+    }
+}

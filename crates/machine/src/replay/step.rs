@@ -1,0 +1,173 @@
+//! Attempts of steps: when one may begin, and what its end means.
+
+use everstep_model::record::{StepAbandoned, StepCompleted, StepFailed, StepStarted};
+use everstep_model::{Failure, Location, Payload, StepOptions, Timestamp};
+
+use super::Replay;
+use super::operation::{Kind, OpId, StepPhase};
+use crate::retry::{FailureClass, after_step_failure};
+
+/// An attempt that begins now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepStart {
+    /// The step.
+    pub location: Location,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// Recorded failures so far.
+    pub failures: u32,
+    /// How it is executed, as recorded with its first attempt.
+    pub options: StepOptions,
+    /// When it begins.
+    pub started_at: Timestamp,
+}
+
+impl Replay {
+    /// Begins an attempt if one may begin: everything known is folded, and the step is due.
+    pub fn begin_attempt(&mut self, op: OpId, now: Timestamp) -> Option<StepStart> {
+        if self.dry || !self.at_frontier() || self.phase != super::Phase::Running {
+            return None;
+        }
+        let location = self.operations.get(op)?.location.clone();
+        let step = self.operations.step_mut(op)?;
+        if step.phase != StepPhase::Runnable {
+            return None;
+        }
+        let is_durable = std::mem::replace(&mut step.announced, false);
+        let is_fresh = std::mem::replace(&mut step.fresh, false);
+        let is_new = !is_durable && !is_fresh;
+        if is_new {
+            step.highest += 1;
+        }
+        let waits = step.options.fenced && !is_durable;
+        step.phase = if waits {
+            StepPhase::Announcing
+        } else {
+            StepPhase::Running
+        };
+        let start = StepStart {
+            location: location.clone(),
+            attempt: step.highest,
+            failures: step.failures,
+            options: step.options,
+            started_at: now,
+        };
+        if is_new {
+            let attempt = start.attempt;
+            self.outgoing.push(
+                StepStarted {
+                    location,
+                    attempt,
+                    options: None,
+                }
+                .into(),
+            );
+        }
+        if waits {
+            self.strict = true;
+            return None;
+        }
+        Some(start)
+    }
+
+    /// An attempt succeeded. The code sees the result when it comes back from the journal.
+    pub fn complete_attempt(&mut self, op: OpId, start: &StepStart, result: Payload) {
+        if self.end_attempt(op) {
+            let completed = StepCompleted {
+                location: start.location.clone(),
+                attempt: start.attempt,
+                started_at: start.started_at,
+                result,
+                undo: None,
+                sensitive: start.options.sensitive,
+            };
+            self.outgoing.push(completed.into());
+            self.strict = true;
+        }
+    }
+
+    /// An attempt failed: there will be another, or the code sees the failure.
+    pub fn fail_attempt(
+        &mut self,
+        op: OpId,
+        start: &StepStart,
+        error: Failure,
+        class: FailureClass,
+        now: Timestamp,
+    ) {
+        if self.end_attempt(op) {
+            let (outcome, retry_at) =
+                after_step_failure(&start.options, start.failures, class, now);
+            let failed = StepFailed {
+                location: start.location.clone(),
+                attempt: start.attempt,
+                started_at: start.started_at,
+                error: error.at_attempt(start.attempt),
+                outcome,
+                retry_at,
+                undo: None,
+            };
+            self.outgoing.push(failed.into());
+            self.strict = true;
+        }
+    }
+
+    fn end_attempt(&mut self, op: OpId) -> bool {
+        match self.operations.step_mut(op) {
+            Some(step) if step.phase == StepPhase::Running => {
+                step.phase = StepPhase::Recording;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The code dropped an operation before it resolved.
+    pub fn drop_operation(&mut self, op: OpId) {
+        if self.detached {
+            return;
+        }
+        let Some(operation) = self.operations.close(op) else {
+            return;
+        };
+        self.obsolete.extend(operation.rows());
+        match operation.kind {
+            Kind::Step(_) => {
+                let location = operation.location;
+                self.say(StepAbandoned { location }.into());
+            }
+            Kind::Wait { .. } => self.mailbox.forget(op),
+            Kind::Sleep { .. } | Kind::Rpc { .. } => {}
+        }
+    }
+
+    /// Steps whose next attempt may begin.
+    #[must_use]
+    pub fn startable(&self) -> Vec<OpId> {
+        if !self.at_frontier() || self.phase != super::Phase::Running {
+            return Vec::new();
+        }
+        let runnable = self.operations.iter().filter(
+            |(_, operation)| matches!(&operation.kind, Kind::Step(step) if step.phase == StepPhase::Runnable),
+        );
+        runnable.map(|(op, _)| op).collect()
+    }
+
+    /// Steps with an attempt under way, or one whose end is not durable yet.
+    #[must_use]
+    pub fn steps_in_flight(&self) -> Vec<Location> {
+        let in_flight = self
+            .operations
+            .iter()
+            .filter(|(_, operation)| match &operation.kind {
+                Kind::Step(step) => matches!(
+                    step.phase,
+                    StepPhase::Announcing | StepPhase::Running | StepPhase::Recording
+                ),
+                Kind::Sleep { .. } | Kind::Wait { .. } | Kind::Rpc { .. } => false,
+            });
+        in_flight
+            .map(|(_, operation)| operation.location.clone())
+            .collect()
+    }
+}

@@ -1,0 +1,152 @@
+//! Reasons as plain sentences: what the run does, which attempt it is, since when and until when, and after what error.
+
+use std::fmt;
+
+use everstep_model::{Failure, Name, Timestamp};
+
+use super::{Reason, Why};
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.status)?;
+        if self.reasons.is_empty() {
+            return f.write_str("nothing holds it up");
+        }
+        for (index, reason) in self.reasons.iter().enumerate() {
+            let between = if index == 0 { "it" } else { "; it" };
+            write!(f, "{between} {reason}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_deed(f)?;
+        if let Some(attempt) = self.attempt() {
+            write!(f, " (attempt {attempt})")?;
+        }
+        if let Some(at) = self.at() {
+            write!(f, " at {at}")?;
+        }
+        if let Some(since) = self.since() {
+            write!(f, " since {since}")?;
+        }
+        if let Some(until) = self.until() {
+            write!(f, " until {until}")?;
+        }
+        match self.last_error() {
+            Some(error) => write!(f, " after: {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Reason {
+    fn write_deed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimerAt { location, .. } => write!(f, "sleeps in `{location}`"),
+            Self::Event { names, .. } => write!(f, "waits for event {}", AnyOf(names)),
+            Self::Answer { method, rpc_id, .. } => {
+                write!(f, "waits for an answer to `{method}` ({rpc_id})")
+            }
+            Self::Child { run, workflow, .. } => {
+                write!(f, "waits for its child `{run}` of workflow `{workflow}`")
+            }
+            Self::RetryAt { step, .. } => write!(f, "retries step `{step}`"),
+            Self::ExecutionRetry { .. } => f.write_str("runs again"),
+            Self::StepRunning { step, .. } => write!(f, "executes step `{step}`"),
+            Self::UndoRunning { step, .. } => write!(f, "undoes step `{step}`"),
+            Self::UndoRetryAt { step, .. } => write!(f, "retries undoing step `{step}`"),
+            Self::NoWorker { workflow, version } => {
+                write!(
+                    f,
+                    "finds no live worker that offers workflow `{workflow}` in version {version}"
+                )
+            }
+            Self::Diverged { location, error } => {
+                f.write_str("is parked")?;
+                if let Some(location) = location {
+                    write!(f, " in `{location}`")?;
+                }
+                write!(f, " because its code no longer fits its journal: {error}")
+            }
+            Self::Paused { by, reason } => {
+                f.write_str("is paused")?;
+                if let Some(by) = by {
+                    write!(f, " by {by}")?;
+                }
+                match reason {
+                    Some(reason) => write!(f, ": {reason}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Finished { status } => write!(f, "is over ({status})"),
+            Self::Queued => f.write_str("waits for its turn"),
+            Self::StoreUnavailable { detail } => {
+                write!(f, "cannot be read from the store: {detail}")
+            }
+        }
+    }
+
+    fn attempt(&self) -> Option<u32> {
+        match self {
+            Self::RetryAt { attempt, .. }
+            | Self::ExecutionRetry { attempt, .. }
+            | Self::StepRunning { attempt, .. }
+            | Self::UndoRunning { attempt, .. }
+            | Self::UndoRetryAt { attempt, .. } => Some(*attempt),
+            _ => None,
+        }
+    }
+
+    fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::RetryAt { at, .. } => *at,
+            Self::ExecutionRetry { at, .. } | Self::UndoRetryAt { at, .. } => Some(*at),
+            _ => None,
+        }
+    }
+
+    fn since(&self) -> Option<Timestamp> {
+        match self {
+            Self::Event { since, .. }
+            | Self::Answer { since, .. }
+            | Self::Child { since, .. }
+            | Self::UndoRunning { since, .. } => Some(*since),
+            Self::StepRunning { since, .. } => *since,
+            _ => None,
+        }
+    }
+
+    fn until(&self) -> Option<Timestamp> {
+        match self {
+            Self::TimerAt { due, .. } => Some(*due),
+            Self::Event { deadline, .. } | Self::Answer { deadline, .. } => *deadline,
+            _ => None,
+        }
+    }
+
+    fn last_error(&self) -> Option<&Failure> {
+        match self {
+            Self::RetryAt { last_error, .. } => last_error.as_ref(),
+            Self::ExecutionRetry { last_error, .. } | Self::UndoRetryAt { last_error, .. } => {
+                Some(last_error)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `` `a` or `b` ``
+struct AnyOf<'a>(&'a [Name]);
+
+impl fmt::Display for AnyOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, name) in self.0.iter().enumerate() {
+            let between = if index == 0 { "" } else { " or " };
+            write!(f, "{between}`{name}`")?;
+        }
+        Ok(())
+    }
+}
