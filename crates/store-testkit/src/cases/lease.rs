@@ -1,0 +1,177 @@
+//! The right to execute: granted to nodes that live by the store's clock, one holder at a time, counted by epochs.
+
+use std::time::Duration;
+
+use everstep_model::{Epoch, Nonce, StreamNumber};
+use everstep_store::{Fence, LeaseChange, Outcome, Owner, Store};
+
+use crate::fixture::Fixture;
+use crate::sample::{NODE, NONCE, OTHER, event, executor, inbox, step, with_progress};
+
+const TTL: Duration = Duration::from_secs(60);
+
+/// A free run is taken, under a higher epoch each time.
+pub async fn a_free_run_is_taken<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    assert_eq!(
+        fence,
+        Fence {
+            epoch: Epoch(1),
+            nonce: NONCE
+        }
+    );
+    let head = f.head(stream).await;
+    assert_eq!(
+        head.owner,
+        Some(Owner {
+            node: NODE,
+            nonce: NONCE
+        })
+    );
+    assert_eq!(head.fence(), Some(fence));
+}
+
+/// A held run is not taken, and the rest of the commit still takes effect.
+pub async fn a_held_run_is_not_taken_but_the_rest_lands<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    f.renew(OTHER, TTL).await;
+    let mut claim = inbox(stream, vec![event("x")]);
+    claim.lease = LeaseChange::TakeIfFree {
+        node: OTHER,
+        nonce: Nonce(0x22),
+    };
+    let outcome = f.commit_one(claim).await;
+    assert!(
+        matches!(outcome, Outcome::Committed { taken: None, .. }),
+        "{outcome:?}"
+    );
+    assert_eq!(f.numbers(stream).await, [0, 1]);
+    assert_eq!(f.head(stream).await.fence(), Some(fence));
+}
+
+/// Of two claims in one batch the first wins.
+pub async fn of_two_claims_in_one_batch_the_first_wins<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.renew(NODE, TTL).await;
+    f.renew(OTHER, TTL).await;
+    let claim = |node, nonce| {
+        let mut claim = inbox(stream, vec![]);
+        claim.lease = LeaseChange::TakeIfFree { node, nonce };
+        claim
+    };
+    let outcomes = f
+        .commit(vec![claim(NODE, NONCE), claim(OTHER, Nonce(0x22))])
+        .await;
+    assert!(matches!(
+        outcomes[0],
+        Outcome::Committed { taken: Some(_), .. }
+    ));
+    assert!(matches!(
+        outcomes[1],
+        Outcome::Committed { taken: None, .. }
+    ));
+}
+
+/// A lease lasts as long as it says by the store's clock, and not a moment longer.
+pub async fn a_lease_runs_out<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.renew(NODE, TTL).await;
+    f.try_take(stream, NODE, NONCE).await.unwrap();
+    f.clock.advance(TTL - Duration::from_millis(1));
+    assert_eq!(f.try_take(stream, OTHER, NONCE).await, None);
+    f.clock.advance(Duration::from_millis(1));
+    let taken = f.try_take(stream, OTHER, NONCE).await;
+    assert_eq!(taken.map(|fence| fence.epoch), Some(Epoch(2)));
+}
+
+/// A renewed lease lasts from its renewal.
+pub async fn a_renewed_lease_lasts<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.take(stream, NODE, NONCE).await;
+    for _ in 0..5 {
+        f.clock.advance(TTL / 2);
+        f.renew(NODE, TTL).await;
+    }
+    assert_eq!(f.try_take(stream, OTHER, NONCE).await, None);
+}
+
+/// The runs of a node that says it is gone can be taken at once.
+pub async fn a_retired_node_holds_nothing<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.take(stream, NODE, NONCE).await;
+    f.store.retire(NODE).await.unwrap();
+    f.store.retire(NODE).await.unwrap();
+    assert!(f.try_take(stream, OTHER, NONCE).await.is_some());
+}
+
+/// A node that never showed that it lives counts as dead.
+pub async fn a_node_without_a_lease_is_dead<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    assert!(f.try_take(stream, NODE, NONCE).await.is_some());
+    assert!(f.try_take(stream, OTHER, NONCE).await.is_some());
+}
+
+/// A run given up is free, and its holder's epoch is not used again.
+pub async fn a_released_run_is_free<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    let mut release = executor(stream, fence, 1, 1, vec![]);
+    release.lease = LeaseChange::Release;
+    f.accept(release).await;
+    let head = f.head(stream).await;
+    assert_eq!((head.epoch, head.owner), (Epoch(1), None));
+    let next = f.take(stream, OTHER, NONCE).await;
+    assert_eq!(next.epoch, Epoch(2));
+}
+
+async fn die_and_take<S: Store>(f: &Fixture<S>, stream: StreamNumber, nonce: u64) -> Fence {
+    f.store.retire(NODE).await.unwrap();
+    f.take(stream, NODE, Nonce(nonce)).await
+}
+
+/// Takeovers from dead nodes are counted while nothing gets done.
+pub async fn takeovers_without_progress_are_counted<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.take(stream, NODE, NONCE).await;
+    assert_eq!(f.head(stream).await.takeovers, 0);
+    for n in 1..=3 {
+        let fence = die_and_take(f, stream, n).await;
+        f.accept(executor(stream, fence, 1, n, vec![step("s")]))
+            .await;
+        assert_eq!(u64::from(f.head(stream).await.takeovers), n);
+    }
+}
+
+/// Progress starts the count again.
+pub async fn progress_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.take(stream, NODE, NONCE).await;
+    die_and_take(f, stream, 1).await;
+    let fence = die_and_take(f, stream, 2).await;
+    assert_eq!(f.head(stream).await.takeovers, 2);
+    f.accept(with_progress(executor(
+        stream,
+        fence,
+        1,
+        1,
+        vec![step("s")],
+    )))
+    .await;
+    f.accept(executor(stream, fence, 2, 2, vec![])).await;
+    die_and_take(f, stream, 3).await;
+    assert_eq!(f.head(stream).await.takeovers, 1);
+}
+
+/// A run given up in order has no takeovers.
+pub async fn a_release_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.take(stream, NODE, NONCE).await;
+    let fence = die_and_take(f, stream, 1).await;
+    let mut release = executor(stream, fence, 1, 1, vec![]);
+    release.lease = LeaseChange::Release;
+    f.accept(release).await;
+    f.take(stream, NODE, NONCE).await;
+    assert_eq!(f.head(stream).await.takeovers, 0);
+}

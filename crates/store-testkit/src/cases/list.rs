@@ -1,0 +1,258 @@
+//! The list of runs: newest first, filtered, in pages that neither repeat nor skip.
+
+use std::time::Duration;
+
+use everstep_model::{RunStatus, StreamNumber};
+use everstep_store::{Cursor, ListQuery, RunRow, Store};
+
+use crate::clock::START;
+use crate::fixture::Fixture;
+use crate::sample::{creation, inbox, name, run, run_creation};
+
+fn all() -> ListQuery {
+    ListQuery {
+        limit: 100,
+        ..ListQuery::default()
+    }
+}
+
+async fn ids<S: Store>(f: &Fixture<S>, query: ListQuery) -> Vec<String> {
+    let page = f.list(query).await;
+    page.rows.iter().map(|row| row.id.to_string()).collect()
+}
+
+async fn create_row<S: Store>(f: &Fixture<S>, row: RunRow) -> StreamNumber {
+    let mut commit = creation(&format!("workflows/{}", row.id));
+    commit.run = Some(row);
+    f.create_with(commit).await
+}
+
+async fn six_runs<S: Store>(f: &Fixture<S>) {
+    for (id, workflow, status) in [
+        ("r1", "order", RunStatus::Running),
+        ("r2", "orders", RunStatus::Running),
+        ("r3", "order", RunStatus::Completed),
+        ("r4", "ord", RunStatus::Failed),
+        ("r5", "order", RunStatus::Running),
+        ("r6", "orders", RunStatus::Completed),
+    ] {
+        f.create_with(run_creation(id, workflow, status)).await;
+    }
+}
+
+/// Runs come newest first; streams that are no runs do not come.
+pub async fn runs_are_listed_newest_first<S: Store>(f: &Fixture<S>) {
+    assert!(ids(f, all()).await.is_empty());
+    f.create_with(run_creation("a", "order", RunStatus::Queued))
+        .await;
+    f.create("plain").await;
+    f.create_with(run_creation("b", "order", RunStatus::Queued))
+        .await;
+    assert_eq!(ids(f, all()).await, ["b", "a"]);
+}
+
+/// Workflows are told apart also where one name begins like another.
+pub async fn workflows_filter<S: Store>(f: &Fixture<S>) {
+    six_runs(f).await;
+    let of = |names: &[&str]| ListQuery {
+        workflows: names.iter().map(|n| name(n)).collect(),
+        ..all()
+    };
+    assert_eq!(ids(f, of(&["order"])).await, ["r5", "r3", "r1"]);
+    assert_eq!(ids(f, of(&["ord", "orders"])).await, ["r6", "r4", "r2"]);
+    assert_eq!(
+        ids(f, of(&["order", "order"])).await,
+        ["r5", "r3", "r1"],
+        "named twice, listed once"
+    );
+    assert!(ids(f, of(&["o"])).await.is_empty());
+}
+
+/// Statuses filter over all workflows.
+pub async fn statuses_filter<S: Store>(f: &Fixture<S>) {
+    six_runs(f).await;
+    let of = |statuses: &[RunStatus]| ListQuery {
+        statuses: statuses.to_vec(),
+        ..all()
+    };
+    assert_eq!(ids(f, of(&[RunStatus::Running])).await, ["r5", "r2", "r1"]);
+    assert_eq!(
+        ids(f, of(&[RunStatus::Failed, RunStatus::Completed])).await,
+        ["r6", "r4", "r3"]
+    );
+    assert!(ids(f, of(&[RunStatus::Paused])).await.is_empty());
+}
+
+/// Filters are met together.
+pub async fn filters_combine<S: Store>(f: &Fixture<S>) {
+    six_runs(f).await;
+    let query = ListQuery {
+        workflows: vec![name("order"), name("orders")],
+        statuses: vec![RunStatus::Completed],
+        ..all()
+    };
+    assert_eq!(ids(f, query).await, ["r6", "r3"]);
+}
+
+/// A run moves with its status, and is in the list once.
+pub async fn a_run_moves_with_its_status<S: Store>(f: &Fixture<S>) {
+    let stream = f
+        .create_with(run_creation("a", "order", RunStatus::Queued))
+        .await;
+    let mut change = inbox(stream, vec![]);
+    change.run = Some(run("a", "order", RunStatus::Completed));
+    f.accept(change).await;
+    let with = |status| ListQuery {
+        statuses: vec![status],
+        ..all()
+    };
+    assert!(ids(f, with(RunStatus::Queued)).await.is_empty());
+    assert_eq!(ids(f, with(RunStatus::Completed)).await, ["a"]);
+    assert_eq!(ids(f, all()).await, ["a"]);
+    assert_eq!(
+        f.list(all()).await.rows[0],
+        run("a", "order", RunStatus::Completed)
+    );
+}
+
+/// Within a batch the last status counts.
+pub async fn a_batch_may_move_a_run_twice<S: Store>(f: &Fixture<S>) {
+    let stream = f
+        .create_with(run_creation("a", "order", RunStatus::Queued))
+        .await;
+    let to = |status| {
+        let mut change = inbox(stream, vec![]);
+        change.run = Some(run("a", "order", status));
+        change
+    };
+    f.commit(vec![
+        to(RunStatus::Running),
+        to(RunStatus::Failed),
+        to(RunStatus::Queued),
+    ])
+    .await;
+    for status in RunStatus::ALL {
+        let query = ListQuery {
+            statuses: vec![*status],
+            ..all()
+        };
+        assert_eq!(
+            ids(f, query).await.len(),
+            usize::from(*status == RunStatus::Queued),
+            "{status}"
+        );
+    }
+}
+
+/// Tags find runs, also tags with strange characters, and follow changes.
+pub async fn tags_filter<S: Store>(f: &Fixture<S>) {
+    let tagged = |id: &str, tags: &[&str]| RunRow {
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        ..run(id, "order", RunStatus::Queued)
+    };
+    create_row(f, tagged("a", &["red", "re"])).await;
+    let b = create_row(f, tagged("b", &["r\u{0}d", "red"])).await;
+    create_row(f, tagged("c", &[])).await;
+    let with = |tag: &str| ListQuery {
+        tag: Some(tag.to_owned()),
+        ..all()
+    };
+    assert_eq!(ids(f, with("red")).await, ["b", "a"]);
+    assert_eq!(ids(f, with("re")).await, ["a"]);
+    assert_eq!(ids(f, with("r\u{0}d")).await, ["b"]);
+    assert!(ids(f, with("r")).await.is_empty());
+    let mut change = inbox(b, vec![]);
+    change.run = Some(tagged("b", &["blue"]));
+    f.accept(change).await;
+    assert_eq!(ids(f, with("red")).await, ["a"]);
+    assert_eq!(ids(f, with("blue")).await, ["b"]);
+    let both = ListQuery {
+        statuses: vec![RunStatus::Failed],
+        ..with("blue")
+    };
+    assert!(ids(f, both).await.is_empty());
+}
+
+/// Time of creation filters from a moment on and before a moment.
+pub async fn times_filter<S: Store>(f: &Fixture<S>) {
+    let at = |seconds| START.after(Duration::from_secs(seconds));
+    for n in 1..=4 {
+        let row = RunRow {
+            created_at: at(n),
+            ..run(&format!("r{n}"), "order", RunStatus::Queued)
+        };
+        create_row(f, row).await;
+    }
+    let query = ListQuery {
+        created_from: Some(at(2)),
+        created_before: Some(at(4)),
+        ..all()
+    };
+    assert_eq!(ids(f, query.clone()).await, ["r3", "r2"]);
+    let query = ListQuery {
+        workflows: vec![name("order")],
+        ..query
+    };
+    assert_eq!(ids(f, query).await, ["r3", "r2"]);
+}
+
+/// Pages join without gap or overlap under every filter, and the last says that it is the last.
+pub async fn pages_join_without_gap_or_overlap<S: Store>(f: &Fixture<S>) {
+    six_runs(f).await;
+    let filters = [
+        all(),
+        ListQuery {
+            workflows: vec![name("order"), name("orders")],
+            ..all()
+        },
+        ListQuery {
+            statuses: vec![RunStatus::Running],
+            ..all()
+        },
+    ];
+    for filter in filters {
+        let whole = ids(f, filter.clone()).await;
+        for limit in 1..=whole.len() {
+            let mut seen = Vec::new();
+            let mut cursor = None;
+            loop {
+                let page = f
+                    .list(ListQuery {
+                        limit,
+                        cursor,
+                        ..filter.clone()
+                    })
+                    .await;
+                let left = whole.len() - seen.len();
+                assert_eq!(page.rows.len(), limit.min(left), "full until the end");
+                seen.extend(page.rows.iter().map(|row| row.id.to_string()));
+                assert_eq!(page.next.is_none(), seen.len() == whole.len());
+                let Some(next) = page.next else { break };
+                cursor = Some(next);
+            }
+            assert_eq!(seen, whole, "limit {limit}");
+        }
+    }
+}
+
+/// A run created between two pages does not disturb the second.
+pub async fn a_new_run_does_not_disturb_a_cursor<S: Store>(f: &Fixture<S>) {
+    six_runs(f).await;
+    let first = f.list(ListQuery { limit: 2, ..all() }).await;
+    f.create_with(run_creation("r7", "order", RunStatus::Queued))
+        .await;
+    let rest = ids(
+        f,
+        ListQuery {
+            cursor: first.next,
+            ..all()
+        },
+    )
+    .await;
+    assert_eq!(rest, ["r4", "r3", "r2", "r1"]);
+    let beyond = ListQuery {
+        cursor: Some(Cursor(StreamNumber(0))),
+        ..all()
+    };
+    assert!(ids(f, beyond).await.is_empty());
+}

@@ -1,0 +1,14 @@
+//! The contract as cases, one file per topic. Every public function here is named in a macro of this crate.
+
+pub mod commit;
+pub mod creation;
+pub mod dedup;
+pub mod fencing;
+pub mod inbox_guard;
+pub mod lease;
+pub mod list;
+pub mod read;
+pub mod ready;
+pub mod reopen;
+pub mod rows;
+pub mod timers;

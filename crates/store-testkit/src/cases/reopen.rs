@@ -1,0 +1,247 @@
+//! What was acknowledged is there after the store was closed and opened again, and heads are exactly what they were.
+
+use std::sync::Arc;
+
+use everstep_model::{Epoch, Nonce, RunStatus, StreamNumber, Timestamp};
+use everstep_store::{
+    Guard, Head, LeaseChange, ListQuery, Outcome, Refusal, Row, RowKey, Store, StreamRef,
+};
+
+use crate::clock::TestClock;
+use crate::fixture::{Fixture, Reopen};
+use crate::sample::{
+    NODE, NONCE, OTHER, event, executor, inbox, range, rpc, run_creation, step, timer,
+    wait_completed, with_progress,
+};
+
+/// Drops a fixture's store and opens its place again.
+fn again<R: Reopen>(f: Fixture<R::Store>, place: &R) -> Fixture<R::Store> {
+    let clock = f.clock.clone();
+    drop(f);
+    Fixture::open(place, &clock)
+}
+
+async fn heads<S: Store>(f: &Fixture<S>) -> Vec<Head> {
+    let mut heads = Vec::new();
+    for number in 0..20 {
+        let stream = StreamRef::Number(StreamNumber(number));
+        heads.extend(f.store.head(stream).await.unwrap());
+    }
+    heads
+}
+
+/// Records, rows, marks, lists and names are all there.
+pub async fn everything_acknowledged_is_there<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let mut commit = run_creation("a", "order", RunStatus::Running);
+    commit.ready = Some(true);
+    commit.put = vec![
+        Row::Timer(timer(StreamNumber(0), 5, Some("s:0"))),
+        Row::Rpc(rpc(StreamNumber(0), "r")),
+    ];
+    commit.dedup = Some("id".to_owned());
+    let stream = f.create_with(commit).await;
+    let mut batch = Vec::new();
+    for n in 0..10 {
+        batch.push(inbox(stream, vec![event(&format!("e{n}"))]));
+    }
+    f.commit(batch).await;
+    let (entries, before) = (f.entries(stream).await, heads(&f).await);
+    let f = again(f, place);
+    assert_eq!(f.entries(stream).await, entries);
+    assert_eq!(heads(&f).await, before);
+    assert_eq!(f.head_of("workflows/a").await.as_ref(), before.first());
+    assert_eq!(
+        f.timers(Timestamp::from_millis(u64::MAX)).await,
+        [timer(stream, 5, Some("s:0"))]
+    );
+    assert_eq!(
+        f.row(RowKey::Rpc(stream, rpc(stream, "r").id)).await,
+        Some(Row::Rpc(rpc(stream, "r")))
+    );
+    assert_eq!(f.ready().await.len(), 1);
+    let query = ListQuery {
+        statuses: vec![RunStatus::Running],
+        limit: 9,
+        ..ListQuery::default()
+    };
+    assert_eq!(f.list(query).await.rows.len(), 1);
+    let mut repeated = inbox(stream, vec![event("x")]);
+    repeated.dedup = Some("id".to_owned());
+    assert!(matches!(
+        f.commit_one(repeated).await,
+        Outcome::Duplicate { .. }
+    ));
+}
+
+/// The last executor sequence is known, so an unknown outcome can be resolved after a restart.
+pub async fn the_last_sequence_is_known<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let stream = f.create("a").await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    let mut last = None;
+    for seq in 1..=4 {
+        let commit = executor(stream, fence, seq, seq, vec![step("s")]);
+        f.accept(commit.clone()).await;
+        last = Some(commit);
+    }
+    f.accept(inbox(stream, vec![event("x")])).await;
+    let f = again(f, place);
+    let outcome = f.commit_one(last.unwrap()).await;
+    assert!(
+        matches!(outcome, Outcome::Duplicate { first, .. } if first.0 == 4),
+        "{outcome:?}"
+    );
+    assert_eq!(
+        f.refuse(executor(stream, fence, 6, 6, vec![step("s")]))
+            .await,
+        Refusal::OutOfOrder
+    );
+    f.accept(executor(stream, fence, 5, 5, vec![step("s")]))
+        .await;
+    assert_eq!(f.numbers(stream).await, [0, 1, 2, 3, 4, 5, 6]);
+}
+
+/// So is the last sequence of a commit that had no records.
+pub async fn a_last_commit_without_records_is_known<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let stream = f.create("a").await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    f.accept(executor(stream, fence, 1, 1, vec![step("s")]))
+        .await;
+    let empty = executor(stream, fence, 2, 2, vec![]);
+    f.accept(empty.clone()).await;
+    let f = again(f, place);
+    assert!(matches!(
+        f.commit_one(empty).await,
+        Outcome::Duplicate { .. }
+    ));
+    f.accept(executor(stream, fence, 3, 2, vec![step("t")]))
+        .await;
+}
+
+/// Counts of inbox records and unconsumed events are what they were.
+pub async fn counts_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let stream = f.create("a").await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    f.accept(inbox(stream, vec![event("x"), event("y"), event("z")]))
+        .await;
+    f.accept(executor(stream, fence, 1, 4, vec![wait_completed(&[1])]))
+        .await;
+    let before = f.head(stream).await;
+    assert_eq!(
+        (before.frame.inbox_count, before.frame.unconsumed_events),
+        (4, 2)
+    );
+    let f = again(f, place);
+    assert_eq!(f.head(stream).await, before);
+    let mut suspend = executor(stream, fence, 2, 5, vec![]);
+    suspend.guards.push(Guard::InboxSeen(4));
+    f.accept(suspend).await;
+}
+
+/// Takeovers and progress are what they were.
+pub async fn takeovers_and_progress_are_what_they_were<R: Reopen>(
+    place: &R,
+    clock: Arc<TestClock>,
+) {
+    let f = Fixture::open(place, &clock);
+    let stream = f.create("a").await;
+    for nonce in 1..=3 {
+        f.try_take(stream, NODE, Nonce(nonce)).await.unwrap();
+    }
+    assert_eq!(f.head(stream).await.takeovers, 2);
+    let f = again(f, place);
+    let fence = f.try_take(stream, NODE, NONCE).await.unwrap();
+    assert_eq!(f.head(stream).await.takeovers, 3);
+    f.accept(with_progress(executor(
+        stream,
+        fence,
+        1,
+        1,
+        vec![step("s")],
+    )))
+    .await;
+    let f = again(f, place);
+    f.try_take(stream, OTHER, NONCE).await.unwrap();
+    assert_eq!(
+        f.head(stream).await.takeovers,
+        1,
+        "the progress was remembered"
+    );
+}
+
+/// Where only one process can have the store open, leases end with it; fences do not.
+pub async fn leases_of_an_exclusive_store_are_void<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let exclusive = f.store.describe().exclusive;
+    let stream = f.create("a").await;
+    let old = f.take(stream, NODE, NONCE).await;
+    let f = again(f, place);
+    assert_eq!(
+        f.head(stream).await.fence(),
+        Some(old),
+        "fences are never forgotten"
+    );
+    let taken = f.try_take(stream, OTHER, Nonce(0x22)).await;
+    assert_eq!(taken.is_some(), exclusive);
+    if taken.is_some() {
+        assert_eq!(
+            f.refuse(executor(stream, old, 1, 1, vec![step("s")])).await,
+            Refusal::Fenced
+        );
+    }
+}
+
+/// A revocation is never forgotten.
+pub async fn a_revocation_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let stream = f.create("a").await;
+    let old = f.take(stream, NODE, NONCE).await;
+    let mut revoke = inbox(stream, vec![event("stop")]);
+    revoke.lease = LeaseChange::Revoke;
+    f.accept(revoke).await;
+    let f = again(f, place);
+    assert_eq!(
+        f.refuse(executor(stream, old, 1, 2, vec![step("s")])).await,
+        Refusal::Fenced
+    );
+    assert_eq!(f.take(stream, NODE, NONCE).await.epoch, Epoch(3));
+}
+
+/// Stream numbers go on where they ended; none is used twice.
+pub async fn numbers_go_on<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let mut f = Fixture::open(place, &clock);
+    let mut last = None;
+    for n in 0..4 {
+        let number = f.create(&format!("s{n}")).await;
+        assert!(last < Some(number));
+        last = Some(number);
+        f = again(f, place);
+    }
+    for n in 0..4 {
+        assert!(f.head_of(&format!("s{n}")).await.is_some());
+    }
+}
+
+/// Dropped records stay dropped, a closed stream stays closed, deleted rows stay deleted.
+pub async fn what_is_gone_stays_gone<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let stream = f.create("a").await;
+    let mut commit = inbox(stream, vec![event("x"), event("y"), event("z")]);
+    commit.put.push(Row::Timer(timer(stream, 5, None)));
+    f.accept(commit).await;
+    let f = again(f, place);
+    let mut commit = inbox(stream, vec![]);
+    commit.drop = vec![range(2, 9)];
+    commit.delete.push(RowKey::Timer(timer(stream, 5, None)));
+    commit.close = true;
+    f.accept(commit).await;
+    let before = f.head(stream).await;
+    let f = again(f, place);
+    assert_eq!(f.head(stream).await, before);
+    assert_eq!(f.numbers(stream).await, [0, 1]);
+    assert_eq!(f.refuse(inbox(stream, vec![])).await, Refusal::Closed);
+    assert!(f.timers(Timestamp::from_millis(u64::MAX)).await.is_empty());
+}

@@ -1,0 +1,180 @@
+//! Timers: rows in the order they are due, each there until a commit takes it away.
+
+use everstep_model::record::TimerPurpose;
+use everstep_model::{StreamNumber, Timestamp};
+use everstep_store::{Commit, Row, RowKey, Store, TimerQuery, TimerRow};
+
+use crate::fixture::Fixture;
+use crate::sample::{inbox, timer};
+
+fn put<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRow>) -> Commit {
+    let mut commit = inbox(stream, vec![]);
+    commit.put = timers.into_iter().cloned().map(Row::Timer).collect();
+    commit
+}
+
+fn delete<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRow>) -> Commit {
+    let mut commit = inbox(stream, vec![]);
+    commit.delete = timers.into_iter().cloned().map(RowKey::Timer).collect();
+    commit
+}
+
+const END: Timestamp = Timestamp::from_millis(u64::MAX);
+
+/// Timers come in the order they are due, whatever the order they were set in.
+pub async fn timers_come_in_the_order_they_are_due<S: Store>(f: &Fixture<S>) {
+    let (a, b) = (f.create("a").await, f.create("b").await);
+    let set = [
+        timer(a, 300, None),
+        timer(a, 2, Some("s:0")),
+        timer(a, 1, None),
+    ];
+    f.accept(put(a, &set)).await;
+    f.accept(put(b, &[timer(b, 2, None), timer(b, 70_000, None)]))
+        .await;
+    let due: Vec<_> = f
+        .timers(END)
+        .await
+        .iter()
+        .map(|t| (t.due, t.stream))
+        .collect();
+    let mut sorted = due.clone();
+    sorted.sort();
+    assert_eq!(due.len(), 5);
+    assert_eq!(due, sorted);
+}
+
+/// A timer is due at its time, not before.
+pub async fn a_timer_is_due_at_its_time_and_not_before<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let set = timer(stream, 10, None);
+    f.accept(put(stream, [&set])).await;
+    let just_before = Timestamp::from_millis(set.due.as_millis() - 1);
+    assert!(f.timers(just_before).await.is_empty());
+    assert_eq!(f.timers(set.due).await, [set]);
+}
+
+/// Paging gives every timer once, ties included.
+pub async fn paging_gives_every_timer_once<S: Store>(f: &Fixture<S>) {
+    let (a, b) = (f.create("a").await, f.create("b").await);
+    let places = [
+        None,
+        Some("s:0"),
+        Some("s:1"),
+        Some("t:0"),
+        Some("l/~2/s:0"),
+        Some("l/~10/s:0"),
+    ];
+    for stream in [a, b] {
+        let set: Vec<_> = places
+            .iter()
+            .map(|place| timer(stream, 5, *place))
+            .collect();
+        f.accept(put(stream, &set)).await;
+    }
+    let mut seen: Vec<TimerRow> = Vec::new();
+    loop {
+        let query = TimerQuery {
+            until: END,
+            after: seen.last().cloned(),
+            limit: 2,
+        };
+        let page = f.store.timers(query).await.unwrap();
+        assert!(page.len() <= 2);
+        if page.is_empty() {
+            break;
+        }
+        seen.extend(page);
+    }
+    assert_eq!(seen, f.timers(END).await);
+    assert_eq!(seen.len(), 12);
+}
+
+/// A timer goes when a commit deletes it; deleting it again is no error.
+pub async fn a_deleted_timer_is_gone<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let (kept, gone) = (timer(stream, 5, Some("s:0")), timer(stream, 5, Some("s:1")));
+    f.accept(put(stream, [&kept, &gone])).await;
+    f.accept(delete(stream, [&gone])).await;
+    f.accept(delete(stream, [&gone])).await;
+    assert_eq!(f.timers(END).await, std::slice::from_ref(&kept));
+    assert_eq!(f.row(RowKey::Timer(gone)).await, None);
+    assert_eq!(
+        f.row(RowKey::Timer(kept.clone())).await,
+        Some(Row::Timer(kept))
+    );
+}
+
+/// A timer can be set before all others, after those were read.
+pub async fn an_earlier_timer_is_found_later<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let (late, early) = (timer(stream, 100, None), timer(stream, 1, None));
+    f.accept(put(stream, [&late])).await;
+    assert_eq!(f.timers(END).await, std::slice::from_ref(&late));
+    f.accept(delete(stream, [&late])).await;
+    assert!(f.timers(END).await.is_empty());
+    f.accept(put(stream, [&early])).await;
+    assert_eq!(f.timers(END).await, [early]);
+}
+
+/// One commit may delete a timer and set the same one: it is there afterwards.
+pub async fn deletes_come_before_puts<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let set = timer(stream, 5, None);
+    let mut commit = put(stream, [&set]);
+    commit.delete.push(RowKey::Timer(set.clone()));
+    f.accept(commit).await;
+    assert_eq!(f.timers(END).await, [set]);
+}
+
+/// Within one batch the last commit decides.
+pub async fn a_batch_may_set_and_delete<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let (x, y) = (timer(stream, 5, None), timer(stream, 6, None));
+    let batch = vec![
+        put(stream, [&x]),
+        delete(stream, [&x, &y]),
+        put(stream, [&y]),
+    ];
+    f.commit(batch).await;
+    assert_eq!(f.timers(END).await, [y]);
+}
+
+/// Purpose and place tell timers of one moment apart, and come back as they were.
+pub async fn purpose_and_place_are_part_of_a_timer<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let purposes = [
+        TimerPurpose::Sleep,
+        TimerPurpose::Wait,
+        TimerPurpose::Rpc,
+        TimerPurpose::Retry,
+        TimerPurpose::ExecutionRetry,
+        TimerPurpose::Deadline,
+    ];
+    let deep = format!(
+        "{}s:0",
+        "scope-of-some-length:7/~18446744073709551615/".repeat(2_000)
+    );
+    let places = [
+        None,
+        Some("größe ü:3"),
+        Some("a b/x:1:2/~0/s:4294967295"),
+        Some(deep.as_str()),
+    ];
+    let mut set = Vec::new();
+    for purpose in purposes {
+        for place in places {
+            set.push(TimerRow {
+                purpose,
+                ..timer(stream, 5, place)
+            });
+        }
+    }
+    f.accept(put(stream, &set)).await;
+    let found = f.timers(END).await;
+    assert_eq!(found.len(), set.len());
+    for timer in &set {
+        assert!(found.contains(timer), "{:?}", timer.purpose);
+        assert!(f.row(RowKey::Timer(timer.clone())).await.is_some());
+    }
+}

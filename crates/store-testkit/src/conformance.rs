@@ -1,0 +1,167 @@
+//! The macros that name every case: a backend's tests are one line and a constructor.
+
+/// One `#[test]` per case of the contract. `$open` is a function `fn(Arc<dyn Clock>) -> (impl Store, guard)` that is
+/// in scope where the macro stands; the guard is dropped after the store.
+#[macro_export]
+macro_rules! conformance {
+    ($open:path) => {
+        $crate::conformance! { @topics $open;
+            commit: [
+                records_are_numbered_in_order,
+                a_commit_without_records_names_the_next_number,
+                an_empty_batch_is_fine,
+                commits_of_one_stream_are_judged_in_batch_order,
+                a_refusal_leaves_the_rest_of_the_batch_alone,
+                a_refused_commit_changes_nothing,
+                a_closed_stream_takes_nothing,
+                an_unknown_stream_is_refused,
+                an_inbox_commit_cannot_write_executor_records,
+                an_executor_is_told_what_landed_before,
+                an_executor_that_saw_all_is_told_nothing,
+            ];
+            creation: [
+                numbers_rise_in_the_order_of_creation,
+                an_existing_name_is_refused_with_its_number,
+                of_two_creations_in_one_batch_the_first_wins,
+                a_stream_is_found_by_name_and_number,
+                a_refused_creation_leaves_no_stream,
+                a_creation_can_take_the_run,
+                rows_of_a_creation_belong_to_the_new_stream,
+                a_used_key_refuses_a_second_creation,
+                an_empty_stream_exists,
+            ];
+            fencing: [
+                without_a_holder_no_fence_matches,
+                stale_epoch_is_refused,
+                wrong_nonce_is_refused,
+                an_expired_holder_writes_until_it_is_replaced,
+                a_gap_in_the_sequence_is_refused,
+                a_repeated_sequence_returns_the_original_place,
+                a_repetition_within_a_batch_is_known,
+                a_repeated_release_is_a_duplicate,
+                a_repeated_close_is_a_duplicate,
+                a_repeated_commit_without_records_is_a_duplicate,
+                a_refused_executor_commit_refuses_its_successors,
+                nothing_lands_after_a_revocation,
+                a_new_epoch_counts_anew,
+            ];
+            inbox_guard: [
+                unseen_records_refuse_with_what_was_missed,
+                a_seen_inbox_passes,
+                a_record_earlier_in_the_batch_counts,
+                unconsumed_events_are_counted,
+                too_many_events_are_refused,
+            ];
+            dedup: [
+                a_repeated_id_returns_the_original_place,
+                a_repeated_id_within_a_batch_is_known,
+                ids_of_other_streams_and_longer_ids_are_others,
+                a_refused_commit_does_not_use_its_id,
+                a_known_id_outlives_the_close,
+                a_creation_may_carry_an_id,
+            ];
+            lease: [
+                a_free_run_is_taken,
+                a_held_run_is_not_taken_but_the_rest_lands,
+                of_two_claims_in_one_batch_the_first_wins,
+                a_lease_runs_out,
+                a_renewed_lease_lasts,
+                a_retired_node_holds_nothing,
+                a_node_without_a_lease_is_dead,
+                a_released_run_is_free,
+                takeovers_without_progress_are_counted,
+                progress_resets_the_takeovers,
+                a_release_resets_the_takeovers,
+            ];
+            timers: [
+                timers_come_in_the_order_they_are_due,
+                a_timer_is_due_at_its_time_and_not_before,
+                paging_gives_every_timer_once,
+                a_deleted_timer_is_gone,
+                an_earlier_timer_is_found_later,
+                deletes_come_before_puts,
+                a_batch_may_set_and_delete,
+                purpose_and_place_are_part_of_a_timer,
+            ];
+            ready: [
+                a_marked_run_is_found,
+                a_cleared_mark_is_gone,
+                a_commit_without_a_word_keeps_the_mark,
+                paging_gives_every_ready_run_once,
+                a_living_holder_is_named,
+                a_stream_without_a_run_is_not_listed,
+            ];
+            list: [
+                runs_are_listed_newest_first,
+                workflows_filter,
+                statuses_filter,
+                filters_combine,
+                a_run_moves_with_its_status,
+                a_batch_may_move_a_run_twice,
+                tags_filter,
+                times_filter,
+                pages_join_without_gap_or_overlap,
+                a_new_run_does_not_disturb_a_cursor,
+            ];
+            read: [
+                reading_begins_anywhere,
+                a_page_stops_near_its_limit,
+                records_come_back_as_written,
+                an_unknown_stream_is_none,
+                a_page_says_that_the_stream_is_closed,
+                dropped_records_leave_gaps,
+                drops_may_overlap_and_repeat,
+                a_commit_drops_only_what_was_before_it,
+                counts_outlive_dropped_records,
+            ];
+            rows: [
+                an_rpc_row_comes_back,
+                a_present_row_is_required_once,
+                an_absent_row_is_required,
+                a_row_put_again_is_replaced,
+                keys_do_not_run_into_each_other,
+                long_keys_are_kept_apart,
+                deleting_nothing_is_no_error,
+            ];
+        }
+    };
+    (@topics $open:path; $($topic:ident: [$($case:ident),* $(,)?];)*) => {
+        $(mod $topic {
+            #[allow(unused_imports, reason = "the constructor may be named from the module above")]
+            use super::*;
+            $(#[test]
+            fn $case() {
+                $crate::run_case($open, |f| Box::pin($crate::cases::$topic::$case(f)));
+            })*
+        })*
+    };
+}
+
+/// One `#[test]` per case of reopening, for backends that outlive their process. `$place` is a function
+/// `fn(Arc<dyn Clock>) -> impl Reopen` that is in scope where the macro stands.
+#[macro_export]
+macro_rules! reopening {
+    ($place:path) => {
+        $crate::reopening! { @cases $place;
+            everything_acknowledged_is_there,
+            the_last_sequence_is_known,
+            a_last_commit_without_records_is_known,
+            counts_are_what_they_were,
+            takeovers_and_progress_are_what_they_were,
+            leases_of_an_exclusive_store_are_void,
+            a_revocation_is_remembered,
+            numbers_go_on,
+            what_is_gone_stays_gone,
+        }
+    };
+    (@cases $place:path; $($case:ident),* $(,)?) => {
+        mod reopen {
+            #[allow(unused_imports, reason = "the constructor may be named from the module above")]
+            use super::*;
+            $(#[test]
+            fn $case() {
+                $crate::run_reopening($place, |place, clock| Box::pin($crate::cases::reopen::$case(place, clock)));
+            })*
+        }
+    };
+}

@@ -1,0 +1,111 @@
+//! A store whose commits fail by a schedule, before or after they took effect: the caller cannot tell which.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use everstep_model::{NodeId, StreamNumber};
+use everstep_store::{
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page, ReadRequest,
+    ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+};
+
+/// What happens to one call of `commit`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    #[default]
+    None,
+    /// It fails and has changed nothing.
+    Before,
+    /// It takes effect, and its outcome is lost.
+    After,
+}
+
+/// Fails the commits of a store by a schedule. Everything else passes through.
+pub struct Faulty<S> {
+    inner: S,
+    schedule: Box<dyn Fn(u64) -> Fault + Send + Sync>,
+    calls: AtomicU64,
+}
+
+impl<S> Faulty<S> {
+    /// `schedule` is asked with the number of each call of `commit`, from 0.
+    pub fn new(inner: S, schedule: impl Fn(u64) -> Fault + Send + Sync + 'static) -> Self {
+        Self {
+            inner,
+            schedule: Box::new(schedule),
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    /// The store itself, which does not fail.
+    pub fn inner(&self) -> &S {
+        &self.inner
+    }
+}
+
+impl<S> std::fmt::Debug for Faulty<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let calls = self.calls.load(Ordering::SeqCst);
+        f.debug_struct("Faulty").field("calls", &calls).finish()
+    }
+}
+
+fn lost() -> StoreError {
+    StoreError::Unavailable {
+        detail: "a fault of the test's schedule".to_owned(),
+    }
+}
+
+impl<S: Store> Store for Faulty<S> {
+    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+        let call = self.calls.fetch_add(1, Ordering::SeqCst);
+        match (self.schedule)(call) {
+            Fault::None => self.inner.commit(batch),
+            Fault::Before => Box::pin(std::future::ready(Err(lost()))),
+            Fault::After => Box::pin(async move {
+                self.inner.commit(batch).await?;
+                Err(lost())
+            }),
+        }
+    }
+
+    fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {
+        self.inner.head(stream)
+    }
+
+    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
+        self.inner.read(request)
+    }
+
+    fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
+        self.inner.list(query)
+    }
+
+    fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
+        self.inner.timers(query)
+    }
+
+    fn ready(
+        &self,
+        after: Option<StreamNumber>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
+        self.inner.ready(after, limit)
+    }
+
+    fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {
+        self.inner.row(key)
+    }
+
+    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.renew(lease)
+    }
+
+    fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.retire(node)
+    }
+
+    fn describe(&self) -> Description {
+        self.inner.describe()
+    }
+}

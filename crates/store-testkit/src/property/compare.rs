@@ -1,0 +1,160 @@
+//! Two stores looked at through the whole contract: every head, record, list, timer, mark and row.
+
+use everstep_model::{Entry, RunStatus, StreamNumber, Timestamp};
+use everstep_store::{ListQuery, MemoryStore, Page, ReadyRun, RunRow, Store, TimerQuery, TimerRow};
+
+use super::plan::{FEW, Look};
+use super::resolve::{head, keys, moment, streams, tag, workflow};
+use crate::fixture::Fixture;
+use crate::sample;
+
+type Reference = Fixture<MemoryStore>;
+
+pub(super) async fn same_heads<S: Store>(candidate: &Fixture<S>, reference: &Reference) {
+    let expected = streams(reference).await;
+    assert_eq!(streams(candidate).await, expected, "heads by name");
+    for known in &expected {
+        let found = head(candidate, known.number).await;
+        assert_eq!(found.as_ref(), Some(known), "head by number");
+    }
+}
+
+pub(super) async fn same_everything<S: Store>(candidate: &Fixture<S>, reference: &Reference) {
+    same_heads(candidate, reference).await;
+    let heads = streams(reference).await;
+    let numbers: Vec<StreamNumber> = heads.iter().map(|head| head.number).collect();
+    for number in &numbers {
+        same_entries(candidate, reference, *number).await;
+    }
+    assert_eq!(timers(candidate).await, timers(reference).await, "timers");
+    assert_eq!(ready(candidate).await, ready(reference).await, "ready runs");
+    for key in keys(&numbers) {
+        let (found, expected) = (
+            candidate.row(key.clone()).await,
+            reference.row(key.clone()).await,
+        );
+        assert_eq!(found, expected, "row {key:?}");
+    }
+    for look in looks() {
+        same_list(candidate, reference, &look).await;
+    }
+}
+
+async fn same_entries<S: Store>(
+    candidate: &Fixture<S>,
+    reference: &Reference,
+    stream: StreamNumber,
+) {
+    let (found, expected) = (
+        candidate.entries(stream).await,
+        reference.entries(stream).await,
+    );
+    assert_eq!(found, expected, "records of {stream}");
+    let Page { end, closed, .. } = reference.page(stream, 0, 1).await;
+    for from in 0..=end.0 + 1 {
+        let page = candidate.page(stream, from, 2).await;
+        assert_eq!(
+            (page.end, page.closed),
+            (end, closed),
+            "page of {stream} from {from}"
+        );
+        let first: Option<&Entry> = expected.iter().find(|entry| entry.number.0 >= from);
+        assert_eq!(
+            page.entries.first(),
+            first,
+            "record of {stream} from {from}"
+        );
+    }
+}
+
+async fn timers<S: Store>(f: &Fixture<S>) -> Vec<TimerRow> {
+    let mut all: Vec<TimerRow> = Vec::new();
+    loop {
+        let query = TimerQuery {
+            until: Timestamp::from_millis(u64::MAX),
+            after: all.last().cloned(),
+            limit: 3,
+        };
+        let page = f.store.timers(query).await.unwrap();
+        if page.is_empty() {
+            return all;
+        }
+        all.extend(page);
+    }
+}
+
+async fn ready<S: Store>(f: &Fixture<S>) -> Vec<ReadyRun> {
+    let mut all: Vec<ReadyRun> = Vec::new();
+    loop {
+        let after = all.last().map(|run| run.stream);
+        let page = f.store.ready(after, 2).await.unwrap();
+        if page.is_empty() {
+            return all;
+        }
+        all.extend(page);
+    }
+}
+
+pub(super) async fn same_list<S: Store>(
+    candidate: &Fixture<S>,
+    reference: &Reference,
+    look: &Look,
+) {
+    let expected = listed(reference, look).await;
+    assert_eq!(listed(candidate, look).await, expected, "list {look:?}");
+}
+
+/// Every page of a query, with whether it was said to be the last.
+async fn listed<S: Store>(f: &Fixture<S>, look: &Look) -> Vec<(Vec<RunRow>, bool)> {
+    let status = |n: &u8| RunStatus::ALL[usize::from(*n) % RunStatus::ALL.len()];
+    let mut query = ListQuery {
+        workflows: look
+            .workflows
+            .iter()
+            .map(|n| sample::name(&workflow(*n)))
+            .collect(),
+        statuses: look.statuses.iter().map(status).collect(),
+        tag: look.tag.map(tag),
+        created_from: look.created_from.map(moment),
+        created_before: look.created_before.map(moment),
+        limit: look.limit,
+        cursor: None,
+    };
+    let mut pages = Vec::new();
+    loop {
+        let page = f.list(query.clone()).await;
+        pages.push((page.rows, page.next.is_none()));
+        match page.next {
+            None => return pages,
+            next => query.cursor = next,
+        }
+    }
+}
+
+/// The questions every state is asked.
+fn looks() -> Vec<Look> {
+    let all = Look {
+        workflows: Vec::new(),
+        statuses: Vec::new(),
+        tag: None,
+        created_from: None,
+        created_before: None,
+        limit: 3,
+    };
+    let mut looks = vec![all.clone()];
+    for n in 0..FEW {
+        looks.push(Look {
+            workflows: vec![n],
+            ..all.clone()
+        });
+        looks.push(Look {
+            tag: Some(n),
+            ..all.clone()
+        });
+        looks.push(Look {
+            statuses: vec![n, n + 5, n + 10],
+            ..all.clone()
+        });
+    }
+    looks
+}

@@ -1,0 +1,89 @@
+//! Random batches against the reference: a candidate must answer and look like the in-memory store at every turn.
+//!
+//! A plan is data without numbers from any store (`plan`), so that it shrinks well; it is turned into commits against
+//! what the reference holds at that moment (`resolve`), and after each turn both stores are looked at through the
+//! whole contract (`compare`).
+
+mod compare;
+mod plan;
+mod resolve;
+
+use std::sync::Arc;
+
+use everstep_store::{Clock, MemoryStore, Store};
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::block_on::block_on;
+use crate::clock::TestClock;
+use crate::fixture::{Fixture, Reopen};
+use compare::same_everything;
+use plan::{Turn, turns};
+use resolve::{batch, node};
+
+/// Runs `cases` random plans of about 60 turns on fresh places. A failing plan is shrunk and shown.
+pub fn check<R: Reopen>(cases: u32, place: impl Fn(Arc<dyn Clock>) -> R) {
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 4_096,
+        ..Config::default()
+    };
+    let outcome = TestRunner::new(config).run(&turns(), |turns| {
+        let clock = Arc::new(TestClock::new());
+        block_on(play(&place(clock.clone()), clock, &turns));
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+async fn play<R: Reopen>(place: &R, clock: Arc<TestClock>, turns: &[Turn]) {
+    let reference = Fixture {
+        store: MemoryStore::new(clock.clone()),
+        clock: clock.clone(),
+    };
+    let mut candidate = Fixture::open(place, &clock);
+    let exclusive = candidate.store.describe().exclusive;
+    for turn in turns {
+        match turn {
+            Turn::Commit(changes) => {
+                let batch = batch(&reference, changes).await;
+                let expected = reference.commit(batch.clone()).await;
+                let found = candidate.commit(batch).await;
+                assert_eq!(found, expected, "outcomes of {changes:?}");
+            }
+            Turn::Advance(by) => clock.advance(*by),
+            Turn::Renew(who, ttl) => {
+                reference.renew(node(*who), *ttl).await;
+                candidate.renew(node(*who), *ttl).await;
+            }
+            Turn::Retire(who) => {
+                reference.store.retire(node(*who)).await.unwrap();
+                candidate.store.retire(node(*who)).await.unwrap();
+            }
+            Turn::Reopen => {
+                drop(candidate);
+                candidate = Fixture::open(place, &clock);
+                if exclusive {
+                    forget_leases(&reference.store).await;
+                }
+            }
+            Turn::Look(query) => compare::same_list(&candidate, &reference, query).await,
+        }
+        compare::same_heads(&candidate, &reference).await;
+    }
+    same_everything(&candidate, &reference).await;
+    drop(candidate);
+    let candidate = Fixture::open(place, &clock);
+    if exclusive {
+        forget_leases(&reference.store).await;
+    }
+    same_everything(&candidate, &reference).await;
+}
+
+async fn forget_leases(reference: &MemoryStore) {
+    for who in 0..plan::NODES {
+        reference.retire(node(who)).await.unwrap();
+    }
+}

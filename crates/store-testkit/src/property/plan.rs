@@ -1,0 +1,274 @@
+//! What happens, as small numbers: which stream of those there are, a right or a wrong fence, this or that row.
+
+use std::time::Duration;
+
+use proptest::collection::vec;
+use proptest::option::weighted;
+use proptest::prelude::*;
+
+/// Nodes that appear in plans.
+pub(super) const NODES: u8 = 3;
+/// Stream names that appear in plans.
+pub(super) const NAMES: u8 = 8;
+/// Workflows, tags, dedup ids and rows of each kind that appear in plans.
+pub(super) const FEW: u8 = 3;
+
+#[derive(Clone, Debug)]
+pub(super) enum Turn {
+    Commit(Vec<Change>),
+    Advance(Duration),
+    Renew(u8, Duration),
+    Retire(u8),
+    Reopen,
+    Look(Look),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Look {
+    pub(super) workflows: Vec<u8>,
+    pub(super) statuses: Vec<u8>,
+    pub(super) tag: Option<u8>,
+    pub(super) created_from: Option<u8>,
+    pub(super) created_before: Option<u8>,
+    pub(super) limit: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) stream: Stream,
+    pub(super) author: Who,
+    pub(super) records: Vec<Said>,
+    pub(super) guard: Option<Asked>,
+    pub(super) dedup: Option<u8>,
+    pub(super) lease: Lease,
+    pub(super) run: Option<Run>,
+    pub(super) ready: Option<bool>,
+    pub(super) close: bool,
+    pub(super) put: Vec<Kept>,
+    pub(super) delete: Vec<Kept>,
+    pub(super) drop: Vec<(u8, u8)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Stream {
+    Create(u8),
+    /// One of those there are, or one that is not.
+    Existing(u8),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Who {
+    Inbox,
+    Executor {
+        right: bool,
+        seq: Seq,
+        /// How many records before the end it has seen.
+        behind: u8,
+        progress: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Seq {
+    Next,
+    Last,
+    Ahead,
+    Behind,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Said {
+    Event(u8),
+    Step(u8),
+    Wait(u8),
+    Large,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Asked {
+    InboxSeen(bool),
+    EventsBelow(u8),
+    Present(Kept),
+    Absent(Kept),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lease {
+    Keep,
+    Take(u8, u8),
+    Release,
+    Revoke,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) workflow: u8,
+    pub(super) status: u8,
+    /// A bit per tag.
+    pub(super) tags: u8,
+    pub(super) created: u8,
+}
+
+/// A row, by kind and number.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kept {
+    Timer(u8),
+    Rpc(u8),
+    Idempotency(u8),
+}
+
+pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
+    vec(turn(), 1..90)
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    prop_oneof![
+        20 => vec(change(), 1..6).prop_map(Turn::Commit),
+        2 => seconds().prop_map(Turn::Advance),
+        3 => (0..NODES, seconds()).prop_map(|(node, ttl)| Turn::Renew(node, ttl)),
+        1 => (0..NODES).prop_map(Turn::Retire),
+        1 => Just(Turn::Reopen),
+        3 => look().prop_map(Turn::Look),
+    ]
+}
+
+fn seconds() -> impl Strategy<Value = Duration> {
+    (0u64..20).prop_map(Duration::from_secs)
+}
+
+fn look() -> impl Strategy<Value = Look> {
+    (
+        vec(0..FEW, 0..3),
+        vec(0u8..15, 0..4),
+        weighted(0.2, 0..FEW),
+        weighted(0.2, 0u8..10),
+        weighted(0.2, 0u8..10),
+        1usize..5,
+    )
+        .prop_map(
+            |(workflows, statuses, tag, created_from, created_before, limit)| Look {
+                workflows,
+                statuses,
+                tag,
+                created_from,
+                created_before,
+                limit,
+            },
+        )
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let marks = (
+        weighted(0.15, 0..FEW),
+        lease(),
+        weighted(0.2, run()),
+        weighted(0.2, any::<bool>()),
+        prop::bool::weighted(0.01),
+    );
+    let rows = (vec(kept(), 0..2), vec(kept(), 0..2), drops());
+    (
+        stream(),
+        who(),
+        vec(said(), 0..4),
+        weighted(0.15, asked()),
+        marks,
+        rows,
+    )
+        .prop_map(|(stream, author, records, guard, marks, rows)| {
+            let (dedup, lease, run, ready, close) = marks;
+            let (put, delete, drop) = rows;
+            Change {
+                stream,
+                author,
+                records,
+                guard,
+                dedup,
+                lease,
+                run,
+                ready,
+                close,
+                put,
+                delete,
+                drop,
+            }
+        })
+}
+
+fn drops() -> impl Strategy<Value = Vec<(u8, u8)>> {
+    prop_oneof![
+        9 => Just(Vec::new()),
+        1 => vec((any::<u8>(), 0u8..12), 1..3),
+    ]
+}
+
+fn stream() -> impl Strategy<Value = Stream> {
+    prop_oneof![
+        1 => (0..NAMES).prop_map(Stream::Create),
+        6 => any::<u8>().prop_map(Stream::Existing),
+    ]
+}
+
+fn who() -> impl Strategy<Value = Who> {
+    let seq = prop_oneof![
+        12 => Just(Seq::Next),
+        3 => Just(Seq::Last),
+        1 => Just(Seq::Ahead),
+        1 => Just(Seq::Behind),
+    ];
+    prop_oneof![
+        2 => Just(Who::Inbox),
+        3 => (prop::bool::weighted(0.9), seq, 0u8..4, any::<bool>()).prop_map(
+            |(right, seq, behind, progress)| Who::Executor { right, seq, behind, progress }
+        ),
+    ]
+}
+
+fn said() -> impl Strategy<Value = Said> {
+    prop_oneof![
+        4 => (0u8..20).prop_map(Said::Event),
+        4 => (0u8..20).prop_map(Said::Step),
+        1 => (0u8..3).prop_map(Said::Wait),
+        1 => Just(Said::Large),
+    ]
+}
+
+fn asked() -> impl Strategy<Value = Asked> {
+    prop_oneof![
+        prop::bool::weighted(0.6).prop_map(Asked::InboxSeen),
+        (0u8..8).prop_map(Asked::EventsBelow),
+        kept().prop_map(Asked::Present),
+        kept().prop_map(Asked::Absent),
+    ]
+}
+
+fn lease() -> impl Strategy<Value = Lease> {
+    prop_oneof![
+        12 => Just(Lease::Keep),
+        4 => (0..NODES, any::<u8>()).prop_map(|(node, nonce)| Lease::Take(node, nonce)),
+        1 => Just(Lease::Release),
+        1 => Just(Lease::Revoke),
+    ]
+}
+
+fn run() -> impl Strategy<Value = Run> {
+    (
+        0..FEW,
+        0u8..15,
+        prop_oneof![3 => Just(0u8), 1 => 0u8..8],
+        0u8..10,
+    )
+        .prop_map(|(workflow, status, tags, created)| Run {
+            workflow,
+            status,
+            tags,
+            created,
+        })
+}
+
+fn kept() -> impl Strategy<Value = Kept> {
+    prop_oneof![
+        (0u8..12).prop_map(Kept::Timer),
+        (0..FEW).prop_map(Kept::Rpc),
+        (0..FEW).prop_map(Kept::Idempotency),
+    ]
+}

@@ -1,0 +1,250 @@
+//! Turns a plan's small numbers into commits, by what the reference holds when their batch begins.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use everstep_model::record::TimerPurpose;
+use everstep_model::{
+    Epoch, ExecutorSeq, NodeId, Nonce, Payload, Record, RecordNumber, RunStatus, StreamNumber,
+    Timestamp,
+};
+use everstep_store::{
+    Author, Commit, Fence, Guard, Head, LeaseChange, MemoryStore, Row, RowKey, RunRow, Store,
+    StreamRef, Target, TimerRow,
+};
+
+use super::plan::{Asked, Change, Kept, Lease, NAMES, Run, Said, Seq, Stream, Who};
+use crate::clock::START;
+use crate::fixture::Fixture;
+use crate::sample;
+
+pub(super) fn node(who: u8) -> NodeId {
+    NodeId(u64::from(who) + 1)
+}
+
+pub(super) fn moment(seconds: u8) -> Timestamp {
+    START.after(Duration::from_secs(u64::from(seconds)))
+}
+
+pub(super) fn workflow(number: u8) -> String {
+    "w".repeat(usize::from(number) + 1)
+}
+
+pub(super) fn tag(number: u8) -> String {
+    "t".repeat(usize::from(number))
+}
+
+/// The streams there are, in order.
+pub(super) async fn streams<S: Store>(f: &Fixture<S>) -> Vec<Head> {
+    let mut heads = Vec::new();
+    for name in 0..NAMES {
+        heads.extend(f.head_of(&format!("s{name}")).await);
+    }
+    heads.sort_by_key(|head| head.number);
+    heads
+}
+
+pub(super) async fn batch(reference: &Fixture<MemoryStore>, changes: &[Change]) -> Vec<Commit> {
+    let heads = streams(reference).await;
+    let mut resolver = Resolver {
+        heads: &heads,
+        ahead: BTreeMap::new(),
+    };
+    changes
+        .iter()
+        .map(|change| resolver.commit(change))
+        .collect()
+}
+
+struct Resolver<'a> {
+    heads: &'a [Head],
+    /// Executor commits of this batch that should succeed, by stream.
+    ahead: BTreeMap<StreamNumber, u64>,
+}
+
+impl<'a> Resolver<'a> {
+    fn commit(&mut self, change: &Change) -> Commit {
+        let (target, head) = self.target(change.stream);
+        let number = head.map_or(StreamNumber(0), |head| head.number);
+        let mut commit = Commit::new(target, self.author(change.author, head), START);
+        let from_executor = matches!(commit.author, Author::Executor { .. });
+        let said = change.records.iter();
+        commit.records = said.map(|said| record(*said, from_executor)).collect();
+        commit.guards = change
+            .guard
+            .iter()
+            .map(|asked| guard(*asked, head))
+            .collect();
+        commit.dedup = change.dedup.map(|id| "d".repeat(usize::from(id)));
+        commit.lease = match change.lease {
+            Lease::Keep => LeaseChange::Keep,
+            Lease::Take(who, nonce) => LeaseChange::TakeIfFree {
+                node: node(who),
+                nonce: Nonce(nonce.into()),
+            },
+            Lease::Release => LeaseChange::Release,
+            Lease::Revoke => LeaseChange::Revoke,
+        };
+        commit.run = change.run.map(|run| run_row(run, number));
+        commit.ready = change.ready;
+        commit.close = change.close;
+        commit.put = change.put.iter().map(|kept| row(*kept, number)).collect();
+        commit.delete = change
+            .delete
+            .iter()
+            .map(|kept| row(*kept, number).key())
+            .collect();
+        let end = head.map_or(0, |head| head.next.0);
+        let drops = change.drop.iter().filter(|_| end > 0);
+        commit.drop = drops
+            .map(|(at, length)| dropped(*at, *length, end))
+            .collect();
+        commit
+    }
+
+    fn target(&self, stream: Stream) -> (Target, Option<&'a Head>) {
+        match stream {
+            Stream::Create(name) => {
+                let name = everstep_model::StreamName::from_stored(&format!("s{name}"));
+                (Target::Create(name), None)
+            }
+            Stream::Existing(pick) => {
+                // One place more than there are streams: sometimes it is one that does not exist.
+                let place = usize::from(pick) % (self.heads.len() + 1);
+                let head = self.heads.get(place);
+                let number = head.map_or(StreamNumber(999), |head| head.number);
+                (Target::Stream(number), head)
+            }
+        }
+    }
+
+    fn author(&mut self, who: Who, head: Option<&Head>) -> Author {
+        let Who::Executor {
+            right,
+            seq,
+            behind,
+            progress,
+        } = who
+        else {
+            return Author::Inbox;
+        };
+        let mut fence = head.and_then(Head::fence).unwrap_or(Fence {
+            epoch: Epoch(1),
+            nonce: Nonce(0),
+        });
+        let last = match head {
+            Some(head) if head.frame.epoch == fence.epoch => head.frame.seq.0,
+            _ => 0,
+        };
+        let ahead = self
+            .ahead
+            .entry(head.map_or(StreamNumber(0), |head| head.number))
+            .or_default();
+        let seq = match seq {
+            Seq::Next => last + *ahead + 1,
+            Seq::Last => last + *ahead,
+            Seq::Ahead => last + *ahead + 2,
+            Seq::Behind => (last + *ahead).saturating_sub(1),
+        };
+        if right {
+            *ahead += 1;
+        } else {
+            fence.nonce = Nonce(fence.nonce.0 + 1);
+        }
+        let end = head.map_or(0, |head| head.next.0);
+        Author::Executor {
+            fence,
+            seq: ExecutorSeq(seq),
+            seen: RecordNumber(end.saturating_sub(behind.into())),
+            progress,
+        }
+    }
+}
+
+fn record(said: Said, from_executor: bool) -> Record {
+    let mut record = match said {
+        Said::Event(n) => sample::event(&format!("e{n}")),
+        Said::Step(n) if from_executor => sample::step(&format!("s{n}")),
+        Said::Wait(n) if from_executor => {
+            sample::wait_completed(&(0..u64::from(n)).collect::<Vec<_>>())
+        }
+        Said::Step(n) | Said::Wait(n) => sample::event(&format!("x{n}")),
+        Said::Large => {
+            let mut event = sample::event("large");
+            if let everstep_model::Body::Event(event) = &mut event.body {
+                event.payload = Payload::from_value(&"0123456789".repeat(700)).unwrap();
+            }
+            event
+        }
+    };
+    if let Said::Event(n) | Said::Step(n) = said {
+        record.time = moment(n);
+    }
+    record
+}
+
+fn guard(asked: Asked, head: Option<&Head>) -> Guard {
+    let number = head.map_or(StreamNumber(0), |head| head.number);
+    match asked {
+        Asked::InboxSeen(all) => {
+            let count = head.map_or(0, |head| head.frame.inbox_count);
+            Guard::InboxSeen(if all { count } else { count.saturating_sub(1) })
+        }
+        Asked::EventsBelow(limit) => Guard::UnconsumedEventsBelow(limit.into()),
+        Asked::Present(kept) => Guard::RowPresent(row(kept, number).key()),
+        Asked::Absent(kept) => Guard::RowAbsent(row(kept, number).key()),
+    }
+}
+
+fn run_row(run: Run, number: StreamNumber) -> RunRow {
+    let status = RunStatus::ALL[usize::from(run.status) % RunStatus::ALL.len()];
+    let tags = (0..8).filter(|bit| run.tags & (1 << bit) != 0);
+    RunRow {
+        tags: tags.map(tag).collect(),
+        created_at: moment(run.created),
+        version: run.created.into(),
+        ..sample::run(&format!("r{number}"), &workflow(run.workflow), status)
+    }
+}
+
+/// One of the rows of a small world.
+pub(super) fn row(kept: Kept, stream: StreamNumber) -> Row {
+    match kept {
+        Kept::Timer(n) => {
+            let places = [None, Some("a:0"), Some("ab:0"), Some("l/~2/a:0")];
+            let place = places[usize::from(n) % places.len()];
+            let purpose = match n % 3 {
+                0 => TimerPurpose::Sleep,
+                1 => TimerPurpose::Wait,
+                _ => TimerPurpose::Deadline,
+            };
+            Row::Timer(TimerRow {
+                purpose,
+                ..sample::timer(stream, u64::from(n) / 4, place)
+            })
+        }
+        Kept::Rpc(n) => Row::Rpc(sample::rpc(stream, &"r".repeat(usize::from(n)))),
+        Kept::Idempotency(n) => sample::idempotency(&workflow(n), "key", &format!("s{stream}")),
+    }
+}
+
+/// Every key a plan can have touched on these streams.
+pub(super) fn keys(numbers: &[StreamNumber]) -> Vec<RowKey> {
+    let mut keys = Vec::new();
+    for number in numbers {
+        let timers = (0..12).map(Kept::Timer);
+        let rest = (0..super::plan::FEW).flat_map(|n| [Kept::Rpc(n), Kept::Idempotency(n)]);
+        keys.extend(timers.chain(rest).map(|kept| row(kept, *number).key()));
+    }
+    keys
+}
+
+fn dropped(at: u8, length: u8, end: u64) -> everstep_model::RecordRange {
+    let first = u64::from(at) % end;
+    sample::range(first, first + u64::from(length))
+}
+
+/// The streams by number, as the contract finds them.
+pub(super) async fn head<S: Store>(f: &Fixture<S>, number: StreamNumber) -> Option<Head> {
+    f.store.head(StreamRef::Number(number)).await.unwrap()
+}

@@ -1,0 +1,199 @@
+//! Records, rows and commits for cases: as small as they can be and still be what the engine would write.
+
+use everstep_model::record::{
+    Created, Event, LoopAdvanced, StepCompleted, TimerPurpose, WaitCompleted,
+};
+use everstep_model::{
+    Body, ExecutorSeq, Generation, Location, Name, NodeId, Nonce, Payload, Record, RecordNumber,
+    RecordRange, RpcId, RunId, RunStatus, Seed, StreamName, StreamNumber, Timestamp,
+};
+use everstep_store::{
+    Author, Commit, Fence, IdempotencyRow, Row, RpcRow, RunRow, Target, TimerRow,
+};
+
+use crate::clock::START;
+
+/// A node.
+pub const NODE: NodeId = NodeId(0xA);
+/// Another node.
+pub const OTHER: NodeId = NodeId(0xB);
+/// The mark of a claim.
+pub const NONCE: Nonce = Nonce(0x11);
+
+/// A name that keeps the rules.
+pub fn name(text: &str) -> Name {
+    Name::internal(text).unwrap()
+}
+
+/// An operation of the root scope.
+pub fn location(text: &str) -> Location {
+    text.parse().unwrap()
+}
+
+/// A record made at [`START`].
+pub fn record(body: impl Into<Body>) -> Record {
+    Record {
+        time: START,
+        body: body.into(),
+    }
+}
+
+/// The first record of a journal.
+pub fn created() -> Record {
+    record(Created {
+        workflow: name("order"),
+        version: 1,
+        input: Payload::null(),
+        seed: Seed(7),
+        tags: Vec::new(),
+        deadline: None,
+        execution_retries: None,
+        idempotency_key: None,
+        parent: None,
+    })
+}
+
+/// An inbox record.
+pub fn event(text: &str) -> Record {
+    record(Event {
+        name: name(text),
+        payload: Payload::from_value(text).unwrap(),
+        dedup_id: None,
+        reply_to: None,
+        by: None,
+    })
+}
+
+/// An executor's record.
+pub fn step(text: &str) -> Record {
+    record(StepCompleted {
+        location: Location::root(name(text), 0),
+        attempt: 1,
+        started_at: START,
+        result: Payload::from_value(text).unwrap(),
+        undo: None,
+        sensitive: false,
+    })
+}
+
+/// A wait that takes events.
+pub fn wait_completed(events: &[u64]) -> Record {
+    record(WaitCompleted {
+        location: location("wait:0"),
+        events: events.iter().map(|n| RecordNumber(*n)).collect(),
+        deadline: None,
+    })
+}
+
+/// An iteration that drops records.
+pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
+    record(LoopAdvanced {
+        location: location("loop:0"),
+        iteration: 1,
+        state: Payload::null(),
+        done: false,
+        dropped: dropped.to_vec(),
+    })
+}
+
+/// Records `first..=last`.
+pub fn range(first: u64, last: u64) -> RecordRange {
+    RecordRange {
+        first: RecordNumber(first),
+        last: RecordNumber(last),
+    }
+}
+
+/// A list row.
+pub fn run(id: &str, workflow: &str, status: RunStatus) -> RunRow {
+    RunRow {
+        id: RunId::new(id).unwrap(),
+        generation: Generation::FIRST,
+        workflow: name(workflow),
+        version: 1,
+        status,
+        tags: Vec::new(),
+        created_at: START,
+        updated_at: START,
+    }
+}
+
+/// A commit that creates a stream with one `created` record.
+pub fn creation(stream: &str) -> Commit {
+    let target = Target::Create(StreamName::from_stored(stream));
+    let mut commit = Commit::new(target, Author::Inbox, START);
+    commit.records.push(created());
+    commit
+}
+
+/// A commit that creates a run with its list row.
+pub fn run_creation(id: &str, workflow: &str, status: RunStatus) -> Commit {
+    let mut commit = creation(&format!("workflows/{id}"));
+    commit.run = Some(run(id, workflow, status));
+    commit
+}
+
+/// A commit to the inbox.
+pub fn inbox(stream: StreamNumber, records: Vec<Record>) -> Commit {
+    let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, START);
+    commit.records = records;
+    commit
+}
+
+/// An executor's commit; it has seen `seen` records and resolves nothing.
+pub fn executor(
+    stream: StreamNumber,
+    fence: Fence,
+    seq: u64,
+    seen: u64,
+    records: Vec<Record>,
+) -> Commit {
+    let author = Author::Executor {
+        fence,
+        seq: ExecutorSeq(seq),
+        seen: RecordNumber(seen),
+        progress: false,
+    };
+    let mut commit = Commit::new(Target::Stream(stream), author, START);
+    commit.records = records;
+    commit
+}
+
+/// The same commit, resolving something.
+pub fn with_progress(mut commit: Commit) -> Commit {
+    if let Author::Executor { progress, .. } = &mut commit.author {
+        *progress = true;
+    }
+    commit
+}
+
+/// A timer `seconds` after [`START`]; a store fills in the stream of rows it is given.
+pub fn timer(stream: StreamNumber, seconds: u64, at: Option<&str>) -> TimerRow {
+    TimerRow {
+        due: Timestamp::from_millis(START.as_millis() + seconds * 1_000),
+        stream,
+        purpose: TimerPurpose::Sleep,
+        location: at.map(location),
+    }
+}
+
+/// An open rpc.
+pub fn rpc(stream: StreamNumber, id: &str) -> RpcRow {
+    RpcRow {
+        stream,
+        id: RpcId(id.into()),
+        location: location("loop/~3/ask:0"),
+        method: name("approve"),
+        deadline: Some(START),
+        schema: Some(Payload::from_value(&["any"]).unwrap()),
+    }
+}
+
+/// A used idempotency key.
+pub fn idempotency(workflow: &str, key: &str, stream: &str) -> Row {
+    Row::Idempotency(IdempotencyRow {
+        workflow: name(workflow),
+        key: key.to_owned(),
+        stream: StreamName::from_stored(stream),
+    })
+}

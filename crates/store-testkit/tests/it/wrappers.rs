@@ -1,0 +1,58 @@
+//! Counting counts, and faults strike when they are told to.
+
+use std::sync::Arc;
+
+use everstep_store::{MemoryStore, Store, StreamRef};
+use everstep_store_testkit::sample::{creation, event, inbox};
+use everstep_store_testkit::{Counting, Fault, Faulty, Fixture, TestClock, block_on};
+
+fn fixture<S>(wrap: impl FnOnce(MemoryStore) -> S) -> Fixture<S> {
+    let clock = Arc::new(TestClock::new());
+    let store = wrap(MemoryStore::new(clock.clone()));
+    Fixture { store, clock }
+}
+
+#[test]
+fn calls_are_counted_by_kind() {
+    let f = fixture(Counting::new);
+    block_on(async {
+        f.commit(vec![creation("a"), creation("b")]).await;
+        f.head_of("a").await;
+        f.ready().await;
+        f.store
+            .inner()
+            .head(StreamRef::Number(Default::default()))
+            .await
+            .unwrap();
+    });
+    let calls = f.store.calls();
+    assert_eq!(
+        (
+            calls.batches,
+            calls.commits,
+            calls.heads,
+            calls.ready,
+            calls.reads
+        ),
+        (1, 2, 1, 1, 0)
+    );
+}
+
+#[test]
+fn a_fault_strikes_before_or_after_the_effect() {
+    let f = fixture(|inner| {
+        Faulty::new(inner, |call| match call {
+            1 => Fault::Before,
+            2 => Fault::After,
+            _ => Fault::None,
+        })
+    });
+    block_on(async {
+        let stream = f.create("a").await;
+        for records_after in [1, 2, 3] {
+            let result = f.store.commit(vec![inbox(stream, vec![event("x")])]).await;
+            assert_eq!(result.is_ok(), records_after == 3);
+            assert_eq!(f.numbers(stream).await.len(), records_after);
+        }
+    });
+}

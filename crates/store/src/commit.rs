@@ -1,0 +1,136 @@
+//! Commits: everything that can change in a store, as data.
+
+use everstep_model::{
+    Epoch, ExecutorSeq, NodeId, Nonce, Record, RecordNumber, RecordRange, RunStatus, StreamName,
+    StreamNumber, Timestamp,
+};
+
+use crate::list::RunRow;
+use crate::row::{Row, RowKey};
+
+/// The right to execute a run: compared as a pair inside every executor commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fence {
+    /// Higher each time the run is claimed.
+    pub epoch: Epoch,
+    /// The random mark of this claim.
+    pub nonce: Nonce,
+}
+
+/// Which stream a commit is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A stream that does not exist yet. Refused with [`crate::Refusal::Exists`] if it does.
+    Create(StreamName),
+    /// An existing stream.
+    Stream(StreamNumber),
+}
+
+/// In whose name a commit is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Author {
+    /// Anybody: only inbox records may be appended.
+    Inbox,
+    /// The executor of the run. Its fence must match and `seq` must be the last one plus one; the last one repeated
+    /// is answered with its original outcome.
+    Executor {
+        /// Its right.
+        fence: Fence,
+        /// The number of this commit under that right, from 1.
+        seq: ExecutorSeq,
+        /// How many records it knows: the outcome reports those that landed between.
+        seen: RecordNumber,
+        /// Whether the commit resolves an operation; crash loops are counted by its absence.
+        progress: bool,
+    },
+}
+
+/// A condition on the moment of the commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// The inbox holds exactly this many records: nothing came that the executor has not seen.
+    InboxSeen(u64),
+    /// No more than this many events are unconsumed.
+    UnconsumedEventsBelow(u64),
+    /// The row exists.
+    RowPresent(RowKey),
+    /// The row does not exist.
+    RowAbsent(RowKey),
+}
+
+/// What happens to the right to execute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LeaseChange {
+    /// Nothing.
+    #[default]
+    Keep,
+    /// It goes to this node if nobody alive holds it; the epoch rises by one. If it is held, the rest of the commit
+    /// still takes effect and the outcome says that nothing was taken.
+    TakeIfFree {
+        /// Who takes it.
+        node: NodeId,
+        /// The random mark of this claim.
+        nonce: Nonce,
+    },
+    /// Its holder gives it up.
+    Release,
+    /// It is withdrawn: the epoch rises and nobody holds it, so nothing its former holder sends lands any more.
+    Revoke,
+}
+
+/// One atomic change of one stream and its rows: all of it, or nothing and the reason.
+#[derive(Clone, Debug)]
+pub struct Commit {
+    /// The stream.
+    pub target: Target,
+    /// In whose name.
+    pub author: Author,
+    /// The engine's clock.
+    pub now: Timestamp,
+    /// Conditions, judged in order.
+    pub guards: Vec<Guard>,
+    /// An id of the sender's choice. If the stream has seen it, the answer is the original outcome.
+    pub dedup: Option<String>,
+    /// What is appended. A closed stream takes nothing.
+    pub records: Vec<Record>,
+    /// The right to execute.
+    pub lease: LeaseChange,
+    /// The run's list row, given when it is created.
+    pub run: Option<RunRow>,
+    /// The run's new status, given only when it changes. A run that is taken becomes `running` by itself.
+    pub status: Option<RunStatus>,
+    /// Sets or clears the mark that the run has something to do.
+    pub ready: Option<bool>,
+    /// Closes the stream for good.
+    pub close: bool,
+    /// Rows that appear or change. They belong to the commit's stream: the store fills in their stream number, which
+    /// the author of a creation cannot know.
+    pub put: Vec<Row>,
+    /// Rows that go, before those of `put` appear; one that is not there is no error.
+    pub delete: Vec<RowKey>,
+    /// Records that go, as named by a `loop_advanced` in this commit. It cannot drop its own records.
+    pub drop: Vec<RecordRange>,
+}
+
+impl Commit {
+    /// A commit that changes nothing yet.
+    #[must_use]
+    pub fn new(target: Target, author: Author, now: Timestamp) -> Self {
+        Self {
+            target,
+            author,
+            now,
+            guards: Vec::new(),
+            dedup: None,
+            records: Vec::new(),
+            lease: LeaseChange::Keep,
+            run: None,
+            status: None,
+            ready: None,
+            close: false,
+            put: Vec::new(),
+            delete: Vec::new(),
+            drop: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The contract of a store.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use everstep_model::{Entry, Name, NodeId, RecordNumber, StreamName, StreamNumber, Timestamp};
+
+use crate::commit::Commit;
+use crate::error::StoreError;
+use crate::head::Head;
+use crate::list::{ListPage, ListQuery};
+use crate::outcome::Outcome;
+use crate::row::{Row, RowKey, TimerRow};
+
+/// A future that can be kept behind `dyn Store`.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A stream, by whatever the caller knows of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StreamRef {
+    /// By name.
+    Name(StreamName),
+    /// By number.
+    Number(StreamNumber),
+}
+
+/// Which records to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadRequest {
+    /// The stream.
+    pub stream: StreamNumber,
+    /// The first record wanted.
+    pub from: RecordNumber,
+    /// Stop after about this many; a store may overshoot to the end of a commit.
+    pub limit: usize,
+}
+
+/// Records that were read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// In order; gaps only where records were dropped.
+    pub entries: Vec<Entry>,
+    /// The stream's end when it was read. If the last entry is before it, there is more.
+    pub end: RecordNumber,
+    /// Whether the stream was closed when it was read.
+    pub closed: bool,
+}
+
+/// Which timers to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimerQuery {
+    /// Due at or before this time.
+    pub until: Timestamp,
+    /// Only those after this one.
+    pub after: Option<TimerRow>,
+    /// At most this many.
+    pub limit: usize,
+}
+
+/// A run that has something to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadyRun {
+    /// Its stream.
+    pub stream: StreamNumber,
+    /// Its workflow.
+    pub workflow: Name,
+    /// The version of the workflow it keeps.
+    pub version: u32,
+    /// The node that executes it, if that node's lease is alive.
+    pub executed_by: Option<NodeId>,
+}
+
+/// A node's sign of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The node.
+    pub node: NodeId,
+    /// How long it stays alive without another sign, by the store's clock.
+    pub ttl: Duration,
+}
+
+/// What a backend is, in words and flags.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// Its name.
+    pub name: &'static str,
+    /// What an acknowledged commit survives.
+    pub durability: &'static str,
+    /// Whether only one process can have it open. Then leases die with the process.
+    pub exclusive: bool,
+}
+
+/// Where truth lives.
+///
+/// ```text
+///   executor ──┐                       ┌─ journal   (stream number, record number) → frame
+///   sender   ──┼─ commit(batch) ──────▶├─ head, list row, ready mark
+///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys
+///                  when it returns
+/// ```
+///
+/// **Atomic.** Each commit takes effect wholly or not at all. A batch may take effect in part: each commit has its own
+/// outcome. Commits of one stream are judged in the order of the batch, each seeing the ones before it.
+///
+/// **Durable.** When `commit` returns `Ok`, every `Committed` outcome survives whatever [`Description::durability`]
+/// says. No read, on any node, MUST ever return something that is not yet durable.
+///
+/// **Fenced.** An executor commit takes effect only if epoch and nonce equal the head's, inside the commit itself, and
+/// its sequence is the last plus one (1 for a new epoch). The last sequence repeated MUST return
+/// `Duplicate` with the original place. Fences are never forgotten while the stream exists.
+///
+/// **Numbered.** Records get consecutive numbers from the head inside the commit. Streams get numbers in the order of
+/// creation; a number is never used twice.
+///
+/// **Failing.** `Err` from `commit` means that the outcome of the whole batch is unknown. Sending the same commits again
+/// MUST be safe. After a failed sync a store refuses all further writes with [`StoreError::Poisoned`].
+///
+/// **Time.** `Commit::now` and query times are the engine's. Leases are judged by the store's own clock. A node
+/// without a lease row counts as dead.
+pub trait Store: Send + Sync + 'static {
+    /// Applies a batch. See the contract above.
+    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>>;
+
+    /// The head of a stream; none if it does not exist.
+    fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>>;
+
+    /// Records of a stream from a number on; none if the stream does not exist.
+    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>>;
+
+    /// One page of the list of runs.
+    fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>>;
+
+    /// Timers in the order they are due.
+    fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>>;
+
+    /// Runs with a ready mark, by stream number, those after `after`.
+    fn ready(
+        &self,
+        after: Option<StreamNumber>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>>;
+
+    /// One row.
+    fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>>;
+
+    /// A node says that it lives. Runs it holds can be taken by others once the lease runs out.
+    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// A node says that it is gone; its runs can be taken at once.
+    fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>>;
+
+    /// What this backend is.
+    fn describe(&self) -> Description;
+}

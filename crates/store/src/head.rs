@@ -1,0 +1,73 @@
+//! The head of a stream: all that guards are judged by.
+
+use everstep_model::{
+    Epoch, FrameHeader, NodeId, Nonce, RecordNumber, StreamName, StreamNumber, Term,
+};
+
+use crate::commit::Fence;
+use crate::list::RunRow;
+
+/// Who may execute a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The node; the right is void when its lease is.
+    pub node: NodeId,
+    /// The random mark of its claim.
+    pub nonce: Nonce,
+}
+
+/// What a store knows about a stream without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The stream.
+    pub number: StreamNumber,
+    /// Its name.
+    pub name: StreamName,
+    /// Its life.
+    pub term: Term,
+    /// The number the next record will have.
+    pub next: RecordNumber,
+    /// Counts and the last executor commit, as of the last frame.
+    pub frame: FrameHeader,
+    /// The highest epoch granted; the current one if there is an owner.
+    pub epoch: Epoch,
+    /// Who may execute it; nobody while it is suspended.
+    pub owner: Option<Owner>,
+    /// How often it was taken from a node that died, without progress in between.
+    pub takeovers: u32,
+    /// Whether it has something to do.
+    pub ready: bool,
+    /// Whether it takes no more records.
+    pub closed: bool,
+    /// The run it belongs to, if it is a journal.
+    pub run: Option<RunRow>,
+}
+
+impl Head {
+    /// The head of a stream that is about to be created.
+    #[must_use]
+    pub fn new(number: StreamNumber, name: StreamName, term: Term) -> Self {
+        Self {
+            number,
+            name,
+            term,
+            next: RecordNumber(0),
+            frame: FrameHeader::default(),
+            epoch: Epoch(0),
+            owner: None,
+            takeovers: 0,
+            ready: false,
+            closed: false,
+            run: None,
+        }
+    }
+
+    /// The right that is in force.
+    #[must_use]
+    pub fn fence(&self) -> Option<Fence> {
+        self.owner.map(|owner| Fence {
+            epoch: self.epoch,
+            nonce: owner.nonce,
+        })
+    }
+}

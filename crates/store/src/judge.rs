@@ -1,0 +1,213 @@
+//! The judgement of a commit: pure, and shared by every backend that can hold a head in its hand.
+//!
+//! A backend loads the head, answers the questions about rows, and applies what a [`Verdict::Apply`] says. One
+//! judgement for all backends is what makes them behave alike.
+
+use everstep_model::{ExecutorSeq, NodeId, Origin, RecordNumber, RunStatus};
+
+use crate::commit::{Author, Commit, Fence, Guard, LeaseChange};
+use crate::head::{Head, Owner};
+use crate::row::{Row, RowKey};
+
+/// What judging needs to know besides the head.
+pub trait Liveness {
+    /// Whether a node's lease is alive by the store's clock.
+    fn is_alive(&self, node: NodeId) -> bool;
+    /// A row, as of this moment of the batch.
+    fn row(&self, key: &RowKey) -> Option<Row>;
+    /// The place of the commit that used this dedup id on this stream, as of this moment of the batch.
+    fn dedup(&self, id: &str) -> Option<RecordNumber>;
+}
+
+/// What is to be done with a commit.
+#[derive(Debug, PartialEq)]
+pub enum Verdict {
+    /// Write it; this is the head after it.
+    Apply {
+        /// The head after the commit.
+        head: Box<Head>,
+        /// The number of its first record.
+        first: RecordNumber,
+        /// The right it took.
+        taken: Option<Fence>,
+    },
+    /// It had taken effect before.
+    Duplicate {
+        /// Where.
+        first: RecordNumber,
+    },
+    /// More came in than the executor has seen: refuse with the records from here on.
+    InboxGrew {
+        /// What the executor knows.
+        seen: RecordNumber,
+    },
+    /// Refuse it.
+    Refuse(crate::Refusal),
+}
+
+/// Judges a commit against the head it meets. For a stream that is being created, pass a new head.
+pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
+    use crate::Refusal;
+    if let Some(first) = commit.dedup.as_deref().and_then(|id| world.dedup(id)) {
+        return Verdict::Duplicate { first };
+    }
+    if let Author::Executor { fence, seq, .. } = commit.author {
+        if let Some(verdict) = judge_fence(head, fence, seq) {
+            return verdict;
+        }
+    } else if commit
+        .records
+        .iter()
+        .any(|r| r.body.origin() != Origin::Inbox)
+    {
+        return Verdict::Refuse(Refusal::NotInbox);
+    }
+    if head.closed {
+        return Verdict::Refuse(Refusal::Closed);
+    }
+    for guard in &commit.guards {
+        if let Some(verdict) = judge_guard(head, commit, guard, world) {
+            return verdict;
+        }
+    }
+    let first = head.next;
+    let mut after = head.clone();
+    append(&mut after, commit);
+    let taken = change_lease(&mut after, head, commit.lease, world);
+    if let Some(run) = &commit.run {
+        after.run = Some(run.clone());
+    }
+    change_status(&mut after, commit, taken.is_some());
+    if let Some(ready) = commit.ready {
+        after.ready = ready;
+    }
+    after.closed = commit.close;
+    Verdict::Apply {
+        head: Box::new(after),
+        first,
+        taken,
+    }
+}
+
+fn judge_fence(head: &Head, fence: Fence, seq: ExecutorSeq) -> Option<Verdict> {
+    let last_of_epoch = |epoch| {
+        if head.frame.epoch == epoch {
+            head.frame.seq
+        } else {
+            ExecutorSeq(0)
+        }
+    };
+    let last = last_of_epoch(fence.epoch);
+    // The last commit may itself have given up or closed the run, so a repetition is known by the journal alone.
+    let repeats = seq == last && seq != ExecutorSeq(0);
+    if repeats
+        && (head.fence() == Some(fence) || (head.owner.is_none() && head.epoch == fence.epoch))
+    {
+        return Some(Verdict::Duplicate {
+            first: head.frame.executor_at,
+        });
+    }
+    if head.fence() != Some(fence) {
+        return Some(Verdict::Refuse(crate::Refusal::Fenced));
+    }
+    if seq != last.next() {
+        return Some(Verdict::Refuse(crate::Refusal::OutOfOrder));
+    }
+    None
+}
+
+fn judge_guard(
+    head: &Head,
+    commit: &Commit,
+    guard: &Guard,
+    world: &impl Liveness,
+) -> Option<Verdict> {
+    use crate::Refusal;
+    match guard {
+        Guard::InboxSeen(count) if *count != head.frame.inbox_count => {
+            let seen = match commit.author {
+                Author::Executor { seen, .. } => seen,
+                Author::Inbox => head.next,
+            };
+            Some(Verdict::InboxGrew { seen })
+        }
+        Guard::UnconsumedEventsBelow(limit) if head.frame.unconsumed_events >= *limit => Some(
+            Verdict::Refuse(Refusal::TooManyEvents(head.frame.unconsumed_events)),
+        ),
+        Guard::RowPresent(key) if world.row(key).is_none() => {
+            Some(Verdict::Refuse(Refusal::RowAbsent))
+        }
+        Guard::RowAbsent(key) => {
+            let row = world.row(key)?;
+            Some(Verdict::Refuse(Refusal::RowPresent(Box::new(row))))
+        }
+        Guard::InboxSeen(_) | Guard::UnconsumedEventsBelow(_) | Guard::RowPresent(_) => None,
+    }
+}
+
+fn append(after: &mut Head, commit: &Commit) {
+    let first = after.next;
+    after.next = first.plus(commit.records.len());
+    after.frame = after.frame.after(&commit.records);
+    if let Author::Executor {
+        fence,
+        seq,
+        progress,
+        ..
+    } = commit.author
+    {
+        after.frame.epoch = fence.epoch;
+        after.frame.seq = seq;
+        after.frame.executor_at = first;
+        if progress {
+            after.frame.progress_epoch = fence.epoch;
+        }
+    }
+}
+
+/// A run that is taken is running, unless the commit itself says otherwise.
+fn change_status(after: &mut Head, commit: &Commit, taken: bool) {
+    let Some(run) = &mut after.run else { return };
+    let status = commit.status.or(taken.then_some(RunStatus::Running));
+    if let Some(status) = status
+        && status != run.status
+    {
+        run.status = status;
+        run.updated_at = commit.now;
+    }
+}
+
+fn change_lease(
+    after: &mut Head,
+    before: &Head,
+    change: LeaseChange,
+    world: &impl Liveness,
+) -> Option<Fence> {
+    match change {
+        LeaseChange::Keep => None,
+        LeaseChange::Release => {
+            after.owner = None;
+            after.takeovers = 0;
+            None
+        }
+        LeaseChange::Revoke => {
+            after.owner = None;
+            after.epoch = after.epoch.next();
+            None
+        }
+        LeaseChange::TakeIfFree { node, nonce } => {
+            if before.owner.is_some_and(|owner| world.is_alive(owner.node)) {
+                return None;
+            }
+            let progressed = before.frame.progress_epoch == before.epoch;
+            after.takeovers = match before.owner {
+                None => 0,
+                Some(_) if progressed => 1,
+                Some(_) => before.takeovers + 1,
+            };
+            after.epoch = after.epoch.next();
+            after.owner = Some(Owner { node, nonce });
+            after.fence()
+        }
+    }
+}

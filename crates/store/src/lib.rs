@@ -1,0 +1,31 @@
+//! Where truth lives: the [`Store`] contract with its commits and guards, the [`Bus`] of hints, and the in-memory
+//! reference that every other backend is compared with.
+//!
+//! A store knows streams, records as opaque facts, and rows. It does not know what a record means, with one exception:
+//! it counts inbox records and unconsumed events ([`everstep_model::FrameHeader`]), because guards need the counts.
+
+mod bus;
+mod clock;
+mod commit;
+mod contract;
+mod error;
+mod head;
+mod judge;
+mod list;
+mod memory;
+mod outcome;
+mod row;
+
+pub use bus::{Bus, Hint, LocalBus, Subscription};
+pub use clock::Clock;
+pub use commit::{Author, Commit, Fence, Guard, LeaseChange, Target};
+pub use contract::{
+    BoxFuture, Description, Lease, Page, ReadRequest, ReadyRun, Store, StreamRef, TimerQuery,
+};
+pub use error::StoreError;
+pub use head::{Head, Owner};
+pub use judge::{Liveness, Verdict, judge};
+pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
+pub use memory::MemoryStore;
+pub use outcome::{Outcome, Refusal};
+pub use row::{IdempotencyRow, Row, RowKey, RpcRow, TimerRow};

@@ -1,0 +1,259 @@
+//! What a memory store holds, and what a commit does to it once it is judged.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use everstep_model::{
+    Entry, NodeId, RecordNumber, RecordRange, StreamName, StreamNumber, Term, Timestamp,
+};
+
+use crate::commit::{Author, Commit, Target};
+use crate::contract::{Page, ReadRequest, ReadyRun, StreamRef, TimerQuery};
+use crate::head::Head;
+use crate::judge::{Liveness, Verdict, judge};
+use crate::list::{Cursor, ListPage, ListQuery};
+use crate::outcome::{Outcome, Refusal};
+use crate::row::{Row, RowKey, TimerRow};
+
+#[derive(Default)]
+pub(super) struct State {
+    names: BTreeMap<StreamName, StreamNumber>,
+    streams: BTreeMap<StreamNumber, Stream>,
+    rows: BTreeMap<RowKey, Row>,
+    /// When each node's lease runs out.
+    leases: BTreeMap<NodeId, Timestamp>,
+}
+
+struct Stream {
+    head: Head,
+    entries: Vec<Entry>,
+    dedup: BTreeMap<String, RecordNumber>,
+}
+
+/// What a judgement may ask, as of this moment of the batch.
+struct World<'a> {
+    state: &'a State,
+    stream: Option<&'a Stream>,
+    now: Timestamp,
+}
+
+impl Liveness for World<'_> {
+    fn is_alive(&self, node: NodeId) -> bool {
+        self.state.is_alive(node, self.now)
+    }
+
+    fn row(&self, key: &RowKey) -> Option<Row> {
+        self.state.row(key)
+    }
+
+    fn dedup(&self, id: &str) -> Option<RecordNumber> {
+        self.stream?.dedup.get(id).copied()
+    }
+}
+
+impl State {
+    pub(super) fn commit(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+        let (head, stream) = match self.target(commit) {
+            Ok(found) => found,
+            Err(refusal) => return Outcome::Refused(refusal),
+        };
+        let number = head.number;
+        let world = World {
+            state: self,
+            stream,
+            now,
+        };
+        match judge(&head, commit, &world) {
+            Verdict::Apply { head, first, taken } => {
+                let before = self.landed_before(number, commit, first);
+                self.apply(*head, commit, first);
+                Outcome::Committed {
+                    stream: number,
+                    first,
+                    before,
+                    taken,
+                }
+            }
+            Verdict::Duplicate { first } => Outcome::Duplicate {
+                stream: number,
+                first,
+                before: self.landed_before(number, commit, first),
+            },
+            Verdict::InboxGrew { seen } => Outcome::Refused(Refusal::InboxGrew {
+                missed: self.entries(number, seen, RecordNumber(u64::MAX)),
+            }),
+            Verdict::Refuse(refusal) => Outcome::Refused(refusal),
+        }
+    }
+
+    fn target(&self, commit: &Commit) -> Result<(Head, Option<&Stream>), Refusal> {
+        match &commit.target {
+            Target::Create(name) => match self.names.get(name) {
+                Some(number) => Err(Refusal::Exists(*number)),
+                None => {
+                    let number = self.next_number();
+                    Ok((Head::new(number, name.clone(), Term::default()), None))
+                }
+            },
+            Target::Stream(number) => {
+                let stream = self.streams.get(number).ok_or(Refusal::NoStream)?;
+                Ok((stream.head.clone(), Some(stream)))
+            }
+        }
+    }
+
+    /// Streams are never removed, so the last one is the newest.
+    fn next_number(&self) -> StreamNumber {
+        let last = self.streams.last_key_value().map(|(number, _)| *number);
+        last.unwrap_or_default().next()
+    }
+
+    fn apply(&mut self, head: Head, commit: &Commit, first: RecordNumber) {
+        for key in &commit.delete {
+            self.rows.remove(key);
+        }
+        for row in &commit.put {
+            let row = row.clone().of_stream(head.number);
+            self.rows.insert(row.key(), row);
+        }
+        self.names.insert(head.name.clone(), head.number);
+        let stream = self.streams.entry(head.number).or_insert_with(|| Stream {
+            head: head.clone(),
+            entries: Vec::new(),
+            dedup: BTreeMap::new(),
+        });
+        stream.head = head;
+        for range in &commit.drop {
+            stream.drop_records(*range);
+        }
+        for (place, record) in commit.records.iter().enumerate() {
+            stream.entries.push(Entry {
+                number: first.plus(place),
+                record: record.clone(),
+            });
+        }
+        if let Some(id) = &commit.dedup {
+            stream.dedup.insert(id.clone(), first);
+        }
+    }
+
+    fn landed_before(
+        &self,
+        number: StreamNumber,
+        commit: &Commit,
+        first: RecordNumber,
+    ) -> Vec<Entry> {
+        match commit.author {
+            Author::Executor { seen, .. } => self.entries(number, seen, first),
+            Author::Inbox => Vec::new(),
+        }
+    }
+
+    /// The records from `from` on and before `end`.
+    fn entries(&self, number: StreamNumber, from: RecordNumber, end: RecordNumber) -> Vec<Entry> {
+        let Some(stream) = self.streams.get(&number) else {
+            return Vec::new();
+        };
+        let from_on = stream.from(from);
+        from_on.take_while(|e| e.number < end).cloned().collect()
+    }
+
+    pub(super) fn head(&self, stream: &StreamRef) -> Option<&Head> {
+        let number = match stream {
+            StreamRef::Number(number) => number,
+            StreamRef::Name(name) => self.names.get(name)?,
+        };
+        self.streams.get(number).map(|stream| &stream.head)
+    }
+
+    pub(super) fn read(&self, request: ReadRequest) -> Option<Page> {
+        let stream = self.streams.get(&request.stream)?;
+        let wanted = stream.from(request.from).take(request.limit);
+        Some(Page {
+            entries: wanted.cloned().collect(),
+            end: stream.head.next,
+            closed: stream.head.closed,
+        })
+    }
+
+    pub(super) fn list(&self, query: &ListQuery) -> ListPage {
+        let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);
+        let newest_first = self.streams.range(..end).rev();
+        let mut matching = newest_first.filter_map(|(number, stream)| {
+            let row = stream.head.run.as_ref()?;
+            query.matches(row).then_some((*number, row))
+        });
+        let mut last = end;
+        let mut rows = Vec::new();
+        for (number, row) in matching.by_ref().take(query.limit) {
+            last = number;
+            rows.push(row.clone());
+        }
+        let next = matching.next().map(|_| Cursor(last));
+        ListPage { rows, next }
+    }
+
+    pub(super) fn timers(&self, query: &TimerQuery) -> Vec<TimerRow> {
+        let from = match &query.after {
+            Some(after) => Bound::Excluded(RowKey::Timer(after.clone())),
+            None => Bound::Unbounded,
+        };
+        let rows = self.rows.range((from, Bound::Unbounded));
+        let timers = rows.map_while(|(_, row)| match row {
+            Row::Timer(timer) => Some(timer),
+            Row::Rpc(_) | Row::Idempotency(_) => None,
+        });
+        let due = timers.take_while(|timer| timer.due <= query.until);
+        due.take(query.limit).cloned().collect()
+    }
+
+    pub(super) fn ready(
+        &self,
+        after: Option<StreamNumber>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Vec<ReadyRun> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let streams = self.streams.range((from, Bound::Unbounded));
+        let ready = streams.filter_map(|(number, stream)| {
+            let head = &stream.head;
+            let run = head.run.as_ref().filter(|_| head.ready)?;
+            let owner = head.owner.map(|owner| owner.node);
+            Some(ReadyRun {
+                stream: *number,
+                workflow: run.workflow.clone(),
+                version: run.version,
+                executed_by: owner.filter(|node| self.is_alive(*node, now)),
+            })
+        });
+        ready.take(limit).collect()
+    }
+
+    pub(super) fn row(&self, key: &RowKey) -> Option<Row> {
+        self.rows.get(key).cloned()
+    }
+
+    pub(super) fn renew(&mut self, node: NodeId, until: Timestamp) {
+        self.leases.insert(node, until);
+    }
+
+    pub(super) fn retire(&mut self, node: NodeId) {
+        self.leases.remove(&node);
+    }
+
+    fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
+        self.leases.get(&node).is_some_and(|until| now < *until)
+    }
+}
+
+impl Stream {
+    fn from(&self, from: RecordNumber) -> impl Iterator<Item = &Entry> {
+        let place = self.entries.partition_point(|e| e.number < from);
+        self.entries.iter().skip(place)
+    }
+
+    fn drop_records(&mut self, range: RecordRange) {
+        self.entries
+            .retain(|e| e.number < range.first || e.number > range.last);
+    }
+}

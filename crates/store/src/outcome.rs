@@ -1,0 +1,71 @@
+//! What became of a commit.
+
+use everstep_model::{Entry, RecordNumber, StreamNumber};
+
+use crate::commit::Fence;
+use crate::row::Row;
+
+/// What became of one commit of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It took effect, and is durable.
+    Committed {
+        /// The stream.
+        stream: StreamNumber,
+        /// The number of its first record, or of the next one if it had none.
+        first: RecordNumber,
+        /// For an executor: what landed between what it had seen and `first`, in order. Fold these first.
+        before: Vec<Entry>,
+        /// The right it took, if it asked for it and got it.
+        taken: Option<Fence>,
+    },
+    /// It had taken effect before (same executor sequence or same dedup id); nothing changed now.
+    Duplicate {
+        /// The stream.
+        stream: StreamNumber,
+        /// The number of the original's first record.
+        first: RecordNumber,
+        /// As in `Committed`.
+        before: Vec<Entry>,
+    },
+    /// It changed nothing.
+    Refused(Refusal),
+}
+
+/// Why a commit changed nothing.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// The stream to create exists.
+    #[error("the stream exists as number {0}")]
+    Exists(StreamNumber),
+    /// The stream does not exist.
+    #[error("the stream does not exist")]
+    NoStream,
+    /// The stream is closed.
+    #[error("the stream is closed")]
+    Closed,
+    /// Another executor holds the run, or nobody does.
+    #[error("the fence does not match")]
+    Fenced,
+    /// The sequence is neither the next nor the last one.
+    #[error("the executor's sequence does not follow the last one")]
+    OutOfOrder,
+    /// Only an executor may write such a record.
+    #[error("an inbox commit may only append inbox records")]
+    NotInbox,
+    /// More came in than the executor has seen.
+    #[error("the inbox holds records the executor has not seen")]
+    InboxGrew {
+        /// Everything from what it had seen on.
+        missed: Vec<Entry>,
+    },
+    /// The run holds as many unconsumed events as allowed.
+    #[error("the run holds {0} unconsumed events")]
+    TooManyEvents(u64),
+    /// A row that must not exist does.
+    #[error("a row exists that must not")]
+    RowPresent(Box<Row>),
+    /// A row that must exist does not.
+    #[error("a row does not exist that must")]
+    RowAbsent,
+}

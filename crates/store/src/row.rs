@@ -1,0 +1,90 @@
+//! Rows beside the journals: what must be found without reading a journal. All can be rebuilt from the journals.
+
+use everstep_model::record::TimerPurpose;
+use everstep_model::{Location, Name, Payload, RpcId, StreamNumber, Timestamp};
+
+/// A timer that will fire. It is its own key; the order is the order of firing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TimerRow {
+    /// When; never before.
+    pub due: Timestamp,
+    /// For which run.
+    pub stream: StreamNumber,
+    /// What for.
+    pub purpose: TimerPurpose,
+    /// For which operation; none for the run's own timers.
+    pub location: Option<Location>,
+}
+
+/// An rpc that can be answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RpcRow {
+    /// Of which run.
+    pub stream: StreamNumber,
+    /// Its id.
+    pub id: RpcId,
+    /// The operation that asks.
+    pub location: Location,
+    /// What is asked.
+    pub method: Name,
+    /// When it gives up.
+    pub deadline: Option<Timestamp>,
+    /// What an answer must look like.
+    pub schema: Option<Payload>,
+}
+
+/// A used idempotency key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdempotencyRow {
+    /// Keys of different workflows do not meet.
+    pub workflow: Name,
+    /// The key.
+    pub key: String,
+    /// The name of the run's stream it led to.
+    pub stream: everstep_model::StreamName,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// A timer.
+    Timer(TimerRow),
+    /// An open rpc.
+    Rpc(RpcRow),
+    /// A used idempotency key.
+    Idempotency(IdempotencyRow),
+}
+
+/// What a row is found by.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RowKey {
+    /// A timer, by all of itself.
+    Timer(TimerRow),
+    /// An open rpc.
+    Rpc(StreamNumber, RpcId),
+    /// A used idempotency key.
+    Idempotency(Name, String),
+}
+
+impl Row {
+    /// Its key.
+    #[must_use]
+    pub fn key(&self) -> RowKey {
+        match self {
+            Self::Timer(timer) => RowKey::Timer(timer.clone()),
+            Self::Rpc(rpc) => RowKey::Rpc(rpc.stream, rpc.id.clone()),
+            Self::Idempotency(row) => RowKey::Idempotency(row.workflow.clone(), row.key.clone()),
+        }
+    }
+
+    /// The row as one of this stream; for stores, which fill in the number inside the commit.
+    #[must_use]
+    pub fn of_stream(mut self, number: StreamNumber) -> Self {
+        match &mut self {
+            Self::Timer(timer) => timer.stream = number,
+            Self::Rpc(rpc) => rpc.stream = number,
+            Self::Idempotency(_) => {}
+        }
+        self
+    }
+}

@@ -1,0 +1,3 @@
+//! The reference keeps the contract it is the reference for.
+
+mod memory;
