@@ -1,0 +1,165 @@
+//! What all parts of an engine share, and what happens after every commit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
+use everstep_store::{Bus, Commit, Hint, LeaseChange, ReadRequest, Store, StoreError, TimerRow};
+
+use tokio::sync::Notify;
+
+use crate::activation::{Offer, Worker};
+use crate::committer::Committer;
+use crate::error::EngineError;
+use crate::hot::HotRuns;
+use crate::runtime::Runtime;
+use crate::settings::Settings;
+use crate::tasks::Tasks;
+use crate::timers::TimerQueue;
+use crate::watch::{Emission, Watchers};
+
+/// Records read from the store at once.
+const READ_PAGE: usize = 10_000;
+
+pub(crate) struct Core {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) bus: Arc<dyn Bus>,
+    pub(crate) runtime: Arc<dyn Runtime>,
+    pub(crate) settings: Settings,
+    pub(crate) node: NodeId,
+    pub(crate) workers: Vec<(Offer, Arc<dyn Worker>)>,
+    pub(crate) committer: Committer,
+    pub(crate) hot: HotRuns,
+    pub(crate) timers: TimerQueue,
+    pub(crate) watchers: Watchers,
+    pub(crate) closing: AtomicBool,
+    pub(crate) stopping: Notify,
+    pub(crate) tasks: Arc<Tasks>,
+}
+
+/// What else follows from a commit once it is durable.
+pub(crate) struct Effects {
+    timers: Vec<TimerRow>,
+    emissions: Vec<Emission>,
+    closed: bool,
+}
+
+impl Effects {
+    pub(crate) fn of(run: &RunId, commit: &Commit, timers: Vec<TimerRow>) -> Self {
+        let emitted = commit
+            .records
+            .iter()
+            .filter_map(|record| match &record.body {
+                Body::Emitted(emitted) => Some(Emission {
+                    run: run.clone(),
+                    topic: emitted.topic.clone(),
+                    payload: emitted.payload.clone(),
+                }),
+                _ => None,
+            });
+        Self {
+            timers,
+            emissions: emitted.collect(),
+            closed: commit.close,
+        }
+    }
+}
+
+impl Drop for Core {
+    /// When every handle and task is gone, so is the last one who could commit anything.
+    fn drop(&mut self) {
+        self.committer.close();
+    }
+}
+
+impl Core {
+    /// The engine's own books after a commit: timers, watchers, subscribers, other nodes.
+    pub(crate) fn committed(&self, stream: StreamNumber, effects: Effects) {
+        for mut timer in effects.timers {
+            timer.stream = stream;
+            if !self.store.describe().exclusive {
+                self.bus.publish(Hint::Timer(timer.due));
+            }
+            self.timers.add(timer);
+        }
+        for emission in effects.emissions {
+            self.watchers.emit(emission);
+        }
+        self.watchers.grew(stream, effects.closed);
+        if !self.store.describe().exclusive {
+            self.bus.publish(Hint::Grew(stream));
+        }
+    }
+
+    /// The worker for a workflow and version, if one is here.
+    pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<&Arc<dyn Worker>> {
+        let offered =
+            |offer: &Offer| offer.workflow == *workflow && offer.versions.contains(&version);
+        self.workers
+            .iter()
+            .find(|(offer, _)| offered(offer))
+            .map(|(_, worker)| worker)
+    }
+
+    /// The newest version of a workflow offered here.
+    pub(crate) fn newest_version(&self, workflow: &Name) -> Option<u32> {
+        let offers = self
+            .workers
+            .iter()
+            .filter(|(offer, _)| offer.workflow == *workflow);
+        offers.map(|(offer, _)| *offer.versions.end()).max()
+    }
+
+    /// Takes the run for this node with the commit, if nobody alive has it.
+    pub(crate) fn take(&self) -> LeaseChange {
+        LeaseChange::TakeIfFree {
+            node: self.node,
+            nonce: Nonce(self.runtime.random()),
+        }
+    }
+
+    pub(crate) fn check_open(&self) -> Result<(), EngineError> {
+        if self.closing.load(Ordering::Acquire) {
+            Err(EngineError::ShuttingDown)
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// A whole journal from a record on.
+    pub(crate) async fn read_journal(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::new();
+        let mut from = from;
+        loop {
+            let request = ReadRequest {
+                stream,
+                from,
+                limit: READ_PAGE,
+            };
+            let Some(page) = self.store.read(request).await? else {
+                return Ok(entries);
+            };
+            let Some(last) = page.entries.last() else {
+                return Ok(entries);
+            };
+            from = last.number.plus(1);
+            let at_end = from >= page.end;
+            if entries.is_empty() {
+                entries = page.entries;
+            } else {
+                entries.extend(page.entries);
+            }
+            if at_end {
+                return Ok(entries);
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The engine as its users hold it: a cheap handle to everything above.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use everstep_machine::Why;
+use everstep_model::{Entry, NodeId, RecordNumber, RpcId, RunId};
+use everstep_store::{Bus, Description, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
+
+use crate::activation::{Offer, Worker};
+use crate::answer::Answer;
+use crate::committer::Committer;
+use crate::core::Core;
+use crate::error::EngineError;
+use crate::inspect::RunInfo;
+use crate::runtime::Runtime;
+use crate::send::{SendEvent, Sent};
+use crate::settings::Settings;
+use crate::start::{Start, Started};
+use crate::watch::{Emissions, Records};
+
+/// What an engine is made of.
+pub struct EngineParts {
+    /// Where truth lives.
+    pub store: Arc<dyn Store>,
+    /// Where hints travel.
+    pub bus: Arc<dyn Bus>,
+    /// Time, randomness, tasks.
+    pub runtime: Arc<dyn Runtime>,
+    /// How it behaves.
+    pub settings: Settings,
+    /// Who executes workflow code in this process; none for an engine that only serves requests.
+    pub workers: Vec<Arc<dyn Worker>>,
+}
+
+/// A running engine. Clones share it; it goes on until [`Engine::shutdown`].
+#[derive(Clone)]
+pub struct Engine {
+    core: Arc<Core>,
+    _hints: Arc<Subscription>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Engine(node {})", self.core.node)
+    }
+}
+
+impl Engine {
+    /// Starts an engine and picks up whatever was left behind.
+    pub async fn open(parts: EngineParts) -> Result<Self, EngineError> {
+        let workers = parts.workers.into_iter().flat_map(|worker| {
+            let offers = worker.offers();
+            offers
+                .into_iter()
+                .map(move |offer: Offer| (offer, worker.clone()))
+        });
+        let core = Arc::new(Core {
+            node: NodeId(parts.runtime.random()),
+            store: parts.store,
+            bus: parts.bus,
+            runtime: parts.runtime,
+            settings: parts.settings,
+            workers: workers.collect(),
+            committer: Committer::default(),
+            hot: Default::default(),
+            timers: Default::default(),
+            watchers: Default::default(),
+            closing: AtomicBool::new(false),
+            stopping: Default::default(),
+            tasks: Default::default(),
+        });
+        core.renew_lease().await?;
+        let committer = core.committer.clone();
+        let task = committer.run(core.store.clone(), core.runtime.clone());
+        core.runtime.spawn_committer(core.counted(Box::pin(task)));
+        let listener = Arc::downgrade(&core);
+        let follow = move |hint| {
+            if let Some(core) = listener.upgrade() {
+                core.follow(hint);
+            }
+        };
+        let hints = core.bus.subscribe(Box::new(follow));
+        core.spawn(Box::pin(core.clone().run_timers()));
+        core.spawn(Box::pin(core.clone().keep_lease()));
+        core.spawn(Box::pin(core.clone().keep_sweeping()));
+        core.spawn(Box::pin(core.clone().evict_idle()));
+        let recovered = core.sweep().await?;
+        if recovered > 0 {
+            tracing::info!(recovered, "runs left behind are being executed again");
+        }
+        core.retry_diverged().await?;
+        Ok(Self {
+            core,
+            _hints: Arc::new(hints),
+        })
+    }
+
+    /// Starts a run, or gives the existing one.
+    pub async fn start(&self, start: Start) -> Result<Started, EngineError> {
+        self.core.start(start).await
+    }
+
+    /// Sends an event to a run.
+    pub async fn send(&self, event: SendEvent) -> Result<Sent, EngineError> {
+        self.core.send(event).await
+    }
+
+    /// The open rpc with that id, for instance to check an answer against its schema.
+    pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
+        self.core.open_rpc(run, rpc).await
+    }
+
+    /// Answers an rpc.
+    pub async fn answer(&self, answer: Answer) -> Result<(), EngineError> {
+        self.core.answer(answer).await
+    }
+
+    /// The list row of a run.
+    pub async fn row(&self, run: &RunId) -> Result<RunRow, EngineError> {
+        self.core.find(run).await.map(|(_, row)| row)
+    }
+
+    /// A run in full.
+    pub async fn inspect(&self, run: &RunId) -> Result<RunInfo, EngineError> {
+        self.core.inspect(run).await
+    }
+
+    /// A run's whole journal.
+    pub async fn journal(&self, run: &RunId) -> Result<Vec<Entry>, EngineError> {
+        self.core.journal(run).await.map(|(_, journal)| journal)
+    }
+
+    /// Why a run is not moving.
+    pub async fn why(&self, run: &RunId) -> Result<Why, EngineError> {
+        self.core.why(run).await
+    }
+
+    /// A page of the list of runs.
+    pub async fn list(&self, query: ListQuery) -> Result<ListPage, EngineError> {
+        self.core.list(query).await
+    }
+
+    /// Waits until the run is over, and gives its last record.
+    pub async fn ended(&self, run: &RunId) -> Result<Entry, EngineError> {
+        self.core.ended(run).await
+    }
+
+    /// The records of a run as they come.
+    pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, EngineError> {
+        self.core.records(run, from).await
+    }
+
+    /// What workflows emit from now on.
+    #[must_use]
+    pub fn emissions(&self) -> Emissions {
+        self.core.watchers.subscribe()
+    }
+
+    /// How many runs are in memory.
+    #[must_use]
+    pub fn hot_runs(&self) -> usize {
+        self.core.hot.len()
+    }
+
+    /// What the store is.
+    #[must_use]
+    pub fn describe_store(&self) -> Description {
+        self.core.store.describe()
+    }
+
+    /// The engine's runtime.
+    #[must_use]
+    pub fn runtime(&self) -> Arc<dyn Runtime> {
+        self.core.runtime.clone()
+    }
+
+    /// Ends the engine in good order.
+    pub async fn shutdown(&self) {
+        self.core.shutdown().await;
+    }
+}

@@ -1,0 +1,159 @@
+//! Runs in memory: executing, or suspended and kept for a while so that an event resumes them without replay.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use everstep_model::{StreamNumber, Timestamp};
+
+use crate::activation::Message;
+use crate::core::Core;
+use crate::mailbox::Mailbox;
+
+#[derive(Default)]
+pub(crate) struct HotRuns(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    runs: HashMap<StreamNumber, Hot>,
+    /// Suspended runs, the longest suspended first.
+    idle: BTreeMap<u64, StreamNumber>,
+    next_idle: u64,
+}
+
+struct Hot {
+    mailbox: Arc<Mailbox>,
+    idle: Option<(u64, Timestamp)>,
+}
+
+impl State {
+    fn take_out(&mut self, stream: StreamNumber) -> Option<Hot> {
+        let hot = self.runs.remove(&stream)?;
+        if let Some((order, _)) = hot.idle {
+            self.idle.remove(&order);
+        }
+        Some(hot)
+    }
+}
+
+impl HotRuns {
+    /// A run is being executed here from now on.
+    pub(crate) fn add(&self, stream: StreamNumber, mailbox: Arc<Mailbox>) {
+        let mut state = self.state();
+        state.take_out(stream);
+        state.runs.insert(
+            stream,
+            Hot {
+                mailbox,
+                idle: None,
+            },
+        );
+    }
+
+    /// Tells a run's executor something, if it is in memory; `wakes` says that it is no longer suspended.
+    pub(crate) fn tell(&self, stream: StreamNumber, message: Message, wakes: bool) -> bool {
+        let mut state = self.state();
+        let Some(hot) = state.runs.get_mut(&stream) else {
+            return false;
+        };
+        let mailbox = hot.mailbox.clone();
+        if wakes && let Some((order, _)) = hot.idle.take() {
+            state.idle.remove(&order);
+        }
+        drop(state);
+        mailbox.push(message);
+        true
+    }
+
+    pub(crate) fn remove(&self, stream: StreamNumber) {
+        self.state().take_out(stream);
+    }
+
+    /// Tells every run in memory.
+    pub(crate) fn tell_all(&self, message: &Message) {
+        let mailboxes: Vec<_> = self
+            .state()
+            .runs
+            .values()
+            .map(|hot| hot.mailbox.clone())
+            .collect();
+        for mailbox in mailboxes {
+            mailbox.push(message.clone());
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.state().runs.len()
+    }
+
+    /// How many runs are executing rather than suspended.
+    pub(crate) fn executing(&self) -> usize {
+        let state = self.state();
+        state.runs.len() - state.idle.len()
+    }
+
+    fn set_idle(&self, stream: StreamNumber, now: Timestamp, limit: usize) -> Option<Arc<Mailbox>> {
+        let mut state = self.state();
+        let order = state.next_idle;
+        state.next_idle += 1;
+        if let Some(hot) = state.runs.get_mut(&stream) {
+            hot.idle = Some((order, now));
+            state.idle.insert(order, stream);
+        }
+        if state.idle.len() <= limit {
+            return None;
+        }
+        let (_, oldest) = state.idle.pop_first()?;
+        state.runs.remove(&oldest).map(|hot| hot.mailbox)
+    }
+
+    fn take_idle_since(&self, before: Timestamp) -> Vec<Arc<Mailbox>> {
+        let mut state = self.state();
+        let mut evicted = Vec::new();
+        while let Some((&order, &stream)) = state.idle.first_key_value() {
+            let since = state.runs.get(&stream).and_then(|hot| hot.idle);
+            if since.is_some_and(|(_, since)| since > before) {
+                break;
+            }
+            state.idle.remove(&order);
+            evicted.extend(state.runs.remove(&stream).map(|hot| hot.mailbox));
+        }
+        evicted
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Core {
+    /// A run has suspended; it stays in memory while there is room.
+    pub(crate) fn hot_idle(&self, stream: StreamNumber) {
+        let evicted = self
+            .hot
+            .set_idle(stream, self.runtime.now(), self.settings.hot_runs_max);
+        if let Some(mailbox) = evicted {
+            mailbox.push(Message::Evict);
+        }
+    }
+
+    /// A run is no longer executed here.
+    pub(crate) fn hot_gone(&self, stream: StreamNumber) {
+        self.hot.remove(stream);
+    }
+
+    /// Drops runs that have been suspended for long.
+    pub(crate) async fn evict_idle(self: Arc<Self>) {
+        let idle_max = self.settings.hot_idle_max;
+        let pause = (idle_max / 4).max(Duration::from_millis(10));
+        while !self.is_closing() {
+            self.rest(pause).await;
+            let now = self.runtime.now().as_millis();
+            let idle_millis = u64::try_from(idle_max.as_millis()).unwrap_or(u64::MAX);
+            let before = Timestamp::from_millis(now.saturating_sub(idle_millis));
+            for mailbox in self.hot.take_idle_since(before) {
+                mailbox.push(Message::Evict);
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Looking at runs: one, a page of many, and why one is not moving.
+
+use everstep_machine::{Overview, Why, why};
+use everstep_model::{Entry, RecordNumber, RunId};
+use everstep_store::{ListPage, ListQuery, RunRow};
+
+use crate::core::Core;
+use crate::error::EngineError;
+
+/// A run: its list row, and what its journal says.
+#[derive(Clone, Debug)]
+pub struct RunInfo {
+    /// As lists show it.
+    pub row: RunRow,
+    /// As its journal tells it.
+    pub overview: Overview,
+}
+
+impl Core {
+    pub(crate) async fn inspect(&self, run: &RunId) -> Result<RunInfo, EngineError> {
+        let (row, journal) = self.journal(run).await?;
+        Ok(RunInfo {
+            row,
+            overview: Overview::of(&journal),
+        })
+    }
+
+    pub(crate) async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<Entry>), EngineError> {
+        let (head, row) = self.find(run).await?;
+        let journal = self.read_journal(head.number, RecordNumber(0)).await?;
+        Ok((row, journal))
+    }
+
+    pub(crate) async fn why(&self, run: &RunId) -> Result<Why, EngineError> {
+        let info = self.inspect(run).await?;
+        let offered = self.worker(&info.row.workflow, info.row.version).is_some();
+        Ok(why(&info.overview, offered))
+    }
+
+    pub(crate) async fn list(&self, query: ListQuery) -> Result<ListPage, EngineError> {
+        Ok(self.store.list(query).await?)
+    }
+}

@@ -1,0 +1,40 @@
+//! Executes runs: claims them, commits in groups, keeps them hot, fires timers, recovers after a crash.
+//!
+//! The engine does what the machine decides and what the store allows. It never runs workflow code itself: a [`Worker`]
+//! does, given an [`Activation`] with the run's journal and the right to append to it. Everything durable goes through
+//! one [`committer`](self), and nothing leaves the engine before its commit.
+
+mod activation;
+mod answer;
+mod committer;
+mod core;
+mod dispatch;
+mod engine;
+mod error;
+mod hot;
+mod inspect;
+mod lease;
+mod mailbox;
+mod projection;
+mod recovery;
+mod runtime;
+mod send;
+mod settings;
+mod shutdown;
+mod start;
+mod tasks;
+mod timers;
+mod tokio_runtime;
+mod watch;
+
+pub use activation::{Activation, Append, Message, Offer, Then, Worker};
+pub use answer::Answer;
+pub use engine::{Engine, EngineParts};
+pub use error::EngineError;
+pub use inspect::RunInfo;
+pub use runtime::Runtime;
+pub use send::{SendEvent, Sent};
+pub use settings::Settings;
+pub use start::{Start, Started};
+pub use tokio_runtime::TokioRuntime;
+pub use watch::{Emission, Emissions, Records};

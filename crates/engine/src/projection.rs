@@ -1,0 +1,153 @@
+//! The rows that follow from records: timers and open rpcs. A function of the record alone, so no run must be folded.
+
+use everstep_machine::Obsolete;
+use everstep_model::record::TimerPurpose;
+use everstep_model::{Body, Location, Record, StreamNumber, Timestamp};
+use everstep_store::{Commit, Row, RowKey, RpcRow, TimerRow};
+
+/// Adds the rows of all records of a commit to it, and returns the timers it sets.
+pub(crate) fn project(commit: &mut Commit, stream: StreamNumber) -> Vec<TimerRow> {
+    let mut timers = Vec::new();
+    let records = std::mem::take(&mut commit.records);
+    for record in &records {
+        project_record(record, stream, commit, &mut timers);
+    }
+    commit.records = records;
+    // What is set and ended in one commit never needs a row.
+    let gone = std::mem::take(&mut commit.delete);
+    for key in gone {
+        let set_here = commit.put.iter().position(|row| row.key() == key);
+        match set_here {
+            Some(index) => {
+                commit.put.swap_remove(index);
+                timers.retain(|timer| RowKey::Timer(timer.clone()) != key);
+            }
+            None => commit.delete.push(key),
+        }
+    }
+    timers
+}
+
+/// The key of a row that nothing needs any more.
+pub(crate) fn obsolete_key(obsolete: Obsolete, stream: StreamNumber) -> RowKey {
+    match obsolete {
+        Obsolete::Timer(due, purpose, location) => RowKey::Timer(TimerRow {
+            due,
+            stream,
+            purpose,
+            location,
+        }),
+        Obsolete::Rpc(id) => RowKey::Rpc(stream, id),
+    }
+}
+
+fn project_record(
+    record: &Record,
+    stream: StreamNumber,
+    commit: &mut Commit,
+    timers: &mut Vec<TimerRow>,
+) {
+    let timer = |due: Timestamp, purpose, location: Option<&Location>| TimerRow {
+        due,
+        stream,
+        purpose,
+        location: location.cloned(),
+    };
+    let mut set = |commit: &mut Commit, row: TimerRow| {
+        timers.push(row.clone());
+        commit.put.push(Row::Timer(row));
+    };
+    match &record.body {
+        Body::Created(r) => {
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Deadline, None));
+            }
+        }
+        Body::Sleeping(r) => set(
+            commit,
+            timer(r.until, TimerPurpose::Sleep, Some(&r.location)),
+        ),
+        Body::Waiting(r) => {
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Wait, Some(&r.location)));
+            }
+        }
+        Body::WaitCompleted(r) => {
+            if let Some(due) = r.deadline {
+                let row = timer(due, TimerPurpose::Wait, Some(&r.location));
+                commit.delete.push(RowKey::Timer(row));
+            }
+        }
+        Body::RpcRequested(r) => {
+            commit.put.push(Row::Rpc(RpcRow {
+                stream,
+                id: r.rpc_id.clone(),
+                location: r.location.clone(),
+                method: r.method.clone(),
+                deadline: r.deadline,
+                schema: r.schema.clone(),
+            }));
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Rpc, Some(&r.location)));
+            }
+        }
+        Body::RpcCompleted(r) => {
+            commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone()));
+            if let Some(due) = r.deadline {
+                let row = timer(due, TimerPurpose::Rpc, Some(&r.location));
+                commit.delete.push(RowKey::Timer(row));
+            }
+        }
+        Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
+        Body::StepFailed(r) => {
+            if let Some(due) = r.retry_at {
+                set(commit, timer(due, TimerPurpose::Retry, Some(&r.location)));
+            }
+        }
+        Body::ExecutionRetried(r) => set(
+            commit,
+            timer(r.retry_at, TimerPurpose::ExecutionRetry, None),
+        ),
+        Body::TimerFired(_)
+        | Body::Event(_)
+        | Body::ChildFinished(_)
+        | Body::PauseRequested(_)
+        | Body::ResumeRequested(_)
+        | Body::CancelRequested(_)
+        | Body::Terminated(_)
+        | Body::StepSkipped(_)
+        | Body::StepEdited(_)
+        | Body::ForcedFailure(_)
+        | Body::DeadlinePassed(_)
+        | Body::StepStarted(_)
+        | Body::StepCompleted(_)
+        | Body::StepAbandoned(_)
+        | Body::WaitTimedOut(_)
+        | Body::BranchesStarted(_)
+        | Body::BranchCompleted(_)
+        | Body::BranchFailed(_)
+        | Body::RaceWon(_)
+        | Body::LoopAdvanced(_)
+        | Body::SwitchChosen(_)
+        | Body::ChildStarted(_)
+        | Body::Sent(_)
+        | Body::Replied(_)
+        | Body::StateChanged(_)
+        | Body::Emitted(_)
+        | Body::Note(_)
+        | Body::VersionChosen(_)
+        | Body::Removed(_)
+        | Body::NoReturn(_)
+        | Body::UndoStarted(_)
+        | Body::UndoCompleted(_)
+        | Body::UndoFailed(_)
+        | Body::UndoSkipped(_)
+        | Body::Paused(_)
+        | Body::Resumed(_)
+        | Body::Diverged(_)
+        | Body::Completed(_)
+        | Body::Failed(_)
+        | Body::RollbackFailed(_)
+        | Body::Cancelled(_) => {}
+    }
+}

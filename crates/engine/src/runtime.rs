@@ -1,0 +1,32 @@
+//! What the engine needs from the outside: time, randomness, tasks. Injected, so that simulations can drive it.
+
+use std::time::Duration;
+
+use everstep_model::Timestamp;
+use everstep_store::{BoxFuture, Clock};
+
+/// Time, randomness and tasks.
+pub trait Runtime: Clock {
+    /// Completes when at least `duration` has passed.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+
+    /// A random number.
+    fn random(&self) -> u64;
+
+    /// Runs a task among many.
+    fn spawn(&self, task: BoxFuture<'static, ()>);
+
+    /// Runs the one task that blocks in syncs; a real runtime gives it a thread of its own.
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>);
+}
+
+/// Completes when the clock shows `time` or later; never early, whatever the sleep rounds to.
+pub(crate) async fn sleep_until(runtime: &dyn Runtime, time: Timestamp) {
+    loop {
+        let left = runtime.now().until(time);
+        if left.is_zero() {
+            return;
+        }
+        runtime.sleep(left).await;
+    }
+}

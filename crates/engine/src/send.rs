@@ -1,0 +1,138 @@
+//! Sending events to runs: accepted, duplicate, or refused with the reason.
+
+use std::sync::Arc;
+
+use everstep_model::record::Event;
+use everstep_model::{
+    Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, StreamName, limits,
+};
+use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, StreamRef, Target};
+
+use crate::core::{Core, Effects};
+use crate::error::EngineError;
+use crate::start::check_key;
+
+/// An event to send.
+#[derive(Clone, Debug)]
+pub struct SendEvent {
+    /// To whom.
+    pub run: RunId,
+    /// What it is called.
+    pub name: Name,
+    /// What it says.
+    pub payload: Payload,
+    /// The sender's id for it; the run sees each id once.
+    pub dedup_id: Option<String>,
+    /// Who sends it.
+    pub by: Option<String>,
+}
+
+/// What became of an event that was not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// It is in the run's journal, at this record.
+    Accepted(RecordNumber),
+    /// An event with the same dedup id was there already, at this record.
+    Duplicate(RecordNumber),
+}
+
+impl Core {
+    pub(crate) async fn send(self: &Arc<Self>, event: SendEvent) -> Result<Sent, EngineError> {
+        self.check_open()?;
+        event.payload.check_size()?;
+        check_key("dedup id", event.dedup_id.as_deref())?;
+        let (head, _) = self.find(&event.run).await?;
+        let mut commit = self.inbox_commit(&head);
+        commit
+            .guards
+            .push(Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX));
+        commit.dedup = event.dedup_id.clone();
+        commit.records.push(Record {
+            time: commit.now,
+            body: Event {
+                name: event.name,
+                payload: event.payload,
+                dedup_id: event.dedup_id,
+                reply_to: None,
+                by: event.by,
+            }
+            .into(),
+        });
+        let outcome = self.deliver(&event.run, &head, commit).await?;
+        match outcome {
+            Outcome::Committed { first, .. } => Ok(Sent::Accepted(first)),
+            Outcome::Duplicate { first, .. } => Ok(Sent::Duplicate(first)),
+            Outcome::Refused(Refusal::TooManyEvents(count)) => Err(EngineError::TooManyEvents {
+                run: event.run,
+                count,
+            }),
+            Outcome::Refused(_) => Err(self.finished(event.run).await),
+        }
+    }
+
+    /// The current generation of a run.
+    pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), EngineError> {
+        let name = StreamName::of_run(run, Generation::FIRST);
+        let head = self.store.head(StreamRef::Name(name)).await?;
+        let Some(head) = head else {
+            return Err(EngineError::UnknownRun(run.clone()));
+        };
+        match head.run.clone() {
+            Some(row) => Ok((head, row)),
+            None => Err(EngineError::UnknownRun(run.clone())),
+        }
+    }
+
+    /// A commit to a run's inbox that takes the run for this node if it can execute it.
+    pub(crate) fn inbox_commit(&self, head: &Head) -> Commit {
+        let mut commit = Commit::new(
+            Target::Stream(head.number),
+            Author::Inbox,
+            self.runtime.now(),
+        );
+        commit.ready = Some(true);
+        let offered = |row: &RunRow| self.worker(&row.workflow, row.version).is_some();
+        if head.run.as_ref().is_some_and(offered) && !self.is_closing() {
+            commit.lease = self.take();
+        }
+        commit
+    }
+
+    /// Commits to a run's inbox and wakes whoever executes it.
+    pub(crate) async fn deliver(
+        self: &Arc<Self>,
+        run: &RunId,
+        head: &Head,
+        commit: Commit,
+    ) -> Result<Outcome, EngineError> {
+        let effects = Effects::of(run, &commit, Vec::new());
+        let outcome = self.committer.commit(commit).await?;
+        if let Outcome::Committed { taken, .. } = &outcome {
+            self.committed(head.number, effects);
+            self.woken(head.number, *taken);
+        }
+        Ok(outcome)
+    }
+
+    /// Why a closed run refuses.
+    pub(crate) async fn finished(&self, run: RunId) -> EngineError {
+        match self.find(&run).await {
+            Ok((_, row)) => EngineError::RunFinished {
+                run,
+                status: row.status,
+            },
+            Err(error) => error,
+        }
+    }
+}
+
+impl EngineError {
+    /// Whether the run had ended, and how.
+    #[must_use]
+    pub fn finished_as(&self) -> Option<RunStatus> {
+        match self {
+            Self::RunFinished { status, .. } => Some(*status),
+            _ => None,
+        }
+    }
+}

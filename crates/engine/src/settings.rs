@@ -1,0 +1,42 @@
+//! How an engine behaves, with defaults that nobody has to think about.
+
+use std::time::Duration;
+
+/// Settings of an engine.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Runs kept in memory after they suspend.
+    pub hot_runs_max: usize,
+    /// How long a suspended run stays in memory.
+    pub hot_idle_max: Duration,
+    /// How long a node stays alive without renewing its lease.
+    pub lease_ttl: Duration,
+    /// How often the store is searched for runs that nobody executes; a safety net, not the way runs are woken.
+    pub sweep_interval: Duration,
+    /// Timers due within this time are kept in memory.
+    pub timer_horizon: Duration,
+    /// Timers kept in memory.
+    pub timers_in_memory_max: usize,
+    /// How long shutting down waits for steps in flight.
+    pub shutdown_grace: Duration,
+    /// How long records that nothing waits for may stay unwritten while a step runs.
+    pub lazy_flush: Duration,
+    /// Whether each activation is replayed a second time, to find hidden nondeterminism.
+    pub development: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            hot_runs_max: 10_000,
+            hot_idle_max: Duration::from_secs(60),
+            lease_ttl: Duration::from_secs(10),
+            sweep_interval: Duration::from_secs(30),
+            timer_horizon: Duration::from_secs(60),
+            timers_in_memory_max: 100_000,
+            shutdown_grace: Duration::from_secs(10),
+            lazy_flush: Duration::from_millis(5),
+            development: false,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Starting runs: the same id gives the same run, and says so.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_model::record::Created;
+use everstep_model::{
+    Entry, Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, Seed, StreamName,
+    StreamNumber, limits,
+};
+use everstep_store::{
+    Author, Commit, Guard, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef, Target,
+};
+
+use crate::core::{Core, Effects};
+use crate::dispatch::Claimed;
+use crate::error::EngineError;
+use crate::projection;
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The workflow.
+    pub workflow: Name,
+    /// The run's id; a random one if none is given.
+    pub id: Option<RunId>,
+    /// What it gets.
+    pub input: Payload,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// A key that leads every start with it to one run of this workflow.
+    pub idempotency_key: Option<String>,
+    /// How long the run may take, counted from its creation.
+    pub deadline: Option<Duration>,
+    /// How often the whole function may be retried; the workflow's own setting if none is given.
+    pub execution_retries: Option<u32>,
+    /// Refuse an id that exists instead of giving that run.
+    pub strict: bool,
+}
+
+impl Start {
+    /// A start with nothing but the necessary.
+    #[must_use]
+    pub fn new(workflow: Name, input: Payload) -> Self {
+        Self {
+            workflow,
+            id: None,
+            input,
+            tags: Vec::new(),
+            idempotency_key: None,
+            deadline: None,
+            execution_retries: None,
+            strict: false,
+        }
+    }
+}
+
+/// A run that exists now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The run.
+    pub run: RunId,
+    /// Its life.
+    pub generation: Generation,
+    /// Whether this start created it.
+    pub created: bool,
+    /// Its workflow.
+    pub workflow: Name,
+    pub(crate) stream: StreamNumber,
+}
+
+impl Core {
+    pub(crate) async fn start(self: &Arc<Self>, start: Start) -> Result<Started, EngineError> {
+        self.check_open()?;
+        check(&start)?;
+        let version = self
+            .newest_version(&start.workflow)
+            .ok_or_else(|| EngineError::UnknownWorkflow(start.workflow.to_string()))?;
+        let id = match &start.id {
+            Some(id) => id.clone(),
+            None => self.random_id()?,
+        };
+        let (mut commit, record) = self.creation(&start, &id, version);
+        let timers = projection::project(&mut commit, StreamNumber(0));
+        let effects = Effects::of(&id, &commit, timers);
+        match self.committer.commit(commit).await? {
+            Outcome::Committed { stream, taken, .. } => {
+                self.committed(stream, effects);
+                let claimed = taken.map(|fence| Claimed {
+                    stream,
+                    run: id.clone(),
+                    generation: Generation::FIRST,
+                    workflow: start.workflow.clone(),
+                    fence,
+                    mailbox: self.enter_memory(stream),
+                });
+                if let (Some(claimed), Some(worker)) =
+                    (claimed, self.worker(&start.workflow, version))
+                {
+                    let first = Entry {
+                        number: RecordNumber(0),
+                        record,
+                    };
+                    self.activate(worker, claimed, vec![first]);
+                }
+                Ok(Started {
+                    run: id,
+                    generation: Generation::FIRST,
+                    created: true,
+                    workflow: start.workflow,
+                    stream,
+                })
+            }
+            Outcome::Duplicate { stream, .. } | Outcome::Refused(Refusal::Exists(stream)) => {
+                self.existing(&start, StreamRef::Number(stream), id).await
+            }
+            Outcome::Refused(Refusal::RowPresent(row)) => match *row {
+                Row::Idempotency(row) => {
+                    self.existing(&start, StreamRef::Name(row.stream), id).await
+                }
+                Row::Timer(_) | Row::Rpc(_) => Err(EngineError::UnknownRun(id)),
+            },
+            Outcome::Refused(_) => Err(EngineError::UnknownRun(id)),
+        }
+    }
+
+    fn creation(&self, start: &Start, id: &RunId, version: u32) -> (Commit, Record) {
+        let now = self.runtime.now();
+        let name = StreamName::of_run(id, Generation::FIRST);
+        let mut commit = Commit::new(Target::Create(name.clone()), Author::Inbox, now);
+        let record = Record {
+            time: now,
+            body: Created {
+                workflow: start.workflow.clone(),
+                version,
+                input: start.input.clone(),
+                seed: Seed(self.runtime.random()),
+                tags: start.tags.clone(),
+                deadline: start.deadline.map(|deadline| now.after(deadline)),
+                execution_retries: start.execution_retries,
+                idempotency_key: start.idempotency_key.clone(),
+                parent: None,
+            }
+            .into(),
+        };
+        commit.records.push(record.clone());
+        commit.run = Some(RunRow {
+            id: id.clone(),
+            generation: Generation::FIRST,
+            workflow: start.workflow.clone(),
+            version,
+            status: RunStatus::Queued,
+            tags: start.tags.clone(),
+            created_at: now,
+            updated_at: now,
+        });
+        if let Some(key) = &start.idempotency_key {
+            let key_of = RowKey::Idempotency(start.workflow.clone(), key.clone());
+            commit.guards.push(Guard::RowAbsent(key_of));
+            commit.put.push(Row::Idempotency(IdempotencyRow {
+                workflow: start.workflow.clone(),
+                key: key.clone(),
+                stream: name,
+            }));
+        }
+        commit.ready = Some(true);
+        commit.lease = self.take();
+        (commit, record)
+    }
+
+    async fn existing(
+        &self,
+        start: &Start,
+        stream: StreamRef,
+        id: RunId,
+    ) -> Result<Started, EngineError> {
+        let head = self.store.head(stream).await?;
+        let found = head.and_then(|head| Some((head.number, head.run?)));
+        let Some((stream, row)) = found else {
+            return Err(EngineError::UnknownRun(id));
+        };
+        if start.strict {
+            return Err(EngineError::RunExists(row.id));
+        }
+        if row.workflow != start.workflow {
+            return Err(EngineError::OtherWorkflow {
+                run: row.id,
+                workflow: row.workflow,
+                asked: start.workflow.clone(),
+            });
+        }
+        Ok(Started {
+            run: row.id,
+            generation: row.generation,
+            created: false,
+            workflow: row.workflow,
+            stream,
+        })
+    }
+
+    fn random_id(&self) -> Result<RunId, EngineError> {
+        let (a, b) = (self.runtime.random(), self.runtime.random());
+        Ok(RunId::new(format!("{a:016x}{b:016x}"))?)
+    }
+}
+
+fn check(start: &Start) -> Result<(), EngineError> {
+    start.input.check_size()?;
+    if start.tags.len() > limits::TAGS_MAX {
+        return Err(EngineError::Options(format!(
+            "a run may have {} tags, {} were given",
+            limits::TAGS_MAX,
+            start.tags.len()
+        )));
+    }
+    let bad_tag = |tag: &&String| {
+        tag.is_empty()
+            || tag.chars().count() > limits::TAG_CHARS_MAX
+            || tag.chars().any(char::is_control)
+    };
+    if let Some(tag) = start.tags.iter().find(bad_tag) {
+        return Err(EngineError::Options(format!(
+            "tag {tag:?} must have 1 to {} characters and no control characters",
+            limits::TAG_CHARS_MAX
+        )));
+    }
+    check_key("idempotency key", start.idempotency_key.as_deref())?;
+    if start.deadline.is_some_and(|deadline| deadline.is_zero()) {
+        return Err(EngineError::Options(
+            "a deadline must be longer than zero".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Checks a key that becomes part of a row.
+pub(crate) fn check_key(what: &str, key: Option<&str>) -> Result<(), EngineError> {
+    match key {
+        Some(key) if key.is_empty() || key.len() > limits::KEY_BYTES_MAX => {
+            Err(EngineError::Options(format!(
+                "the {what} must have 1 to {} bytes, it has {}",
+                limits::KEY_BYTES_MAX,
+                key.len()
+            )))
+        }
+        _ => Ok(()),
+    }
+}

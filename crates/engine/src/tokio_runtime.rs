@@ -1,0 +1,98 @@
+//! The real runtime: the system clock, tokio's tasks, and a thread for the committer.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the one place where the real world comes in"
+)]
+
+use std::collections::hash_map::RandomState;
+use std::future::Future;
+use std::hash::{BuildHasher, Hasher};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::{Duration, SystemTime};
+
+use everstep_model::Timestamp;
+use everstep_store::{BoxFuture, Clock};
+
+use crate::runtime::Runtime;
+
+/// Runs the engine on a tokio runtime.
+#[derive(Debug)]
+pub struct TokioRuntime {
+    handle: tokio::runtime::Handle,
+    entropy: RandomState,
+    draws: AtomicU64,
+}
+
+impl TokioRuntime {
+    /// On the runtime that is current here.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn current() -> Result<Self, tokio::runtime::TryCurrentError> {
+        tokio::runtime::Handle::try_current().map(Self::new)
+    }
+
+    /// On the runtime of this handle.
+    #[must_use]
+    pub fn new(handle: tokio::runtime::Handle) -> Self {
+        Self {
+            handle,
+            entropy: RandomState::new(),
+            draws: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Clock for TokioRuntime {
+    fn now(&self) -> Timestamp {
+        SystemTime::now().into()
+    }
+}
+
+impl Runtime for TokioRuntime {
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let _context = self.handle.enter();
+        Box::pin(tokio::time::sleep(duration))
+    }
+
+    fn random(&self) -> u64 {
+        let mut hasher = self.entropy.build_hasher();
+        hasher.write_u64(self.draws.fetch_add(1, Ordering::Relaxed));
+        hasher.finish()
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.handle.spawn(task);
+    }
+
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
+        let spawned = std::thread::Builder::new()
+            .name("everstep-commit".to_owned())
+            .spawn(move || block_on(task));
+        if let Err(error) = spawned {
+            tracing::error!(%error, "the committer has no thread; nothing will be written");
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Drives one future on this thread, which sleeps while there is nothing to do.
+fn block_on(task: BoxFuture<'static, ()>) {
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut task = pin!(task);
+    while let Poll::Pending = task.as_mut().poll(&mut context) {
+        std::thread::park();
+    }
+}

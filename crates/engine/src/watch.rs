@@ -1,0 +1,231 @@
+//! Watching: the end of a run, its records as they come, and what workflows emit.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use everstep_model::{Entry, Name, Payload, RecordNumber, RunId, StreamNumber};
+use everstep_store::{ReadRequest, StreamRef};
+use tokio::sync::{Notify, broadcast};
+
+use crate::core::Core;
+use crate::error::EngineError;
+
+/// Emissions kept for a subscriber that is behind.
+const EMISSIONS_KEPT: usize = 1_024;
+/// Records a tail reads at once.
+const TAIL_PAGE: usize = 1_000;
+
+/// Something a workflow emitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Emission {
+    /// Which run.
+    pub run: RunId,
+    /// What it is about.
+    pub topic: Name,
+    /// What it says.
+    pub payload: Payload,
+}
+
+/// What workflows on this engine emit. Best effort: a subscriber that is far behind misses some.
+#[derive(Debug)]
+pub struct Emissions(broadcast::Receiver<Emission>);
+
+impl Emissions {
+    /// The next one; none when the engine is gone.
+    pub async fn next(&mut self) -> Option<Emission> {
+        loop {
+            match self.0.recv().await {
+                Ok(emission) => return Some(emission),
+                Err(broadcast::error::RecvError::Lagged(missed)) => {
+                    tracing::warn!(missed, "a subscriber is behind and misses emissions");
+                }
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+}
+
+pub(crate) struct Watchers {
+    watched: Mutex<HashMap<StreamNumber, Watched>>,
+    /// How many streams are watched, so that commits of unwatched ones take no lock.
+    count: AtomicUsize,
+    emissions: broadcast::Sender<Emission>,
+}
+
+struct Watched {
+    notify: Arc<Notify>,
+    watchers: usize,
+    only_end: bool,
+}
+
+impl Default for Watchers {
+    fn default() -> Self {
+        Self {
+            watched: Mutex::default(),
+            count: AtomicUsize::new(0),
+            emissions: broadcast::channel(EMISSIONS_KEPT).0,
+        }
+    }
+}
+
+impl Watchers {
+    pub(crate) fn emit(&self, emission: Emission) {
+        let _ = self.emissions.send(emission);
+    }
+
+    pub(crate) fn subscribe(&self) -> Emissions {
+        Emissions(self.emissions.subscribe())
+    }
+
+    pub(crate) fn grew(&self, stream: StreamNumber, closed: bool) {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        if let Some(watched) = self.watched().get(&stream)
+            && (closed || !watched.only_end)
+        {
+            watched.notify.notify_waiters();
+        }
+    }
+
+    fn watched(&self) -> MutexGuard<'_, HashMap<StreamNumber, Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps a stream watched until it is dropped.
+struct Watch {
+    core: Arc<Core>,
+    stream: StreamNumber,
+    notify: Arc<Notify>,
+}
+
+impl Watch {
+    fn new(core: Arc<Core>, stream: StreamNumber, only_end: bool) -> Self {
+        let mut watched = core.watchers.watched();
+        let entry = watched.entry(stream).or_insert_with(|| Watched {
+            notify: Arc::default(),
+            watchers: 0,
+            only_end: true,
+        });
+        entry.watchers += 1;
+        entry.only_end &= only_end;
+        let notify = entry.notify.clone();
+        core.watchers.count.store(watched.len(), Ordering::Release);
+        drop(watched);
+        Self {
+            core,
+            stream,
+            notify,
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let mut watched = self.core.watchers.watched();
+        if let Some(entry) = watched.get_mut(&self.stream) {
+            entry.watchers -= 1;
+            if entry.watchers == 0 {
+                watched.remove(&self.stream);
+            }
+        }
+        self.core
+            .watchers
+            .count
+            .store(watched.len(), Ordering::Release);
+    }
+}
+
+/// The records of a run as they come: no gap, no repetition, nothing that is not durable.
+pub struct Records {
+    watch: Watch,
+    next: RecordNumber,
+    buffered: VecDeque<Entry>,
+    closed: bool,
+}
+
+impl std::fmt::Debug for Records {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Records(next {})", self.next)
+    }
+}
+
+impl Records {
+    /// The next record; none once the run is over and everything was seen.
+    pub async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
+        loop {
+            if let Some(entry) = self.buffered.pop_front() {
+                self.next = entry.number.plus(1);
+                return Ok(Some(entry));
+            }
+            if self.closed {
+                return Ok(None);
+            }
+            // Registered before reading, so that what lands after the read wakes it.
+            let notify = self.watch.notify.clone();
+            let mut notified = std::pin::pin!(notify.notified());
+            notified.as_mut().enable();
+            let request = ReadRequest {
+                stream: self.watch.stream,
+                from: self.next,
+                limit: TAIL_PAGE,
+            };
+            let Some(page) = self.watch.core.store.read(request).await? else {
+                return Ok(None);
+            };
+            let last = page
+                .entries
+                .last()
+                .map_or(self.next, |last| last.number.plus(1));
+            self.closed = page.closed && last >= page.end;
+            self.buffered = page.entries.into();
+            if self.buffered.is_empty() && !self.closed {
+                notified.await;
+            }
+        }
+    }
+}
+
+impl Core {
+    /// Waits until the run is over, and gives its last record.
+    pub(crate) async fn ended(self: &Arc<Self>, run: &RunId) -> Result<Entry, EngineError> {
+        let (mut head, _) = self.find(run).await?;
+        if !head.closed {
+            let watch = Watch::new(self.clone(), head.number, true);
+            loop {
+                // Registered before looking, so that an end after the look wakes it.
+                let mut notified = std::pin::pin!(watch.notify.notified());
+                notified.as_mut().enable();
+                let now = self.store.head(StreamRef::Number(head.number)).await?;
+                head = now.ok_or_else(|| EngineError::UnknownRun(run.clone()))?;
+                if head.closed {
+                    break;
+                }
+                notified.await;
+            }
+        }
+        let last = RecordNumber(head.next.0.saturating_sub(1));
+        let entry = self.read_journal(head.number, last).await?.pop();
+        entry.ok_or_else(|| EngineError::Journal {
+            run: run.clone(),
+            detail: "it is closed without an end".to_owned(),
+        })
+    }
+
+    /// The records of a run from a number on.
+    pub(crate) async fn records(
+        self: &Arc<Self>,
+        run: &RunId,
+        from: RecordNumber,
+    ) -> Result<Records, EngineError> {
+        let (head, _) = self.find(run).await?;
+        Ok(Records {
+            watch: Watch::new(self.clone(), head.number, false),
+            next: from,
+            buffered: VecDeque::new(),
+            closed: false,
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! The `examples` stage: every example is a complete program, so every one is run and must end well.
+//! Found by looking at the tree, so that adding an example registers it: `examples/<name>/` with a
+//! manifest of its own, `examples/` inside a crate, or an `[[example]]` in a crate's manifest.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::manifest::{self, Entry};
+use crate::process::Invocation;
+use crate::stage::Verdict;
+use crate::workspace;
+
+/// An example shows something to a person who waits; one that needs longer shows too much.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// One runnable example.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Example {
+    /// A package of its own under `examples/`, by its manifest.
+    Package { manifest: String },
+    /// An example target of a crate.
+    Target {
+        package: String,
+        name: String,
+        features: String,
+    },
+}
+
+pub(crate) fn run_all() -> Result<Verdict, Failure> {
+    let examples = find(&workspace::root());
+    if examples.is_empty() {
+        return Ok(Verdict::Skipped("there are none yet".to_owned()));
+    }
+    // Build first: the limit is for running.
+    for example in &examples {
+        example.invocation("build").run()?;
+    }
+    for example in &examples {
+        example.invocation("run").within(LIMIT).run()?;
+    }
+    Ok(Verdict::Passed)
+}
+
+impl Example {
+    fn invocation(&self, verb: &str) -> Invocation {
+        match self {
+            Self::Package { manifest } => {
+                Invocation::cargo(&[verb, "--locked", "--manifest-path", manifest])
+            }
+            Self::Target {
+                package,
+                name,
+                features,
+            } => {
+                let mut args = vec![verb, "--locked", "--package", package, "--example", name];
+                if !features.is_empty() {
+                    args.extend(["--features", features]);
+                }
+                Invocation::cargo(&args)
+            }
+        }
+    }
+}
+
+fn find(root: &Path) -> BTreeSet<Example> {
+    let mut found = BTreeSet::new();
+    for name in names_in(&root.join("examples")) {
+        let manifest = format!("examples/{name}/Cargo.toml");
+        if root.join(&manifest).is_file() {
+            found.insert(Example::Package { manifest });
+        }
+    }
+    for folder in names_in(&root.join("crates")) {
+        let folder = root.join("crates").join(folder);
+        let Ok(text) = fs::read_to_string(folder.join("Cargo.toml")) else {
+            continue;
+        };
+        let Some(package) = manifest::package_name(&text) else {
+            continue;
+        };
+        let declared = declared(package, &text);
+        for name in discovered(&folder.join("examples")) {
+            let is_declared =
+                |e: &Example| matches!(e, Example::Target { name: n, .. } if *n == name);
+            if !declared.iter().any(is_declared) {
+                let (package, features) = (package.to_owned(), String::new());
+                found.insert(Example::Target {
+                    package,
+                    name,
+                    features,
+                });
+            }
+        }
+        found.extend(declared);
+    }
+    found
+}
+
+/// The examples that a manifest names itself.
+fn declared(package: &str, text: &str) -> Vec<Example> {
+    let entries = manifest::entries(text);
+    let of_example = |entry: &&Entry<'_>| entry.section == "[example]";
+    let names = entries
+        .iter()
+        .filter(of_example)
+        .filter(|entry| entry.key == "name");
+    names
+        .filter_map(|entry| {
+            let name = manifest::unquoted(entry.value)?.to_owned();
+            let features = entries
+                .iter()
+                .find(|e| e.section_number == entry.section_number && e.key == "required-features")
+                .map(|e| e.value.replace(['[', ']', '"', ' '], ""))
+                .unwrap_or_default();
+            Some(Example::Target {
+                package: package.to_owned(),
+                name,
+                features,
+            })
+        })
+        .collect()
+}
+
+/// The examples that cargo finds by itself: `<name>.rs` and `<name>/main.rs`.
+fn discovered(folder: &Path) -> Vec<String> {
+    names_in(folder)
+        .into_iter()
+        .filter_map(|name| match name.strip_suffix(".rs") {
+            Some(stem) => Some(stem.to_owned()),
+            None => folder.join(&name).join("main.rs").is_file().then_some(name),
+        })
+        .collect()
+}
+
+/// The names in a folder, sorted; none if there is no such folder.
+fn names_in(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_declared_example_brings_its_features() {
+        let text = "[[example]]\nname = \"plain\"\n\n[[example]]\nname = \"disk\"\n\
+                    path = \"../../examples/disk.rs\"\nrequired-features = [\"embedded\", \"cli\"]\n";
+        let shown: Vec<_> = declared("everstep", text)
+            .iter()
+            .map(|e| e.invocation("run").shown())
+            .collect();
+        let expected = [
+            "cargo run --locked --package everstep --example plain",
+            "cargo run --locked --package everstep --example disk --features embedded,cli",
+        ];
+        assert_eq!(shown, expected);
+    }
+}

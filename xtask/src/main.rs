@@ -1,0 +1,80 @@
+//! `cargo xtask`: every chore of the repository behind one command, the same on a laptop and in CI.
+//! This file only reads the command line and hands over; each command lives in a file of its name.
+//! It uses the standard library alone, so that the first `cargo xtask` of a fresh clone is quick.
+
+mod bench;
+mod check;
+mod examples;
+mod failure;
+mod install;
+mod manifest;
+mod process;
+mod stage;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use failure::Failure;
+
+const HELP: &str = "\
+cargo xtask: the chores of this repository
+
+  cargo xtask check           formatting, lints, documentation and tidy
+  cargo xtask test            everything a change must pass: check, then all tests and examples
+      --quick                 leave out the stages that build with the release profile
+      --stage NAME            run only this stage (may be repeated)
+  cargo xtask tidy            the rules of the house that no compiler knows
+  cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile
+  cargo xtask help            this text
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("\nxtask: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result<(), Failure> {
+    let Some((command, rest)) = args.split_first() else {
+        print_help();
+        return Err(Failure::usage("name a command"));
+    };
+    match command.as_str() {
+        "check" => no_arguments(command, rest).and_then(|()| check::run()),
+        "test" => test::run(rest),
+        "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
+        "bench" => bench::run(rest),
+        "help" | "--help" | "-h" => {
+            print_help();
+            Ok(())
+        }
+        unknown => {
+            print_help();
+            Err(Failure::usage(format!("there is no command `{unknown}`")))
+        }
+    }
+}
+
+fn no_arguments(command: &str, rest: &[String]) -> Result<(), Failure> {
+    match rest.first() {
+        None => Ok(()),
+        Some(extra) => Err(Failure::usage(format!(
+            "`{command}` takes no arguments, but got `{extra}`"
+        ))),
+    }
+}
+
+fn print_help() {
+    print!("{HELP}");
+    println!(
+        "\nStages of `cargo xtask test`, in order:\n{}",
+        stage::describe(&test::stages())
+    );
+}

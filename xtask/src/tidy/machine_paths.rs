@@ -1,0 +1,37 @@
+//! Rule: no path of somebody's machine in the repository. It works for one person, and tells
+//! everybody else where that person keeps things.
+
+use super::repository::Repository;
+use super::runner::Problem;
+use super::rust_text::line_at;
+
+/// Written in pieces so that this file keeps its own rule.
+const FOLDERS: &[&str] = &[
+    concat!("/", "root", "/"),
+    concat!("/", "work", "/"),
+    concat!("/", "home", "/"),
+    concat!("/", "Users", "/"),
+];
+
+pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for file in repository.files() {
+        for folder in FOLDERS {
+            for (at, _) in file
+                .text
+                .match_indices(folder)
+                .filter(|(at, _)| starts_at(&file.text, *at))
+            {
+                let message = format!("`{folder}…` is a path of one machine: make it relative");
+                problems.push(Problem::at(&file.path, line_at(&file.text, at), message));
+            }
+        }
+    }
+    problems
+}
+
+/// Whether an absolute path starts here, rather than a longer path or an address going on.
+fn starts_at(text: &str, at: usize) -> bool {
+    let before = text.get(..at).and_then(|before| before.chars().next_back());
+    !before.is_some_and(|c| c.is_alphanumeric() || "_-.~}>)*".contains(c))
+}

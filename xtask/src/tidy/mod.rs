@@ -1,0 +1,26 @@
+//! `cargo xtask tidy`: the rules of the house that no compiler knows, as code.
+//!
+//! Each rule is a pure function from a [`repository::Repository`] to a list of problems, in a file of
+//! its name; `runner` lists and runs them; `tests` shows for each that it can fail. An exception is a
+//! row in a table beside its rule, with its reason, and a row that is no longer needed is a problem too.
+
+mod allowance;
+mod banned_code;
+mod code_map;
+mod error_pages;
+mod file_length;
+mod layers;
+mod links;
+mod machine_paths;
+mod markdown;
+mod module_docs;
+mod names;
+mod repository;
+mod runner;
+mod rust_text;
+mod sleeping;
+mod test_names;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use runner::run;

@@ -1,0 +1,512 @@
+//! Shows for every rule what breaks it and what does not, over small repositories made of text.
+
+use super::allowance::Allowance;
+use super::repository::Repository;
+use super::runner::{Problem, RULES};
+use super::{
+    banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_docs,
+    names, rust_text, sleeping, test_names,
+};
+
+fn repository(files: &[(&str, &str)]) -> Repository {
+    Repository::from_texts(
+        files
+            .iter()
+            .map(|&(path, text)| (path.to_owned(), text.to_owned())),
+    )
+}
+
+/// Problems as `path:line`, and the start of their message where it matters.
+fn places(problems: &[Problem]) -> Vec<String> {
+    problems
+        .iter()
+        .map(|problem| format!("{}:{}", problem.path, problem.line))
+        .collect()
+}
+
+#[track_caller]
+fn expect(check: fn(&Repository) -> Vec<Problem>, files: &[(&str, &str)], expected: &[&str]) {
+    let problems = check(&repository(files));
+    assert_eq!(places(&problems), expected, "{problems:#?}");
+}
+
+#[track_caller]
+fn expect_message(problems: &[Problem], part: &str) {
+    assert!(
+        problems
+            .iter()
+            .any(|problem| problem.message.contains(part)),
+        "{problems:#?}"
+    );
+}
+
+/// For each rule, the smallest repository that breaks it.
+fn breaking(rule: &str) -> Vec<(&'static str, String)> {
+    let text = |path, text: &str| vec![(path, text.to_owned())];
+    match rule {
+        "module-docs" => text("xtask/src/a.rs", "fn a() {}"),
+        "file-length" => text("xtask/src/a.rs", &"//!\n".repeat(501)),
+        "banned-code" => text("xtask/src/a.rs", "//!\nfn a() { todo!() }"),
+        "names" => text("xtask/src/utils.rs", "//!"),
+        "test-names" => text("xtask/src/a.rs", "//!\n#[test]\nfn test_a() {}"),
+        "sleeping" => text("xtask/src/tests.rs", "//!\nfn a() { thread::sleep(b) }"),
+        "error-pages" => {
+            let code = "//!\nfn as_str() { A => \"a\", }";
+            let manifest = "[package]\nname = \"everstep-model\"".to_owned();
+            vec![
+                ("crates/model/src/error_code.rs", code.to_owned()),
+                ("crates/model/Cargo.toml", manifest),
+            ]
+        }
+        "links" => text("README.md", "[a](b.md)"),
+        "code-map" => text("ARCHITECTURE.md", "# Nothing"),
+        "machine-paths" => text("README.md", &format!("see /{}/a", "root")),
+        "layers" => text("crates/model/Cargo.toml", "[package]\nname = \"model\""),
+        unknown => panic!("show here how the rule `{unknown}` is broken"),
+    }
+}
+
+#[test]
+fn every_rule_can_fail_alone() {
+    for broken in RULES {
+        let repository = Repository::from_texts(
+            breaking(broken.name)
+                .into_iter()
+                .map(|(path, text)| (path.to_owned(), text)),
+        );
+        for rule in RULES {
+            let found = !(rule.check)(&repository).is_empty();
+            assert_eq!(
+                found,
+                rule.name == broken.name,
+                "{} on {}",
+                rule.name,
+                broken.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_problem_reads_like_a_compiler_message() {
+    assert_eq!(
+        Problem::at("a.rs", 3, "is wrong").to_string(),
+        "a.rs:3: is wrong"
+    );
+    assert_eq!(
+        Problem::of("a.rs", "is wrong").to_string(),
+        "a.rs: is wrong"
+    );
+}
+
+#[test]
+fn source_files_open_with_module_docs() {
+    let files = [
+        ("crates/model/src/a.rs", "//! The job.\n"),
+        ("crates/model/src/b.rs", "use std::fs;\n//! Too late.\n"),
+        ("crates/model/src/c.rs", "// No doc.\n"),
+        ("crates/model/src/empty.rs", ""),
+        ("crates/model/src/tests.rs", "use super::*;\n"),
+        ("crates/model/tests/it/main.rs", "mod a;\n"),
+        ("crates/model/examples/a.rs", "fn main() {}\n"),
+        ("crates/model/benches/a.rs", "fn main() {}\n"),
+        ("README.md", "# Not Rust\n"),
+    ];
+    let broken = [
+        "crates/model/src/b.rs:1",
+        "crates/model/src/c.rs:1",
+        "crates/model/src/empty.rs:1",
+        "crates/model/src/tests.rs:1",
+    ];
+    expect(module_docs::check, &files, &broken);
+}
+
+#[test]
+fn long_files_need_a_reason_and_very_long_files_have_none() {
+    let of_lines = |count: usize| "x\n".repeat(count);
+    let (fits, long, too_long) = (of_lines(500), of_lines(501), of_lines(701));
+    let files = [
+        ("src/fits.rs", fits.as_str()),
+        ("src/long.rs", &long),
+        ("src/too_long.rs", &too_long),
+        ("src/run/tests.rs", &too_long),
+        ("tests/it/commit.rs", &too_long),
+        ("PROTOCOL.md", &too_long),
+    ];
+    expect(
+        file_length::check,
+        &files,
+        &["src/long.rs:0", "src/too_long.rs:0"],
+    );
+
+    let table = [
+        Allowance {
+            path: "src/long.rs",
+            reason: "one table",
+        },
+        Allowance {
+            path: "src/too_long.rs",
+            reason: "no reason is good enough",
+        },
+    ];
+    let problems = file_length::check_with(&repository(&files), &table);
+    assert_eq!(places(&problems), ["src/too_long.rs:0"]);
+    expect_message(&problems, "hard limit");
+}
+
+#[test]
+fn an_exception_that_is_not_needed_or_not_explained_is_a_problem() {
+    let files = [("src/fits.rs", "x\n")];
+    let table = [
+        Allowance {
+            path: "src/fits.rs",
+            reason: "it was long once",
+        },
+        Allowance {
+            path: "src/gone.rs",
+            reason: "  ",
+        },
+    ];
+    let problems = file_length::check_with(&repository(&files), &table);
+    assert_eq!(
+        places(&problems),
+        ["src/fits.rs:0", "src/gone.rs:0", "src/gone.rs:0"]
+    );
+    expect_message(&problems, "without a reason");
+    expect_message(&problems, "no longer needs");
+}
+
+#[test]
+fn unfinished_code_and_disabled_tests_are_found() {
+    let text = r##"//! Says todo!() in a comment.
+#[ignore]
+#[ignore = "slow"]
+#[cfg_attr(miri, ignore)]
+#[should_panic(expected = "x")]
+fn a() {
+    todo!();
+    unimplemented!("x");
+    std::todo!();
+    let said = "todo!() #[ignore]";
+    let raw = r#"say "todo!()" "#;
+    my_todo!();
+    /* nested /* */ unimplemented!() */
+}
+#[serde(rename = "ignore")]
+struct Ignored;
+"##;
+    let broken = [
+        "a.rs:2", "a.rs:3", "a.rs:4", "a.rs:5", "a.rs:7", "a.rs:9", "a.rs:8",
+    ];
+    expect(banned_code::check, &[("a.rs", text)], &broken);
+}
+
+#[test]
+fn vague_names_are_found_in_files_folders_and_modules() {
+    let files = [
+        ("crates/common/src/lib.rs", ""),
+        ("crates/store/src/journal_v2.rs", ""),
+        ("crates/store/src/misc/key.rs", ""),
+        ("crates/store/src/lease_manager.rs", ""),
+        (
+            "crates/store/src/row.rs",
+            "mod a;\nmod helpers { }\n// mod utils\n",
+        ),
+        ("sdks/python/util.py", ""),
+    ];
+    let broken = [
+        "crates/common/src/lib.rs:0",
+        "crates/store/src/journal_v2.rs:0",
+        "crates/store/src/lease_manager.rs:0",
+        "crates/store/src/misc/key.rs:0",
+        "crates/store/src/row.rs:2",
+        "sdks/python/util.py:0",
+    ];
+    expect(names::check, &files, &broken);
+    let fine = [
+        ("crates/store/src/common_prefix.rs", "mod v1;"),
+        ("crates/server/src/v2/route.rs", ""),
+        ("crates/store/tests/fixtures/format_v2/journal.bin", ""),
+        ("docs/utils.md", ""),
+    ];
+    expect(names::check, &fine, &[]);
+}
+
+#[test]
+fn tests_are_named_as_claims() {
+    let text = "
+#[test]
+fn test_commit() {}
+#[tokio::test(flavor = \"current_thread\")]
+#[cfg(unix)]
+async fn test_lease() {}
+#[test]
+fn stale_epoch_is_refused() {}
+fn test_store() {}
+";
+    expect(test_names::check, &[("a.rs", text)], &["a.rs:3", "a.rs:6"]);
+    let kit = "pub async fn test_fencing() {}\npub async fn stale_epoch_is_refused() {}";
+    let path = "crates/store-testkit/src/fencing.rs";
+    expect(
+        test_names::check,
+        &[(path, kit)],
+        &["crates/store-testkit/src/fencing.rs:1"],
+    );
+}
+
+#[test]
+fn tests_that_sleep_are_found_and_product_code_is_left_alone() {
+    let inline = "
+fn poll() { std::thread::sleep(PAUSE); }
+#[cfg(not(test))]
+fn other() { std::thread::sleep(PAUSE); }
+#[cfg(test)]
+mod tests {
+    use tokio::time::{Duration, sleep};
+    fn wait() { tokio::time::sleep_until(then); }
+    fn fine() { time::advance(PAUSE); /* thread::sleep */ }
+}
+fn after() { std::thread::sleep(PAUSE); }
+";
+    let files = [
+        ("src/a.rs", inline),
+        ("src/tests.rs", "fn a() { thread::sleep(b) }"),
+        ("tests/it/main.rs", "fn a() { time::sleep(b) }"),
+        (
+            "crates/store-testkit/src/lease.rs",
+            "fn a() { time::sleep(b) }",
+        ),
+    ];
+    let broken = [
+        "crates/store-testkit/src/lease.rs:1",
+        "src/a.rs:7",
+        "src/a.rs:8",
+        "src/tests.rs:1",
+        "tests/it/main.rs:1",
+    ];
+    expect(sleeping::check, &files, &broken);
+
+    let table = [
+        Allowance {
+            path: "src/tests.rs",
+            reason: "real time is what it tests",
+        },
+        Allowance {
+            path: "src/awake.rs",
+            reason: "it slept once",
+        },
+    ];
+    let files = [
+        ("src/tests.rs", "fn a() { thread::sleep(b) }"),
+        ("src/awake.rs", ""),
+    ];
+    let problems = sleeping::check_with(&repository(&files), &table);
+    assert_eq!(places(&problems), ["src/awake.rs:0"]);
+}
+
+#[test]
+fn error_codes_and_pages_match() {
+    let codes = "
+impl ErrorCode {
+    /// The name => \"not_this\".
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RunNotFound => \"run_not_found\",
+            Self::Fenced { .. } =>
+                \"fenced\",
+        }
+    }
+    fn title(self) -> &'static str { match self { _ => \"elsewhere\" } }
+}
+";
+    let path = "crates/model/src/error_code.rs";
+    let pages = [
+        ("docs/errors/fenced.md", ""),
+        ("docs/errors/run_not_found.md", ""),
+    ];
+    let index = ("docs/errors/README.md", "");
+    expect(
+        error_pages::check,
+        &[(path, codes), pages[0], pages[1], index],
+        &[],
+    );
+    let orphan = ("docs/errors/elsewhere.md", "");
+    let broken = [
+        "crates/model/src/error_code.rs:6",
+        "docs/errors/elsewhere.md:0",
+    ];
+    expect(
+        error_pages::check,
+        &[(path, codes), pages[0], orphan],
+        &broken,
+    );
+    expect(
+        error_pages::check,
+        &[(path, "enum ErrorCode {}")],
+        &["crates/model/src/error_code.rs:0"],
+    );
+    expect(error_pages::check, &[pages[0]], &[]);
+}
+
+#[test]
+fn relative_links_lead_somewhere() {
+    let guide = "\
+# The guide
+
+## Getting `everstep` to run, quickly
+[up](../README.md) [root](/README.md) [folder](..) [here](#getting-everstep-to-run-quickly)
+[gone](gone.md) [above](../../secret.md) [no heading](../README.md#nowhere)
+[site](https://example.org/x) ![image](<a b.svg>) [titled](../README.md \"title\")
+`[code](gone.md)` ``[code](gone.md) ` ``
+```
+[fenced](gone.md)
+```
+[ref]: gone.md
+[^1]: a footnote
+<img src=\"gone.svg\"> [twice](#twice-1)
+## Twice
+## Twice
+";
+    let files = [
+        (
+            "README.md",
+            "# Hello\n[guide](docs/guide.md#the-guide) [docs](docs/)\n",
+        ),
+        ("docs/guide.md", guide),
+        ("docs/a b.svg", ""),
+    ];
+    let broken = [
+        "docs/guide.md:5",
+        "docs/guide.md:5",
+        "docs/guide.md:5",
+        "docs/guide.md:11",
+        "docs/guide.md:13",
+    ];
+    expect(links::check, &files, &broken);
+    let problems = links::check(&repository(&files));
+    for part in ["leads nowhere", "leaves the repository", "names a heading"] {
+        expect_message(&problems, part);
+    }
+}
+
+#[test]
+fn the_code_map_names_every_crate() {
+    let crates = [
+        ("crates/store/Cargo.toml", ""),
+        ("crates/store-embedded/Cargo.toml", ""),
+    ];
+    let with_map = |map| [crates[0], crates[1], ("ARCHITECTURE.md", map)];
+    for complete in [
+        "## Code map\n### `crates/store`\n### crates/store-embedded\n",
+        "## The Code Map\n```\nstore/  contracts\nstore-embedded/  disk\n```\n",
+        "# Code map\n`store` and `store-embedded`\n",
+    ] {
+        expect(code_map::check, &with_map(complete), &[]);
+    }
+    for incomplete in [
+        "## Code map\n`store-embedded`, and everybody stores something\n",
+        "`store`\n## Code map\n`store-embedded`\n## Elsewhere\n`store`\n",
+        "crates/store and crates/store-embedded, but no map\n",
+    ] {
+        expect(
+            code_map::check,
+            &with_map(incomplete),
+            &["ARCHITECTURE.md:0"],
+        );
+    }
+    expect(code_map::check, &crates, &[]);
+}
+
+#[test]
+fn paths_of_one_machine_are_found() {
+    let (root, home, work) = ("root", "home", "work");
+    let text = format!(
+        "a\n`/{root}/x`\nfile:///{home}/me/x\n\"/{work}/main\"\n\
+         https://example.org/{home}/x\n/v1/{work}/x\n$HOME/{work}/x\n${{dir}}/{work}/x\n./{work}/x\n"
+    );
+    let broken = ["a.md:2", "a.md:4", "a.md:3"];
+    expect(machine_paths::check, &[("a.md", &text)], &broken);
+}
+
+#[test]
+fn dependencies_follow_the_layers() {
+    let machine = "\
+[package]
+name = \"everstep-machine\"
+[dependencies]
+everstep-model.workspace = true
+everstep-store = { workspace = true }
+serde = { workspace = true }
+storage = { package = \"everstep-store-embedded\", path = \"x\" }
+[dev-dependencies]
+everstep-engine = { workspace = true }
+[target.'cfg(unix)'.dependencies]
+everstep = { workspace = true }
+[dependencies.everstep-engine]
+workspace = true
+";
+    let path = "crates/machine/Cargo.toml";
+    let mut places = places(&layers::check(&repository(&[(path, machine)])));
+    places.sort();
+    let broken = ["11", "13", "5", "7"].map(|line| format!("{path}:{line}"));
+    assert_eq!(places, broken);
+
+    let unknown = "[package]\nname = \"everstep-extra\"\n";
+    expect(
+        layers::check,
+        &[("crates/extra/Cargo.toml", unknown)],
+        &["crates/extra/Cargo.toml:0"],
+    );
+    expect(
+        layers::check,
+        &[("crates/bare/src/lib.rs", "")],
+        &["crates/bare:0"],
+    );
+}
+
+#[test]
+fn the_default_backend_stays_optional_for_the_user() {
+    let package = "[package]\nname = \"everstep\"\n";
+    let path = "crates/everstep/Cargo.toml";
+    let check = |dependency: &str, expected: &[&str]| {
+        expect(
+            layers::check,
+            &[(path, &format!("{package}{dependency}\n"))],
+            expected,
+        );
+    };
+    let name = "everstep-store-embedded";
+    check(
+        &format!("[dependencies]\n{name} = {{ workspace = true, optional = true }}"),
+        &[],
+    );
+    check(
+        &format!("[dependencies]\n{name}.workspace = true\n{name}.optional = true"),
+        &[],
+    );
+    check(
+        &format!("[dependencies.{name}]\nworkspace = true\noptional = true"),
+        &[],
+    );
+    check(
+        &format!("[dependencies]\n{name}.workspace = true"),
+        &["crates/everstep/Cargo.toml:4"],
+    );
+}
+
+#[test]
+fn comments_and_literals_are_blanked_at_equal_length() {
+    let check = |text: &str, expected: &str| {
+        let code = rust_text::code_only(text);
+        assert_eq!(code, expected, "{text}");
+        assert_eq!(code.len(), text.len(), "{text}");
+    };
+    check("a // b\nc", "a     \nc");
+    check("a /* b /* c */ d */ e", "a                   e");
+    check(r#"a("b \" c") d"#, "a(        ) d");
+    check(r###"r#"x "y" z"# + r#type"###, "             + r#type");
+    check("b\"x\" br\"y\\\" c", "b           c");
+    check("f::<'a>('x', '\\'', b'\"') ", "f::<'a>(   ,     , b   ) ");
+    check("\"é\n\" x", "   \n  x");
+    check("var\"x\"", "var   ");
+}

@@ -1,0 +1,15 @@
+//! Where the repository is on disk. Every command runs there, wherever the user stands.
+
+use std::env;
+use std::path::PathBuf;
+
+/// The root of the repository.
+///
+/// Read from the environment that `cargo run` sets, not baked in by `env!`: with a target directory
+/// shared between clones, a baked-in path may be that of another clone.
+pub(crate) fn root() -> PathBuf {
+    env::var_os("CARGO_MANIFEST_DIR")
+        .map(PathBuf::from)
+        .and_then(|xtask| xtask.parent().map(PathBuf::from))
+        .unwrap_or_else(|| PathBuf::from("."))
+}
