@@ -10,7 +10,8 @@ use everstep_model::{
     Timestamp,
 };
 use everstep_store::{
-    Author, BoxFuture, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError, Target,
+    Author, BoxFuture, Commit, Fence, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError,
+    Target,
 };
 
 use crate::core::{Core, Effects};
@@ -235,6 +236,9 @@ fn settle(
                 }
             }
             core.committed(stream, effects);
+            if then == Then::Release {
+                core.bus.publish(Hint::Ready(stream));
+            }
             Message::Appended { first, before }
         }
         Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Message::Missed(missed),

@@ -116,6 +116,11 @@ impl Engine {
         self.core.answer(answer).await
     }
 
+    /// Resumes a paused run; says whether it was paused.
+    pub async fn resume(&self, run: &RunId, by: Option<String>) -> Result<bool, EngineError> {
+        self.core.resume(run, by).await
+    }
+
     /// The list row of a run.
     pub async fn row(&self, run: &RunId) -> Result<RunRow, EngineError> {
         self.core.find(run).await.map(|(_, row)| row)

@@ -17,6 +17,7 @@ mod lease;
 mod mailbox;
 mod projection;
 mod recovery;
+mod resume;
 mod runtime;
 mod send;
 mod settings;

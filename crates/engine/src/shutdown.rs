@@ -1,8 +1,11 @@
 //! Ending in good order: stop claiming, let steps finish within a deadline, release what is left.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+
+use futures_util::future::select;
 
 use crate::activation::Message;
 use crate::core::Core;
@@ -19,10 +22,8 @@ impl Core {
         self.stopping.notify_waiters();
         self.timers.signal();
         self.hot.tell_all(&Message::Stop);
-        let end = self.runtime.now().after(self.settings.shutdown_grace);
-        while self.hot.executing() > 0 && self.runtime.now() < end {
-            self.runtime.sleep(LOOK_EVERY).await;
-        }
+        // Until its steps are done, nobody else may take them for abandoned.
+        select(pin!(self.drain()), pin!(self.stay_alive())).await;
         let left = self.hot.executing();
         if left > 0 {
             tracing::warn!(
@@ -37,5 +38,24 @@ impl Core {
         self.hot.tell_all(&Message::Lost);
         self.committer.close();
         self.tasks.ended().await;
+        self.watchers.close();
+    }
+
+    /// Completes when no run is executing any more, or the grace period is over.
+    async fn drain(&self) {
+        let end = self.runtime.now().after(self.settings.shutdown_grace);
+        while self.hot.executing() > 0 && self.runtime.now() < end {
+            self.runtime.sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Keeps the lease while the engine drains.
+    async fn stay_alive(&self) {
+        loop {
+            if let Err(error) = self.renew_lease().await {
+                tracing::warn!(%error, "the lease could not be renewed; other nodes may take over");
+            }
+            self.runtime.sleep(self.settings.lease_ttl / 3).await;
+        }
     }
 }

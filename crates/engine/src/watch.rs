@@ -1,7 +1,7 @@
 //! Watching: the end of a run, its records as they come, and what workflows emit.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{Entry, Name, Payload, RecordNumber, RunId, StreamNumber};
@@ -51,6 +51,8 @@ pub(crate) struct Watchers {
     /// How many streams are watched, so that commits of unwatched ones take no lock.
     count: AtomicUsize,
     emissions: broadcast::Sender<Emission>,
+    /// Whether the engine has ended and nothing more will be seen here.
+    closed: AtomicBool,
 }
 
 struct Watched {
@@ -65,6 +67,7 @@ impl Default for Watchers {
             watched: Mutex::default(),
             count: AtomicUsize::new(0),
             emissions: broadcast::channel(EMISSIONS_KEPT).0,
+            closed: AtomicBool::new(false),
         }
     }
 }
@@ -87,6 +90,21 @@ impl Watchers {
         {
             watched.notify.notify_waiters();
         }
+    }
+
+    /// Ends every wait: the engine has ended.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        for watched in self.watched().values() {
+            watched.notify.notify_waiters();
+        }
+    }
+
+    fn check_open(&self) -> Result<(), EngineError> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(EngineError::ShuttingDown);
+        }
+        Ok(())
     }
 
     fn watched(&self) -> MutexGuard<'_, HashMap<StreamNumber, Watched>> {
@@ -182,6 +200,7 @@ impl Records {
             self.closed = page.closed && last >= page.end;
             self.buffered = page.entries.into();
             if self.buffered.is_empty() && !self.closed {
+                self.watch.core.watchers.check_open()?;
                 notified.await;
             }
         }
@@ -203,6 +222,7 @@ impl Core {
                 if head.closed {
                     break;
                 }
+                self.watchers.check_open()?;
                 notified.await;
             }
         }

@@ -125,10 +125,7 @@ impl Replay {
             }
         };
         let op = self.operations.open(location, Kind::Wait { deadline });
-        match self.mailbox.take(event) {
-            Some(taken) => self.give(op, taken),
-            None => self.mailbox.wait(event.clone(), op),
-        }
+        self.mailbox.wait(event.clone(), op);
         Some(op)
     }
 

@@ -6,7 +6,7 @@ use everstep_model::record::{
     Event, RpcAnswered, RpcCompleted, StepCompleted, StepFailed, StepStarted, TimerFired,
     TimerPurpose, WaitCompleted, WaitTimedOut,
 };
-use everstep_model::{Body, Entry, Location, Origin, Payload, RecordNumber, RunStatus, Timestamp};
+use everstep_model::{Body, Entry, Location, Payload, RecordNumber, RunStatus, Timestamp};
 
 use super::divergence::Halt;
 use super::operation::{EventTaken, Kind, OpId, Resolution, StepFailure, StepPhase};
@@ -59,9 +59,6 @@ impl Replay {
             return false;
         }
         self.count_folded(&entry);
-        if entry.record.body.origin() == Origin::Executor {
-            self.parked = None;
-        }
         if script::is_scripted(&entry.record.body) {
             if let Err(divergence) = self.script.reach(entry.number) {
                 self.halt(Halt::Diverged(divergence));
@@ -135,7 +132,7 @@ impl Replay {
             // `turn` has looked ahead for these before it folded on.
             Body::Resumed(_) | Body::ResumeRequested(_) => {}
             // A run that was parked goes on when its code fits again.
-            Body::Diverged(record) => self.parked = Some(record.error),
+            Body::Diverged(_) => {}
             Body::Completed(_) => self.phase = Phase::Ended(RunStatus::Completed),
             Body::Failed(_) => self.phase = Phase::Ended(RunStatus::Failed),
             Body::RollbackFailed(_) => self.phase = Phase::Ended(RunStatus::RollbackFailed),

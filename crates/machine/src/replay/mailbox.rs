@@ -10,6 +10,8 @@ use super::operation::{EventTaken, OpId};
 pub(super) struct Mailbox {
     buffered: HashMap<Name, VecDeque<EventTaken>>,
     waits: HashMap<Name, VecDeque<OpId>>,
+    /// Names for which a wait was called while events were kept.
+    matches: VecDeque<Name>,
 }
 
 impl Mailbox {
@@ -31,9 +33,24 @@ impl Mailbox {
         }
     }
 
-    /// The oldest kept event of that name.
-    pub(super) fn take(&mut self, name: &Name) -> Option<EventTaken> {
-        self.buffered.get_mut(name)?.pop_front()
+    /// A wait that gets an event kept for it. An event is handed out only when its wait is about to see it, so that a
+    /// wait which is given up before that takes none with it.
+    pub(super) fn next_match(&mut self) -> Option<(OpId, EventTaken)> {
+        while let Some(name) = self.matches.pop_front() {
+            let kept = self.buffered.get_mut(&name).filter(|kept| !kept.is_empty());
+            let waiting = self.waits.get_mut(&name).and_then(VecDeque::pop_front);
+            match (waiting, kept) {
+                (Some(op), Some(kept)) => return kept.pop_front().map(|event| (op, event)),
+                (Some(op), None) => self.waits.entry(name).or_default().push_front(op),
+                (None, _) => {}
+            }
+        }
+        None
+    }
+
+    /// Whether a wait may get an event kept for it.
+    pub(super) fn has_matches(&self) -> bool {
+        !self.matches.is_empty()
     }
 
     /// A kept event by its record, as a recorded wait names it.
@@ -45,6 +62,13 @@ impl Mailbox {
     }
 
     pub(super) fn wait(&mut self, name: Name, op: OpId) {
+        if self
+            .buffered
+            .get(&name)
+            .is_some_and(|kept| !kept.is_empty())
+        {
+            self.matches.push_back(name.clone());
+        }
         self.waits.entry(name).or_default().push_back(op);
     }
 

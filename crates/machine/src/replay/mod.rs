@@ -115,7 +115,7 @@ pub struct Replay {
 
     /// The divergence this run is parked with, if the journal ends with one.
     parked: Option<Failure>,
-    /// Whether steps never begin: the execution only looks.
+    /// Whether no step begins any more: the execution only looks, or comes to its end.
     dry: bool,
     /// Rows of dropped operations, to be deleted with the next commit.
     obsolete: Vec<Obsolete>,
@@ -170,6 +170,7 @@ impl Replay {
                 continue;
             }
             self.known = entry.number.plus(1);
+            self.note_parking(&entry.record.body);
             if script::is_scripted(&entry.record.body)
                 && let Err(divergence) = self.script.record(&entry)
             {
@@ -205,6 +206,10 @@ impl Replay {
                     return Turn::Paused;
                 }
                 self.phase = Phase::Running;
+            }
+            if let Some((op, event)) = self.mailbox.next_match() {
+                self.give(op, event);
+                continue;
             }
             let Some(entry) = self.unfolded.pop_front() else {
                 return Turn::Idle;
@@ -257,6 +262,11 @@ impl Replay {
     pub fn dry(mut self) -> Self {
         self.dry = true;
         self
+    }
+
+    /// From now on no attempt of a step begins; those under way may end.
+    pub fn begin_no_more(&mut self) {
+        self.dry = true;
     }
 
     /// Why the run cannot go on here, if it cannot.
@@ -324,12 +334,13 @@ impl Replay {
     }
 
     /// The function returned, or panicked: whatever it left unrecorded in the journal is a divergence.
-    pub fn returned(&mut self) {
+    pub fn returned(&mut self, error: Option<&str>) {
         if self.phase == Phase::Running {
             self.phase = Phase::Returned;
         }
         // Only records that are known to this execution count: it returned on what it had seen.
-        if let Err(divergence) = self.script.end() {
+        if let Err(mut divergence) = self.script.end() {
+            divergence.detail = error.map(|error| format!("it failed before: {error}"));
             self.halt(Halt::Diverged(divergence));
         }
     }
@@ -365,7 +376,7 @@ impl Replay {
     pub fn is_stuck(&self) -> bool {
         self.phase == Phase::Running
             && self.operations.is_empty()
-            && self.pending.is_empty()
+            && self.is_settled()
             && self.unfolded.is_empty()
     }
 
@@ -381,7 +392,22 @@ impl Replay {
 
     /// Whether everything handed in is folded and resolved, so that new work may begin.
     fn at_frontier(&self) -> bool {
-        self.unfolded.is_empty() && self.pending.is_empty() && self.halted.is_none()
+        self.unfolded.is_empty() && self.is_settled() && self.halted.is_none()
+    }
+
+    /// Whether nothing waits for a poll of its own.
+    fn is_settled(&self) -> bool {
+        self.pending.is_empty() && !self.mailbox.has_matches()
+    }
+
+    /// Whether the journal ends with a divergence is known as soon as it is handed in: code that diverges at its first
+    /// call never folds so far.
+    fn note_parking(&mut self, body: &Body) {
+        match body {
+            Body::Diverged(record) => self.parked = Some(record.error.clone()),
+            body if body.origin() == Origin::Executor => self.parked = None,
+            _ => {}
+        }
     }
 
     fn count_folded(&mut self, entry: &Entry) {

@@ -250,7 +250,7 @@ fn a_recorded_operation_that_the_code_no_longer_reaches_is_a_divergence() {
 
     let mut ends_early = journal.cold();
     ends_early.turn(NOW);
-    ends_early.returned();
+    ends_early.returned(None);
     assert!(diverged(&mut ends_early).contains("step `charge:0`"));
 }
 
@@ -526,7 +526,7 @@ fn a_run_that_is_over_stays_over() {
     let journal = Journal::of([completed.into()]);
     let mut run = journal.cold();
     run.turn(NOW);
-    run.returned();
+    run.returned(None);
     assert_eq!(run.turn(NOW), Turn::Ended(RunStatus::Completed));
     assert_eq!(run.turn(NOW), Turn::Ended(RunStatus::Completed));
 }

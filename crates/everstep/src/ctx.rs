@@ -1,0 +1,263 @@
+//! The handle through which workflow code does everything durable.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location as Caller;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_model::{Generation, Name, Payload, RunId, Scope, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, Result};
+use crate::event::{Accepts, Event};
+use crate::execution::Shared;
+use crate::operation::{EventWait, RpcCall, Sleep, Step, StepContext, TryStep};
+use crate::rpc::Rpc;
+
+/// The workflow of a plain function: it accepts every event.
+#[derive(Clone, Copy, Debug)]
+pub struct AnyEvent;
+
+impl<E: Event> Accepts<E> for AnyEvent {}
+
+/// What a run knows about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunMetadata {
+    /// The run.
+    pub id: RunId,
+    /// Its life.
+    pub generation: Generation,
+    /// Its workflow.
+    pub workflow: Name,
+    /// The version of the workflow it keeps.
+    pub version: u32,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it must be over.
+    pub deadline: Option<Timestamp>,
+    /// Which pass of the function this is, from 1; higher after an execution retry.
+    pub attempt: u32,
+}
+
+/// A run, as its own code sees it. Clones are the same handle.
+///
+/// An operation is called when it is first awaited. Several may be open at once: `tokio::join!` and the like are fine,
+/// `tokio::select!` only in its `biased` form.
+pub struct Ctx<W = AnyEvent> {
+    shared: Arc<Shared>,
+    scope: Scope,
+    workflow: PhantomData<fn() -> W>,
+}
+
+impl<W> Clone for Ctx<W> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            scope: self.scope.clone(),
+            workflow: PhantomData,
+        }
+    }
+}
+
+impl<W> std::fmt::Debug for Ctx<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ctx")
+    }
+}
+
+impl<W> Ctx<W> {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            scope: Scope::ROOT,
+            workflow: PhantomData,
+        }
+    }
+
+    /// A named unit of work whose result is recorded once. It is retried as its options say.
+    #[track_caller]
+    pub fn step<F, Fut, T, E>(
+        &self,
+        name: &str,
+        mut work: F,
+    ) -> Step<impl FnMut(StepContext) -> Fut + use<F, Fut, T, E, W>, Fut, T>
+    where
+        F: FnMut() -> Fut,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Serialize + DeserializeOwned,
+        E: Into<Error>,
+    {
+        self.step_with(name, move |_| work())
+    }
+
+    /// A step whose work sees the attempt it is and the step's idempotency key.
+    #[track_caller]
+    pub fn step_with<F, Fut, T, E>(&self, name: &str, work: F) -> Step<F, Fut, T>
+    where
+        F: FnMut(StepContext) -> Fut,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Serialize + DeserializeOwned,
+        E: Into<Error>,
+    {
+        let (shared, scope) = (self.shared.clone(), self.scope.clone());
+        Step::new(shared, scope, name.to_owned(), work, Caller::caller())
+    }
+
+    /// A step that gives its failure back as data: `Ok(Err(failure))` when it has failed for good.
+    #[track_caller]
+    pub fn try_step<F, Fut, T, E>(
+        &self,
+        name: &str,
+        work: F,
+    ) -> TryStep<impl FnMut(StepContext) -> Fut + use<F, Fut, T, E, W>, Fut, T>
+    where
+        F: FnMut() -> Fut,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Serialize + DeserializeOwned,
+        E: Into<Error>,
+    {
+        TryStep::new(self.step(name, work))
+    }
+
+    /// Sleeps for a time, durably: the run costs nothing meanwhile.
+    #[track_caller]
+    pub fn sleep(&self, name: &str, duration: Duration) -> Sleep {
+        let (shared, scope) = (self.shared.clone(), self.scope.clone());
+        Sleep::for_duration(shared, scope, name.to_owned(), duration, Caller::caller())
+    }
+
+    /// Sleeps until a time. One that has passed completes at once.
+    #[track_caller]
+    pub fn sleep_until(&self, name: &str, until: Timestamp) -> Sleep {
+        let (shared, scope) = (self.shared.clone(), self.scope.clone());
+        Sleep::until(shared, scope, name.to_owned(), until, Caller::caller())
+    }
+
+    /// Waits for an event. Events that came early are kept, and consumed in the order they came.
+    #[track_caller]
+    pub fn event<E: Event>(&self) -> EventWait<E>
+    where
+        W: Accepts<E>,
+    {
+        EventWait::new(self.shared.clone(), self.scope.clone(), Caller::caller())
+    }
+
+    /// Asks a question and waits for the answer. Clients see it as soon as it is asked.
+    #[track_caller]
+    pub fn rpc<R: Rpc>(&self, question: R) -> RpcCall<R> {
+        RpcCall::new(
+            self.shared.clone(),
+            self.scope.clone(),
+            &question,
+            Caller::caller(),
+        )
+    }
+
+    /// Leaves a line in the run's journal, for people who read it later.
+    #[track_caller]
+    pub fn note(&self, text: impl Into<String>) {
+        let site = Caller::caller();
+        self.shared
+            .state()
+            .replay
+            .note(&self.scope, text.into(), site);
+    }
+
+    /// Sets a row that live clients see.
+    #[track_caller]
+    pub fn set_row<T: Serialize>(
+        &self,
+        collection: &str,
+        key: impl Into<String>,
+        value: &T,
+    ) -> Result<()> {
+        let value = Payload::from_value(value)?;
+        self.change_row(collection, key.into(), Some(value), Caller::caller())
+    }
+
+    /// Deletes a row that live clients see.
+    #[track_caller]
+    pub fn delete_row(&self, collection: &str, key: impl Into<String>) -> Result<()> {
+        self.change_row(collection, key.into(), None, Caller::caller())
+    }
+
+    fn change_row(
+        &self,
+        collection: &str,
+        key: String,
+        value: Option<Payload>,
+        site: &'static Caller<'static>,
+    ) -> Result<()> {
+        let mut state = self.shared.state();
+        let collection = state.replay.name(collection)?;
+        state
+            .replay
+            .change_row(&self.scope, collection, key, value, site);
+        Ok(())
+    }
+
+    /// Notifies whoever listens to the engine, once per call, as best it can.
+    #[track_caller]
+    pub fn emit<T: Serialize>(&self, topic: &str, payload: &T) -> Result<()> {
+        let payload = Payload::from_value(payload)?;
+        let mut state = self.shared.state();
+        let topic = state.replay.name(topic)?;
+        state
+            .replay
+            .emit(&self.scope, topic, payload, Caller::caller());
+        Ok(())
+    }
+
+    /// Which version of a change this run follows: runs that passed this place before the change get 1, new ones
+    /// `latest`.
+    #[track_caller]
+    pub fn version(&self, change: &str, latest: u32) -> Result<u32> {
+        if latest < 1 {
+            return Err(crate::options::invalid("versions of a change count from 1"));
+        }
+        let mut state = self.shared.state();
+        let change = state.replay.name(change)?;
+        Ok(state
+            .replay
+            .version(&self.scope, &change, latest, Caller::caller()))
+    }
+
+    /// The time, as the journal knows it: the same on every replay.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.shared.state().replay.now()
+    }
+
+    /// A random number: the same on every replay. Not for secrets.
+    #[must_use]
+    pub fn random(&self) -> u64 {
+        self.shared.state().replay.random()
+    }
+
+    /// A random UUID (version 4): the same on every replay.
+    #[must_use]
+    pub fn uuid(&self) -> String {
+        let mut state = self.shared.state();
+        let (high, low) = (state.replay.random(), state.replay.random());
+        let high = (high & !0xF000) | 0x4000;
+        let low = (low & !(0b11 << 62)) | (0b10 << 62);
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            (high >> 16) & 0xFFFF,
+            high & 0xFFFF,
+            low >> 48,
+            low & 0xFFFF_FFFF_FFFF
+        )
+    }
+
+    /// What the run knows about itself.
+    #[must_use]
+    pub fn metadata(&self) -> RunMetadata {
+        self.shared.metadata()
+    }
+}

@@ -1,0 +1,104 @@
+//! A registered workflow with its types erased: what the executor and the client need of it.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use everstep_model::{ErrorCode, Failure, InvalidName, Name, Payload};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::ctx::{AnyEvent, Ctx};
+use crate::declare::{Declaration, Declare};
+use crate::error::{Error, Result};
+use crate::execution::Shared;
+use crate::options::Options;
+use crate::workflow::Workflow;
+
+/// The code of a run, as the executor polls it.
+pub(crate) type Root = Pin<Box<dyn Future<Output = Result<Payload>> + Send>>;
+
+type Begin = Arc<dyn Fn(Arc<Shared>, Payload) -> Root + Send + Sync>;
+
+/// A registered workflow. Clones share the code.
+#[derive(Clone)]
+pub(crate) struct Definition {
+    pub(crate) name: Name,
+    pub(crate) versions: RangeInclusive<u32>,
+    pub(crate) options: Options,
+    pub(crate) declaration: Declaration,
+    begin: Begin,
+}
+
+impl Definition {
+    pub(crate) fn of_workflow<W: Workflow>(workflow: W) -> std::result::Result<Self, InvalidName> {
+        let workflow = Arc::new(workflow);
+        let mut declare = Declare::new(Declaration::of_input::<W::Input>());
+        W::declare(&mut declare);
+        Ok(Self {
+            name: Name::new(W::NAME)?,
+            versions: W::VERSIONS,
+            options: W::options(),
+            declaration: declare.declaration,
+            begin: Arc::new(move |shared, input| {
+                let workflow = workflow.clone();
+                Box::pin(async move {
+                    let input = decode_input(&input)?;
+                    let output = workflow.run(Ctx::new(shared), input).await?;
+                    encode_output(&output)
+                })
+            }),
+        })
+    }
+
+    pub(crate) fn of_function<F, I, O, Fut>(
+        name: &str,
+        options: Options,
+        function: F,
+    ) -> std::result::Result<Self, InvalidName>
+    where
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O>> + Send + 'static,
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+    {
+        let function = Arc::new(function);
+        let types: PhantomData<fn(I) -> O> = PhantomData;
+        Ok(Self {
+            name: Name::new(name)?,
+            versions: 1..=1,
+            options,
+            declaration: Declaration::of_input::<I>(),
+            begin: Arc::new(move |shared, input| {
+                let (function, _types) = (function.clone(), types);
+                Box::pin(async move {
+                    let input = decode_input(&input)?;
+                    let output = function(Ctx::new(shared), input).await?;
+                    encode_output(&output)
+                })
+            }),
+        })
+    }
+
+    /// Begins the code of a run.
+    pub(crate) fn begin(&self, shared: Arc<Shared>, input: Payload) -> Root {
+        (self.begin)(shared, input)
+    }
+}
+
+fn decode_input<I: DeserializeOwned>(input: &Payload) -> Result<I> {
+    input.decode().map_err(|error| {
+        let message = format!("the input does not fit the workflow: {error}");
+        Error::from_failure(Failure::new(ErrorCode::Undecodable, message)).non_retryable()
+    })
+}
+
+fn encode_output<O: Serialize>(output: &O) -> Result<Payload> {
+    Payload::from_value(output).map_err(|error| {
+        let message = format!("the workflow's result cannot be recorded: {error}");
+        let failure = Failure::new(crate::operation::payload_error_code(&error), message);
+        Error::from_failure(failure).non_retryable()
+    })
+}

@@ -1,0 +1,308 @@
+//! Opening an engine: where it keeps things, which workflows it runs, how it behaves.
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_engine::{EngineError, EngineParts, Runtime, Settings, TokioRuntime, Worker};
+use everstep_model::{InvalidName, Name};
+use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::ctx::{AnyEvent, Ctx};
+use crate::declare::Declaration;
+use crate::definition::Definition;
+use crate::error::Result;
+use crate::execution::Mocks;
+use crate::options::Options;
+use crate::worker::Registry;
+use crate::workflow::Workflow;
+
+/// Why an engine could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A workflow's name breaks the rules.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// Two workflows have one name.
+    #[error("two workflows are registered under the name `{0}`; names must differ")]
+    NameTaken(Name),
+    /// Options are out of range.
+    #[error("workflow `{workflow}`: {message}")]
+    Options {
+        /// The workflow; `engine` for the engine's own.
+        workflow: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// There is no tokio runtime here.
+    #[error("an engine must be opened inside a tokio runtime")]
+    NoRuntime,
+    /// The store could not be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The engine could not pick up what was left behind.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// Runs workflows. A cheap handle: clones share one engine, which goes on until it is shut down.
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: everstep_engine::Engine,
+    pub(crate) registry: Arc<Registry>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+/// Where an engine keeps everything.
+enum Place {
+    #[cfg(feature = "embedded")]
+    Directory(std::path::PathBuf),
+    Memory,
+    Store(Arc<dyn Store>),
+}
+
+/// Describes an engine before it is opened.
+pub struct EngineBuilder {
+    place: Place,
+    settings: Settings,
+    defaults: Options,
+    definitions: Vec<std::result::Result<Definition, InvalidName>>,
+    mocks: Option<Arc<dyn Mocks>>,
+    bus: Option<Arc<dyn Bus>>,
+    runtime: Option<Arc<dyn Runtime>>,
+}
+
+impl Engine {
+    /// An engine that keeps everything in one directory, which is created if it does not exist.
+    #[cfg(feature = "embedded")]
+    #[allow(clippy::new_ret_no_self, reason = "opening needs the workflows first")]
+    pub fn open(path: impl Into<std::path::PathBuf>) -> EngineBuilder {
+        EngineBuilder::new(Place::Directory(path.into()))
+    }
+
+    /// An engine that keeps everything in memory, and forgets it when it ends.
+    #[must_use]
+    pub fn in_memory() -> EngineBuilder {
+        EngineBuilder::new(Place::Memory)
+    }
+
+    /// An engine on a store of your own.
+    pub fn on_store(store: Arc<dyn Store>) -> EngineBuilder {
+        EngineBuilder::new(Place::Store(store))
+    }
+
+    /// Ends the engine in good order: takes nothing new, lets steps finish, releases the rest.
+    pub async fn shutdown(&self) {
+        self.inner.shutdown().await;
+    }
+
+    /// What a workflow declares about itself, if it is registered here.
+    #[must_use]
+    pub fn declaration(&self, workflow: &Name) -> Option<&Declaration> {
+        self.registry
+            .find(workflow)
+            .map(|definition| &definition.declaration)
+    }
+}
+
+impl EngineBuilder {
+    fn new(place: Place) -> Self {
+        Self {
+            place,
+            settings: Settings::default(),
+            defaults: Options::new(),
+            definitions: Vec::new(),
+            mocks: None,
+            bus: None,
+            runtime: None,
+        }
+    }
+
+    /// Registers a workflow.
+    #[must_use]
+    pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
+        self.definitions.push(Definition::of_workflow(workflow));
+        self
+    }
+
+    /// Registers a plain async function as a workflow.
+    #[must_use]
+    pub fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
+    where
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O>> + Send + 'static,
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+    {
+        self.function_with(name, Options::new(), function)
+    }
+
+    /// Registers a plain async function as a workflow with options.
+    #[must_use]
+    pub fn function_with<F, I, O, Fut>(mut self, name: &str, options: Options, function: F) -> Self
+    where
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O>> + Send + 'static,
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+    {
+        self.definitions
+            .push(Definition::of_function(name, options, function));
+        self
+    }
+
+    /// Defaults of all steps and runs, unless a workflow or step says otherwise.
+    #[must_use]
+    pub fn defaults(mut self, defaults: Options) -> Self {
+        self.defaults = defaults;
+        self
+    }
+
+    /// Replays each activation a second time and parks runs whose code does something else then. For development.
+    #[must_use]
+    pub fn development(mut self, development: bool) -> Self {
+        self.settings.development = development;
+        self
+    }
+
+    /// How many suspended runs stay in memory, and for how long.
+    #[must_use]
+    pub fn hot_runs(mut self, max: usize, idle_max: Duration) -> Self {
+        self.settings.hot_runs_max = max;
+        self.settings.hot_idle_max = idle_max;
+        self
+    }
+
+    /// All settings at once.
+    #[must_use]
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The bus shared with other engines on the same store.
+    #[must_use]
+    pub fn bus(mut self, bus: Arc<dyn Bus>) -> Self {
+        self.bus = Some(bus);
+        self
+    }
+
+    /// Time, randomness and tasks from somewhere else than tokio and the system.
+    #[must_use]
+    pub fn runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn definitions(
+        mut self,
+        definitions: Vec<std::result::Result<Definition, InvalidName>>,
+    ) -> Self {
+        self.definitions = definitions;
+        self
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn mocks(mut self, mocks: Arc<dyn Mocks>) -> Self {
+        self.mocks = Some(mocks);
+        self
+    }
+
+    /// Opens the engine and picks up whatever was left behind.
+    ///
+    /// # Errors
+    /// If a workflow is misdeclared, or the store cannot be opened.
+    pub async fn start(self) -> std::result::Result<Engine, OpenError> {
+        let definitions = check(self.definitions, &self.defaults)?;
+        let runtime: Arc<dyn Runtime> = match self.runtime {
+            Some(runtime) => runtime,
+            None => Arc::new(TokioRuntime::current().map_err(|_| OpenError::NoRuntime)?),
+        };
+        let clock = Arc::new(RuntimeClock(runtime.clone()));
+        let store = open_store(self.place, clock)?;
+        let registry = Arc::new(Registry::new(definitions, self.defaults, self.mocks));
+        let inner = everstep_engine::Engine::open(EngineParts {
+            store,
+            bus: self.bus.unwrap_or_else(|| Arc::new(LocalBus::new())),
+            runtime,
+            settings: self.settings,
+            workers: vec![registry.clone() as Arc<dyn Worker>],
+        })
+        .await?;
+        Ok(Engine { inner, registry })
+    }
+}
+
+impl std::fmt::Debug for EngineBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EngineBuilder({} workflows)", self.definitions.len())
+    }
+}
+
+/// The store's clock is the engine's.
+struct RuntimeClock(Arc<dyn Runtime>);
+
+impl Clock for RuntimeClock {
+    fn now(&self) -> everstep_model::Timestamp {
+        self.0.now()
+    }
+}
+
+fn open_store(
+    place: Place,
+    clock: Arc<RuntimeClock>,
+) -> std::result::Result<Arc<dyn Store>, StoreError> {
+    match place {
+        #[cfg(feature = "embedded")]
+        Place::Directory(path) => Ok(Arc::new(everstep_store_embedded::EmbeddedStore::open(
+            path, clock,
+        )?)),
+        Place::Memory => Ok(Arc::new(MemoryStore::new(clock))),
+        Place::Store(store) => Ok(store),
+    }
+}
+
+fn check(
+    definitions: Vec<std::result::Result<Definition, InvalidName>>,
+    defaults: &Options,
+) -> std::result::Result<Vec<Definition>, OpenError> {
+    let options_error = |workflow: &str, error: crate::Error| OpenError::Options {
+        workflow: workflow.to_owned(),
+        message: error.to_string(),
+    };
+    defaults
+        .check()
+        .map_err(|error| options_error("engine", error))?;
+    let definitions = definitions
+        .into_iter()
+        .collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut names = HashSet::new();
+    for definition in &definitions {
+        if !names.insert(definition.name.clone()) {
+            return Err(OpenError::NameTaken(definition.name.clone()));
+        }
+        let name = definition.name.as_str();
+        definition
+            .options
+            .check()
+            .map_err(|error| options_error(name, error))?;
+        if definition.versions.is_empty() || *definition.versions.start() == 0 {
+            return Err(OpenError::Options {
+                workflow: name.to_owned(),
+                message: "versions count from 1, and the last must not be before the first"
+                    .to_owned(),
+            });
+        }
+    }
+    Ok(definitions)
+}

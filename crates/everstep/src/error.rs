@@ -1,0 +1,205 @@
+//! The error of workflow code: any error of the application's, or a failure that comes from the engine.
+
+use std::fmt;
+use std::time::Duration;
+
+use everstep_machine::{FailureClass, StepFailure};
+use everstep_model::record::FailureOutcome;
+use everstep_model::{ErrorCode, Failure, InvalidName, PayloadError};
+
+use crate::operation::payload_error_code;
+
+/// The result of workflow code and of steps.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong in a step or a workflow. Every error type converts into it with `?`, keeping its name and message.
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    failure: Failure,
+    class: FailureClass,
+    step: Option<StepFailure>,
+}
+
+impl Error {
+    /// An error with a message of its own. A step that fails with it is retried.
+    #[must_use]
+    pub fn new(message: impl fmt::Display) -> Self {
+        Self::from_failure(Failure::new(ErrorCode::StepFailed, message.to_string()).named("Error"))
+    }
+
+    /// An error that is not worth retrying: the step fails at once.
+    #[must_use]
+    pub fn fatal(message: impl fmt::Display) -> Self {
+        Self::new(message).non_retryable()
+    }
+
+    /// An error made of a failure.
+    #[must_use]
+    pub fn from_failure(failure: Failure) -> Self {
+        Self(Box::new(Inner {
+            failure,
+            class: FailureClass::Retryable,
+            step: None,
+        }))
+    }
+
+    /// The same error, not worth retrying.
+    #[must_use]
+    pub fn non_retryable(mut self) -> Self {
+        self.0.class = FailureClass::Fatal;
+        self
+    }
+
+    /// The same error, to be retried after exactly this long, as a `Retry-After` header asks.
+    #[must_use]
+    pub fn retry_after(mut self, delay: Duration) -> Self {
+        self.0.class = FailureClass::RetryAfter(delay);
+        self
+    }
+
+    /// The same error, asking to stop the workflow and roll it back.
+    #[must_use]
+    pub fn rollback(mut self) -> Self {
+        self.0.class = FailureClass::RollBack;
+        self
+    }
+
+    /// The same error under another name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.0.failure.name = name.into();
+        self
+    }
+
+    /// The error as data.
+    #[must_use]
+    pub fn failure(&self) -> &Failure {
+        &self.0.failure
+    }
+
+    /// The failure of a step, if this comes from one.
+    #[must_use]
+    pub fn step_failure(&self) -> Option<&StepFailure> {
+        self.0.step.as_ref()
+    }
+
+    /// Whether the code is this one.
+    #[must_use]
+    pub fn is(&self, code: ErrorCode) -> bool {
+        self.0.failure.is(code)
+    }
+
+    pub(crate) fn into_failure(self) -> Failure {
+        self.0.failure
+    }
+
+    pub(crate) fn class(&self) -> FailureClass {
+        self.0.class
+    }
+
+    pub(crate) fn from_step(step: StepFailure) -> Self {
+        let class = match step.outcome {
+            FailureOutcome::RollBack => FailureClass::RollBack,
+            FailureOutcome::Retrying
+            | FailureOutcome::Exhausted
+            | FailureOutcome::Fatal
+            | FailureOutcome::TimedOut => FailureClass::Fatal,
+        };
+        Self(Box::new(Inner {
+            failure: step_to_failure(&step),
+            class,
+            step: Some(step),
+        }))
+    }
+}
+
+/// A step's failure as the failure of whatever awaited it: the same name and message, and where it happened.
+fn step_to_failure(step: &StepFailure) -> Failure {
+    let mut failure = step.error.clone();
+    if step.outcome == FailureOutcome::Exhausted {
+        failure.code = ErrorCode::StepExhausted.as_str().to_owned();
+    }
+    failure.stack = Some(format!(
+        "step `{}`, attempt {}",
+        step.location, failure.attempt
+    ));
+    failure
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{}]", self.0.failure, self.0.failure.code)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0.failure, f)
+    }
+}
+
+impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
+    fn from(error: E) -> Self {
+        let mut failure = describe(&error, short_type_name::<E>());
+        match mistake(&error) {
+            Some(code) => {
+                code.as_str().clone_into(&mut failure.code);
+                Self::from_failure(failure).non_retryable()
+            }
+            None => Self::from_failure(failure),
+        }
+    }
+}
+
+/// The code of an error that says how something was written wrongly, which does not go away by trying again.
+fn mistake(error: &(dyn std::any::Any + Send + Sync)) -> Option<ErrorCode> {
+    if error.is::<InvalidName>() {
+        return Some(ErrorCode::InvalidName);
+    }
+    error.downcast_ref::<PayloadError>().map(payload_error_code)
+}
+
+fn describe(error: &dyn std::error::Error, name: &str) -> Failure {
+    let failure = Failure::new(ErrorCode::StepFailed, error.to_string()).named(name);
+    match error.source() {
+        Some(source) => failure.caused_by(describe(source, "cause")),
+        None => failure,
+    }
+}
+
+/// `ConnectionError` for `net::ConnectionError`; generic arguments are left out.
+fn short_type_name<T>() -> &'static str {
+    let full = std::any::type_name::<T>();
+    let plain = full.split('<').next().unwrap_or(full);
+    plain.rsplit("::").next().unwrap_or(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("card declined")]
+    struct Declined(#[source] std::io::Error);
+
+    // B30
+    #[test]
+    fn an_application_error_keeps_its_name_message_and_cause() {
+        let error = Error::from(Declined(std::io::Error::other("bank offline")));
+        assert_eq!(error.failure().name, "Declined");
+        assert_eq!(error.failure().message, "card declined");
+        let cause = error.failure().cause.as_ref().unwrap();
+        assert_eq!(cause.message, "bank offline");
+    }
+
+    // B30
+    #[test]
+    fn a_fatal_error_may_have_no_message() {
+        let error = Error::fatal("").named("Stop");
+        assert_eq!(error.class(), FailureClass::Fatal);
+        assert_eq!(error.failure().name, "Stop");
+    }
+}

@@ -1,0 +1,153 @@
+//! What an execution comes to, and the record and commit that say so.
+
+use everstep_engine::Then;
+use everstep_machine::{Halt, Replay, after_execution_failure};
+use everstep_model::record::{Completed, Diverged, ExecutionRetried, Failed, FailureOutcome};
+use everstep_model::{Body, ErrorCode, Failure, Payload, Record, RunStatus, Timestamp};
+
+use crate::error::{Error, Result};
+
+/// What an execution comes to.
+#[derive(Clone, Debug)]
+pub(super) enum Conclusion {
+    /// The function returned a result.
+    Completed(Payload),
+    /// The function failed for good.
+    Failed(Failure),
+    /// The function failed and is run again.
+    Retry(ExecutionRetried),
+    /// The run's deadline passed.
+    TooLate(Timestamp),
+    /// Nothing is left to do until something comes in.
+    Suspended(RunStatus),
+    /// Somebody paused it.
+    Paused,
+    /// The engine shuts down: another may go on.
+    Released,
+    /// It cannot go on here.
+    Halted(Halt),
+}
+
+impl Conclusion {
+    /// What follows from what the function returned.
+    pub(super) fn of_return(
+        returned: &Result<Payload>,
+        replay: &Replay,
+        retries: Option<u32>,
+        now: Timestamp,
+    ) -> Self {
+        let error = match returned {
+            Ok(result) => return Self::Completed(result.clone()),
+            Err(error) => error,
+        };
+        let failure = run_failure(error);
+        let facts = replay.facts();
+        let retries = facts
+            .and_then(|facts| facts.execution_retries)
+            .or(retries)
+            .unwrap_or(0);
+        let deadline = facts.and_then(|facts| facts.deadline);
+        if !is_worth_another_pass(error) {
+            return Self::Failed(failure);
+        }
+        match after_execution_failure(replay.pass(), retries, now, deadline) {
+            Some(retry_at) => Self::Retry(ExecutionRetried {
+                attempt: replay.pass(),
+                error: failure,
+                retry_at,
+            }),
+            None => Self::Failed(failure),
+        }
+    }
+}
+
+/// A step's failure keeps its code; an error of the function's own is the workflow's.
+pub(crate) fn run_failure(error: &Error) -> Failure {
+    let mut failure = error.failure().clone();
+    if error.step_failure().is_none() && failure.is(ErrorCode::StepFailed) {
+        failure.code = ErrorCode::WorkflowFailed.as_str().to_owned();
+    }
+    failure
+}
+
+fn is_worth_another_pass(error: &Error) -> bool {
+    use everstep_machine::FailureClass;
+    match error.step_failure() {
+        Some(step) => matches!(
+            step.outcome,
+            FailureOutcome::Exhausted | FailureOutcome::TimedOut
+        ),
+        None => matches!(
+            error.class(),
+            FailureClass::Retryable | FailureClass::RetryAfter(_)
+        ),
+    }
+}
+
+/// The record that says it, and what it means for the run.
+pub(super) fn conclude(
+    conclusion: &Conclusion,
+    replay: &Replay,
+    now: Timestamp,
+) -> (Option<Record>, Then) {
+    let abandoned = || replay.steps_in_flight();
+    let record = |body: Body| Some(Record { time: now, body });
+    let failed = |error: Failure| {
+        record(
+            Failed {
+                error,
+                rolled_back: false,
+                abandoned: abandoned(),
+            }
+            .into(),
+        )
+    };
+    match conclusion {
+        Conclusion::Completed(result) => {
+            let completed = Completed {
+                result: result.clone(),
+                abandoned: abandoned(),
+            };
+            (record(completed.into()), Then::End(RunStatus::Completed))
+        }
+        Conclusion::Failed(error) => (failed(error.clone()), Then::End(RunStatus::Failed)),
+        Conclusion::Retry(retried) => (record(retried.clone().into()), Then::Continue),
+        Conclusion::TooLate(deadline) => {
+            let message = format!("the run was not over by its deadline, {deadline}");
+            let error = Failure::new(ErrorCode::DeadlineExceeded, message);
+            (failed(error), Then::EndAnyway(RunStatus::Failed))
+        }
+        Conclusion::Suspended(status) => (None, Then::Suspend(*status)),
+        Conclusion::Paused => (None, Then::Suspend(RunStatus::Paused)),
+        Conclusion::Released => (None, Then::Release),
+        Conclusion::Halted(Halt::NotDurable(why)) => {
+            let error = Failure::new(ErrorCode::NotDurable, why.clone());
+            (failed(error), Then::End(RunStatus::Failed))
+        }
+        Conclusion::Halted(halt) => (
+            park(halt, replay).and_then(record),
+            Then::Park(RunStatus::Diverged),
+        ),
+    }
+}
+
+/// The record of a parked run; none if the journal ends with the very same one.
+fn park(halt: &Halt, replay: &Replay) -> Option<Body> {
+    let (location, error) = match halt {
+        Halt::Diverged(divergence) => (divergence.location().cloned(), divergence.failure()),
+        Halt::Newer(kind) => {
+            let message = format!(
+                "the journal holds a `{kind}` record, which this release cannot execute; run it with the release that \
+                 wrote it, or a newer one"
+            );
+            (None, Failure::new(ErrorCode::JournalNewer, message))
+        }
+        Halt::Damaged(detail) => {
+            let message = format!("the journal is damaged: {detail}; restore it from a backup");
+            (None, Failure::new(ErrorCode::StoreCorrupt, message))
+        }
+        Halt::NotDurable(why) => (None, Failure::new(ErrorCode::NotDurable, why.clone())),
+    };
+    let is_known = replay.parked() == Some(&error);
+    (!is_known).then(|| Diverged { location, error }.into())
+}

@@ -1,0 +1,483 @@
+//! The executor of one run: a task that folds the journal, polls the code, and writes what follows.
+//!
+//! It is one future. Each time it is woken it takes in messages, lets the machine take its turns (at most one
+//! operation resolves per poll of the code), lets steps go on, and decides what to write: results at once, the rest with
+//! them or a few milliseconds later, and a guarded suspension when nothing is left to do.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use everstep_engine::{Activation, Append, Message, Then};
+use everstep_machine::{Halt, Replay, Turn};
+use everstep_model::{Body, Entry, Payload, Record, RecordNumber, Timestamp};
+use everstep_store::{BoxFuture, StoreError};
+
+use super::conclusion::{Conclusion, conclude};
+use super::root::RunningRoot;
+use super::shared::{Shared, SharedParts};
+use super::verify::second_look;
+use crate::definition::Definition;
+use crate::error::Result;
+
+/// An append under way.
+struct InFlight {
+    /// What happened, in case it must be sent again after something else.
+    records: Vec<Record>,
+    /// The decision that rests on it.
+    closing: Option<Record>,
+    then: Then,
+}
+
+/// Whether the executor's task goes on.
+#[derive(PartialEq)]
+enum Next {
+    GoOn,
+    Exit,
+}
+
+pub(crate) struct Executor {
+    activation: Activation,
+    definition: Arc<Definition>,
+    shared: Arc<Shared>,
+    root: Option<RunningRoot>,
+    returned: Option<Result<Payload>>,
+    conclusion: Option<Conclusion>,
+    /// Records that happened and are not sent yet.
+    unsent: Vec<Record>,
+    /// Whether the unsent records must be durable before the code goes on.
+    strict: bool,
+    in_flight: Option<InFlight>,
+    flush: Option<BoxFuture<'static, ()>>,
+    reading: Option<BoxFuture<'static, Result<Vec<Entry>, StoreError>>>,
+    read_again: bool,
+    suspended: bool,
+    stopping: bool,
+    evicted: bool,
+    /// Everything folded, kept in development mode for the second look.
+    history: Option<Vec<Entry>>,
+}
+
+impl Executor {
+    pub(crate) fn new(
+        mut activation: Activation,
+        definition: Arc<Definition>,
+        parts: SharedParts,
+    ) -> Self {
+        let journal = std::mem::take(&mut activation.journal);
+        let development = activation.settings().development;
+        let history = development.then(|| journal.clone());
+        let mut replay = Replay::new(parts.run.clone(), parts.generation, journal);
+        if development {
+            replay.keep_call_sites();
+        }
+        Self {
+            activation,
+            definition,
+            shared: Shared::new(parts, replay),
+            root: None,
+            returned: None,
+            conclusion: None,
+            unsent: Vec::new(),
+            strict: false,
+            in_flight: None,
+            flush: None,
+            reading: None,
+            read_again: false,
+            suspended: false,
+            stopping: false,
+            evicted: false,
+            history,
+        }
+    }
+
+    fn take_in(&mut self, message: Message) -> Next {
+        match message {
+            Message::Appended { first, before } => return self.appended(first, before),
+            Message::Missed(entries) => {
+                // What was decided in ignorance of these is decided again.
+                self.conclusion = None;
+                if let Some(in_flight) = self.in_flight.take() {
+                    self.unsent.splice(0..0, in_flight.records);
+                }
+                self.extend(entries);
+            }
+            Message::Grew => self.read_on(),
+            Message::Resumed(_) => {
+                self.suspended = false;
+                self.conclusion = None;
+                self.read_on();
+            }
+            Message::Lost => return Next::Exit,
+            Message::Evict => {
+                // It may come before the news of the suspension it follows.
+                self.evicted = true;
+                if self.suspended {
+                    return Next::Exit;
+                }
+            }
+            Message::Stop => {
+                self.stopping = true;
+                if self.suspended {
+                    return Next::Exit;
+                }
+            }
+        }
+        Next::GoOn
+    }
+
+    fn appended(&mut self, first: RecordNumber, before: Vec<Entry>) -> Next {
+        let Some(in_flight) = self.in_flight.take() else {
+            return Next::GoOn;
+        };
+        self.extend(before);
+        let records = in_flight.records.into_iter().chain(in_flight.closing);
+        let own = records.enumerate().map(|(index, record)| Entry {
+            number: first.plus(index),
+            record,
+        });
+        self.extend(own.collect());
+        match in_flight.then {
+            Then::Continue => {
+                // The function begins again, from what the journal holds.
+                if let Some(Conclusion::Retry(_)) = self.conclusion.take() {
+                    self.begin_again();
+                }
+                Next::GoOn
+            }
+            Then::Suspend(_) => {
+                self.suspended = true;
+                if self.stopping || self.evicted {
+                    Next::Exit
+                } else {
+                    Next::GoOn
+                }
+            }
+            Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => Next::Exit,
+        }
+    }
+
+    fn extend(&mut self, entries: Vec<Entry>) {
+        if let Some(history) = &mut self.history {
+            let known = history.last().map(|last| last.number);
+            let new = entries
+                .iter()
+                .filter(|entry| known.is_none_or(|known| entry.number > known));
+            history.extend(new.cloned());
+        }
+        self.shared.state().replay.extend(entries);
+    }
+
+    fn read_on(&mut self) {
+        if self.reading.is_some() {
+            self.read_again = true;
+            return;
+        }
+        let known = self.shared.state().replay.known();
+        self.reading = Some(self.activation.read(known));
+    }
+
+    /// Throws the execution away and reads the journal anew.
+    fn begin_again(&mut self) {
+        self.drop_code();
+        self.returned = None;
+        let parts = self.shared.parts().clone();
+        let replay = Replay::new(parts.run.clone(), parts.generation, Vec::new());
+        self.shared = Shared::new(parts, replay);
+        self.history = self.history.take().map(|_| Vec::new());
+        self.reading = Some(self.activation.read(RecordNumber(0)));
+        self.read_again = false;
+    }
+
+    fn poll_reading(&mut self, context: &mut Context<'_>) -> Poll<Next> {
+        let Some(reading) = &mut self.reading else {
+            return Poll::Pending;
+        };
+        let Poll::Ready(read) = reading.as_mut().poll(context) else {
+            return Poll::Pending;
+        };
+        self.reading = None;
+        match read {
+            Ok(entries) => {
+                let is_new_start = self.shared.state().replay.known() == RecordNumber(0);
+                if is_new_start {
+                    let parts = self.shared.parts().clone();
+                    if let Some(history) = &mut self.history {
+                        history.clone_from(&entries);
+                    }
+                    let replay = Replay::new(parts.run.clone(), parts.generation, entries);
+                    self.shared = Shared::new(parts, replay);
+                } else {
+                    self.extend(entries);
+                }
+                if std::mem::take(&mut self.read_again) {
+                    self.read_on();
+                }
+                Poll::Ready(Next::GoOn)
+            }
+            Err(error) => {
+                tracing::error!(%error, run = %self.activation.run, "a journal could not be read on");
+                Poll::Ready(Next::Exit)
+            }
+        }
+    }
+
+    /// Lets the machine take its turns until it waits for something.
+    fn advance(&mut self) -> Next {
+        while self.conclusion.is_none() {
+            let now = self.activation.now();
+            let turn = self.shared.state().replay.turn(now);
+            match turn {
+                Turn::Start => self.start_code(now),
+                Turn::Resolved(op, resolution) => {
+                    let waker = self.shared.state().resolve(op, resolution);
+                    if let Some(waker) = waker {
+                        waker.wake();
+                    }
+                    self.poll_code(now);
+                }
+                Turn::Idle => break,
+                Turn::DeadlinePassed(deadline) => {
+                    self.conclusion = Some(Conclusion::TooLate(deadline))
+                }
+                Turn::Ended(_) => return Next::Exit,
+                Turn::Paused => self.conclusion = Some(Conclusion::Paused),
+                Turn::Halted(halt) => self.conclusion = Some(Conclusion::Halted(halt)),
+            }
+        }
+        Next::GoOn
+    }
+
+    fn start_code(&mut self, now: Timestamp) {
+        let input = self
+            .shared
+            .state()
+            .replay
+            .facts()
+            .map(|facts| facts.input.clone());
+        let input = input.unwrap_or_else(Payload::null);
+        self.root = Some(RunningRoot::new(
+            self.definition.begin(self.shared.clone(), input),
+        ));
+        self.poll_code(now);
+    }
+
+    fn poll_code(&mut self, now: Timestamp) {
+        let Some(root) = &mut self.root else { return };
+        if let Poll::Ready(returned) = root.poll() {
+            // Dropping the function drops what it left open, which is part of what it said.
+            self.root = None;
+            let error = returned.as_ref().err().map(ToString::to_string);
+            self.returned = Some(returned);
+            self.shared.state().replay.returned(error.as_deref());
+        }
+        let (bodies, strict) = self.shared.state().replay.take_outgoing();
+        self.strict |= strict;
+        let records = bodies.into_iter().map(|body| Record { time: now, body });
+        self.unsent.extend(records);
+    }
+
+    /// Lets steps begin and go on. A step may end at once, so this is repeated until nothing moves.
+    fn work_on_steps(&mut self) {
+        while self.conclusion.is_none() && self.root.is_some() {
+            let mut is_woken = self.root.as_ref().is_some_and(RunningRoot::is_woken);
+            if !self.stopping {
+                let state = self.shared.state();
+                let startable = state.replay.startable();
+                let wakers: Vec<_> = startable
+                    .into_iter()
+                    .filter_map(|op| state.waker(op))
+                    .collect();
+                drop(state);
+                is_woken |= !wakers.is_empty();
+                wakers.into_iter().for_each(|waker| waker.wake());
+            }
+            if !is_woken {
+                return;
+            }
+            let now = self.activation.now();
+            self.poll_code(now);
+            // A halt found while polling ends the execution.
+            let halted = self.shared.state().replay.halted().cloned();
+            self.conclusion = halted.map(Conclusion::Halted);
+        }
+    }
+
+    /// Writes what must be written now. At most one append is under way.
+    fn decide(&mut self, context: &mut Context<'_>) {
+        if self.in_flight.is_some() || self.suspended {
+            return;
+        }
+        if self.conclusion.is_none() && self.reading.is_none() {
+            self.conclusion = self.conclude_if_done();
+        }
+        if let Some(conclusion) = &self.conclusion {
+            let now = self.activation.now();
+            let (closing, then) = conclude(conclusion, &self.shared.state().replay, now);
+            self.append(closing, then);
+            return;
+        }
+        if self.strict {
+            self.append(None, Then::Continue);
+            return;
+        }
+        if !self.unsent.is_empty() && self.flush_is_due(context) {
+            self.append(None, Then::Continue);
+        }
+    }
+
+    /// Whether nothing is left to do here, and what follows from that.
+    fn conclude_if_done(&mut self) -> Option<Conclusion> {
+        if let Some(returned) = &self.returned {
+            let retries = self.shared.defaults().execution_retries;
+            let state = self.shared.state();
+            let conclusion =
+                Conclusion::of_return(returned, &state.replay, retries, self.activation.now());
+            drop(state);
+            return Some(self.look_again(conclusion));
+        }
+        let state = self.shared.state();
+        let in_flight = !state.replay.steps_in_flight().is_empty();
+        let is_startable = !state.replay.startable().is_empty();
+        if in_flight || (is_startable && !self.stopping) {
+            return None;
+        }
+        if is_startable {
+            return Some(Conclusion::Released);
+        }
+        if self.root.is_some() && state.replay.is_stuck() {
+            let why = "the workflow awaits something that is not durable, and nothing can wake it again; await only what \
+                       ctx offers, and put everything else inside steps";
+            return Some(Conclusion::Halted(Halt::NotDurable(why.to_owned())));
+        }
+        let status = state.replay.resting_status();
+        drop(state);
+        Some(self.look_again(Conclusion::Suspended(status)))
+    }
+
+    /// In development mode: replays everything once more, and parks the run if the code does something else.
+    fn look_again(&mut self, conclusion: Conclusion) -> Conclusion {
+        let Some(history) = &self.history else {
+            return conclusion;
+        };
+        match second_look(
+            &self.definition,
+            &self.shared,
+            history,
+            &self.unsent,
+            &conclusion,
+        ) {
+            Ok(()) => conclusion,
+            Err(divergence) => {
+                tracing::error!(run = %self.activation.run, %divergence, "hidden nondeterminism");
+                Conclusion::Halted(Halt::Diverged(divergence))
+            }
+        }
+    }
+
+    fn flush_is_due(&mut self, context: &mut Context<'_>) -> bool {
+        let lazy_flush = self.activation.settings().lazy_flush;
+        let runtime = self.shared.runtime();
+        let flush = self.flush.get_or_insert_with(|| runtime.sleep(lazy_flush));
+        flush.as_mut().poll(context).is_ready()
+    }
+
+    fn append(&mut self, closing: Option<Record>, then: Then) {
+        self.flush = None;
+        self.strict = false;
+        let records = std::mem::take(&mut self.unsent);
+        let mut state = self.shared.state();
+        let mut obsolete = state.replay.take_obsolete();
+        if matches!(then, Then::End(_) | Then::EndAnyway(_)) {
+            obsolete.extend(state.replay.remaining_rows());
+        }
+        let (seen, inbox_seen) = (state.replay.known(), state.replay.inbox_seen());
+        drop(state);
+        let progress = records
+            .iter()
+            .any(|record| matches!(record.body, Body::StepCompleted(_) | Body::StepFailed(_)));
+        self.in_flight = Some(InFlight {
+            records: records.clone(),
+            closing: closing.clone(),
+            then,
+        });
+        let records = records.into_iter().chain(closing).collect();
+        self.activation.append(Append {
+            records,
+            then,
+            seen,
+            inbox_seen,
+            progress,
+            obsolete,
+        });
+    }
+
+    fn drop_code(&mut self) {
+        self.shared.state().replay.detach();
+        self.root = None;
+    }
+
+    fn poll_once(&mut self, context: &mut Context<'_>) -> Poll<Next> {
+        let mut moved = false;
+        while let Poll::Ready(message) = self.activation.poll_message(context) {
+            moved = true;
+            if self.take_in(message) == Next::Exit {
+                return Poll::Ready(Next::Exit);
+            }
+        }
+        while let Poll::Ready(next) = self.poll_reading(context) {
+            moved = true;
+            if next == Next::Exit {
+                return Poll::Ready(Next::Exit);
+            }
+        }
+        if self.stopping {
+            self.shared.state().replay.begin_no_more();
+        }
+        if self.suspended {
+            return if moved {
+                Poll::Ready(Next::GoOn)
+            } else {
+                Poll::Pending
+            };
+        }
+        if self.concluded_and_waiting() {
+            return Poll::Pending;
+        }
+        if self.advance() == Next::Exit {
+            return Poll::Ready(Next::Exit);
+        }
+        if let Some(root) = &self.root {
+            root.watch(context);
+        }
+        self.work_on_steps();
+        self.decide(context);
+        if moved {
+            Poll::Ready(Next::GoOn)
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn concluded_and_waiting(&self) -> bool {
+        self.conclusion.is_some() && self.in_flight.is_some()
+    }
+}
+
+impl Future for Executor {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            match self.poll_once(context) {
+                Poll::Ready(Next::Exit) => {
+                    self.drop_code();
+                    return Poll::Ready(());
+                }
+                Poll::Ready(Next::GoOn) => {}
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}

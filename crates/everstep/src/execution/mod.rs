@@ -1,0 +1,14 @@
+//! Executing runs: what the code and its executor share, the executor itself, and the second look of development mode.
+
+mod conclusion;
+mod executor;
+mod root;
+mod shared;
+mod verify;
+
+#[cfg(feature = "testing")]
+pub(crate) use conclusion::run_failure;
+pub(crate) use executor::Executor;
+pub(crate) use shared::{Mocks, Shared, SharedParts};
+#[cfg(feature = "testing")]
+pub(crate) use verify::{Verified, verify};

@@ -1,0 +1,20 @@
+//! The README and the guides as documentation tests: every Rust example in them is compiled, and run where it can be.
+//! Nothing of this is in the library; the texts live in `docs/guides`.
+
+#[doc = include_str!("../../../README.md")]
+mod readme {}
+
+#[doc = include_str!("../../../docs/guides/getting-started.md")]
+mod getting_started {}
+
+#[doc = include_str!("../../../docs/guides/determinism.md")]
+mod determinism {}
+
+#[doc = include_str!("../../../docs/guides/changing-code.md")]
+mod changing_code {}
+
+#[doc = include_str!("../../../docs/guides/idempotency.md")]
+mod idempotency {}
+
+#[doc = include_str!("../../../docs/guides/testing.md")]
+mod testing {}

@@ -1,0 +1,397 @@
+//! Handles to runs: wait for one, look at it, send it events, answer its questions.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::time::Duration;
+
+use everstep_engine::{Answer, EngineError, Records, RunInfo, SendEvent, Sent, Started};
+use everstep_machine::Why;
+use everstep_model::{
+    Body, Entry, ErrorCode, Failure, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
+    RunStatus,
+};
+use futures_util::future::{Either, select};
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::event::{Accepts, Event};
+use crate::workflow::Workflow;
+
+/// Why waiting for a run gave no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// The run failed.
+    #[error("the run failed: {0}")]
+    Failed(Failure),
+    /// The run was cancelled.
+    #[error("the run was cancelled{}", .0.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default())]
+    Cancelled(Option<String>),
+    /// The run was terminated.
+    #[error("the run was terminated{}", .0.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default())]
+    Terminated(Option<String>),
+    /// The run failed and so did its rollback.
+    #[error("the run failed: {error}; and so did its rollback: {rollback_error}")]
+    RollbackFailed {
+        /// Why the run failed.
+        error: Failure,
+        /// Why the rollback failed.
+        rollback_error: Failure,
+    },
+    /// The run was not over in time; it goes on.
+    #[error("the run was not over within {0:?}; it goes on")]
+    TimedOut(Duration),
+    /// The result does not have the expected shape.
+    #[error("the result of the run does not fit its type: {0}")]
+    Output(#[source] PayloadError),
+    /// The engine could not say.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl WaitError {
+    /// Its stable code.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Failed(_) => ErrorCode::RunFailed,
+            Self::Cancelled(_) => ErrorCode::RunCancelled,
+            Self::Terminated(_) => ErrorCode::RunTerminated,
+            Self::RollbackFailed { .. } => ErrorCode::RollbackFailed,
+            Self::TimedOut(_) => ErrorCode::WaitTimedOut,
+            Self::Output(_) => ErrorCode::Undecodable,
+            Self::Engine(error) => error.code(),
+        }
+    }
+}
+
+/// A run, whatever its workflow.
+#[derive(Clone, Debug)]
+pub struct RunHandle {
+    engine: Engine,
+    id: RunId,
+    created: bool,
+}
+
+/// A run of a known workflow.
+pub struct Handle<W> {
+    run: RunHandle,
+    workflow: PhantomData<fn() -> W>,
+}
+
+impl Engine {
+    /// A handle to an existing run.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub async fn run(&self, id: impl AsRef<str>) -> Result<RunHandle, EngineError> {
+        let id = RunId::new(id)?;
+        self.inner.row(&id).await?;
+        Ok(RunHandle {
+            engine: self.clone(),
+            id,
+            created: false,
+        })
+    }
+
+    /// A typed handle to an existing run.
+    ///
+    /// # Errors
+    /// If there is none, or it is a run of another workflow.
+    pub async fn run_of<W: Workflow>(&self, id: impl AsRef<str>) -> Result<Handle<W>, EngineError> {
+        let id = RunId::new(id)?;
+        let row = self.inner.row(&id).await?;
+        if row.workflow.as_str() != W::NAME {
+            return Err(EngineError::OtherWorkflow {
+                run: id,
+                workflow: row.workflow,
+                asked: Name::new(W::NAME)?,
+            });
+        }
+        Ok(Handle::new(RunHandle {
+            engine: self.clone(),
+            id,
+            created: false,
+        }))
+    }
+}
+
+impl RunHandle {
+    pub(crate) fn started(engine: Engine, started: Started) -> Self {
+        Self {
+            engine,
+            id: started.run,
+            created: started.created,
+        }
+    }
+
+    /// The run's id.
+    #[must_use]
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+
+    /// Whether the start that gave this handle created the run.
+    #[must_use]
+    pub fn created(&self) -> bool {
+        self.created
+    }
+
+    /// Waits for the end of the run and gives its result as JSON.
+    ///
+    /// # Errors
+    /// If it ends otherwise than with a result.
+    pub async fn wait_json(&self) -> Result<Payload, WaitError> {
+        let last = self.engine.inner.ended(&self.id).await?;
+        match last.record.body {
+            Body::Completed(end) => Ok(end.result),
+            Body::Failed(end) => Err(WaitError::Failed(end.error)),
+            Body::Cancelled(end) => Err(WaitError::Cancelled(end.reason)),
+            Body::Terminated(end) => Err(WaitError::Terminated(end.reason)),
+            Body::RollbackFailed(end) => Err(WaitError::RollbackFailed {
+                error: end.error,
+                rollback_error: end.rollback_error,
+            }),
+            _ => Err(WaitError::Engine(EngineError::Journal {
+                run: self.id.clone(),
+                detail: "it is closed without an end".to_owned(),
+            })),
+        }
+    }
+
+    /// Waits like [`Self::wait_json`], but not longer than this.
+    ///
+    /// # Errors
+    /// If it ends otherwise than with a result, or not in time.
+    pub async fn wait_json_within(&self, timeout: Duration) -> Result<Payload, WaitError> {
+        let sleep = self.engine.inner.runtime().sleep(timeout);
+        match select(std::pin::pin!(self.wait_json()), sleep).await {
+            Either::Left((result, _)) => result,
+            Either::Right(_) => Err(WaitError::TimedOut(timeout)),
+        }
+    }
+
+    /// Resumes a run that the engine paused because it made no progress; says whether it was paused.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn resume(&self) -> Result<bool, EngineError> {
+        self.engine.inner.resume(&self.id, None).await
+    }
+
+    /// What the run is doing.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn status(&self) -> Result<RunStatus, EngineError> {
+        self.engine.inner.row(&self.id).await.map(|row| row.status)
+    }
+
+    /// The run in full: its steps, what it waits for, its result or error.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn inspect(&self) -> Result<RunInfo, EngineError> {
+        self.engine.inner.inspect(&self.id).await
+    }
+
+    /// Why the run is not moving.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn why(&self) -> Result<Why, EngineError> {
+        self.engine.inner.why(&self.id).await
+    }
+
+    /// The run's journal.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn journal(&self) -> Result<Vec<Entry>, EngineError> {
+        self.engine.inner.journal(&self.id).await
+    }
+
+    /// The run's records as they come, from the beginning.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn records(&self) -> Result<Records, EngineError> {
+        self.records_from(RecordNumber(0)).await
+    }
+
+    /// The run's records as they come, from this one on.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn records_from(&self, from: RecordNumber) -> Result<Records, EngineError> {
+        self.engine.inner.records(&self.id, from).await
+    }
+
+    /// Sends an event by name, with its payload as JSON.
+    ///
+    /// # Errors
+    /// If the workflow does not accept it, it does not fit, or the run is over.
+    pub async fn send_by_name(
+        &self,
+        name: impl AsRef<str>,
+        payload: Payload,
+        dedup_id: Option<String>,
+    ) -> Result<Sent, EngineError> {
+        let name = Name::new(name)?;
+        self.check_event(&name, &payload).await?;
+        self.send_checked(name, payload, dedup_id).await
+    }
+
+    async fn send_checked(
+        &self,
+        name: Name,
+        payload: Payload,
+        dedup_id: Option<String>,
+    ) -> Result<Sent, EngineError> {
+        let event = SendEvent {
+            run: self.id.clone(),
+            name,
+            payload,
+            dedup_id,
+            by: None,
+        };
+        self.engine.inner.send(event).await
+    }
+
+    async fn check_event(&self, name: &Name, payload: &Payload) -> Result<(), EngineError> {
+        let row = self.engine.inner.row(&self.id).await?;
+        let Some(declaration) = self.engine.declaration(&row.workflow) else {
+            return Ok(());
+        };
+        if !declaration.accepts(name.as_str()) {
+            let accepted: Vec<_> = declaration.events().collect();
+            return Err(EngineError::EventNotAccepted {
+                workflow: row.workflow.to_string(),
+                event: name.to_string(),
+                accepted: accepted.join(", "),
+            });
+        }
+        declaration
+            .check_event(name.as_str(), payload)
+            .map_err(|detail| EngineError::Schema {
+                what: format!("the payload of event `{name}`"),
+                detail,
+            })
+    }
+
+    /// Answers a question of the run. The first valid answer wins.
+    ///
+    /// # Errors
+    /// If the question is not open any more, or the answer does not fit it.
+    pub async fn answer<T: Serialize + ?Sized>(
+        &self,
+        rpc: &RpcId,
+        answer: &T,
+    ) -> Result<(), EngineError> {
+        let answer = Payload::from_value(answer)?;
+        let open = self.engine.inner.open_rpc(&self.id, rpc).await?;
+        let row = self.engine.inner.row(&self.id).await?;
+        if let Some(declaration) = self.engine.declaration(&row.workflow) {
+            let method = open.method.as_str();
+            declaration
+                .check_answer(method, &answer)
+                .map_err(|detail| EngineError::Schema {
+                    what: format!("the answer to `{method}`"),
+                    detail,
+                })?;
+        }
+        let answer = Answer {
+            run: self.id.clone(),
+            rpc: rpc.clone(),
+            answer,
+            by: None,
+        };
+        self.engine.inner.answer(answer).await
+    }
+}
+
+impl<W: Workflow> Handle<W> {
+    pub(crate) fn new(run: RunHandle) -> Self {
+        Self {
+            run,
+            workflow: PhantomData,
+        }
+    }
+
+    /// Waits for the end of the run.
+    ///
+    /// # Errors
+    /// If it ends otherwise than with a result.
+    pub async fn wait(&self) -> Result<W::Output, WaitError> {
+        self.run
+            .wait_json()
+            .await?
+            .decode()
+            .map_err(WaitError::Output)
+    }
+
+    /// Waits for the end of the run, but not longer than this.
+    ///
+    /// # Errors
+    /// If it ends otherwise than with a result, or not in time.
+    pub async fn wait_within(&self, timeout: Duration) -> Result<W::Output, WaitError> {
+        let result = self.run.wait_json_within(timeout).await?;
+        result.decode().map_err(WaitError::Output)
+    }
+
+    /// Sends an event. One that the workflow does not accept does not compile.
+    ///
+    /// # Errors
+    /// If the run is over.
+    pub async fn send<E: Event>(&self, event: &E) -> Result<Sent, EngineError>
+    where
+        W: Accepts<E>,
+    {
+        let payload = Payload::from_value(event)?;
+        self.run
+            .send_checked(Name::new(E::NAME)?, payload, None)
+            .await
+    }
+
+    /// Sends an event once: a second one with the same id changes nothing.
+    ///
+    /// # Errors
+    /// If the run is over.
+    pub async fn send_once<E: Event>(
+        &self,
+        event: &E,
+        dedup_id: impl Into<String>,
+    ) -> Result<Sent, EngineError>
+    where
+        W: Accepts<E>,
+    {
+        let payload = Payload::from_value(event)?;
+        let name = Name::new(E::NAME)?;
+        self.run
+            .send_checked(name, payload, Some(dedup_id.into()))
+            .await
+    }
+}
+
+impl<W> Deref for Handle<W> {
+    type Target = RunHandle;
+
+    fn deref(&self) -> &RunHandle {
+        &self.run
+    }
+}
+
+impl<W> Clone for Handle<W> {
+    fn clone(&self) -> Self {
+        Self {
+            run: self.run.clone(),
+            workflow: PhantomData,
+        }
+    }
+}
+
+impl<W> std::fmt::Debug for Handle<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Handle({})", self.run.id)
+    }
+}

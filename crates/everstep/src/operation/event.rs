@@ -1,0 +1,156 @@
+//! Waiting for events.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location as Caller;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use everstep_machine::{EventTaken, Resolution};
+use everstep_model::{ErrorCode, Failure, Scope};
+
+use super::handle::Handle;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::execution::Shared;
+use crate::options::whole_millis;
+
+/// A wait for an event, for as long as it takes.
+#[must_use = "a wait does nothing until it is awaited"]
+pub struct EventWait<E> {
+    wait: Wait,
+    event: PhantomData<fn() -> E>,
+}
+
+/// A wait for an event that gives up: `None` when none came in time, the same on every replay.
+#[must_use = "a wait does nothing until it is awaited"]
+pub struct EventWithin<E> {
+    wait: Wait,
+    event: PhantomData<fn() -> E>,
+}
+
+struct Wait {
+    handle: Handle,
+    scope: Scope,
+    event: &'static str,
+    id: Option<String>,
+    timeout: Option<Duration>,
+    site: &'static Caller<'static>,
+}
+
+impl<E: Event> EventWait<E> {
+    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: &'static Caller<'static>) -> Self {
+        Self {
+            wait: Wait {
+                handle: Handle::new(shared),
+                scope,
+                event: E::NAME,
+                id: None,
+                timeout: None,
+                site,
+            },
+            event: PhantomData,
+        }
+    }
+
+    /// A stable place for this wait, independent of how often the event is awaited elsewhere.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.wait.id = Some(id.into());
+        self
+    }
+
+    /// Gives up after this long. The deadline is fixed by the first call and survives restarts.
+    pub fn timeout(mut self, timeout: Duration) -> EventWithin<E> {
+        self.wait.timeout = Some(whole_millis(timeout));
+        EventWithin {
+            wait: self.wait,
+            event: PhantomData,
+        }
+    }
+}
+
+impl<E: Event> EventWithin<E> {
+    /// A stable place for this wait.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.wait.id = Some(id.into());
+        self
+    }
+
+    /// Fails if none came in time.
+    pub async fn or_error(self) -> Result<E> {
+        let event = E::NAME;
+        self.await?.ok_or_else(|| {
+            let message = format!("event `{event}` did not come in time");
+            Error::from_failure(Failure::new(ErrorCode::EventTimedOut, message)).non_retryable()
+        })
+    }
+
+    /// Takes `default` if none came in time.
+    pub async fn or(self, default: E) -> Result<E> {
+        Ok(self.await?.unwrap_or(default))
+    }
+}
+
+impl Wait {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<EventTaken>>> {
+        let (scope, event, timeout, site) = (&self.scope, self.event, self.timeout, self.site);
+        let place = self.id.as_deref().unwrap_or(event);
+        let resolved = self.handle.poll(context, |replay| {
+            let (event, place) = (replay.name(event)?, replay.name(place)?);
+            Ok(replay.call_wait(scope, &place, &event, timeout, site))
+        });
+        resolved.map(|resolution| match resolution? {
+            Resolution::Event(taken) => Ok(taken),
+            Resolution::Completed(_)
+            | Resolution::Failed(_)
+            | Resolution::Slept
+            | Resolution::Answer(_) => Ok(None),
+        })
+    }
+}
+
+fn decode<E: Event>(taken: &EventTaken) -> Result<E> {
+    taken.payload.decode().map_err(|error| {
+        let message = format!("event `{}` does not fit its type: {error}", taken.name);
+        Error::from_failure(Failure::new(ErrorCode::Undecodable, message)).non_retryable()
+    })
+}
+
+impl<E: Event> Future for EventWait<E> {
+    type Output = Result<E>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.wait.poll(context).map(|taken| match taken? {
+            Some(taken) => decode(&taken),
+            // The machine resolves a wait without a deadline only with an event.
+            None => Err(Error::fatal(format!(
+                "the wait for event `{}` ended without one",
+                E::NAME
+            ))),
+        })
+    }
+}
+
+impl<E: Event> Future for EventWithin<E> {
+    type Output = Result<Option<E>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.wait
+            .poll(context)
+            .map(|taken| taken?.as_ref().map(decode).transpose())
+    }
+}
+
+impl<E: Event> std::fmt::Debug for EventWait<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EventWait({})", E::NAME)
+    }
+}
+
+impl<E: Event> std::fmt::Debug for EventWithin<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EventWithin({})", E::NAME)
+    }
+}

@@ -1,0 +1,69 @@
+//! The difference between two lists of lines, for people who look at a failed test.
+
+/// Both lists as one text: `-` marks what was expected and is missing, `+` what is there and was not expected.
+pub(super) fn difference<T: AsRef<str>>(expected: &[T], found: &[T]) -> String {
+    let common = common_lengths(expected, found);
+    let length = |i: usize, j: usize| {
+        common
+            .get(i)
+            .and_then(|row| row.get(j))
+            .copied()
+            .unwrap_or_default()
+    };
+    let mut text = String::new();
+    let (mut i, mut j) = (0, 0);
+    loop {
+        let (mark, line) = match (expected.get(i), found.get(j)) {
+            (Some(a), Some(b)) if a.as_ref() == b.as_ref() => {
+                (i, j) = (i + 1, j + 1);
+                (' ', a)
+            }
+            (Some(a), other) if other.is_none() || length(i + 1, j) >= length(i, j + 1) => {
+                i += 1;
+                ('-', a)
+            }
+            (_, Some(b)) => {
+                j += 1;
+                ('+', b)
+            }
+            (_, None) => return text,
+        };
+        text.push_str(&format!("{mark} {}\n", line.as_ref()));
+    }
+}
+
+/// For each pair of places, how many lines both lists have in common from there on.
+fn common_lengths<T: AsRef<str>>(expected: &[T], found: &[T]) -> Vec<Vec<usize>> {
+    let mut below = vec![0; found.len() + 1];
+    let mut rows = vec![below.clone()];
+    for a in expected.iter().rev() {
+        let mut row = vec![0; found.len() + 1];
+        for (j, b) in found.iter().enumerate().rev() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or_default();
+            let longest = if a.as_ref() == b.as_ref() {
+                at(&below, j + 1) + 1
+            } else {
+                at(&below, j).max(at(&row, j + 1))
+            };
+            if let Some(slot) = row.get_mut(j) {
+                *slot = longest;
+            }
+        }
+        rows.push(row.clone());
+        below = row;
+    }
+    rows.reverse();
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn what_is_missing_and_what_is_new_is_marked_where_it_belongs() {
+        let text = difference(&["a", "b", "c"], &["a", "x", "c", "d"]);
+        assert_eq!(text, "  a\n- b\n+ x\n  c\n+ d\n");
+        assert_eq!(difference::<&str>(&[], &[]), "");
+    }
+}

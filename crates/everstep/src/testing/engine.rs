@@ -1,0 +1,208 @@
+//! The engine of a test: real in everything but its clock, its mocks, and that it can crash when told to.
+#![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_model::{RunStatus, Timestamp};
+use everstep_store::Clock;
+use serde::Serialize;
+
+use super::builder::{Place, TestEngineBuilder};
+use super::journal::JournalView;
+use super::plug::Plug;
+use super::runtime::VirtualRuntime;
+use crate::engine::Engine;
+use crate::handle::RunHandle;
+use crate::rpc::Rpc;
+
+/// How often a run is looked at while a test waits for it.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// How often it is looked at before the test gives up.
+const LOOKS_MAX: u32 = 10_000;
+
+/// An engine on a virtual clock. It derefs to [`Engine`]: start runs on it, list them, subscribe.
+///
+/// Use it inside [`virtual_time`](super::virtual_time).
+pub struct TestEngine {
+    engine: Engine,
+    plug: Arc<Plug>,
+    runtime: Arc<VirtualRuntime>,
+    place: Place,
+    setup: TestEngineBuilder,
+}
+
+impl TestEngine {
+    /// Describes a test engine.
+    pub fn builder() -> TestEngineBuilder {
+        TestEngineBuilder::new()
+    }
+
+    pub(super) async fn open(
+        setup: TestEngineBuilder,
+        place: Place,
+        runtime: Arc<VirtualRuntime>,
+    ) -> Self {
+        let store = match place.open(runtime.clone()) {
+            Ok(store) => store,
+            Err(error) => panic!("the store of the test engine could not be opened: {error}"),
+        };
+        let plug = Arc::new(Plug::new(store));
+        let opened = Engine::on_store(plug.clone())
+            .runtime(runtime.clone())
+            .settings(setup.settings.clone())
+            .defaults(setup.defaults)
+            .definitions(setup.definitions.clone())
+            .mocks(setup.mocks.clone())
+            .start();
+        match opened.await {
+            Ok(engine) => Self {
+                engine,
+                plug,
+                runtime,
+                place,
+                setup,
+            },
+            Err(error) => panic!("the test engine could not be opened: {error}"),
+        }
+    }
+
+    /// Lets this much time pass. Everything that is due meanwhile happens.
+    pub async fn advance(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
+
+    /// The virtual time.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.runtime.now()
+    }
+
+    /// How many attempts of a step began, mocked or real, named as in [`TestEngineBuilder::mock_step`]. Restarts do not
+    /// reset it.
+    #[must_use]
+    pub fn calls(&self, step: &str) -> u32 {
+        self.setup.mocks.calls(step)
+    }
+
+    /// Crashes and starts again: every task is dropped where it stands, nothing but the store is left, and a new engine
+    /// with the same workflows and mocks opens it. Handles from before belong to the dead process: take new ones.
+    pub async fn restart(&mut self) {
+        self.restart_with(|setup| setup).await;
+    }
+
+    /// Crashes and starts again with other code: the new process knows only the workflows that `deploy` registers.
+    pub async fn redeploy(&mut self, deploy: impl FnOnce(TestEngineBuilder) -> TestEngineBuilder) {
+        self.restart_with(|mut setup| {
+            setup.definitions.clear();
+            deploy(setup)
+        })
+        .await;
+    }
+
+    async fn restart_with(&mut self, change: impl FnOnce(TestEngineBuilder) -> TestEngineBuilder) {
+        self.runtime.crash().await;
+        self.plug.unplug().await;
+        let setup = change(std::mem::replace(&mut self.setup, TestEngineBuilder::new()));
+        let runtime = Arc::new(self.runtime.successor());
+        *self = Self::open(setup, self.place.clone(), runtime).await;
+    }
+
+    /// Waits until the run has this status.
+    ///
+    /// # Panics
+    /// If it does not come to that, saying why.
+    pub async fn reach(&self, run: &RunHandle, status: RunStatus) {
+        for _ in 0..LOOKS_MAX {
+            if matches!(run.status().await, Ok(current) if current == status) {
+                return;
+            }
+            self.advance(LOOK_EVERY).await;
+        }
+        let why = run
+            .why()
+            .await
+            .map_or_else(|error| error.to_string(), |why| why.to_string());
+        panic!("run `{}` did not come to be {status}; {why}", run.id());
+    }
+
+    /// Waits until the run asks this question, and answers the oldest open one.
+    ///
+    /// ```
+    /// use everstep::testing::{TestEngine, virtual_time};
+    /// use everstep::{AnyEvent, Ctx, Payload, Result, Rpc};
+    /// use serde::Serialize;
+    ///
+    /// #[derive(Serialize)]
+    /// struct Approve {
+    ///     amount: u32,
+    /// }
+    /// impl Rpc for Approve {
+    ///     const METHOD: &'static str = "approve";
+    ///     type Answer = bool;
+    /// }
+    ///
+    /// virtual_time(async {
+    ///     let pay = |ctx: Ctx<AnyEvent>, amount: u32| async move { ctx.rpc(Approve { amount }).await };
+    ///     let test = TestEngine::builder().function("pay", pay).start().await;
+    ///     let run = test.start_by_name("pay", Payload::from_value(&100).unwrap()).await.unwrap();
+    ///     test.answer_next::<Approve>(&run, &true).await;
+    ///     assert_eq!(run.wait_json().await.unwrap().as_str(), "true");
+    /// });
+    /// ```
+    ///
+    /// # Panics
+    /// If it does not ask, or refuses the answer.
+    pub async fn answer_next<R: Rpc>(&self, run: &RunHandle, answer: &R::Answer)
+    where
+        R::Answer: Serialize,
+    {
+        for _ in 0..LOOKS_MAX {
+            let asked = run.inspect().await.ok().and_then(|info| {
+                let mut open = info.overview.rpcs.into_iter();
+                open.find(|rpc| rpc.method.as_str() == R::METHOD)
+            });
+            if let Some(rpc) = asked {
+                match run.answer(&rpc.rpc_id, answer).await {
+                    Ok(()) => return,
+                    Err(error) => panic!(
+                        "run `{}` refused the answer to `{}`: {error}",
+                        run.id(),
+                        R::METHOD
+                    ),
+                }
+            }
+            self.advance(LOOK_EVERY).await;
+        }
+        panic!("run `{}` did not ask `{}`", run.id(), R::METHOD);
+    }
+
+    /// The run's journal, for assertions.
+    ///
+    /// # Panics
+    /// If it cannot be read.
+    pub async fn journal(&self, run: &RunHandle) -> JournalView {
+        match run.journal().await {
+            Ok(entries) => JournalView::new(entries),
+            Err(error) => panic!(
+                "the journal of run `{}` could not be read: {error}",
+                run.id()
+            ),
+        }
+    }
+}
+
+impl Deref for TestEngine {
+    type Target = Engine;
+
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl std::fmt::Debug for TestEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TestEngine({:?})", self.engine)
+    }
+}

@@ -1,0 +1,146 @@
+//! Assertions on journals, with failures that show the difference.
+
+use everstep_machine::{Overview, StepView};
+use everstep_model::{Entry, StepStatus};
+
+use super::difference::difference;
+
+/// A journal as a test sees it.
+#[derive(Clone, Debug)]
+pub struct JournalView {
+    entries: Vec<Entry>,
+}
+
+/// A step in short: its place, how it stands, and how many attempts it took.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepLine {
+    /// Its place, such as `charge:0`.
+    pub place: String,
+    /// How it stands.
+    pub status: StepStatus,
+    /// The highest attempt recorded.
+    pub attempts: u32,
+}
+
+impl JournalView {
+    /// A view of these records.
+    #[must_use]
+    pub fn new(entries: Vec<Entry>) -> Self {
+        Self { entries }
+    }
+
+    /// The records.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The type names of the records, in order.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<&'static str> {
+        self.entries
+            .iter()
+            .map(|entry| entry.record.body.type_name())
+            .collect()
+    }
+
+    /// Kind and place of each record, in order: `step_completed charge:0`, or the kind alone for records about the run.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let lines = self.entries.iter().map(|entry| {
+            let body = &entry.record.body;
+            let place = body.location().map(|location| format!(" {location}"));
+            format!("{}{}", body.type_name(), place.unwrap_or_default())
+        });
+        lines.collect()
+    }
+
+    /// How many records of a kind there are.
+    #[must_use]
+    pub fn count(&self, kind: &str) -> usize {
+        self.kinds().iter().filter(|known| **known == kind).count()
+    }
+
+    /// The steps, in the order they first appeared.
+    #[must_use]
+    pub fn steps(&self) -> Vec<StepLine> {
+        let line = |step: StepView| StepLine {
+            place: step.location.to_string(),
+            status: step.status,
+            attempts: step.attempts,
+        };
+        Overview::of(&self.entries)
+            .steps
+            .into_iter()
+            .map(line)
+            .collect()
+    }
+
+    /// Asserts the type names of all records, in order.
+    ///
+    /// # Panics
+    /// If they differ, showing how.
+    #[track_caller]
+    pub fn assert_kinds(&self, expected: &[&str]) {
+        let kinds = self.kinds();
+        assert!(
+            kinds == expected,
+            "the journal holds other records (- expected, + found):\n{}",
+            difference(expected, &kinds)
+        );
+    }
+
+    /// Asserts kind and place of all records, in order, as [`Self::lines`] writes them.
+    ///
+    /// # Panics
+    /// If they differ, showing how.
+    #[track_caller]
+    pub fn assert_lines(&self, expected: &[&str]) {
+        let lines = self.lines();
+        let found: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert!(
+            found == expected,
+            "the journal holds other records (- expected, + found):\n{}",
+            difference(expected, &found)
+        );
+    }
+
+    /// Asserts that there is a record of this kind at this place, as [`Self::lines`] writes it.
+    ///
+    /// # Panics
+    /// If there is none, showing what there is.
+    #[track_caller]
+    pub fn assert_contains(&self, line: &str) {
+        let lines = self.lines();
+        assert!(
+            lines.iter().any(|known| known == line),
+            "the journal holds no `{line}`; it holds:\n{}",
+            lines.join("\n")
+        );
+    }
+
+    /// Asserts place, status and attempts of every step, in the order they first appeared.
+    ///
+    /// # Panics
+    /// If they differ, showing how.
+    #[track_caller]
+    pub fn assert_steps(&self, expected: &[(&str, StepStatus, u32)]) {
+        let write = |place: &str, status: StepStatus, attempts: u32| {
+            format!("{place} {status}, attempt {attempts}")
+        };
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(place, status, n)| write(place, *status, *n))
+            .collect();
+        let steps = self.steps();
+        let found: Vec<_> = steps
+            .iter()
+            .map(|step| write(&step.place, step.status, step.attempts))
+            .collect();
+        assert!(
+            expected == found,
+            "the steps differ (- expected, + found):\n{}",
+            difference(&expected, &found)
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! Results of steps given by a test, and the count of every attempt, mocked or real.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use everstep_machine::StepStart;
+use everstep_model::{Failure, Payload};
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::execution::Mocks;
+use crate::operation::payload_error_code;
+
+/// What a step gives instead of doing its work.
+///
+/// ```
+/// use everstep::testing::{Mock, TestEngine, virtual_time};
+/// use everstep::{AnyEvent, Ctx, Error, Payload, Result};
+///
+/// async fn greet(ctx: Ctx<AnyEvent>, name: String) -> Result<String> {
+///     ctx.step("greeting", || async { Ok::<_, Error>(format!("hello {name}")) }).await
+/// }
+///
+/// virtual_time(async {
+///     // Two failures, then the real work.
+///     let test = TestEngine::builder()
+///         .function("greet", greet)
+///         .mock_step("greeting", Mock::fails(Error::new("hoarse")).times(2))
+///         .start()
+///         .await;
+///     let name = Payload::from_value("ada").unwrap();
+///     let run = test.start_by_name("greet", name).await.unwrap();
+///     assert_eq!(run.wait_json().await.unwrap().as_str(), r#""hello ada""#);
+///     assert_eq!(test.calls("greeting"), 3);
+/// });
+/// ```
+#[derive(Clone, Debug)]
+pub struct Mock {
+    result: Result<Payload>,
+    /// How often it is given; none for ever.
+    left: Option<u32>,
+}
+
+impl Mock {
+    /// The step returns this. A value that cannot be written as JSON is the step's failure.
+    #[must_use]
+    pub fn returns<T: Serialize + ?Sized>(value: &T) -> Self {
+        let result = Payload::from_value(value).map_err(|error| {
+            let failure = Failure::new(payload_error_code(&error), error.to_string());
+            Error::from_failure(failure).non_retryable()
+        });
+        Self { result, left: None }
+    }
+
+    /// The step's attempt fails with this error, and is retried or not as the error and the step say.
+    #[must_use]
+    pub fn fails(error: Error) -> Self {
+        Self {
+            result: Err(error),
+            left: None,
+        }
+    }
+
+    /// Only for this many attempts; then comes the next mock of the step, or its real work.
+    #[must_use]
+    pub fn times(mut self, times: u32) -> Self {
+        self.left = Some(times);
+        self
+    }
+}
+
+/// The mocks of a test engine. They outlive restarts.
+#[derive(Default)]
+pub(super) struct MockedSteps(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// By the step's name or its place, such as `charge` or `charge:1`.
+    mocks: HashMap<String, VecDeque<Mock>>,
+    calls: HashMap<String, u32>,
+}
+
+impl MockedSteps {
+    pub(super) fn add(&self, step: String, mock: Mock) {
+        self.state().mocks.entry(step).or_default().push_back(mock);
+    }
+
+    pub(super) fn calls(&self, step: &str) -> u32 {
+        self.state().calls.get(step).copied().unwrap_or_default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn next(&mut self, step: &str) -> Option<Result<Payload>> {
+        let queue = self.mocks.get_mut(step)?;
+        while queue.front()?.left == Some(0) {
+            queue.pop_front();
+        }
+        let mock = queue.front_mut()?;
+        mock.left = mock.left.map(|left| left - 1);
+        Some(mock.result.clone())
+    }
+}
+
+impl Mocks for MockedSteps {
+    fn result(&self, start: &StepStart) -> Option<Result<Payload>> {
+        let (place, name) = (start.location.to_string(), start.location.name.as_str());
+        let mut state = self.state();
+        for key in [place.as_str(), name] {
+            *state.calls.entry(key.to_owned()).or_default() += 1;
+        }
+        state.next(&place).or_else(|| state.next(name))
+    }
+}

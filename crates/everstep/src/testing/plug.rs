@@ -1,0 +1,105 @@
+//! A store that can be unplugged: what a crashed process still tries to read or write fails, as if it were gone.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use everstep_model::{NodeId, StreamNumber};
+use everstep_store::{
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page, ReadRequest,
+    ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+};
+
+/// A store in the hands of one process.
+pub(super) struct Plug {
+    description: Description,
+    state: Mutex<State>,
+}
+
+struct State {
+    store: Option<Arc<dyn Store>>,
+    nodes: Vec<NodeId>,
+}
+
+impl State {
+    fn know(&mut self, node: NodeId) {
+        if !self.nodes.contains(&node) {
+            self.nodes.push(node);
+        }
+    }
+}
+
+impl Plug {
+    pub(super) fn new(store: Arc<dyn Store>) -> Self {
+        Self {
+            description: store.describe(),
+            state: Mutex::new(State {
+                store: Some(store),
+                nodes: Vec::new(),
+            }),
+        }
+    }
+
+    /// Takes the store from its process, and gives up the leases that would have died with it.
+    pub(super) async fn unplug(&self) {
+        let (store, nodes) = {
+            let mut state = self.state();
+            (state.store.take(), std::mem::take(&mut state.nodes))
+        };
+        let Some(store) = store else { return };
+        for node in nodes {
+            if let Err(error) = store.retire(node).await {
+                tracing::warn!(%error, "the lease of a crashed process could not be given up");
+            }
+        }
+    }
+
+    fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
+        self.state()
+            .store
+            .clone()
+            .ok_or_else(|| StoreError::Unavailable {
+                detail:
+                    "the process that asks was restarted; take a new handle from the test engine"
+                        .to_owned(),
+            })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+macro_rules! pass_on {
+    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
+            Box::pin(async move {
+                let store = self.store()?;
+                store.$method($($argument),*).await
+            })
+        })*
+    };
+}
+
+impl Store for Plug {
+    pass_on! {
+        commit(batch: Vec<Commit>) -> Vec<Outcome>;
+        head(stream: StreamRef) -> Option<Head>;
+        read(request: ReadRequest) -> Option<Page>;
+        list(query: ListQuery) -> ListPage;
+        timers(query: TimerQuery) -> Vec<TimerRow>;
+        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
+        row(key: RowKey) -> Option<Row>;
+        retire(node: NodeId) -> ();
+    }
+
+    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let store = self.store()?;
+            self.state().know(lease.node);
+            store.renew(lease).await
+        })
+    }
+
+    fn describe(&self) -> Description {
+        self.description.clone()
+    }
+}

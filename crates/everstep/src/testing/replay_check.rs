@@ -1,0 +1,306 @@
+//! Recorded journals against today's code: does it still fit them, and does it come to the same end?
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_engine::Runtime;
+use everstep_machine::{Divergence, Halt};
+use everstep_model::{
+    Body, Entry, ErrorCode, Failure, Generation, InvalidName, InvalidRunId, Payload, RunId,
+    Timestamp,
+};
+use everstep_store::{BoxFuture, Clock};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::ctx::{AnyEvent, Ctx};
+use crate::definition::Definition;
+use crate::error::Result;
+use crate::execution::{SharedParts, Verified, run_failure, verify};
+use crate::options::Options;
+use crate::workflow::Workflow;
+
+/// A journal to replay, and whose it was.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    run: Option<RunId>,
+    journal: Vec<Entry>,
+}
+
+impl Recording {
+    /// A recorded journal.
+    #[must_use]
+    pub fn new(journal: Vec<Entry>) -> Self {
+        Self { run: None, journal }
+    }
+
+    /// The id of the run, which a journal does not hold; for code that looks at it.
+    ///
+    /// # Errors
+    /// If it cannot be a run's id.
+    pub fn of_run(mut self, id: impl AsRef<str>) -> Result<Self, InvalidRunId> {
+        self.run = Some(RunId::new(id)?);
+        Ok(self)
+    }
+}
+
+impl From<Vec<Entry>> for Recording {
+    fn from(journal: Vec<Entry>) -> Self {
+        Self::new(journal)
+    }
+}
+
+impl From<&[Entry]> for Recording {
+    fn from(journal: &[Entry]) -> Self {
+        Self::new(journal.to_vec())
+    }
+}
+
+/// What the code came to on a journal that it fits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayReport {
+    /// How many records were replayed.
+    pub records: usize,
+    /// How it ended.
+    pub end: ReplayEnd,
+}
+
+/// How a replay ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplayEnd {
+    /// The code returned this.
+    Completed(Payload),
+    /// The code failed with this.
+    Failed(Failure),
+    /// The code is not done: it waits, or has work to do that no replay does.
+    Unfinished,
+}
+
+/// Why a replay failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// The code no longer fits the journal.
+    #[error("{0}")]
+    Diverged(Box<Divergence>),
+    /// The code awaits something that is not durable.
+    #[error("{0}")]
+    NotDurable(String),
+    /// The journal holds records that this release cannot replay.
+    #[error("the journal holds a `{0}` record, which this release cannot replay")]
+    Newer(&'static str),
+    /// The journal is not one that an engine wrote.
+    #[error("the journal is damaged: {0}")]
+    Damaged(String),
+    /// The journal is of another workflow.
+    #[error("the journal is one of workflow `{recorded}`, the code is that of `{given}`")]
+    OtherWorkflow {
+        /// The journal's workflow.
+        recorded: String,
+        /// The workflow to replay.
+        given: String,
+    },
+    /// The workflow's name breaks the rules.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+}
+
+impl From<Halt> for ReplayError {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Diverged(divergence) => Self::Diverged(divergence),
+            Halt::NotDurable(why) => Self::NotDurable(why),
+            Halt::Newer(kind) => Self::Newer(kind),
+            Halt::Damaged(detail) => Self::Damaged(detail),
+        }
+    }
+}
+
+/// Replays a recorded journal against a workflow's code. Nothing is executed: steps get what was recorded, and a journal
+/// that ends early just leaves the code unfinished. One that ends with a result or an error must end so again.
+///
+/// ```
+/// use everstep::testing::{
+///     ReplayEnd, ReplayError, TestEngine, journal_from_lines, journal_to_lines, replay_check, virtual_time,
+/// };
+/// use everstep::{Ctx, Error, Result, Workflow};
+///
+/// struct Order {
+///     first_step: &'static str,
+/// }
+/// impl Workflow for Order {
+///     const NAME: &'static str = "order";
+///     type Input = ();
+///     type Output = u32;
+///
+///     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<u32> {
+///         ctx.step(self.first_step, || async { Ok::<_, Error>(7) }).await
+///     }
+/// }
+///
+/// let text = virtual_time(async {
+///     let test = TestEngine::builder().workflow(Order { first_step: "reserve" }).start().await;
+///     let run = test.start::<Order>(&()).await.unwrap();
+///     run.wait().await.unwrap();
+///     journal_to_lines(&run.journal().await.unwrap()).unwrap() // keep it as a fixture
+/// });
+///
+/// let journal = journal_from_lines(&text).unwrap();
+/// let report = replay_check(Order { first_step: "reserve" }, journal.clone()).unwrap();
+/// assert!(matches!(report.end, ReplayEnd::Completed(result) if result.as_str() == "7"));
+///
+/// let error = replay_check(Order { first_step: "charge" }, journal).unwrap_err();
+/// assert!(matches!(&error, ReplayError::Diverged(_)));
+/// assert!(error.to_string().contains("`reserve:0`"));
+/// ```
+///
+/// # Errors
+/// If the code no longer fits the journal, or comes to another end.
+pub fn replay_check<W: Workflow>(
+    workflow: W,
+    recording: impl Into<Recording>,
+) -> Result<ReplayReport, ReplayError> {
+    check(&Definition::of_workflow(workflow)?, recording.into())
+}
+
+/// Replays a recorded journal against a plain function. See [`replay_check`].
+///
+/// # Errors
+/// If the code no longer fits the journal, or comes to another end.
+pub fn replay_check_function<F, I, O, Fut>(
+    name: &str,
+    function: F,
+    recording: impl Into<Recording>,
+) -> Result<ReplayReport, ReplayError>
+where
+    F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O>> + Send + 'static,
+    I: DeserializeOwned + Send + 'static,
+    O: Serialize + Send + 'static,
+{
+    check(
+        &Definition::of_function(name, Options::new(), function)?,
+        recording.into(),
+    )
+}
+
+fn check(definition: &Definition, recording: Recording) -> Result<ReplayReport, ReplayError> {
+    let Recording { run, journal } = recording;
+    let Some(Body::Created(created)) = journal.first().map(|entry| &entry.record.body) else {
+        return Err(ReplayError::Damaged(
+            "it does not begin with `created`".to_owned(),
+        ));
+    };
+    if created.workflow != definition.name {
+        return Err(ReplayError::OtherWorkflow {
+            recorded: created.workflow.to_string(),
+            given: definition.name.to_string(),
+        });
+    }
+    let last = journal
+        .last()
+        .map(|entry| (entry.record.time, entry.record.body.clone()));
+    let (time, last) = last.unzip();
+    let run = match run {
+        Some(run) => run,
+        None => RunId::new("recorded").map_err(|error| ReplayError::Damaged(error.to_string()))?,
+    };
+    let parts = SharedParts {
+        run,
+        generation: Generation::FIRST,
+        workflow: definition.name.clone(),
+        runtime: Arc::new(Still(time.unwrap_or_default())),
+        defaults: definition.options,
+        declaration: definition.declaration.clone(),
+        mocks: None,
+    };
+    let records = journal.len();
+    let verified = verify(definition, parts, journal)?;
+    let end = same_end(last.as_ref(), verified)?;
+    Ok(ReplayReport { records, end })
+}
+
+/// The end the code came to, if it is the recorded one.
+fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, ReplayError> {
+    let is_over = last.is_some_and(|last| last.terminal().is_some());
+    if let Some(divergence) = verified.unrecorded.filter(|_| is_over) {
+        return Err(ReplayError::Diverged(Box::new(divergence)));
+    }
+    let end = match verified.returned {
+        Some(Ok(result)) => ReplayEnd::Completed(result),
+        Some(Err(error)) => ReplayEnd::Failed(run_failure(&error)),
+        None => ReplayEnd::Unfinished,
+    };
+    let detail = match (last, &end) {
+        (Some(Body::Completed(recorded)), ReplayEnd::Completed(result))
+            if recorded.result == *result =>
+        {
+            return Ok(end);
+        }
+        (Some(Body::Completed(recorded)), _) => {
+            format!("the run returned {:?}, {}", recorded.result, now(&end))
+        }
+        (Some(Body::Failed(recorded)), ReplayEnd::Failed(failure))
+            if is_same(&recorded.error, failure) =>
+        {
+            return Ok(end);
+        }
+        // The engine itself ended it; the code was not done.
+        (Some(Body::Failed(recorded)), ReplayEnd::Unfinished)
+            if recorded.error.is(ErrorCode::DeadlineExceeded)
+                || recorded.error.is(ErrorCode::NotDurable) =>
+        {
+            return Ok(end);
+        }
+        (Some(Body::Failed(recorded)), _) => format!(
+            "the run failed with {:?}, {}",
+            recorded.error.message,
+            now(&end)
+        ),
+        _ => return Ok(end),
+    };
+    Err(ReplayError::Diverged(Box::new(Divergence {
+        record: None,
+        recorded: None,
+        recorded_site: None,
+        called: None,
+        called_site: None,
+        detail: Some(detail),
+    })))
+}
+
+fn is_same(recorded: &Failure, now: &Failure) -> bool {
+    (&recorded.code, &recorded.name, &recorded.message) == (&now.code, &now.name, &now.message)
+}
+
+fn now(end: &ReplayEnd) -> String {
+    match end {
+        ReplayEnd::Completed(result) => format!("this code returns {result:?}"),
+        ReplayEnd::Failed(failure) => format!("this code fails with {:?}", failure.message),
+        ReplayEnd::Unfinished => "this code goes on".to_owned(),
+    }
+}
+
+/// A runtime in which nothing happens: a replay begins no work.
+struct Still(Timestamp);
+
+impl Clock for Still {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+impl Runtime for Still {
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    fn random(&self) -> u64 {
+        0
+    }
+
+    fn spawn(&self, _: BoxFuture<'static, ()>) {}
+
+    fn spawn_committer(&self, _: BoxFuture<'static, ()>) {}
+}

@@ -1,0 +1,228 @@
+//! Hot equals cold: a run that stayed in memory, one that was evicted after every suspension, one whose process died at
+//! random moments, and a replay of each one's journal call the same operations and see the same results.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
+use everstep::{Body, Engine, Entry, Name, Payload, RunHandle, RunStatus, Settings, millis, secs};
+use everstep_store::{LocalBus, MemoryStore, Store};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::random_program::{Happening, Op, Witness, event_name, happenings, program, run_program};
+
+/// One cluster over one store, whose only process may die.
+struct World {
+    process: Arc<VirtualRuntime>,
+    store: Arc<dyn Store>,
+    witness: Witness,
+    settings: Settings,
+    engine: Engine,
+}
+
+impl World {
+    async fn new(hot_runs_max: usize) -> Self {
+        let process = Arc::new(VirtualRuntime::new(7));
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(process.clone()));
+        let witness = Witness::default();
+        let settings = Settings {
+            hot_runs_max,
+            lease_ttl: millis(30),
+            sweep_interval: millis(20),
+            ..Settings::default()
+        };
+        let engine = boot(&process, &store, &witness, &settings).await;
+        Self {
+            process,
+            store,
+            witness,
+            settings,
+            engine,
+        }
+    }
+
+    /// The process dies; the next one waits for its lease to run out, as it would on another machine.
+    async fn crash(&mut self) {
+        self.process.crash().await;
+        self.process = Arc::new(self.process.successor());
+        self.engine = boot(&self.process, &self.store, &self.witness, &self.settings).await;
+    }
+}
+
+async fn boot(
+    process: &Arc<VirtualRuntime>,
+    store: &Arc<dyn Store>,
+    witness: &Witness,
+    settings: &Settings,
+) -> Engine {
+    let witness = witness.clone();
+    Engine::on_store(store.clone())
+        .bus(Arc::new(LocalBus::new()))
+        .runtime(process.clone())
+        .settings(settings.clone())
+        .function("random", move |ctx, program: Vec<Op>| {
+            run_program(ctx, program, witness.clone())
+        })
+        .start()
+        .await
+        .unwrap()
+}
+
+/// Runs a program in a world and returns its journal and traces.
+pub(crate) async fn run(
+    hot_runs_max: usize,
+    program: &[Op],
+    happenings: &[(u16, Happening)],
+) -> (Vec<Entry>, Witness, RunStatus) {
+    let mut world = World::new(hot_runs_max).await;
+    let input = Payload::from_value(program).unwrap();
+    world
+        .engine
+        .start_by_name("random", input)
+        .id("r")
+        .await
+        .unwrap();
+    for (number, (after_ms, happening)) in happenings.iter().enumerate() {
+        tokio::time::sleep(Duration::from_millis(u64::from(*after_ms))).await;
+        let handle = world.engine.run("r").await.unwrap();
+        match happening {
+            Happening::Send(event) => {
+                let payload = Payload::from_value(&number).unwrap();
+                let _ = handle.send_by_name(event_name(*event), payload, None).await;
+            }
+            Happening::Answer => answer(&handle, number).await,
+            Happening::Crash => world.crash().await,
+        }
+    }
+    let handle = world.engine.run("r").await.unwrap();
+    let ended = tokio::time::timeout(secs(600), handle.wait_json()).await;
+    if ended.is_err() {
+        for entry in handle.journal().await.unwrap() {
+            eprintln!("{}", everstep::entry_to_json(&entry).unwrap());
+        }
+        panic!("the run never ended: {}", handle.why().await.unwrap());
+    }
+    let journal = handle.journal().await.unwrap();
+    let status = handle.status().await.unwrap();
+    world.process.crash().await;
+    (journal, world.witness.clone(), status)
+}
+
+async fn answer(handle: &RunHandle, number: usize) {
+    let info = handle.inspect().await.unwrap();
+    if let Some(rpc) = info.overview.rpcs.first() {
+        let _ = handle.answer(&rpc.rpc_id, &number).await;
+    }
+}
+
+/// Everything that must hold for one execution of one program.
+fn check(journal: &[Entry], witness: &Witness, status: RunStatus) {
+    assert_eq!(status, RunStatus::Completed, "{:?}", journal.last());
+    let live = witness.traces();
+    let last = live.last().expect("it ran");
+    for earlier in &live {
+        let shared = earlier.len().min(last.len());
+        assert_eq!(
+            earlier[..shared],
+            last[..shared],
+            "an execution saw something else than a later one"
+        );
+    }
+    let replayed = Witness::default();
+    let replaying = replayed.clone();
+    let result = replay_check_function(
+        "random",
+        move |ctx, program: Vec<Op>| run_program(ctx, program, replaying.clone()),
+        journal.to_vec(),
+    );
+    assert!(
+        result.is_ok(),
+        "replay: {}",
+        result.err().map(|e| e.to_string()).unwrap_or_default()
+    );
+    let cold = replayed.traces();
+    assert_eq!(
+        cold.last(),
+        Some(last),
+        "a replay of the journal saw something else than the run"
+    );
+    check_records(journal);
+}
+
+/// Each step has one result, events of a name are taken once and in order, numbers have no gaps.
+fn check_records(journal: &[Entry]) {
+    let mut completed = HashSet::new();
+    let mut last_taken: HashMap<Name, u64> = HashMap::new();
+    for (index, entry) in journal.iter().enumerate() {
+        assert_eq!(entry.number.0, index as u64);
+        match &entry.record.body {
+            Body::StepCompleted(done) => {
+                assert!(completed.insert(done.location.clone()), "completed twice")
+            }
+            Body::WaitCompleted(done) => {
+                let taken = done.events[0].0;
+                let Body::Event(event) = &journal[taken as usize].record.body else {
+                    panic!("record {taken} is no event");
+                };
+                let before = last_taken.insert(event.name.clone(), taken);
+                assert!(
+                    before.is_none_or(|before| before < taken),
+                    "events were taken out of order"
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+/// 10,000 cases in release builds; a debug build is slower by far and looks at a tenth.
+fn cases() -> u32 {
+    let cases = if cfg!(debug_assertions) {
+        1_000
+    } else {
+        10_000
+    };
+    std::env::var("EVERSTEP_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(cases)
+}
+
+fn runner() -> TestRunner {
+    TestRunner::new(Config {
+        cases: cases() / 2,
+        failure_persistence: None,
+        ..Config::default()
+    })
+}
+
+// B1, B2, B18, B69, B75, B80, B82, B195
+#[test]
+fn a_hot_run_an_evicted_run_and_a_replay_see_the_same() {
+    let strategy = (program(), happenings(false));
+    let outcome = runner().run(&strategy, |(program, happenings)| {
+        for hot_runs_max in [1_000, 0] {
+            let (journal, witness, status) = virtual_time(run(hot_runs_max, &program, &happenings));
+            check(&journal, &witness, status);
+            for (place, times) in witness.completions() {
+                prop_assert!(times == 1, "{} ran {} times", place, times);
+            }
+        }
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}
+
+// B1, B42, B102, B172
+#[test]
+fn a_run_whose_process_dies_and_a_replay_see_the_same() {
+    let strategy = (program(), happenings(true));
+    let outcome = runner().run(&strategy, |(program, happenings)| {
+        let (journal, witness, status) = virtual_time(run(1_000, &program, &happenings));
+        check(&journal, &witness, status);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+}

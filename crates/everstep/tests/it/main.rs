@@ -1,0 +1,28 @@
+//! The behaviour of the engine through its public API.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that panics is a test that fails"
+)]
+
+mod bad_input;
+mod declared;
+mod divergence;
+mod events;
+mod executions;
+mod hot_equals_cold;
+mod listing;
+mod nodes;
+mod not_durable;
+mod random_program;
+mod recorded;
+mod records;
+mod retries;
+mod smoke;
+mod starting;
+mod steps;
+mod support;
+mod takeovers;
+mod timers;
+mod try_steps;

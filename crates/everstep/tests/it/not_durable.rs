@@ -1,0 +1,123 @@
+//! Awaiting, or acting on, what is not durable is an error that says so.
+
+use everstep::{Ctx, ErrorCode, Failure, Result, hours, secs};
+
+use crate::support::{Ping, failure, for_each_store, ok, output, start};
+
+type Code = fn(Ctx) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+
+/// How a run of this code fails.
+fn fails_with(code: Code, check: impl Fn(&Failure)) {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", move |ctx, ()| code(ctx))
+            .start()
+            .await;
+        let failure = failure(&start(&test).await).await;
+        assert!(failure.is(ErrorCode::NotDurable), "{failure:?}");
+        check(&failure);
+    });
+}
+
+#[test]
+fn awaiting_a_timer_of_the_runtime_is_an_error_that_says_so() {
+    fails_with(
+        |_| {
+            Box::pin(async {
+                tokio::time::sleep(hours(1)).await;
+                Ok(())
+            })
+        },
+        |failure| {
+            assert!(
+                failure.message.contains("not durable") && failure.message.contains("inside steps"),
+                "{failure}"
+            )
+        },
+    );
+}
+
+#[test]
+fn awaiting_a_channel_after_a_step_is_an_error_that_says_so() {
+    fails_with(
+        |ctx| {
+            Box::pin(async move {
+                ctx.step("a", || ok(())).await?;
+                let (_keep, receive) = tokio::sync::oneshot::channel::<()>();
+                let _ = receive.await;
+                Ok(())
+            })
+        },
+        |failure| assert!(failure.message.contains("not durable"), "{failure}"),
+    );
+}
+
+#[test]
+fn acting_on_something_that_is_not_in_the_journal_is_an_error_that_says_where() {
+    fails_with(
+        |ctx| {
+            Box::pin(async move {
+                let acting = async {
+                    tokio::time::sleep(secs(1)).await;
+                    ctx.step("late", || ok(())).await
+                };
+                let (slow, late) = tokio::join!(
+                    ctx.step("slow", || async {
+                        tokio::time::sleep(secs(5)).await;
+                        ok(()).await
+                    }),
+                    acting,
+                );
+                slow.and(late)
+            })
+        },
+        |failure| {
+            assert!(
+                failure.message.contains("`late:0`") && failure.message.contains("not_durable.rs"),
+                "{failure}"
+            )
+        },
+    );
+}
+
+#[test]
+fn calling_ctx_inside_a_step_is_an_error_that_says_so() {
+    let codes: [Code; 3] = [
+        |ctx| Box::pin(async move { ctx.step("outer", || ctx.step("inner", || ok(()))).await }),
+        |ctx| Box::pin(async move { ctx.step("outer", || ctx.sleep("inner", secs(1))).await }),
+        |ctx| {
+            Box::pin(async move {
+                let work = || async {
+                    tokio::time::sleep(secs(1)).await;
+                    ctx.event::<Ping>().await.map(drop)
+                };
+                ctx.step("outer", work).await
+            })
+        },
+    ];
+    for code in codes {
+        fails_with(code, |failure| {
+            assert!(failure.message.contains("from inside a step"), "{failure}");
+        });
+    }
+}
+
+#[test]
+fn timers_and_channels_inside_a_step_are_fine() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx, _: ()| async move {
+            let work = || async {
+                let (send, receive) = tokio::sync::oneshot::channel();
+                tokio::spawn(async move {
+                    tokio::time::sleep(secs(3)).await;
+                    let _ = send.send(5);
+                });
+                Ok::<u32, everstep::Error>(receive.await?)
+            };
+            ctx.step("a", work).await
+        };
+        let test = store.engine().function("w", code).start().await;
+        assert_eq!(output::<u32>(&start(&test).await).await, 5);
+    });
+}

@@ -1,0 +1,313 @@
+//! Random workflows: programs as data, and the workflow that runs them and writes down everything it saw.
+//!
+//! A program is a sequence of operations, some of them joins of further sequences. Whatever it calls and whatever it
+//! gets back goes into a trace; two executions of one journal must have the same trace.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use everstep::{AnyEvent, Ctx, Error, Event, Result, Retry, Rpc, millis};
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Op {
+    /// A step of that name that takes a while and fails so many times first.
+    Step {
+        name: u8,
+        takes_ms: u16,
+        failures: u8,
+    },
+    /// A step that gives its failure back as data.
+    TryStep {
+        name: u8,
+        takes_ms: u16,
+    },
+    Sleep {
+        name: u8,
+        ms: u16,
+    },
+    Wait {
+        event: u8,
+        timeout_ms: Option<u16>,
+    },
+    Ask {
+        timeout_ms: u16,
+    },
+    Note,
+    Row,
+    Emit,
+    Look,
+    Version {
+        change: u8,
+    },
+    Join(Vec<Vec<Op>>),
+    /// The first of a step and an event; the other is dropped.
+    Either {
+        name: u8,
+        takes_ms: u16,
+        event: u8,
+    },
+}
+
+/// What happens from outside, and when.
+#[derive(Clone, Debug)]
+pub(crate) enum Happening {
+    Send(u8),
+    Answer,
+    /// The process dies and another takes over.
+    Crash,
+}
+
+fn simple() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        4 => (0u8..3, 0u16..40, prop_oneof![4 => Just(0u8), 1 => 1u8..3])
+            .prop_map(|(name, takes_ms, failures)| Op::Step { name, takes_ms, failures }),
+        1 => (0u8..3, 0u16..20).prop_map(|(name, takes_ms)| Op::TryStep { name, takes_ms }),
+        2 => (0u8..3, 0u16..60).prop_map(|(name, ms)| Op::Sleep { name, ms }),
+        2 => (0u8..2, prop_oneof![Just(None), (1u16..80).prop_map(Some)])
+            .prop_map(|(event, timeout_ms)| Op::Wait { event, timeout_ms }),
+        1 => (1u16..80).prop_map(|timeout_ms| Op::Ask { timeout_ms }),
+        1 => Just(Op::Note),
+        1 => Just(Op::Row),
+        1 => Just(Op::Emit),
+        1 => Just(Op::Look),
+        1 => (0u8..2).prop_map(|change| Op::Version { change }),
+        1 => (0u8..3, 0u16..40, 0u8..2)
+            .prop_map(|(name, takes_ms, event)| Op::Either { name, takes_ms, event }),
+    ]
+}
+
+pub(crate) fn program() -> impl Strategy<Value = Vec<Op>> {
+    let sequence = proptest::collection::vec(simple(), 0..4);
+    let inner_join = proptest::collection::vec(sequence, 1..4).prop_map(Op::Join);
+    let op = prop_oneof![3 => simple(), 1 => inner_join];
+    let branch = proptest::collection::vec(op, 0..4);
+    let join = proptest::collection::vec(branch, 1..4).prop_map(Op::Join);
+    proptest::collection::vec(prop_oneof![3 => simple(), 2 => join], 1..6)
+}
+
+pub(crate) fn happenings(crashes: bool) -> impl Strategy<Value = Vec<(u16, Happening)>> {
+    let happening = if crashes {
+        prop_oneof![
+            4 => (0u8..2).prop_map(Happening::Send),
+            2 => Just(Happening::Answer),
+            2 => Just(Happening::Crash),
+        ]
+        .boxed()
+    } else {
+        prop_oneof![4 => (0u8..2).prop_map(Happening::Send), 2 => Just(Happening::Answer)].boxed()
+    };
+    proptest::collection::vec((0u16..60, happening), 0..10)
+}
+
+#[derive(Serialize, Deserialize)]
+struct Zero(u32);
+impl Event for Zero {
+    const NAME: &'static str = "zero";
+}
+
+#[derive(Serialize, Deserialize)]
+struct One(u32);
+impl Event for One {
+    const NAME: &'static str = "one";
+}
+
+pub(crate) fn event_name(event: u8) -> &'static str {
+    if event == 0 { Zero::NAME } else { One::NAME }
+}
+
+#[derive(Serialize)]
+struct Ask;
+impl Rpc for Ask {
+    const METHOD: &'static str = "ask";
+    type Answer = u32;
+}
+
+/// The traces of all executions so far, and how often the work of each step was done.
+#[derive(Clone, Default)]
+pub(crate) struct Witness(Arc<Mutex<Seen>>);
+
+#[derive(Default)]
+struct Seen {
+    traces: Vec<Vec<String>>,
+    completed: HashMap<String, u32>,
+    attempts: HashMap<String, u32>,
+}
+
+impl Witness {
+    fn begin(&self) -> Trace {
+        let mut seen = self.0.lock().unwrap();
+        seen.traces.push(Vec::new());
+        Trace {
+            witness: self.clone(),
+            index: seen.traces.len() - 1,
+        }
+    }
+
+    pub(crate) fn traces(&self) -> Vec<Vec<String>> {
+        self.0.lock().unwrap().traces.clone()
+    }
+
+    /// How often the work at a place ran to its end.
+    pub(crate) fn completions(&self) -> HashMap<String, u32> {
+        self.0.lock().unwrap().completed.clone()
+    }
+}
+
+#[derive(Clone)]
+struct Trace {
+    witness: Witness,
+    index: usize,
+}
+
+impl Trace {
+    fn saw(&self, what: String) {
+        self.witness.0.lock().unwrap().traces[self.index].push(what);
+    }
+}
+
+/// The workflow that runs a program. It returns its own trace.
+pub(crate) async fn run_program(
+    ctx: Ctx<AnyEvent>,
+    program: Vec<Op>,
+    witness: Witness,
+) -> Result<Vec<String>> {
+    let trace = witness.begin();
+    run_sequence(&ctx, &program, &trace, "r".to_owned()).await?;
+    trace.saw("end".to_owned());
+    let traces = witness.traces();
+    Ok(traces[trace.index].clone())
+}
+
+fn run_sequence<'a>(
+    ctx: &'a Ctx<AnyEvent>,
+    ops: &'a [Op],
+    trace: &'a Trace,
+    path: String,
+) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>> {
+    Box::pin(async move {
+        for (index, op) in ops.iter().enumerate() {
+            let place = format!("{path}.{index}");
+            trace.saw(format!("{place} calls"));
+            let result = run_op(ctx, op, trace, &place).await?;
+            trace.saw(format!("{place} = {result}"));
+        }
+        Ok(())
+    })
+}
+
+async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Result<String> {
+    Ok(match op {
+        Op::Step {
+            name,
+            takes_ms,
+            failures,
+        } => {
+            let value: String = ctx
+                .step(&format!("s{name}"), || {
+                    work(trace, place, *takes_ms, *failures)
+                })
+                .retry(Retry::constant(5, millis(7)))
+                .await?;
+            value
+        }
+        Op::TryStep { name, takes_ms } => {
+            let tried: Result<String, _> = ctx
+                .try_step(&format!("s{name}"), || {
+                    work(trace, place, *takes_ms, u8::MAX)
+                })
+                .with(|step| step.retry(Retry::constant(1, millis(3))))
+                .await?;
+            format!("{:?}", tried.map_err(|failure| failure.error.message))
+        }
+        Op::Sleep { name, ms } => {
+            ctx.sleep(&format!("n{name}"), millis(u64::from(*ms)))
+                .await?;
+            "slept".to_owned()
+        }
+        Op::Wait { event, timeout_ms } => wait(ctx, *event, timeout_ms.unwrap_or(200)).await?,
+        Op::Ask { timeout_ms } => {
+            format!(
+                "{:?}",
+                ctx.rpc(Ask).timeout(millis(u64::from(*timeout_ms))).await?
+            )
+        }
+        Op::Note => {
+            ctx.note(place);
+            "noted".to_owned()
+        }
+        Op::Row => {
+            ctx.set_row("rows", place, &1)?;
+            "set".to_owned()
+        }
+        Op::Emit => {
+            ctx.emit("topic", &place)?;
+            "emitted".to_owned()
+        }
+        Op::Look => format!("{} {} {}", ctx.now(), ctx.random(), ctx.uuid()),
+        Op::Version { change } => format!("v{}", ctx.version(&format!("c{change}"), 3)?),
+        Op::Join(branches) => {
+            let sequences = branches
+                .iter()
+                .enumerate()
+                .map(|(index, ops)| run_sequence(ctx, ops, trace, format!("{place}/{index}")));
+            for result in futures_util::future::join_all(sequences).await {
+                result?;
+            }
+            "joined".to_owned()
+        }
+        Op::Either {
+            name,
+            takes_ms,
+            event,
+        } => {
+            let step = ctx.step(&format!("s{name}"), || work(trace, place, *takes_ms, 0));
+            tokio::select! {
+                biased;
+                value = step => value?,
+                event = wait(ctx, *event, 500) => event?,
+            }
+        }
+    })
+}
+
+async fn wait(ctx: &Ctx<AnyEvent>, event: u8, timeout_ms: u16) -> Result<String> {
+    let timeout = millis(u64::from(timeout_ms));
+    Ok(if event == 0 {
+        format!(
+            "{:?}",
+            ctx.event::<Zero>()
+                .timeout(timeout)
+                .await?
+                .map(|event| event.0)
+        )
+    } else {
+        format!(
+            "{:?}",
+            ctx.event::<One>()
+                .timeout(timeout)
+                .await?
+                .map(|event| event.0)
+        )
+    })
+}
+
+async fn work(trace: &Trace, place: &str, takes_ms: u16, failures: u8) -> Result<String> {
+    let attempt = {
+        let mut seen = trace.witness.0.lock().unwrap();
+        let attempts = seen.attempts.entry(place.to_owned()).or_default();
+        *attempts += 1;
+        *attempts
+    };
+    if takes_ms > 0 {
+        tokio::time::sleep(Duration::from_millis(u64::from(takes_ms))).await;
+    }
+    if attempt <= u32::from(failures) {
+        return Err(Error::new(format!("{place} fails")));
+    }
+    let mut seen = trace.witness.0.lock().unwrap();
+    *seen.completed.entry(place.to_owned()).or_default() += 1;
+    Ok(format!("{place} done"))
+}

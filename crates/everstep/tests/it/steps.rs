@@ -1,0 +1,444 @@
+//! Steps and replay: what is recorded once is never done again.
+
+use std::collections::{BTreeMap, HashMap};
+
+use everstep::{
+    Body, Ctx, Error, ErrorCode, Retry, RunStatus, StepStatus, Timestamp, hours, minutes, secs,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::support::{
+    Ping, Seen, fail, failure, for_each_store, json, ok, output, ping, restart, start, start_with,
+};
+
+// B1, B2
+#[test]
+fn a_completed_step_is_not_executed_again_even_if_it_returned_nothing() {
+    for_each_store(async |store| {
+        let code = async |ctx: Ctx, _: ()| {
+            let a: u32 = ctx.step("a", || ok(7)).await?;
+            ctx.step("b", || ok(())).await?;
+            ctx.sleep("nap", hours(1)).await?;
+            Ok(a + 1)
+        };
+        let mut test = store
+            .engine()
+            .function("w", move |ctx, input| code(ctx, input))
+            .start()
+            .await;
+        start(&test).await;
+        test.advance(minutes(1)).await;
+        let run = restart(&mut test).await;
+        assert_eq!(output::<u32>(&run).await, 8);
+        assert_eq!((test.calls("a"), test.calls("b")), (1, 1));
+    });
+}
+
+// B1
+#[test]
+fn a_step_cut_short_by_a_crash_runs_again_and_no_other_does() {
+    for_each_store(async |store| {
+        let mut test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let a: u32 = ctx.step("a", || ok(1)).await?;
+                let b: u32 = ctx
+                    .step("b", || async {
+                        tokio::time::sleep(minutes(10)).await;
+                        ok(2).await
+                    })
+                    .await?;
+                Ok(a + b)
+            })
+            .start()
+            .await;
+        start(&test).await;
+        test.advance(minutes(5)).await;
+        let run = restart(&mut test).await;
+        assert_eq!(output::<u32>(&run).await, 3);
+        assert_eq!((test.calls("a"), test.calls("b")), (1, 2));
+        let steps = [
+            ("a:0", StepStatus::Completed, 1),
+            ("b:0", StepStatus::Completed, 2),
+        ];
+        test.journal(&run).await.assert_steps(&steps);
+    });
+}
+
+// B3
+#[test]
+fn a_failed_attempt_records_its_error_and_no_output() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                ctx.step("a", || fail("no luck"))
+                    .retry(Retry::constant(1, hours(1)))
+                    .await
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Retrying).await;
+        let step = run.inspect().await.unwrap().overview.steps.remove(0);
+        assert_eq!(
+            (step.status, step.attempts, step.result),
+            (StepStatus::Retrying, 1, None)
+        );
+        assert_eq!(step.error.unwrap().message, "no luck");
+    });
+}
+
+// B4
+#[test]
+fn a_caught_failure_is_the_same_after_a_restart_and_the_step_stays_failed() {
+    for_each_store(async |store| {
+        let seen = Seen::new();
+        let inside = seen.clone();
+        let code = move |ctx: Ctx, _: ()| {
+            let seen = inside.clone();
+            async move {
+                let caught = ctx.try_step("a", || fail("no luck")).await?;
+                seen.add(caught.unwrap_err());
+                ctx.sleep("nap", hours(1)).await?;
+                Ok(())
+            }
+        };
+        let mut test = store.engine().function("w", code).start().await;
+        start(&test).await;
+        test.advance(minutes(5)).await;
+        let run = restart(&mut test).await;
+        output::<()>(&run).await;
+        let seen = seen.take();
+        assert_eq!(seen.len(), 2);
+        assert_eq!(seen[0], seen[1]);
+        assert_eq!(
+            (seen[0].error.message.as_str(), seen[0].error.attempt),
+            ("no luck", 4)
+        );
+        assert_eq!(test.calls("a"), 4);
+    });
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Rich {
+    when: Timestamp,
+    bytes: Vec<u8>,
+    by_name: BTreeMap<String, Option<i64>>,
+    float: f64,
+    big: u64,
+    kind: Kind,
+    text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Kind {
+    Unit,
+    Tuple(u8, char),
+}
+
+// B6
+#[test]
+fn rich_results_are_equal_live_and_replayed() {
+    for_each_store(async |store| {
+        let rich = Rich {
+            when: Timestamp::from_millis(1_794_729_600_123),
+            bytes: vec![0, 255, 7],
+            by_name: [
+                ("a".to_owned(), Some(i64::MIN)),
+                ("ü\u{0}\"".to_owned(), None),
+            ]
+            .into(),
+            float: 123_456_789.123_456_79,
+            big: u64::MAX,
+            kind: Kind::Tuple(3, '\u{10FFFF}'),
+            text: "line\nbreak".to_owned(),
+        };
+        let seen = Seen::new();
+        let (inside, given) = (seen.clone(), rich.clone());
+        let code = move |ctx: Ctx, _: ()| {
+            let (seen, given) = (inside.clone(), given.clone());
+            async move {
+                seen.add(ctx.step("rich", || ok(given.clone())).await?);
+                seen.add(Rich {
+                    kind: ctx.step("unit", || ok(Kind::Unit)).await?,
+                    ..given.clone()
+                });
+                ctx.sleep("nap", hours(1)).await
+            }
+        };
+        let mut test = store.engine().function("w", code).start().await;
+        start(&test).await;
+        test.advance(minutes(1)).await;
+        output::<()>(&restart(&mut test).await).await;
+        let unit = Rich {
+            kind: Kind::Unit,
+            ..rich.clone()
+        };
+        assert_eq!(seen.take(), [rich.clone(), unit.clone(), rich, unit]);
+    });
+}
+
+// B6
+#[test]
+fn floats_come_back_bit_for_bit() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let mut changed = Vec::new();
+                let floats: Vec<f64> = (0..2_000).map(|_| f64::from_bits(ctx.random())).collect();
+                let floats: Vec<f64> = floats
+                    .into_iter()
+                    .filter(|float| float.is_finite())
+                    .collect();
+                let back: Vec<f64> = ctx.step("floats", || ok(floats.clone())).await?;
+                for (there, back) in floats.iter().zip(back) {
+                    if there.to_bits() != back.to_bits() {
+                        changed.push(there.to_string());
+                    }
+                }
+                Ok(changed)
+            })
+            .start()
+            .await;
+        assert_eq!(output::<Vec<String>>(&start(&test).await).await, [""; 0]);
+    });
+}
+
+// B7
+#[test]
+fn an_unserialisable_result_fails_the_step_with_a_clear_error_and_no_retry() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let map: HashMap<Vec<u8>, u8> = ctx
+                    .step("pairs", || ok(HashMap::from([(vec![1], 2)])))
+                    .await?;
+                Ok(map.len())
+            })
+            .start()
+            .await;
+        let failure = failure(&start(&test).await).await;
+        assert!(failure.is(ErrorCode::Unserializable), "{failure:?}");
+        assert!(failure.message.contains("step `pairs`"), "{failure}");
+        assert_eq!(test.calls("pairs"), 1);
+    });
+}
+
+// B8
+#[test]
+fn an_oversized_result_fails_the_step_naming_it_and_the_limit() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                ctx.step("report", || ok("x".repeat(1024 * 1024))).await
+            })
+            .start()
+            .await;
+        let failure = failure(&start(&test).await).await;
+        assert!(failure.is(ErrorCode::PayloadTooLarge), "{failure:?}");
+        assert!(
+            failure.message.contains("`report`") && failure.message.contains("1048576"),
+            "{failure}"
+        );
+        assert_eq!(test.calls("report"), 1);
+    });
+}
+
+// B10, B198
+#[test]
+fn steps_of_one_name_are_counted() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let mut sum = 0;
+                for n in 0..3 {
+                    sum += ctx.step("item", || ok(n)).await?;
+                }
+                Ok(sum)
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        assert_eq!(output::<u32>(&run).await, 3);
+        let steps = ["item:0", "item:1", "item:2"].map(|place| (place, StepStatus::Completed, 1));
+        test.journal(&run).await.assert_steps(&steps);
+    });
+}
+
+// B15
+#[test]
+fn a_step_sees_its_attempt_its_name_its_count_and_its_options() {
+    for_each_store(async |store| {
+        let seen = Seen::new();
+        let inside = seen.clone();
+        let code = move |ctx: Ctx, _: ()| {
+            let seen = inside.clone();
+            async move {
+                for _ in 0..2 {
+                    ctx.step_with("a", |mut step| {
+                        let (limit, key) = (step.options.retry.limit, step.idempotency_key());
+                        seen.add((step.attempt, step.name.clone(), step.count, limit, key));
+                        // Its own copy: nothing follows from this.
+                        step.options.retry.limit = 99;
+                        async move {
+                            if step.attempt < 3 {
+                                Err(Error::new("again"))
+                            } else {
+                                Ok(())
+                            }
+                        }
+                    })
+                    .retry(Retry::constant(2, secs(1)))
+                    .await?;
+                }
+                Ok(())
+            }
+        };
+        let test = store.engine().function("w", code).start().await;
+        output::<()>(&start(&test).await).await;
+        let seen = seen.take();
+        let short: Vec<_> = seen
+            .iter()
+            .map(|(attempt, name, count, limit, _)| (*attempt, name.as_str(), *count, *limit))
+            .collect();
+        assert_eq!(
+            short,
+            [1, 2, 3]
+                .map(|n| (n, "a", 0, 2))
+                .into_iter()
+                .chain([1, 2, 3].map(|n| (n, "a", 1, 2)))
+                .collect::<Vec<_>>()
+        );
+        let keys: Vec<_> = seen.iter().map(|(.., key)| key).collect();
+        assert!(
+            keys[0] == keys[1] && keys[1] == keys[2],
+            "all attempts of a step share its key"
+        );
+        assert_ne!(keys[0], keys[3], "another step has another key");
+    });
+}
+
+// B16
+#[test]
+fn options_are_fixed_by_the_first_attempt() {
+    for_each_store(async |store| {
+        let with = |retry: Retry| {
+            move |ctx: Ctx, _: ()| async move { ctx.step("a", || fail("no luck")).retry(retry).await }
+        };
+        let mut test = store
+            .engine()
+            .function("w", with(Retry::constant(3, hours(1))))
+            .start()
+            .await;
+        start(&test).await;
+        test.advance(minutes(30)).await;
+        test.redeploy(|deploy| deploy.function("w", with(Retry::none())))
+            .await;
+        let begun = test.now();
+        let failure = failure(&test.run("r").await.unwrap()).await;
+        assert!(failure.is(ErrorCode::StepExhausted));
+        assert_eq!(test.calls("a"), 4);
+        assert_eq!(begun.until(test.now()).as_secs() / 60, 150);
+    });
+}
+
+// B18
+#[test]
+fn replaying_an_unchanged_history_writes_nothing() {
+    for_each_store(async |store| {
+        let mut test = store
+            .engine()
+            .evict_all()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                ctx.note("begun");
+                let a: u32 = ctx.step("a", || ok(1)).await?;
+                ctx.set_row("progress", "a", &a)?;
+                let Ping(n) = ctx.event::<Ping>().await?;
+                Ok(a + n)
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Waiting).await;
+        let before = run.journal().await.unwrap();
+        // Wakes the run, which is rebuilt from its journal and waits again.
+        run.send_by_name("other", json(&()), None).await.unwrap();
+        test.reach(&run, RunStatus::Waiting).await;
+        let run = restart(&mut test).await;
+        run.send_by_name("other", json(&()), None).await.unwrap();
+        test.reach(&run, RunStatus::Waiting).await;
+        let after = run.journal().await.unwrap();
+        assert_eq!(after[..before.len()], before);
+        let rest: Vec<_> = after[before.len()..]
+            .iter()
+            .map(|entry| entry.record.body.type_name())
+            .collect();
+        assert_eq!(rest, ["event", "event"]);
+        ping(&run, 2).await;
+        assert_eq!(output::<u32>(&run).await, 3);
+    });
+}
+
+// B22
+#[test]
+fn a_sensitive_result_is_marked_and_hidden_but_the_code_gets_it() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let secret: String = ctx
+                    .step("secret", || ok("s3cret".to_owned()))
+                    .sensitive()
+                    .await?;
+                let caught = ctx
+                    .try_step("broken", || fail("told openly"))
+                    .with(|step| step.sensitive())
+                    .await?;
+                Ok((secret.len(), caught.unwrap_err().error.message))
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        assert_eq!(
+            output::<(usize, String)>(&run).await,
+            (6, "told openly".to_owned())
+        );
+        let steps = run.inspect().await.unwrap().overview.steps;
+        assert_eq!((steps[0].sensitive, &steps[0].result), (true, &None));
+        assert_eq!(steps[1].error.as_ref().unwrap().message, "told openly");
+        let marked =
+            run.journal().await.unwrap().into_iter().any(
+                |entry| matches!(entry.record.body, Body::StepCompleted(step) if step.sensitive),
+            );
+        assert!(
+            marked,
+            "readers of the journal can tell that it must be redacted"
+        );
+    });
+}
+
+// B24
+#[test]
+fn the_first_input_is_used_whatever_comes_later() {
+    for_each_store(async |store| {
+        let mut test = store
+            .engine()
+            .function("w", |ctx: Ctx, n: u32| async move {
+                ctx.sleep("nap", hours(1)).await?;
+                Ok(n)
+            })
+            .start()
+            .await;
+        start_with(&test, &1).await;
+        test.advance(minutes(1)).await;
+        test.restart().await;
+        let run = start_with(&test, &2).await;
+        assert!(!run.created());
+        assert_eq!(output::<u32>(&run).await, 1);
+    });
+}

@@ -1,0 +1,144 @@
+//! What the behaviour tests share: every test runs on each store, on a virtual clock.
+
+use std::sync::{Arc, Mutex};
+
+use everstep::testing::{TestEngine, TestEngineBuilder, VirtualRuntime, virtual_time};
+use everstep::{Error, Event, Failure, Payload, Result, RunHandle, Timestamp, WaitError};
+use everstep_store::{MemoryStore, Store, TimerQuery, TimerRow};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The store a test runs on.
+pub(crate) enum TestStore {
+    Memory(MemoryStore),
+    #[cfg(feature = "embedded")]
+    Directory(tempfile::TempDir, Arc<VirtualRuntime>),
+}
+
+impl TestStore {
+    pub(crate) fn engine(&self) -> TestEngineBuilder {
+        let builder = TestEngine::builder();
+        match self {
+            Self::Memory(store) => builder.store(Arc::new(store.clone())),
+            #[cfg(feature = "embedded")]
+            Self::Directory(directory, _) => builder.directory(directory.path()),
+        }
+    }
+
+    /// The timers left in the store after the engine has ended.
+    pub(crate) async fn timers_left(&self, test: TestEngine) -> Vec<TimerRow> {
+        test.shutdown().await;
+        drop(test);
+        let store: Arc<dyn Store> = match self {
+            Self::Memory(store) => Arc::new(store.clone()),
+            #[cfg(feature = "embedded")]
+            Self::Directory(directory, clock) => {
+                let store =
+                    everstep_store_embedded::EmbeddedStore::open(directory.path(), clock.clone());
+                Arc::new(store.unwrap())
+            }
+        };
+        let everything = TimerQuery {
+            until: Timestamp::from_millis(u64::MAX),
+            after: None,
+            limit: usize::MAX,
+        };
+        store.timers(everything).await.unwrap()
+    }
+}
+
+/// Runs a test in memory and on disk.
+pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
+    println!("in memory");
+    virtual_time(async {
+        let clock = Arc::new(VirtualRuntime::new(0));
+        test(&TestStore::Memory(MemoryStore::new(clock))).await;
+    });
+    #[cfg(feature = "embedded")]
+    virtual_time(async {
+        println!("embedded");
+        let clock = Arc::new(VirtualRuntime::new(0));
+        test(&TestStore::Directory(tempfile::tempdir().unwrap(), clock)).await;
+    });
+}
+
+pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> Payload {
+    Payload::from_value(value).unwrap()
+}
+
+/// A step's work that succeeds.
+pub(crate) async fn ok<T>(value: T) -> Result<T> {
+    Ok(value)
+}
+
+/// A step's work that fails and may be retried.
+pub(crate) async fn fail(message: &str) -> Result<u32> {
+    Err(Error::new(message))
+}
+
+/// Starts run `r` of workflow `w` without input.
+pub(crate) async fn start(test: &TestEngine) -> RunHandle {
+    start_with(test, &()).await
+}
+
+/// Starts run `r` of workflow `w`.
+pub(crate) async fn start_with(test: &TestEngine, input: &impl Serialize) -> RunHandle {
+    test.start_by_name("w", json(input)).id("r").await.unwrap()
+}
+
+/// Crashes, starts again, and gives run `r`.
+pub(crate) async fn restart(test: &mut TestEngine) -> RunHandle {
+    test.restart().await;
+    test.run("r").await.unwrap()
+}
+
+/// What a run returned.
+pub(crate) async fn output<T: DeserializeOwned>(run: &RunHandle) -> T {
+    run.wait_json().await.unwrap().decode().unwrap()
+}
+
+/// Why a run failed.
+pub(crate) async fn failure(run: &RunHandle) -> Failure {
+    match run.wait_json().await {
+        Err(WaitError::Failed(failure)) => failure,
+        other => panic!("the run did not fail: {other:?}"),
+    }
+}
+
+/// What workflow code saw, over all its executions.
+pub(crate) struct Seen<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Seen<T> {
+    pub(crate) fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    pub(crate) fn add(&self, value: T) {
+        self.0.lock().unwrap().push(value);
+    }
+
+    pub(crate) fn take(&self) -> Vec<T> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl<T> Clone for Seen<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+/// An event with a number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ping(pub(crate) u32);
+
+impl Event for Ping {
+    const NAME: &'static str = "ping";
+}
+
+/// Sends [`Ping`] to an untyped run.
+pub(crate) async fn ping(run: &RunHandle, n: u32) {
+    run.send_by_name(Ping::NAME, json(&Ping(n)), None)
+        .await
+        .unwrap();
+}

@@ -1,0 +1,74 @@
+//! A run whose code ends the process each time it is executed.
+
+use std::time::Duration;
+
+use everstep::{AnyEvent, Ctx, Result, RunStatus, secs};
+
+use crate::support::{for_each_store, output, restart, start};
+
+/// A run that somebody else takes over after a crash needs the dead node's lease to run out first.
+const LEASE_AND_SWEEP: Duration = secs(60);
+
+async fn deadly(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    let value: u32 = ctx
+        .step("deadly", || async {
+            tokio::time::sleep(secs(600)).await;
+            Ok::<_, everstep::Error>(7)
+        })
+        .await?;
+    Ok(value)
+}
+
+#[test]
+fn after_ten_takeovers_without_progress_a_run_is_paused_until_it_is_resumed() {
+    for_each_store(async |store| {
+        let mut test = store.engine().function("w", deadly).start().await;
+        start(&test).await;
+        for _ in 0..10 {
+            test.advance(LEASE_AND_SWEEP).await;
+            let run = restart(&mut test).await;
+            test.advance(LEASE_AND_SWEEP).await;
+            assert_eq!(run.status().await.unwrap(), RunStatus::Running);
+        }
+        let run = restart(&mut test).await;
+        test.reach(&run, RunStatus::Paused).await;
+        let why = run.why().await.unwrap().to_string();
+        assert!(
+            why.contains("taken over 11 times without progress"),
+            "{why}"
+        );
+        assert!(run.resume().await.unwrap());
+        assert_eq!(output::<u32>(&run).await, 7);
+        assert!(!run.resume().await.unwrap(), "it is not paused any more");
+    });
+}
+
+#[test]
+fn takeovers_use_up_no_retry_and_progress_resets_their_count() {
+    for_each_store(async |store| {
+        let slow = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            for _ in 0..3 {
+                let _: () = ctx
+                    .step("slow", || async {
+                        tokio::time::sleep(secs(90)).await;
+                        Ok::<_, everstep::Error>(())
+                    })
+                    .await?;
+            }
+            Ok(())
+        };
+        let mut test = store.engine().function("w", slow).start().await;
+        let mut run = start(&test).await;
+        for _ in 0..3 {
+            // Five deploys in the middle of each step: fifteen in all, but never more than ten in a row.
+            for _ in 0..5 {
+                test.advance(LEASE_AND_SWEEP).await;
+                run = restart(&mut test).await;
+            }
+            test.advance(secs(170)).await;
+        }
+        run.wait_json_within(secs(600)).await.unwrap();
+        let journal = test.journal(&run).await;
+        assert_eq!(journal.count("step_failed"), 0);
+    });
+}

@@ -1,0 +1,130 @@
+//! The process that gets killed: starts runs, sends them events, waits for them, and says what was acknowledged.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep::{Accepts, Ctx, Engine, Error, Event, Result, Retry, Workflow, millis};
+use serde::{Deserialize, Serialize};
+
+/// Steps of an order.
+pub(crate) const STEPS: [&str; 8] = [
+    "check", "reserve", "charge", "pack", "label", "ship", "notify", "archive",
+];
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Confirmed {
+    by: u32,
+}
+
+impl Event for Confirmed {
+    const NAME: &'static str = "confirmed";
+}
+
+/// Does its steps with visible effects, sleeps, and waits for an event.
+struct Order {
+    effects: Arc<PathBuf>,
+}
+
+impl Accepts<Confirmed> for Order {}
+
+impl Workflow for Order {
+    const NAME: &'static str = "order";
+    type Input = u32;
+    type Output = u64;
+
+    async fn run(&self, ctx: Ctx<Self>, number: u32) -> Result<u64> {
+        let id = ctx.metadata().id;
+        let mut total = u64::from(number);
+        for (index, step) in STEPS.into_iter().enumerate() {
+            if index == 2 {
+                total += u64::from(ctx.event::<Confirmed>().await?.by);
+            }
+            let value: u64 = ctx
+                .step_with(step, |context| {
+                    let line = format!("{id} {} {}", context.name, context.attempt);
+                    effect(self.effects.clone(), line, number, context.attempt)
+                })
+                .retry(Retry::constant(5, millis(2)))
+                .await?;
+            total += value;
+            ctx.sleep("rest", millis(u64::from(20 + number % 90)))
+                .await?;
+        }
+        Ok(total)
+    }
+}
+
+/// What an order of this number must come to.
+pub(crate) fn expected(number: u32) -> u64 {
+    u64::from(number) + 1_000 + STEPS.len() as u64 * u64::from(number % 10)
+}
+
+/// The effect of a step: one line in a file that survives the process. Some first attempts fail after it.
+async fn effect(file: Arc<PathBuf>, line: String, number: u32, attempt: u32) -> Result<u64> {
+    tokio::time::sleep(Duration::from_millis(u64::from(number % 5))).await;
+    let mut file = OpenOptions::new().append(true).create(true).open(&*file)?;
+    file.write_all(format!("{line}\n").as_bytes())?;
+    if number.is_multiple_of(11) && attempt == 1 {
+        return Err(Error::new("the first attempt fails"));
+    }
+    Ok(u64::from(number % 10))
+}
+
+fn say(line: String) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}");
+    let _ = out.flush();
+}
+
+pub(crate) fn run(dir: &Path) -> ExitCode {
+    let runs: u32 = std::env::var("EVERSTEP_KILL9_RUNS")
+        .unwrap()
+        .parse()
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_time()
+        .build()
+        .unwrap();
+    runtime.block_on(work(dir, runs));
+    ExitCode::SUCCESS
+}
+
+async fn work(dir: &Path, runs: u32) {
+    let effects = Arc::new(dir.join("effects"));
+    let engine = Engine::open(dir.join("data"))
+        .workflow(Order { effects })
+        .start()
+        .await
+        .unwrap();
+    say("open".to_owned());
+    let all = (0..runs).map(|number| {
+        let engine = engine.clone();
+        tokio::spawn(async move { order(&engine, number).await })
+    });
+    for order in all.collect::<Vec<_>>() {
+        order.await.unwrap();
+    }
+    engine.shutdown().await;
+    say("end".to_owned());
+}
+
+async fn order(engine: &Engine, number: u32) {
+    let id = format!("order-{number}");
+    let run = engine.start::<Order>(&number).id(&id).await.unwrap();
+    say(format!("started {id}"));
+    // A finished run refuses the event; it was sent before, then.
+    if run
+        .send_once(&Confirmed { by: 1_000 }, format!("confirm-{number}"))
+        .await
+        .is_ok()
+    {
+        say(format!("sent {id} confirm-{number}"));
+    }
+    let total = run.wait().await.unwrap();
+    say(format!("done {id} {total}"));
+}
