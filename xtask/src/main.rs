@@ -4,11 +4,15 @@
 
 mod bench;
 mod check;
+mod commands;
+mod documents;
 mod examples;
 mod failure;
 mod install;
 mod manifest;
 mod process;
+mod program;
+mod scratch;
 mod stage;
 mod test;
 mod tidy;

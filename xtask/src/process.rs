@@ -88,6 +88,16 @@ impl Invocation {
         output.status.success().then_some(output.stdout)
     }
 
+    /// What it said on its error output, however it ended.
+    pub(crate) fn complaints(&self) -> Result<String, Failure> {
+        println!("      $ {}", self.shown());
+        let output = self
+            .command()
+            .output()
+            .map_err(|error| self.failed(&format!("could not be started: {error}")))?;
+        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
     /// The command as a person would type it.
     pub(crate) fn shown(&self) -> String {
         let variables = self

@@ -2,10 +2,12 @@
 //! then runs every stage below in order. A new kind of test is one more line in `STAGES`.
 
 use crate::check;
+use crate::commands;
 use crate::examples;
 use crate::failure::Failure;
 use crate::install;
 use crate::process::Invocation;
+use crate::program;
 use crate::stage::{self, Stage, Verdict};
 
 const PREPARE: &[Stage] = &[Stage {
@@ -34,6 +36,30 @@ const STAGES: &[Stage] = &[
         about: "every example",
         release: false,
         run: examples::run_all,
+    },
+    Stage {
+        name: "program",
+        about: "the program of the README, made, killed and continued as it says",
+        release: false,
+        run: program::run,
+    },
+    Stage {
+        name: "commands",
+        about: "every shell command of the README and the guides",
+        release: true,
+        run: commands::run_all,
+    },
+    Stage {
+        name: "hot-equals-cold",
+        about: "10,000 random workflows, hot, evicted, crashed and replayed",
+        release: true,
+        run: hot_equals_cold,
+    },
+    Stage {
+        name: "kill9",
+        about: "a process killed again and again loses nothing",
+        release: true,
+        run: kill9,
     },
 ];
 
@@ -68,6 +94,19 @@ fn tests() -> Result<Verdict, Failure> {
 /// Apart from the other tests because nextest does not run them.
 fn doc_tests() -> Result<Verdict, Failure> {
     Invocation::cargo(&["test", "--doc", "--workspace", "--locked"]).run()?;
+    Ok(Verdict::Passed)
+}
+
+fn hot_equals_cold() -> Result<Verdict, Failure> {
+    let only = ["--test", "it", "hot_equals_cold"];
+    let test = ["test", "--release", "--locked", "--package", "everstep"];
+    Invocation::cargo(&[&test[..], &only[..]].concat()).run()?;
+    Ok(Verdict::Passed)
+}
+
+fn kill9() -> Result<Verdict, Failure> {
+    let test = ["test", "--release", "--locked", "--package", "everstep"];
+    Invocation::cargo(&[&test[..], &["--test", "kill9"]].concat()).run()?;
     Ok(Verdict::Passed)
 }
 
@@ -152,11 +191,16 @@ mod tests {
 
     #[test]
     fn everything_runs_in_order_unless_told_otherwise() {
-        let all = [
-            "tools", "format", "tidy", "lint", "docs", "tests", "doctests", "examples",
-        ];
-        assert_eq!(chosen(&["--quick"]).unwrap(), all);
+        let all: Vec<&str> = stages().iter().map(|stage| stage.name).collect();
         assert_eq!(chosen(&[]).unwrap(), [&all[..], &["slow"]].concat());
+        let is_quick = |stage: &&&'static Stage| !stage.release;
+        let quick: Vec<&str> = stages()
+            .iter()
+            .filter(is_quick)
+            .map(|stage| stage.name)
+            .collect();
+        assert_eq!(chosen(&["--quick"]).unwrap(), quick);
+        assert!(quick.len() < all.len(), "some stage is slow");
     }
 
     #[test]

@@ -24,6 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
+            "demo",
             "engine",
             "everstep",
             "model",

@@ -7,7 +7,16 @@ use super::runner::Problem;
 use super::rust_text::{line_at, positions, test_spans};
 
 /// Test files that may sleep.
-const SLEEPERS: &[Allowance] = &[];
+const SLEEPERS: &[Allowance] = &[
+    Allowance {
+        path: "crates/everstep/tests/it/",
+        reason: "every test there runs on the virtual clock of everstep::testing",
+    },
+    Allowance {
+        path: "crates/everstep/tests/kill9/child.rs",
+        reason: "its work takes real time, so that its process can be killed in the middle of it",
+    },
+];
 
 pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
     check_with(repository, SLEEPERS)

@@ -1,0 +1,66 @@
+//! What a step returns: JSON text of a given length that does not compress, cheap to make.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Sixty-four characters that JSON strings hold as they are.
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// The weights of a well-known mixing function (splitmix).
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Makes texts, each different from the others.
+pub(super) struct Texts {
+    /// Two less than the JSON has: the quotes.
+    chars: usize,
+    next: AtomicU64,
+}
+
+impl Texts {
+    /// Texts whose JSON has this many bytes, at least two.
+    pub(super) fn of_json_bytes(bytes: usize) -> Self {
+        Self {
+            chars: bytes.saturating_sub(2),
+            next: AtomicU64::new(1),
+        }
+    }
+
+    pub(super) fn next(&self) -> String {
+        let mut state = self.next.fetch_add(STEP, Ordering::Relaxed);
+        let mut text = String::with_capacity(self.chars);
+        while text.len() < self.chars {
+            state = state.wrapping_add(STEP);
+            let mut bits = mixed(state);
+            for _ in 0..10.min(self.chars - text.len()) {
+                let place = (bits & 63) as usize;
+                text.push(ALPHABET.get(place).copied().map_or('-', char::from));
+                bits >>= 6;
+            }
+        }
+        text
+    }
+}
+
+fn mixed(state: u64) -> u64 {
+    let state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    state ^ (state >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_the_wanted_length_as_json() {
+        for bytes in [2, 3, 100, 101] {
+            let text = Texts::of_json_bytes(bytes).next();
+            assert_eq!(serde_json::to_string(&text).unwrap().len(), bytes);
+        }
+    }
+
+    #[test]
+    fn texts_differ() {
+        let texts = Texts::of_json_bytes(100);
+        assert_ne!(texts.next(), texts.next());
+    }
+}

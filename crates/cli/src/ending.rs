@@ -1,0 +1,130 @@
+//! How a command ended: exit codes for scripts, `error: <what> [code]` and a remedy for people.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Error;
+use everstep::{EngineError, ErrorCode, OpenError, StoreError, WaitError};
+
+use crate::error_pages;
+
+/// How a command ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// As hoped.
+    Well,
+    /// Otherwise; everything worth saying was said.
+    Badly,
+    /// Somebody interrupted it.
+    Interrupted,
+}
+
+impl From<Ending> for ExitCode {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Well => Self::SUCCESS,
+            Ending::Badly => Self::from(1),
+            Ending::Interrupted => Self::from(130),
+        }
+    }
+}
+
+/// The command line asks for something that does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub(crate) struct UsageError {
+    pub(crate) what: String,
+    pub(crate) remedy: String,
+}
+
+/// Says what went wrong and what to do, and gives the exit code.
+pub(crate) fn report(error: &Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        // Whoever read our output has seen enough.
+        return ExitCode::SUCCESS;
+    }
+    let code = code_of(error);
+    let mut text = format!("error: {error:#}");
+    if let Some(code) = code {
+        text.push_str(&format!(" [{code}]"));
+    }
+    if let Some(usage) = error.downcast_ref::<UsageError>() {
+        text.push_str(&format!("\n\n{}", usage.remedy));
+    } else if let Some(remedy) = code.and_then(error_pages::remedy) {
+        text.push_str(&format!("\n\n{remedy}"));
+    }
+    if let Some(code) = code {
+        text.push_str(&format!("\n\nMore: everstep explain {code}"));
+    }
+    // If stderr is gone too, the exit code must do.
+    let _ = writeln!(std::io::stderr(), "{text}");
+    ExitCode::from(exit_code(error, code))
+}
+
+fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
+    if error.is::<UsageError>() {
+        return 2;
+    }
+    match code {
+        Some(
+            ErrorCode::StoreLocked
+            | ErrorCode::StoreNewer
+            | ErrorCode::StoreCorrupt
+            | ErrorCode::StoreFull
+            | ErrorCode::StoreUnavailable
+            | ErrorCode::StorePoisoned
+            | ErrorCode::StoreUnsafe,
+        ) => 3,
+        _ => 1,
+    }
+}
+
+/// The code of the first error in the chain that has one.
+fn code_of(error: &Error) -> Option<ErrorCode> {
+    error.chain().find_map(|cause| {
+        if let Some(error) = cause.downcast_ref::<StoreError>() {
+            return Some(error.code());
+        }
+        if let Some(error) = cause.downcast_ref::<EngineError>() {
+            return Some(error.code());
+        }
+        if let Some(error) = cause.downcast_ref::<WaitError>() {
+            return Some(error.code());
+        }
+        match cause.downcast_ref::<OpenError>()? {
+            OpenError::Store(error) => Some(error.code()),
+            OpenError::Engine(error) => Some(error.code()),
+            OpenError::Name(_) => Some(ErrorCode::InvalidName),
+            OpenError::NameTaken(_) | OpenError::Options { .. } => Some(ErrorCode::InvalidOptions),
+            _ => None,
+        }
+    })
+}
+
+fn is_broken_pipe(error: &Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_cannot_be_used_has_an_exit_code_of_its_own() {
+        let place = "here".to_owned();
+        let error = Error::from(OpenError::Store(StoreError::Locked { place }));
+        let code = code_of(&error);
+        assert_eq!(code, Some(ErrorCode::StoreLocked));
+        assert_eq!(exit_code(&error, code), 3);
+    }
+
+    #[test]
+    fn a_wrong_command_line_ends_like_claps_own() {
+        let error = Error::from(UsageError {
+            what: "no".to_owned(),
+            remedy: "yes".to_owned(),
+        });
+        assert_eq!(exit_code(&error, None), 2);
+    }
+}

@@ -1,0 +1,88 @@
+//! The pages of `docs/errors/`, built into the binary, so that an explanation fits the release that gave the error.
+
+use everstep::ErrorCode;
+
+macro_rules! pages {
+    ($($code:ident => $word:literal,)*) => {
+        /// The page of a code; a test makes sure that every code has one.
+        pub(crate) fn page(code: ErrorCode) -> Option<&'static str> {
+            match code {
+                $(ErrorCode::$code => Some(include_str!(concat!("../../../docs/errors/", $word, ".md"))),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+pages! {
+    InvalidName => "invalid_name",
+    InvalidRunId => "invalid_run_id",
+    InvalidOptions => "invalid_options",
+    PayloadTooLarge => "payload_too_large",
+    Unserializable => "unserializable",
+    Undecodable => "undecodable",
+    UnknownWorkflow => "unknown_workflow",
+    UnknownRun => "unknown_run",
+    RunExists => "run_exists",
+    RunFinished => "run_finished",
+    EventNotAccepted => "event_not_accepted",
+    TooManyEvents => "too_many_events",
+    RpcNotOpen => "rpc_not_open",
+    SchemaMismatch => "schema_mismatch",
+    StepFailed => "step_failed",
+    StepExhausted => "step_exhausted",
+    StepTimedOut => "step_timed_out",
+    StepPanicked => "step_panicked",
+    WorkflowFailed => "workflow_failed",
+    WorkflowPanicked => "workflow_panicked",
+    DeadlineExceeded => "deadline_exceeded",
+    Diverged => "diverged",
+    NotDurable => "not_durable",
+    EventTimedOut => "event_timed_out",
+    WaitTimedOut => "wait_timed_out",
+    RunFailed => "run_failed",
+    RunCancelled => "run_cancelled",
+    RunTerminated => "run_terminated",
+    RollbackFailed => "rollback_failed",
+    NoProgress => "no_progress",
+    StoreLocked => "store_locked",
+    StoreNewer => "store_newer",
+    StoreCorrupt => "store_corrupt",
+    StoreFull => "store_full",
+    StoreUnavailable => "store_unavailable",
+    StorePoisoned => "store_poisoned",
+    StoreUnsafe => "store_unsafe",
+    JournalNewer => "journal_newer",
+    Fenced => "fenced",
+    ShuttingDown => "shutting_down",
+}
+
+/// The one line that says what a code means.
+pub(crate) fn summary(code: ErrorCode) -> Option<&'static str> {
+    let lines = page(code)?.lines();
+    lines
+        .map(str::trim)
+        .find(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The part of a code's page that says what to do.
+pub(crate) fn remedy(code: ErrorCode) -> Option<&'static str> {
+    let (_, below) = page(code)?.split_once("## What to do")?;
+    let section = below.split("\n## ").next()?;
+    Some(section.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_own_page_with_a_summary_and_a_remedy() {
+        for &code in ErrorCode::ALL {
+            let page = page(code).unwrap_or_else(|| panic!("{code} has no page"));
+            assert_eq!(page.lines().next(), Some(format!("# {code}").as_str()));
+            assert!(summary(code).is_some_and(|line| line.len() > 10), "{code}");
+            assert!(remedy(code).is_some_and(|text| text.len() > 10), "{code}");
+        }
+    }
+}

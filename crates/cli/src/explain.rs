@@ -1,0 +1,86 @@
+//! `everstep explain`: the page of an error code, or the list of all codes.
+
+use std::io::Write;
+
+use everstep::ErrorCode;
+
+use crate::ending::{Ending, UsageError};
+use crate::error_pages;
+
+pub(crate) fn run(code: Option<&str>) -> anyhow::Result<Ending> {
+    let text = match code {
+        Some(word) => page_of(word)?.to_owned(),
+        None => list(),
+    };
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(Ending::Well)
+}
+
+fn page_of(word: &str) -> Result<&'static str, UsageError> {
+    // People copy codes as errors show them, brackets and all.
+    let plain = word
+        .trim_matches(['[', ']', ' '])
+        .to_lowercase()
+        .replace('-', "_");
+    let page = ErrorCode::parse(&plain).and_then(error_pages::page);
+    page.ok_or_else(|| UsageError {
+        what: format!("there is no error code `{word}`"),
+        remedy: match similar(&plain) {
+            Some(code) => format!("Did you mean `{code}`? `everstep explain` lists all codes."),
+            None => "`everstep explain` lists all codes.".to_owned(),
+        },
+    })
+}
+
+/// A code that shares a word with what was typed.
+fn similar(typed: &str) -> Option<ErrorCode> {
+    let shared = |code: &ErrorCode| {
+        let words = code.as_str().split('_');
+        words
+            .filter(|word| typed.split('_').any(|other| other == *word))
+            .count()
+    };
+    let best = ErrorCode::ALL.iter().copied().max_by_key(shared)?;
+    (shared(&best) > 0).then_some(best)
+}
+
+fn list() -> String {
+    let mut text = String::new();
+    let width = ErrorCode::ALL
+        .iter()
+        .map(|code| code.as_str().len())
+        .max()
+        .unwrap_or(0);
+    for &code in ErrorCode::ALL {
+        let summary = error_pages::summary(code).unwrap_or_default();
+        text.push_str(&format!("{:width$}  {summary}\n", code.as_str()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_found_however_it_was_copied() {
+        for word in [
+            "store_locked",
+            "[store_locked]",
+            "STORE_LOCKED",
+            "store-locked",
+        ] {
+            assert!(
+                page_of(word).unwrap().starts_with("# store_locked"),
+                "{word}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_code_that_is_almost_right_leads_to_a_suggestion() {
+        let error = page_of("locked").unwrap_err();
+        assert!(error.remedy.contains("store_locked"), "{}", error.remedy);
+        assert!(!page_of("xyz").unwrap_err().remedy.contains("mean"));
+    }
+}

@@ -1,0 +1,237 @@
+//! An expense that somebody is asked about: the run stops at a question, shows it to clients, and goes on by the
+//! answer, or without one when nobody answers in time.
+
+use everstep::{Ctx, Declare, Error, Result, Rpc, Workflow};
+use serde::{Deserialize, Serialize};
+
+use crate::pace::Pace;
+
+/// Pays an expense back if a person says so.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Expense {
+    /// How long it waits for the answer.
+    pub pace: Pace,
+}
+
+/// What a run is started with:
+/// `{"amount": 1500, "description": "Team dinner", "submittedBy": "alice@example.com"}`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExpenseInput {
+    /// How much.
+    pub amount: u64,
+    /// What for.
+    pub description: String,
+    /// Who paid it, and wants it back.
+    pub submitted_by: String,
+}
+
+/// What a run returns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExpenseResult {
+    /// How it ended.
+    pub status: ExpenseStatus,
+    /// What was paid back.
+    pub reimbursed: u64,
+    /// What the approver had to say.
+    pub approver_notes: Option<String>,
+}
+
+/// How an expense ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExpenseStatus {
+    /// Paid back.
+    Reimbursed,
+    /// Not paid back.
+    Rejected,
+    /// Nobody answered, so it was passed on.
+    Escalated,
+}
+
+/// The question, as clients see it: a method and its arguments.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApproveExpense {
+    /// How much.
+    pub amount: u64,
+    /// What for.
+    pub description: String,
+    /// Who wants it back.
+    pub submitted_by: String,
+}
+
+/// The answer: `{"approved": true, "approverNotes": "Enjoy"}`. Anything of another shape is refused before it is
+/// stored, and the question stays open.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExpenseDecision {
+    /// Yes or no.
+    pub approved: bool,
+    /// Why.
+    pub approver_notes: Option<String>,
+}
+
+impl Rpc for ApproveExpense {
+    const METHOD: &'static str = "approveExpense";
+    type Answer = ExpenseDecision;
+}
+
+impl Workflow for Expense {
+    const NAME: &'static str = "expense";
+    type Input = ExpenseInput;
+    type Output = ExpenseResult;
+
+    fn declare(declare: &mut Declare<Self>) {
+        declare.rpc::<ApproveExpense>();
+    }
+
+    async fn run(&self, ctx: Ctx<Self>, input: ExpenseInput) -> Result<ExpenseResult> {
+        ctx.step("file-receipt", || {
+            self.work(format!("filed {}", input.description))
+        })
+        .await?;
+
+        // The first valid answer wins; a second one is refused. `None` means that nobody answered in time.
+        let decision = ctx
+            .rpc(ApproveExpense {
+                amount: input.amount,
+                description: input.description.clone(),
+                submitted_by: input.submitted_by.clone(),
+            })
+            .timeout(self.pace.approval)
+            .await?;
+
+        let result = match decision {
+            Some(decision) if decision.approved => {
+                let what = format!("sent {} to {}", input.amount, input.submitted_by);
+                ctx.step("process-reimbursement", || self.work(what.clone()))
+                    .await?;
+                ExpenseResult {
+                    status: ExpenseStatus::Reimbursed,
+                    reimbursed: input.amount,
+                    approver_notes: decision.approver_notes,
+                }
+            }
+            Some(decision) => {
+                let what = format!("told {}", input.submitted_by);
+                ctx.step("send-rejection", || self.work(what.clone()))
+                    .await?;
+                ExpenseResult {
+                    status: ExpenseStatus::Rejected,
+                    reimbursed: 0,
+                    approver_notes: decision.approver_notes,
+                }
+            }
+            None => {
+                ctx.note("nobody answered in time; somebody else has to decide");
+                ctx.step("escalate", || {
+                    self.work("told the head of finance".to_owned())
+                })
+                .await?;
+                ExpenseResult {
+                    status: ExpenseStatus::Escalated,
+                    reimbursed: 0,
+                    approver_notes: None,
+                }
+            }
+        };
+        ctx.set_row("expense", ctx.metadata().id.as_str(), &result)?;
+        Ok(result)
+    }
+}
+
+impl Expense {
+    /// Stands for a call to some other system, which answers with what it did.
+    async fn work(&self, done: String) -> Result<String, Error> {
+        self.pace.pretend_to_work().await;
+        Ok(done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use everstep::testing::{VirtualRuntime, virtual_time};
+    use everstep::{Engine, ErrorCode, Handle, RpcId, days, secs};
+
+    use super::*;
+
+    async fn submit() -> (Engine, Handle<Expense>, RpcId) {
+        let runtime = Arc::new(VirtualRuntime::new(1));
+        let builder = Engine::in_memory().runtime(runtime).development(true);
+        let engine = builder.workflow(Expense::default()).start().await.unwrap();
+        let input = ExpenseInput {
+            amount: 1_500,
+            description: "Team dinner".into(),
+            submitted_by: "alice@example.com".into(),
+        };
+        let run = engine.start::<Expense>(&input).await.unwrap();
+        run.wait_within(secs(1)).await.unwrap_err();
+        let open = run.inspect().await.unwrap().overview.rpcs;
+        assert_eq!(open[0].method.as_str(), "approveExpense");
+        let asked =
+            r#"{"amount":1500,"description":"Team dinner","submittedBy":"alice@example.com"}"#;
+        assert_eq!(open[0].args.as_str(), asked);
+        (engine, run, open[0].rpc_id.clone())
+    }
+
+    fn decision(approved: bool) -> ExpenseDecision {
+        ExpenseDecision {
+            approved,
+            approver_notes: Some("Enjoy".into()),
+        }
+    }
+
+    #[test]
+    fn an_approved_expense_is_paid_back() {
+        virtual_time(async {
+            let (engine, run, rpc) = submit().await;
+            run.answer(&rpc, &decision(true)).await.unwrap();
+            let result = run.wait().await.unwrap();
+            assert_eq!(result.status, ExpenseStatus::Reimbursed);
+            assert_eq!(result.reimbursed, 1_500);
+            assert_eq!(result.approver_notes.as_deref(), Some("Enjoy"));
+            engine.shutdown().await;
+        });
+    }
+
+    #[test]
+    fn a_rejected_expense_is_not_paid_back() {
+        virtual_time(async {
+            let (engine, run, rpc) = submit().await;
+            run.answer(&rpc, &decision(false)).await.unwrap();
+            let result = run.wait().await.unwrap();
+            assert_eq!(result.status, ExpenseStatus::Rejected);
+            assert_eq!(result.reimbursed, 0);
+            engine.shutdown().await;
+        });
+    }
+
+    #[test]
+    fn an_expense_nobody_decides_about_is_passed_on() {
+        virtual_time(async {
+            let (engine, run, rpc) = submit().await;
+            let result = run.wait_within(days(8)).await.unwrap();
+            assert_eq!(result.status, ExpenseStatus::Escalated);
+            let late = run.answer(&rpc, &decision(true)).await.unwrap_err();
+            let refused = [ErrorCode::RpcNotOpen, ErrorCode::RunFinished];
+            assert!(refused.contains(&late.code()), "{late}");
+            engine.shutdown().await;
+        });
+    }
+
+    #[test]
+    fn an_answer_of_the_wrong_shape_leaves_the_question_open() {
+        virtual_time(async {
+            let (engine, run, rpc) = submit().await;
+            let error = run.answer(&rpc, "yes").await.unwrap_err();
+            assert_eq!(error.code(), ErrorCode::SchemaMismatch);
+            run.answer(&rpc, &decision(true)).await.unwrap();
+            run.wait().await.unwrap();
+            engine.shutdown().await;
+        });
+    }
+}

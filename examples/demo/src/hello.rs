@@ -1,0 +1,122 @@
+//! The smallest workflow: three steps, one after the other.
+//!
+//! A *step* is where things happen. Its result is written to the run's journal once; after a crash the function runs
+//! again from the top, finished steps hand back what they recorded, and the first unfinished one goes on.
+
+use everstep::{Ctx, Error, Result, Workflow};
+use serde::{Deserialize, Serialize};
+
+use crate::pace::Pace;
+
+/// Greets somebody. A workflow is a plain type; what its steps need (here: how slow to be) lives in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hello {
+    /// How long its steps take.
+    pub pace: Pace,
+}
+
+/// What a run is started with: `{"name": "Ada"}`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HelloInput {
+    /// Who is greeted.
+    pub name: String,
+}
+
+/// What a run returns: `{"greeting": "Hello, Ada!", "sentTo": "ada@example.com"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Greeting {
+    /// What was said.
+    pub greeting: String,
+    /// Where it went.
+    pub sent_to: String,
+}
+
+impl Workflow for Hello {
+    // Permanent: runs know their code by it.
+    const NAME: &'static str = "hello";
+    type Input = HelloInput;
+    type Output = Greeting;
+
+    async fn run(&self, ctx: Ctx<Self>, input: HelloInput) -> Result<Greeting> {
+        // The closure may borrow `self` and locals. It runs once, unless it fails or the process dies in it.
+        let address = ctx
+            .step("find-address", || self.find_address(&input.name))
+            .await?;
+
+        // Here the first result is durable. `address` is the same on every replay.
+        let greeting = ctx
+            .step("write-greeting", || self.write_greeting(&input.name))
+            .await?;
+
+        ctx.step("deliver", || self.deliver(&address, &greeting))
+            .await?;
+
+        ctx.note(format!("{} was greeted", input.name));
+        Ok(Greeting {
+            greeting,
+            sent_to: address,
+        })
+    }
+}
+
+// Steps are ordinary async functions; call databases and services here.
+impl Hello {
+    async fn find_address(&self, name: &str) -> Result<String> {
+        self.pace.pretend_to_work().await;
+        let mailbox: String = name
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect::<String>()
+            .to_lowercase();
+        if mailbox.is_empty() {
+            // Trying again would not help, so do not: a fatal error skips the retries.
+            return Err(Error::fatal(format!("nobody is called {name:?}")));
+        }
+        Ok(format!("{mailbox}@example.com"))
+    }
+
+    async fn write_greeting(&self, name: &str) -> Result<String> {
+        self.pace.pretend_to_work().await;
+        Ok(format!("Hello, {name}!"))
+    }
+
+    async fn deliver(&self, _address: &str, _greeting: &str) -> Result<()> {
+        self.pace.pretend_to_work().await;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use everstep::testing::{VirtualRuntime, virtual_time};
+    use everstep::{Engine, WaitError};
+
+    use super::*;
+
+    async fn greet(name: &str) -> Result<Greeting, WaitError> {
+        let runtime = Arc::new(VirtualRuntime::new(1));
+        let builder = Engine::in_memory().runtime(runtime).development(true);
+        let engine = builder.workflow(Hello::default()).start().await.unwrap();
+        let input = HelloInput { name: name.into() };
+        let greeting = engine.start_and_wait::<Hello>(&input).await;
+        engine.shutdown().await;
+        greeting
+    }
+
+    #[test]
+    fn somebody_is_greeted_at_their_address() {
+        let greeting = virtual_time(greet("Ada")).unwrap();
+        assert_eq!(greeting.greeting, "Hello, Ada!");
+        assert_eq!(greeting.sent_to, "ada@example.com");
+    }
+
+    #[test]
+    fn nobody_cannot_be_greeted() {
+        let error = virtual_time(greet("")).unwrap_err();
+        assert!(matches!(error, WaitError::Failed(_)), "{error}");
+        assert!(error.to_string().contains("nobody is called"), "{error}");
+    }
+}

@@ -1,0 +1,31 @@
+//! The demo workflows, one file each, in the order to read them:
+//!
+//! - [`hello`]: three steps. What a workflow is, and what a step is.
+//! - [`payment`]: retries, a durable sleep, typed events. What survives a crash, and for how long.
+//! - [`expense`]: a question to a person, and what happens when nobody answers.
+//!
+//! `everstep dev` runs them. Copy from here: each file is complete, and its tests show how to test a workflow whose
+//! sleeps take days.
+
+pub mod expense;
+pub mod gateway;
+pub mod hello;
+pub mod pace;
+pub mod payment;
+
+use everstep::EngineBuilder;
+
+pub use expense::Expense;
+pub use gateway::Gateway;
+pub use hello::Hello;
+pub use pace::Pace;
+pub use payment::Payment;
+
+/// Registers all demo workflows.
+#[must_use]
+pub fn register(engine: EngineBuilder, pace: Pace, gateway: Gateway) -> EngineBuilder {
+    engine
+        .workflow(Hello { pace })
+        .workflow(Payment { gateway, pace })
+        .workflow(Expense { pace })
+}

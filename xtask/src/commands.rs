@@ -1,0 +1,102 @@
+//! The `commands` stage: every shell command of the README and the guides is run and must end well. A command that this
+//! file does not know is an error, so that none is written down without being tried.
+
+use std::time::Duration;
+
+use crate::documents;
+use crate::failure::Failure;
+use crate::process::Invocation;
+use crate::scratch::Scratch;
+use crate::stage::Verdict;
+
+/// No command in a document takes longer, apart from compiling.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// How a documented command is tried.
+enum How {
+    /// At the root, with these arguments more; `{scratch}` is a folder that is removed afterwards.
+    With(&'static [&'static str]),
+    /// Elsewhere, for this reason.
+    Elsewhere(&'static str),
+}
+
+const COMMANDS: &[(&str, How)] = &[
+    (
+        "cargo xtask test",
+        How::Elsewhere("it is what runs this stage"),
+    ),
+    (
+        "cargo new orders",
+        How::Elsewhere("the stage `program` begins with it"),
+    ),
+    (
+        "cargo run --release -- dev",
+        How::With(&["--data", "{scratch}/dev"]),
+    ),
+    ("cargo run --release -- explain diverged", How::With(&[])),
+    (
+        "cargo run --release -- bench throughput",
+        How::With(&["--seconds", "1", "--in-flight", "64"]),
+    ),
+    (
+        "cargo run --release -- bench seq10",
+        How::With(&["--seconds", "1"]),
+    ),
+];
+
+pub(crate) fn run_all() -> Result<Verdict, Failure> {
+    let scratch = Scratch::new("commands")?;
+    // Build first: the limit is for running.
+    Invocation::cargo(&["build", "--release", "--locked", "--bin", "everstep"]).run()?;
+    for (command, how) in documented()? {
+        match how {
+            How::Elsewhere(reason) => println!("      `{command}`: {reason}"),
+            How::With(more) => invocation(&command, more, &scratch).within(LIMIT).run()?,
+        }
+    }
+    Ok(Verdict::Passed)
+}
+
+/// Every command of every document once, in the order of the documents.
+fn documented() -> Result<Vec<(String, &'static How)>, Failure> {
+    let mut found: Vec<(String, &How)> = Vec::new();
+    for document in documents::all()? {
+        for command in document.commands() {
+            if found.iter().any(|(known, _)| *known == command) {
+                continue;
+            }
+            let Some((_, how)) = COMMANDS.iter().find(|(known, _)| *known == command) else {
+                return Err(Failure::new(format!(
+                    "{} says `{command}`: say in xtask/src/commands.rs how it is tried",
+                    document.path
+                )));
+            };
+            found.push((command, how));
+        }
+    }
+    Ok(found)
+}
+
+fn invocation(command: &str, more: &[&str], scratch: &Scratch) -> Invocation {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap_or(command);
+    let more = more
+        .iter()
+        .map(|word| word.replace("{scratch}", &scratch.path("")));
+    let args: Vec<String> = words.map(str::to_owned).chain(more).collect();
+    Invocation::new(program, &[]).args(&args)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_documented_command_is_known_and_every_known_one_documented() {
+        let documented = documented().unwrap();
+        for (command, _) in COMMANDS {
+            let is_documented = documented.iter().any(|(known, _)| known == command);
+            assert!(is_documented, "no document says `{command}` any more");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The documents that newcomers follow to the letter, and the code blocks in them. The stages `program` and
+//! `commands` do what these texts say; what they do with it is theirs to know.
+
+use std::fs;
+
+use crate::failure::Failure;
+use crate::workspace;
+
+/// One document, by its path from the root.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) path: String,
+    text: String,
+}
+
+/// A fenced block.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Block<'a> {
+    /// What stands behind the opening fence.
+    pub(crate) language: &'a str,
+    pub(crate) body: String,
+}
+
+impl Document {
+    pub(crate) fn read(path: &str) -> Result<Self, Failure> {
+        let text = fs::read_to_string(workspace::root().join(path))
+            .map_err(|error| Failure::new(format!("cannot read {path}: {error}")))?;
+        let path = path.to_owned();
+        Ok(Self { path, text })
+    }
+
+    /// The first block of a language.
+    pub(crate) fn block(&self, language: &str) -> Result<String, Failure> {
+        let mut blocks = blocks(&self.text).into_iter();
+        let found = blocks.find(|block| block.language == language);
+        let message = || format!("{} has no block of `{language}`", self.path);
+        found
+            .map(|block| block.body)
+            .ok_or_else(|| Failure::new(message()))
+    }
+
+    /// What is to be typed into a shell: the lines of `console` blocks that begin with a prompt.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        let blocks = blocks(&self.text).into_iter();
+        let consoles = blocks.filter(|block| block.language == "console");
+        let lines =
+            consoles.flat_map(|block| block.body.lines().map(str::to_owned).collect::<Vec<_>>());
+        lines
+            .filter_map(|line| line.strip_prefix("$ ").map(str::to_owned))
+            .collect()
+    }
+}
+
+/// Every document whose commands are run: the README, the index and the guides.
+pub(crate) fn all() -> Result<Vec<Document>, Failure> {
+    let folder = workspace::root().join("docs/guides");
+    let entries = fs::read_dir(&folder)
+        .map_err(|error| Failure::new(format!("cannot list {}: {error}", folder.display())))?;
+    let names = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    let mut guides: Vec<String> = names
+        .filter(|name| name.ends_with(".md"))
+        .map(|name| format!("docs/guides/{name}"))
+        .collect();
+    guides.sort();
+    let first = ["README.md", "docs/README.md"].map(str::to_owned);
+    let paths = first.into_iter().chain(guides);
+    paths.map(|path| Document::read(&path)).collect()
+}
+
+/// The fenced blocks of a text, in order. Fences are three backticks at the start of a line.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block<'_>> = None;
+    for line in text.lines() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(language)) => {
+                let body = String::new();
+                open = Some(Block { language, body });
+            }
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some(block), None) => {
+                block.body.push_str(line);
+                block.body.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lines_with_a_prompt_are_commands() {
+        let text = "```console\n$ cargo run\nit runs\n```\n```toml\n$ no\n```\n$ no\n".to_owned();
+        let path = String::new();
+        let document = Document { path, text };
+        assert_eq!(document.commands(), ["cargo run"]);
+        assert_eq!(document.block("toml").unwrap(), "$ no\n");
+        assert!(document.block("rust").is_err());
+    }
+
+    #[test]
+    fn the_program_in_the_readme_is_the_example() {
+        let program = Document::read("README.md")
+            .unwrap()
+            .block("rust,no_run")
+            .unwrap();
+        let example =
+            fs::read_to_string(workspace::root().join("examples/getting-started/src/main.rs"))
+                .unwrap();
+        assert_eq!(
+            program, example,
+            "README.md and examples/getting-started differ"
+        );
+    }
+
+    #[test]
+    fn readme_and_guide_name_the_same_dependencies() {
+        let of = |path: &str| Document::read(path).unwrap().block("toml").unwrap();
+        assert_eq!(of("README.md"), of("docs/guides/getting-started.md"));
+    }
+}
