@@ -5,13 +5,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_model::{StreamNumber, Timestamp};
+use futures_util::future::select;
+use tokio::sync::Notify;
 
 use crate::activation::Message;
 use crate::core::Core;
 use crate::mailbox::Mailbox;
 
+/// Evictions come in groups, so that many runs that suspended together do not wake the task one by one.
+const EVICTION_PAUSE: Duration = Duration::from_millis(250);
+
 #[derive(Default)]
-pub(crate) struct HotRuns(Mutex<State>);
+pub(crate) struct HotRuns {
+    state: Mutex<State>,
+    /// Signalled when a run suspends and none was suspended before.
+    became_idle: Notify,
+}
 
 #[derive(Default)]
 struct State {
@@ -98,6 +107,9 @@ impl HotRuns {
         state.next_idle += 1;
         if let Some(hot) = state.runs.get_mut(&stream) {
             hot.idle = Some((order, now));
+            if state.idle.is_empty() {
+                self.became_idle.notify_one();
+            }
             state.idle.insert(order, stream);
         }
         if state.idle.len() <= limit {
@@ -105,6 +117,12 @@ impl HotRuns {
         }
         let (_, oldest) = state.idle.pop_first()?;
         state.runs.remove(&oldest).map(|hot| hot.mailbox)
+    }
+
+    fn longest_idle_since(&self) -> Option<Timestamp> {
+        let state = self.state();
+        let (_, stream) = state.idle.first_key_value()?;
+        state.runs.get(stream)?.idle.map(|(_, since)| since)
     }
 
     fn take_idle_since(&self, before: Timestamp) -> Vec<Arc<Mailbox>> {
@@ -122,7 +140,7 @@ impl HotRuns {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -142,18 +160,31 @@ impl Core {
         self.hot.remove(stream);
     }
 
-    /// Drops runs that have been suspended for long.
+    /// Drops runs that have been suspended for long. While none is suspended it waits for the first.
     pub(crate) async fn evict_idle(self: Arc<Self>) {
         let idle_max = self.settings.hot_idle_max;
-        let pause = (idle_max / 4).max(Duration::from_millis(10));
+        let idle_millis = u64::try_from(idle_max.as_millis()).unwrap_or(u64::MAX);
         while !self.is_closing() {
-            self.rest(pause).await;
+            match self.hot.longest_idle_since() {
+                None => self.until_idle_or_closing().await,
+                Some(since) => {
+                    let left = self.runtime.now().until(since.after(idle_max));
+                    self.rest(left.max(EVICTION_PAUSE)).await;
+                }
+            }
             let now = self.runtime.now().as_millis();
-            let idle_millis = u64::try_from(idle_max.as_millis()).unwrap_or(u64::MAX);
             let before = Timestamp::from_millis(now.saturating_sub(idle_millis));
             for mailbox in self.hot.take_idle_since(before) {
                 mailbox.push(Message::Evict);
             }
+        }
+    }
+
+    async fn until_idle_or_closing(&self) {
+        let stopping = std::pin::pin!(self.stopping.notified());
+        let idle = std::pin::pin!(self.hot.became_idle.notified());
+        if !self.is_closing() {
+            select(idle, stopping).await;
         }
     }
 }

@@ -1,22 +1,32 @@
 //! The node's sign of life. Safety rests on the fence alone; leases only say when somebody else may go on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use everstep_store::{Lease, StoreError};
 
 use crate::core::Core;
 
+/// A store for one process has nobody to take over while that process lives: its lease needs no renewal.
+const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3_600);
+
 impl Core {
     pub(crate) async fn renew_lease(&self) -> Result<(), StoreError> {
-        let lease = Lease {
-            node: self.node,
-            ttl: self.settings.lease_ttl,
+        let exclusive = self.store.describe().exclusive;
+        let ttl = if exclusive {
+            FOR_EVER
+        } else {
+            self.settings.lease_ttl
         };
-        self.store.renew(lease).await
+        let node = self.node;
+        self.store.renew(Lease { node, ttl }).await
     }
 
     /// Renews the lease three times per ttl, so that two lost renewals do no harm.
     pub(crate) async fn keep_lease(self: Arc<Self>) {
+        if self.store.describe().exclusive {
+            return;
+        }
         while !self.is_closing() {
             self.rest(self.settings.lease_ttl / 3).await;
             if let Err(error) = self.renew_lease().await {

@@ -138,6 +138,54 @@ impl<W> Ctx<W> {
     }
 
     /// Waits for an event. Events that came early are kept, and consumed in the order they came.
+    ///
+    /// ```
+    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
+    /// struct Payment;
+    /// impl Accepts<Approval> for Payment {}
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// async fn approved(ctx: Ctx<Payment>) -> Result<Approval> {
+    ///     ctx.event::<Approval>().await
+    /// }
+    /// ```
+    ///
+    /// An event that the workflow does not accept does not compile:
+    ///
+    /// ```compile_fail,E0277
+    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
+    /// struct Payment;
+    /// impl Accepts<Approval> for Payment {}
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// async fn refunded(ctx: Ctx<Payment>) -> Result<Refund> {
+    ///     ctx.event::<Refund>().await
+    /// }
+    /// ```
     #[track_caller]
     pub fn event<E: Event>(&self) -> EventWait<E>
     where

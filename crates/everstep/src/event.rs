@@ -11,7 +11,7 @@ pub trait Event: Serialize + DeserializeOwned + Send + 'static {
 
 /// A workflow that accepts an event. Waiting for or sending one that is not accepted does not compile.
 ///
-/// ```compile_fail
+/// ```
 /// use everstep::{Accepts, Ctx, Event, Result, Workflow};
 /// use serde::{Deserialize, Serialize};
 ///
@@ -20,7 +20,30 @@ pub trait Event: Serialize + DeserializeOwned + Send + 'static {
 /// impl Event for Approval { const NAME: &'static str = "approval"; }
 ///
 /// struct Payment;
-/// // impl Accepts<Approval> for Payment {}
+/// impl Accepts<Approval> for Payment {}
+///
+/// impl Workflow for Payment {
+///     const NAME: &'static str = "payment";
+///     type Input = ();
+///     type Output = ();
+///     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
+///         ctx.event::<Approval>().await?;
+///         Ok(())
+///     }
+/// }
+/// ```
+///
+/// Without the line that accepts it:
+///
+/// ```compile_fail,E0277
+/// use everstep::{Accepts, Ctx, Event, Result, Workflow};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Approval;
+/// impl Event for Approval { const NAME: &'static str = "approval"; }
+///
+/// struct Payment;
 ///
 /// impl Workflow for Payment {
 ///     const NAME: &'static str = "payment";

@@ -341,6 +341,54 @@ impl<W: Workflow> Handle<W> {
 
     /// Sends an event. One that the workflow does not accept does not compile.
     ///
+    /// ```
+    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
+    /// struct Payment;
+    /// impl Accepts<Approval> for Payment {}
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// async fn approve(run: Handle<Payment>) -> Result<()> {
+    ///     run.send(&Approval).await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// ```compile_fail,E0277
+    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
+    /// struct Payment;
+    /// impl Accepts<Approval> for Payment {}
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// async fn refund(run: Handle<Payment>) -> Result<()> {
+    ///     run.send(&Refund).await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// If the run is over.
     pub async fn send<E: Event>(&self, event: &E) -> Result<Sent, EngineError>

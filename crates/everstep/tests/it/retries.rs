@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use everstep::record::FailureOutcome;
 use everstep::{
     Ctx, Error, ErrorCode, Failure, Options, Result, Retry, RunStatus, StepStatus, hours, millis,
     minutes, secs,
@@ -133,7 +132,7 @@ fn between_attempts_the_run_is_parked_and_says_so() {
 }
 
 /// How often the step ran, and how the run failed.
-async fn outcome(
+pub(crate) async fn outcome(
     store: &TestStore,
     code: impl Fn(Ctx, ()) -> Outcome + Send + Sync + 'static,
 ) -> (u32, Failure) {
@@ -144,7 +143,7 @@ async fn outcome(
     (calls, failure)
 }
 
-type Outcome = std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>>;
+pub(crate) type Outcome = std::pin::Pin<Box<dyn Future<Output = Result<u32>> + Send>>;
 
 // B29, B30
 #[test]
@@ -269,82 +268,6 @@ fn invalid_options_are_fatal_before_anything_runs() {
     });
 }
 
-async fn slow() -> Result<u32> {
-    tokio::time::sleep(hours(1)).await;
-    Ok(1)
-}
-
-// B34, B35
-#[test]
-fn a_timeout_is_final_unless_timeouts_are_retried() {
-    for (retried, expected_calls) in [(false, 1), (true, 3)] {
-        for_each_store(async |store| {
-            let (calls, failure) = outcome(store, move |ctx, ()| {
-                Box::pin(async move {
-                    let step = ctx
-                        .step("a", slow)
-                        .timeout(secs(5))
-                        .retry(Retry::constant(2, secs(1)));
-                    if retried {
-                        step.retry_timeouts().await
-                    } else {
-                        step.await
-                    }
-                })
-            })
-            .await;
-            assert_eq!(calls, expected_calls);
-            assert!(failure.is(ErrorCode::StepTimedOut), "{failure:?}");
-            assert_eq!(failure.name, "timeout");
-        });
-    }
-}
-
-// B35
-#[test]
-fn exhaustion_through_timeouts_is_reported_as_a_timeout() {
-    for_each_store(async |store| {
-        let test = store
-            .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                let step = ctx.try_step("a", slow).with(|step| {
-                    step.timeout(secs(5))
-                        .retry_timeouts()
-                        .retry(Retry::constant(1, secs(1)))
-                });
-                Ok(step.await?.unwrap_err().outcome)
-            })
-            .start()
-            .await;
-        let run = start(&test).await;
-        assert_eq!(
-            output::<FailureOutcome>(&run).await,
-            FailureOutcome::TimedOut
-        );
-        test.journal(&run)
-            .await
-            .assert_steps(&[("a:0", StepStatus::TimedOut, 2)]);
-    });
-}
-
-// B39
-#[test]
-fn an_error_that_only_reads_like_a_timeout_is_retried_like_any_other() {
-    for_each_store(async |store| {
-        let (calls, failure) = outcome(store, |ctx, ()| {
-            Box::pin(async move {
-                ctx.step("a", || async {
-                    Err(Error::new("step `a` took longer than its timeout").named("timeout"))
-                })
-                .await
-            })
-        })
-        .await;
-        assert_eq!(calls, 4);
-        assert!(failure.is(ErrorCode::StepExhausted), "{failure:?}");
-    });
-}
-
 // B42
 #[test]
 fn a_retry_is_due_at_the_same_time_after_a_crash() {
@@ -374,53 +297,6 @@ fn a_retry_is_due_at_the_same_time_after_a_crash() {
         let late = (begun.after(hours(1))).until(test.now());
         assert!(late < millis(50), "{late:?}");
         assert!(begun.until(test.now()) >= hours(1), "never early");
-    });
-}
-
-#[test]
-fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
-    for_each_store(async |store| {
-        let mut test = store
-            .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.step("a", slow).retry(Retry::none()).await
-            })
-            .start()
-            .await;
-        start(&test).await;
-        for _ in 0..4 {
-            test.advance(minutes(30)).await;
-            test.restart().await;
-        }
-        let run = test.run("r").await.unwrap();
-        assert_eq!(output::<u32>(&run).await, 1);
-        test.journal(&run)
-            .await
-            .assert_steps(&[("a:0", StepStatus::Completed, 5)]);
-    });
-}
-
-#[test]
-fn a_run_whose_process_dies_again_and_again_without_progress_is_paused() {
-    for_each_store(async |store| {
-        let mut test = store
-            .engine()
-            .function(
-                "w",
-                |ctx: Ctx, _: ()| async move { ctx.step("a", slow).await },
-            )
-            .start()
-            .await;
-        start(&test).await;
-        for _ in 0..11 {
-            test.advance(minutes(1)).await;
-            test.restart().await;
-        }
-        let run = test.run("r").await.unwrap();
-        test.reach(&run, RunStatus::Paused).await;
-        let why = run.why().await.unwrap().to_string();
-        assert!(why.contains("without progress"), "{why}");
-        assert_eq!(test.calls("a"), 11);
     });
 }
 

@@ -221,16 +221,16 @@ fn a_run_left_behind_waiting_is_woken_by_an_event_after_a_restart() {
 fn shutting_down_refuses_new_work_and_the_next_engine_goes_on() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
-            let short = async || {
+            let short = || async {
                 tokio::time::sleep(secs(5)).await;
                 ok(1).await
             };
-            let long = async || {
+            let long = || async {
                 tokio::time::sleep(minutes(5)).await;
                 ok(2).await
             };
-            let a = ctx.step("short", || short()).await?;
-            let b = ctx.step("long", || long()).await?;
+            let a = ctx.step("short", short).await?;
+            let b = ctx.step("long", long).await?;
             Ok::<u32, everstep::Error>(a + b)
         };
         let mut test = store.engine().function("w", code).start().await;
@@ -264,11 +264,11 @@ fn shutting_down_refuses_new_work_and_the_next_engine_goes_on() {
 fn a_step_that_outlasts_the_grace_period_is_interrupted_and_runs_again() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
-            let long = async || {
+            let long = || async {
                 tokio::time::sleep(minutes(5)).await;
                 ok(2).await
             };
-            ctx.step("long", || long()).await
+            ctx.step("long", long).await
         };
         let mut test = store.engine().function("w", code).start().await;
         start(&test).await;

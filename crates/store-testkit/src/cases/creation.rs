@@ -41,7 +41,7 @@ pub async fn of_two_creations_in_one_batch_the_first_wins<S: Store>(f: &Fixture<
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::Exists(stream)));
 }
 
-/// A stream can be used in the batch that creates it, once its number is known to be next.
+/// A stream is found by its name, whatever that holds, and by its number.
 pub async fn a_stream_is_found_by_name_and_number<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a/b c\u{0}ä").await;
     let head = f.head(stream).await;

@@ -69,7 +69,10 @@ async fn play<R: Reopen>(place: &R, clock: Arc<TestClock>, turns: &[Turn]) {
                     forget_leases(&reference.store).await;
                 }
             }
-            Turn::Look(query) => compare::same_list(&candidate, &reference, query).await,
+            Turn::Look(query) => {
+                compare::same_list(&candidate, &reference, query).await;
+                compare::same_due(&candidate, &reference).await;
+            }
         }
         compare::same_heads(&candidate, &reference).await;
     }

@@ -1,0 +1,193 @@
+//! Steps that take too long, and processes that die in the middle of one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep::record::FailureOutcome;
+use everstep::testing::{VirtualRuntime, virtual_time};
+use everstep::{
+    Ctx, Engine, Error, ErrorCode, Payload, Result, Retry, RunStatus, StepStatus, Timestamp, hours,
+    millis, minutes, secs,
+};
+use everstep_engine::Runtime;
+use everstep_store::{BoxFuture, Clock};
+
+use crate::retries::outcome;
+use crate::support::{fail, for_each_store, ok, output, start};
+
+async fn slow() -> Result<u32> {
+    tokio::time::sleep(hours(1)).await;
+    Ok(1)
+}
+
+/// Counts the timers of one length that somebody still holds.
+struct CountingRuntime {
+    inner: VirtualRuntime,
+    length: Duration,
+    held: Arc<()>,
+}
+
+impl Clock for CountingRuntime {
+    fn now(&self) -> Timestamp {
+        self.inner.now()
+    }
+}
+
+impl Runtime for CountingRuntime {
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        let sleep = self.inner.sleep(duration);
+        if duration != self.length {
+            return sleep;
+        }
+        let held = self.held.clone();
+        Box::pin(async move {
+            sleep.await;
+            drop(held);
+        })
+    }
+    fn random(&self) -> u64 {
+        self.inner.random()
+    }
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        self.inner.spawn(task);
+    }
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
+        self.inner.spawn_committer(task);
+    }
+}
+
+// B34, B35
+#[test]
+fn a_timeout_is_final_unless_timeouts_are_retried() {
+    for (retried, expected_calls) in [(false, 1), (true, 3)] {
+        for_each_store(async |store| {
+            let (calls, failure) = outcome(store, move |ctx, ()| {
+                Box::pin(async move {
+                    let step = ctx
+                        .step("a", slow)
+                        .timeout(secs(5))
+                        .retry(Retry::constant(2, secs(1)));
+                    if retried {
+                        step.retry_timeouts().await
+                    } else {
+                        step.await
+                    }
+                })
+            })
+            .await;
+            assert_eq!(calls, expected_calls);
+            assert!(failure.is(ErrorCode::StepTimedOut), "{failure:?}");
+            assert_eq!(failure.name, "timeout");
+        });
+    }
+}
+
+// B35
+#[test]
+fn exhaustion_through_timeouts_is_reported_as_a_timeout() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let step = ctx.try_step("a", slow).with(|step| {
+                    step.timeout(secs(5))
+                        .retry_timeouts()
+                        .retry(Retry::constant(1, secs(1)))
+                });
+                Ok(step.await?.unwrap_err().outcome)
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        assert_eq!(
+            output::<FailureOutcome>(&run).await,
+            FailureOutcome::TimedOut
+        );
+        test.journal(&run)
+            .await
+            .assert_steps(&[("a:0", StepStatus::TimedOut, 2)]);
+    });
+}
+
+// B39
+#[test]
+fn an_error_that_only_reads_like_a_timeout_is_retried_like_any_other() {
+    for_each_store(async |store| {
+        let (calls, failure) = outcome(store, |ctx, ()| {
+            Box::pin(async move {
+                ctx.step("a", || async {
+                    Err(Error::new("step `a` took longer than its timeout").named("timeout"))
+                })
+                .await
+            })
+        })
+        .await;
+        assert_eq!(calls, 4);
+        assert!(failure.is(ErrorCode::StepExhausted), "{failure:?}");
+    });
+}
+
+// B37
+#[test]
+fn the_timer_of_a_timeout_goes_when_the_step_settles() {
+    virtual_time(async {
+        let timeout = secs(1_234);
+        let runtime = Arc::new(CountingRuntime {
+            inner: VirtualRuntime::new(1),
+            length: timeout,
+            held: Arc::default(),
+        });
+        let code = move |ctx: Ctx, _: ()| async move {
+            let work = || async {
+                tokio::time::sleep(secs(1)).await;
+                ok(()).await
+            };
+            ctx.step("a", work).timeout(timeout).await?;
+            ctx.step("b", || fail("no luck"))
+                .timeout(timeout)
+                .retry(Retry::none())
+                .best_effort()
+                .await?;
+            ctx.sleep("nap", secs(5)).await
+        };
+        let engine = Engine::in_memory()
+            .runtime(runtime.clone())
+            .function("w", code)
+            .start()
+            .await
+            .unwrap();
+        let run = engine.start_by_name("w", Payload::null()).await.unwrap();
+        tokio::time::sleep(millis(500)).await;
+        assert_eq!(
+            Arc::strong_count(&runtime.held),
+            2,
+            "one timer while the step runs"
+        );
+        tokio::time::sleep(secs(2)).await;
+        assert_eq!(run.status().await.unwrap(), RunStatus::Sleeping);
+        assert_eq!(Arc::strong_count(&runtime.held), 1, "and none afterwards");
+    });
+}
+
+#[test]
+fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
+    for_each_store(async |store| {
+        let mut test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                ctx.step("a", slow).retry(Retry::none()).await
+            })
+            .start()
+            .await;
+        start(&test).await;
+        for _ in 0..4 {
+            test.advance(minutes(30)).await;
+            test.restart().await;
+        }
+        let run = test.run("r").await.unwrap();
+        assert_eq!(output::<u32>(&run).await, 1);
+        test.journal(&run)
+            .await
+            .assert_steps(&[("a:0", StepStatus::Completed, 5)]);
+    });
+}

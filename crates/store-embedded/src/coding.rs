@@ -1,0 +1,111 @@
+//! The bytes of rows: varints, lengths and big-endian numbers. Frames have their own codec in `model`; keys are in
+//! `keys`. Reading never panics and never trusts a length.
+
+/// Why bytes are not what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Damaged(pub(crate) &'static str);
+
+const ENDS_EARLY: Damaged = Damaged("it ends early");
+
+#[derive(Debug, Default)]
+pub(crate) struct Out(pub(crate) Vec<u8>);
+
+impl Out {
+    pub(crate) fn byte(&mut self, byte: u8) -> &mut Self {
+        self.0.push(byte);
+        self
+    }
+
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    pub(crate) fn fixed(&mut self, value: u64) -> &mut Self {
+        self.raw(&value.to_be_bytes())
+    }
+
+    pub(crate) fn varint(&mut self, mut value: u64) -> &mut Self {
+        while value >= 0x80 {
+            self.0.push((value as u8) | 0x80);
+            value >>= 7;
+        }
+        self.byte(value as u8)
+    }
+
+    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
+        self.varint(text.len() as u64).raw(text.as_bytes())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct In<'a>(pub(crate) &'a [u8]);
+
+impl<'a> In<'a> {
+    pub(crate) fn byte(&mut self) -> Result<u8, Damaged> {
+        let (first, rest) = self.0.split_first().ok_or(ENDS_EARLY)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
+    pub(crate) fn raw(&mut self, length: usize) -> Result<&'a [u8], Damaged> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(ENDS_EARLY)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    pub(crate) fn fixed(&mut self) -> Result<u64, Damaged> {
+        let bytes = self.raw(8)?.try_into().map_err(|_| ENDS_EARLY)?;
+        Ok(u64::from_be_bytes(bytes))
+    }
+
+    pub(crate) fn fixed_short(&mut self) -> Result<u32, Damaged> {
+        let bytes = self.raw(4)?.try_into().map_err(|_| ENDS_EARLY)?;
+        Ok(u32::from_be_bytes(bytes))
+    }
+
+    pub(crate) fn varint(&mut self) -> Result<u64, Damaged> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            value |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(Damaged("a number is too long"))
+    }
+
+    pub(crate) fn short(&mut self) -> Result<u32, Damaged> {
+        u32::try_from(self.varint()?).map_err(|_| Damaged("a number is too large"))
+    }
+
+    pub(crate) fn text(&mut self) -> Result<&'a str, Damaged> {
+        let length = usize::try_from(self.varint()?).map_err(|_| ENDS_EARLY)?;
+        text(self.raw(length)?)
+    }
+
+    pub(crate) fn flag(&mut self) -> Result<bool, Damaged> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Damaged("a flag is neither 0 nor 1")),
+        }
+    }
+
+    /// The bytes before the next zero; the zero is skipped.
+    pub(crate) fn until_zero(&mut self) -> Result<&'a [u8], Damaged> {
+        let length = self.0.iter().position(|b| *b == 0).ok_or(ENDS_EARLY)?;
+        let taken = self.raw(length)?;
+        self.byte()?;
+        Ok(taken)
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Damaged> {
+    std::str::from_utf8(bytes).map_err(|_| Damaged("a text is not UTF-8"))
+}

@@ -1,0 +1,283 @@
+//! Damage is an error that says where and what to do, or changes nothing; it is never a panic and never silent loss.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use everstep_model::{ErrorCode, RunStatus, StreamNumber, Timestamp};
+use everstep_store::{ListQuery, ReadRequest, Row, Store, StoreError, StreamRef, TimerQuery};
+use everstep_store_testkit::sample::{event, inbox, run_creation, timer};
+use everstep_store_testkit::{Fixture, TestClock, block_on};
+use tempfile::TempDir;
+
+use crate::EmbeddedStore;
+
+const STREAMS: u64 = 20;
+const RECORDS: u64 = 30;
+const ROUNDS: u64 = 150;
+
+fn open(path: &Path) -> Result<EmbeddedStore, StoreError> {
+    EmbeddedStore::open(path, Arc::new(TestClock::new()))
+}
+
+/// A store with a little of everything.
+fn filled() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(TestClock::new());
+    let store = EmbeddedStore::open(folder.path(), clock.clone()).unwrap();
+    let f = Fixture { store, clock };
+    block_on(async {
+        for n in 0..STREAMS {
+            let mut commit = run_creation(&format!("r{n}"), "order", RunStatus::Queued);
+            commit.ready = Some(true);
+            commit
+                .put
+                .push(Row::Timer(timer(StreamNumber(0), n, Some("s:0"))));
+            let stream = f.create_with(commit).await;
+            for _ in 1..RECORDS {
+                f.accept(inbox(stream, vec![event("x")])).await;
+            }
+            if n == STREAMS / 2 {
+                flush(&f.store);
+            }
+        }
+    });
+    folder
+}
+
+/// Half of what is stored stands in tables on disk, the rest only in the journal.
+fn flush(store: &EmbeddedStore) {
+    let tables = &store.0.tables;
+    for table in [
+        &tables.journal,
+        &tables.heads,
+        &tables.lookups,
+        &tables.lists,
+        &tables.timers,
+        &tables.ready,
+    ] {
+        table.rotate_memtable_and_wait().unwrap();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Reads all there is. The first error, or how many records were there.
+fn read_all(path: &Path) -> Result<u64, StoreError> {
+    let store = open(path)?;
+    block_on(async {
+        let mut records = 0;
+        for number in (1..=STREAMS).map(StreamNumber) {
+            let request = ReadRequest {
+                stream: number,
+                from: everstep_model::RecordNumber(0),
+                limit: 1_000,
+            };
+            store.head(StreamRef::Number(number)).await?;
+            let page = store.read(request).await?;
+            records += page.map_or(0, |page| page.entries.len() as u64);
+        }
+        let statuses = vec![RunStatus::Queued];
+        store
+            .list(ListQuery {
+                limit: 100,
+                ..ListQuery::default()
+            })
+            .await?;
+        store
+            .list(ListQuery {
+                statuses,
+                limit: 100,
+                ..ListQuery::default()
+            })
+            .await?;
+        store.ready(None, 100).await?;
+        let until = Timestamp::from_millis(u64::MAX);
+        store
+            .timers(TimerQuery {
+                until,
+                after: None,
+                limit: 100,
+            })
+            .await?;
+        Ok(records)
+    })
+}
+
+/// A small generator, so that a failure can be repeated.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// Where the last byte that is not zero stands: journals are allocated ahead.
+fn used(bytes: &[u8]) -> u64 {
+    bytes
+        .chunks(4_096)
+        .rposition(|chunk| chunk.iter().any(|b| *b != 0))
+        .map_or(0, |at| (at as u64 + 1) * 4_096)
+}
+
+#[test]
+fn damage_anywhere_is_an_error_or_harmless_but_never_a_panic() {
+    let original = filled();
+    assert_eq!(read_all(original.path()).unwrap(), STREAMS * RECORDS);
+    // Opened again, its journal is cut to what it holds, and copies are small.
+    let names = files(original.path());
+    let mut chance = Chance(0x5eed);
+    for round in 0..ROUNDS {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original.path(), folder.path());
+        let victim = &names[chance.below(names.len() as u64) as usize];
+        let victim = folder
+            .path()
+            .join(victim.strip_prefix(original.path()).unwrap());
+        let mut bytes = fs::read(&victim).unwrap();
+        let end = used(&bytes).min(bytes.len() as u64);
+        let what = match chance.below(3) {
+            0 if end > 0 => {
+                let at = chance.below(end);
+                bytes[at as usize] ^= 1 + chance.below(255) as u8;
+                format!("byte {at} changed")
+            }
+            1 if end > 0 => {
+                bytes.truncate(chance.below(end) as usize);
+                format!("cut to {} bytes", bytes.len())
+            }
+            _ => {
+                let at = chance.below(end + 1) as usize;
+                let stop = (at + 64).min(bytes.len());
+                bytes[at.min(stop)..stop].fill(0xA5);
+                format!("overwritten from {at}")
+            }
+        };
+        fs::write(&victim, &bytes).unwrap();
+        let result = catch_unwind(AssertUnwindSafe(|| read_all(folder.path())));
+        let result = result
+            .unwrap_or_else(|_| panic!("round {round}: {} {what}: panicked", victim.display()));
+        if let Err(error) = &result {
+            assert_ne!(
+                error.code(),
+                ErrorCode::StorePoisoned,
+                "round {round}: {} {what}",
+                victim.display()
+            );
+        }
+        eprintln!(
+            "{round:>3} {} {what}: {result:?}",
+            victim.strip_prefix(folder.path()).unwrap().display()
+        );
+    }
+}
+
+#[test]
+fn a_changed_byte_in_the_journal_is_found_before_anything_is_lost() {
+    let original = filled();
+    let journal = original.path().join("data/0.jnl");
+    let mut bytes = fs::read(&journal).unwrap();
+    let middle = used(&bytes) / 2;
+    bytes[middle as usize] ^= 0xff;
+    fs::write(&journal, &bytes).unwrap();
+    let error = read_all(original.path()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::StoreCorrupt);
+    let text = error.to_string();
+    assert!(
+        text.contains("0.jnl") && text.contains("restore it from a backup"),
+        "{text}"
+    );
+    bytes[middle as usize] ^= 0xff;
+    fs::write(&journal, &bytes).unwrap();
+    assert_eq!(
+        read_all(original.path()).unwrap(),
+        STREAMS * RECORDS,
+        "nothing was thrown away"
+    );
+}
+
+#[test]
+fn a_torn_last_batch_costs_only_what_was_never_acknowledged() {
+    let original = filled();
+    let journal = original.path().join("data/0.jnl");
+    let mut bytes = fs::read(&journal).unwrap();
+    let end = bytes.iter().rposition(|b| *b != 0).unwrap();
+    bytes[end - 40..=end].fill(0);
+    fs::write(&journal, &bytes).unwrap();
+    let copied = tempfile::tempdir().unwrap();
+    copy(original.path(), copied.path());
+    let error = read_all(copied.path()).unwrap_err();
+    assert_eq!(
+        error.code(),
+        ErrorCode::StoreCorrupt,
+        "it once reached further"
+    );
+    fs::remove_file(original.path().join("EXTENT")).unwrap();
+    assert_eq!(read_all(original.path()).unwrap(), STREAMS * RECORDS - 1);
+}
+
+#[test]
+fn missing_files_are_damage() {
+    let original = filled();
+    for name in [
+        "data/keyspaces/1/tables/0",
+        "data/version",
+        "data/0.jnl",
+        "data/keyspaces/2/current",
+        "data/keyspaces/0/current",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(original.path(), folder.path());
+        fs::remove_file(folder.path().join(name)).unwrap();
+        let error = read_all(folder.path()).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::StoreCorrupt, "{name}");
+    }
+    fs::remove_dir_all(original.path().join("data")).unwrap();
+    assert_eq!(
+        read_all(original.path()).unwrap_err().code(),
+        ErrorCode::StoreCorrupt
+    );
+}
+
+#[test]
+fn leftovers_of_a_crash_are_no_damage() {
+    let original = filled();
+    for name in [
+        "data/keyspaces/1/tables/99",
+        "data/keyspaces/2/v7",
+        "data/FORMAT.new",
+    ] {
+        fs::write(original.path().join(name), "half a file").unwrap();
+    }
+    assert_eq!(read_all(original.path()).unwrap(), STREAMS * RECORDS);
+}

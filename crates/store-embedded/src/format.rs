@@ -1,0 +1,69 @@
+//! The mark that says what a directory is: the file `FORMAT`, written first and finished last.
+//!
+//! While it says that the store is being created, nothing in the directory was ever acknowledged, and creation may
+//! begin again. Once it is finished, everything it promises must be there.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+
+use everstep_store::StoreError;
+
+use crate::failure;
+
+/// The newest directory layout this release writes, and the newest it opens.
+pub(crate) const FORMAT: u32 = 1;
+
+const FILE: &str = "FORMAT";
+const PREFIX: &str = "everstep store, format ";
+const UNFINISHED: &str = ", being created";
+
+/// What a directory says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Absent,
+    Unfinished,
+    Finished,
+}
+
+pub(crate) fn read(directory: &Path, place: &str) -> Result<Mark, StoreError> {
+    let text = match fs::read_to_string(directory.join(FILE)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Mark::Absent),
+        Err(error) => return Err(failure::of_io(place, &error)),
+    };
+    let damaged = || StoreError::Corrupt {
+        place: format!("{place}/{FILE}"),
+        detail: "it does not say that this is an Everstep store".to_owned(),
+    };
+    let line = text.strip_suffix('\n').ok_or_else(damaged)?;
+    let version = line.strip_prefix(PREFIX).ok_or_else(damaged)?;
+    let (version, mark) = match version.strip_suffix(UNFINISHED) {
+        Some(version) => (version, Mark::Unfinished),
+        None => (version, Mark::Finished),
+    };
+    match version.parse::<u32>() {
+        Ok(FORMAT) => Ok(mark),
+        Ok(found) if found > FORMAT => Err(StoreError::Newer {
+            place: place.to_owned(),
+            found,
+            known: FORMAT,
+        }),
+        _ => Err(damaged()),
+    }
+}
+
+/// Writes the mark so that it is there wholly or not at all.
+pub(crate) fn write(directory: &Path, mark: Mark) -> io::Result<()> {
+    let ending = if mark == Mark::Finished {
+        ""
+    } else {
+        UNFINISHED
+    };
+    let temporary = directory.join("FORMAT.new");
+    let mut file = File::create(&temporary)?;
+    writeln!(file, "{PREFIX}{FORMAT}{ending}")?;
+    file.sync_all()?;
+    fs::rename(&temporary, directory.join(FILE))?;
+    File::open(directory)?.sync_all()
+}

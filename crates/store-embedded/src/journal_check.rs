@@ -1,0 +1,194 @@
+//! Looks a journal of the key-value store over before it is opened.
+//!
+//! The key-value store takes the first batch it cannot read for the torn end of a crash and cuts the file there. That
+//! is right for the last batch, which was never acknowledged; anywhere else it would silently throw acknowledged
+//! batches away. A batch is written only after the one before it was synced, so the two are told apart by what
+//! follows: if a whole batch comes later, the file is damaged.
+//!
+//! ```text
+//!   batch = start (1, items u32, seqno u64), items, end (3, checksum u64, "FJL" 3)      numbers little-endian
+//!   item  = 2, kind u8, compression u8, keyspace u64, key length u16, value length u32, stored length u32, key, value
+//!         | 4, keyspace u64
+//! ```
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use everstep_store::StoreError;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::failure;
+
+const START: u8 = 1;
+const ITEM: u8 = 2;
+const END: u8 = 3;
+const CLEAR: u8 = 4;
+const TRAILER: [u8; 4] = [b'F', b'J', b'L', 3];
+
+/// Whether a journal is the one that was being written, or was finished before the next one began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It may end in a batch that was never acknowledged, but not before this byte.
+    Active {
+        whole_to: u64,
+    },
+    Sealed,
+}
+
+/// Refuses a damaged journal; cuts a torn end off an active one.
+pub(crate) fn check(path: &Path, role: Role) -> Result<(), StoreError> {
+    let place = path.display().to_string();
+    let found = look_over(path).map_err(|error| failure::of_io(&place, &error))?;
+    let may_be_torn = match role {
+        Role::Active { whole_to } => found.whole >= whole_to,
+        Role::Sealed => found.unread.is_none(),
+    };
+    let batches = found.unread.as_deref().is_some_and(holds_a_batch);
+    if !may_be_torn || batches {
+        return Err(StoreError::Corrupt {
+            place,
+            detail: format!("the batch at byte {} cannot be read", found.whole),
+        });
+    }
+    if found.unread.is_some() {
+        cut(path, found.whole).map_err(|error| failure::of_io(&place, &error))?;
+    }
+    Ok(())
+}
+
+/// Where a journal's last whole batch ends.
+pub(crate) fn whole(path: &Path) -> io::Result<u64> {
+    look_over(path).map(|found| found.whole)
+}
+
+/// What a journal holds.
+struct Found {
+    /// Where its last whole batch ends.
+    whole: u64,
+    /// What comes after that, if it is more than unused space.
+    unread: Option<Vec<u8>>,
+}
+
+fn look_over(path: &Path) -> io::Result<Found> {
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let mut scratch = Vec::new();
+    let (mut whole, mut last_seqno) = (0, None);
+    while let Some(batch) = read_batch(&mut reader, &mut scratch)? {
+        // The checksum does not cover it, but it always rises.
+        if last_seqno >= Some(batch.seqno) {
+            break;
+        }
+        whole += batch.length;
+        last_seqno = Some(batch.seqno);
+    }
+    let mut file = reader.into_inner();
+    file.seek(SeekFrom::Start(whole))?;
+    let unread = unless_zero(file)?;
+    Ok(Found { whole, unread })
+}
+
+/// The rest of a file, if any of it is not zero: space is allocated ahead.
+fn unless_zero(mut file: File) -> io::Result<Option<Vec<u8>>> {
+    let start = file.stream_position()?;
+    let zeros = vec![0; 1 << 18];
+    let mut chunk = zeros.clone();
+    loop {
+        let length = file.read(&mut chunk)?;
+        if length == 0 {
+            return Ok(None);
+        }
+        if chunk.get(..length) != zeros.get(..length) {
+            break;
+        }
+    }
+    let mut rest = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    file.read_to_end(&mut rest)?;
+    let used = rest.iter().rposition(|byte| *byte != 0);
+    rest.truncate(used.map_or(0, |last| last + 1));
+    Ok(Some(rest))
+}
+
+struct Batch {
+    length: u64,
+    seqno: u64,
+}
+
+/// Reads one batch; none if there is no whole one here.
+fn read_batch(reader: &mut impl Read, scratch: &mut Vec<u8>) -> io::Result<Option<Batch>> {
+    match try_batch(reader, scratch) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        result => result,
+    }
+}
+
+fn try_batch(reader: &mut impl Read, scratch: &mut Vec<u8>) -> io::Result<Option<Batch>> {
+    let [START, start @ ..] = take::<13>(reader)? else {
+        return Ok(None);
+    };
+    let (count, seqno) = (number(&start, 0, 4), number(&start, 4, 8));
+    let mut length = 13;
+    let mut hasher = Xxh3::default();
+    for _ in 0..count {
+        let [tag] = take::<1>(reader)?;
+        hasher.update(&[tag]);
+        let body = match tag {
+            CLEAR => 8,
+            ITEM => {
+                let head = take::<20>(reader)?;
+                hasher.update(&head);
+                length += 20;
+                number(&head, 10, 2) + number(&head, 16, 4)
+            }
+            _ => return Ok(None),
+        };
+        scratch.clear();
+        if reader.by_ref().take(body).read_to_end(scratch)? as u64 != body {
+            return Ok(None);
+        }
+        hasher.update(scratch);
+        length += 1 + body;
+    }
+    let [END, end @ ..] = take::<13>(reader)? else {
+        return Ok(None);
+    };
+    let is_whole = number(&end, 0, 8) == hasher.digest() && end.ends_with(&TRAILER);
+    length += 13;
+    Ok(is_whole.then_some(Batch { length, seqno }))
+}
+
+fn take<const N: usize>(reader: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    reader.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A little-endian number within bytes.
+fn number(bytes: &[u8], start: usize, length: usize) -> u64 {
+    let bytes = bytes.get(start..start + length).unwrap_or_default();
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |number, byte| (number << 8) | u64::from(*byte))
+}
+
+/// Whether a whole batch begins anywhere in it. Payloads are JSON, which cannot look like one.
+fn holds_a_batch(rest: &[u8]) -> bool {
+    let mut scratch = Vec::new();
+    let mut starts = (0..rest.len()).filter_map(|at| rest.get(at..));
+    starts.any(|mut from| {
+        // The highest byte of a count of items is zero, so hardly anything else gets past this.
+        let plausible = matches!(from, [START, _, _, _, 0, ..]);
+        plausible && matches!(read_batch(&mut from, &mut scratch), Ok(Some(_)))
+    })
+}
+
+fn cut(path: &Path, length: u64) -> io::Result<()> {
+    let file = fs::OpenOptions::new().write(true).open(path)?;
+    file.set_len(length)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! Keys come back, keep the order of what they stand for, and stay short.
+
+use everstep_model::Location;
+use proptest::prelude::*;
+
+use super::*;
+
+fn any_name() -> impl Strategy<Value = Name> {
+    "[a-zü !:0-9]{1,4}".prop_filter_map("legal", |text| Name::internal(text).ok())
+}
+
+fn any_location() -> impl Strategy<Value = Location> {
+    let segment = prop_oneof![
+        (any_name(), 0u32..3).prop_map(|(name, counter)| Segment::Named(name, counter)),
+        prop_oneof![0u64..3, any::<u64>()].prop_map(Segment::Iteration),
+    ];
+    (
+        proptest::collection::vec(segment, 0..4),
+        any_name(),
+        any::<u32>(),
+    )
+        .prop_map(|(path, name, counter)| Location {
+            scope: Scope::from_segments(path),
+            name,
+            counter,
+        })
+}
+
+fn any_timer() -> impl Strategy<Value = TimerRow> {
+    (
+        0u64..3,
+        0u64..3,
+        0u8..6,
+        proptest::option::of(any_location()),
+    )
+        .prop_map(|(due, stream, code, location)| TimerRow {
+            due: Timestamp::from_millis(due),
+            stream: StreamNumber(stream),
+            purpose: purpose(code).unwrap(),
+            location,
+        })
+}
+
+proptest! {
+    #[test]
+    fn timers_come_back_and_keep_their_order(a in any_timer(), b in any_timer()) {
+        let (a_key, a_value) = timer(&a);
+        let (b_key, _) = timer(&b);
+        prop_assert_eq!(timer_row(&a_key, &a_value), Ok(a.clone()));
+        prop_assert_eq!(a_key.cmp(&b_key), a.cmp(&b));
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(key in proptest::collection::vec(any::<u8>(), 0..60), value in proptest::collection::vec(any::<u8>(), 0..60)) {
+        let _ = timer_row(&key, &value);
+        let _ = stream_at_end(&key);
+        let _ = first_of_frame(&key);
+        let _ = workflow_of(&key);
+    }
+
+    #[test]
+    fn no_key_outgrows_the_table(text in ".{0,20}", times in 0usize..10_000) {
+        let long = text.repeat(times);
+        for key in [name(&long), dedup(StreamNumber(1), &long), tag(&long)] {
+            prop_assert!(key.len() < 2_000);
+        }
+    }
+}
+
+#[test]
+fn long_parts_differ_by_their_whole_length() {
+    let (a, b) = ("x".repeat(5_000), format!("{}y", "x".repeat(4_999)));
+    assert_ne!(name(&a), name(&b));
+    assert_ne!(name(&a), name(&"x".repeat(5_001)));
+}
+
+#[test]
+fn the_hash_is_fnv_1a() {
+    assert_eq!(fnv(b""), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+    assert_eq!(fnv(b"a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
+}

@@ -1,0 +1,40 @@
+//! The default store: one directory on local disk, no server, one process at a time.
+//!
+//! ```text
+//!   commit(batch) ─▶ stage: judge each commit against staged heads ─▶ one write batch ─▶ one fdatasync
+//!                                                                          │
+//!   heads in use (memory) ◀── published only then ──────────────────────────┘
+//! ```
+//!
+//! A commit that only appends records writes one row, its frame, and reads nothing: heads of streams in use are kept
+//! in memory, and a head that is loaded again takes its counts from the last frame. The bytes are in `docs/format.md`,
+//! the choice of the key-value store below (`fjall`) in `docs/adr/0001-fjall.md`.
+
+mod cache;
+mod coding;
+mod commit;
+mod due;
+mod extent;
+mod failure;
+mod format;
+mod frames;
+mod journal_check;
+mod keys;
+mod leases;
+mod list;
+mod manifest_check;
+mod open;
+mod pressure;
+mod stage;
+mod store;
+mod tables;
+mod values;
+mod view;
+
+pub use open::Options;
+pub use store::EmbeddedStore;
+
+#[cfg(test)]
+mod damage_tests;
+#[cfg(test)]
+mod golden_tests;

@@ -1,0 +1,158 @@
+//! Pages of the list of runs, newest first.
+//!
+//! Filters by workflow and status walk the index of exactly those, merged by stream number; a tag walks the index of
+//! that tag; without any of them the heads are walked. The rest of the filters is applied to the rows found.
+
+use std::collections::{BTreeSet, BinaryHeap};
+
+use everstep_model::{Name, RunStatus, StreamNumber};
+use everstep_store::{Cursor, ListPage, ListQuery, RunRow, StoreError};
+use fjall::{Iter, Readable};
+
+use crate::keys;
+use crate::view::View;
+
+pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
+    let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);
+    let mut walk = Walk::new(view, query, end)?;
+    let mut page = ListPage::default();
+    let mut last = end;
+    while let Some((number, row)) = walk.next_match(view, query)? {
+        if page.rows.len() >= query.limit {
+            page.next = Some(Cursor(last));
+            break;
+        }
+        last = number;
+        page.rows.push(row);
+    }
+    Ok(page)
+}
+
+/// Candidates in descending order of stream numbers.
+enum Walk {
+    Heads(Iter),
+    Index(Merge),
+}
+
+impl Walk {
+    fn new(view: &View<'_>, query: &ListQuery, end: StreamNumber) -> Result<Self, StoreError> {
+        if query.tag.is_none() && query.workflows.is_empty() && query.statuses.is_empty() {
+            let all = view.snapshot.range(&view.tables.heads, ..keys::stream(end));
+            return Ok(Self::Heads(all));
+        }
+        let prefixes = match &query.tag {
+            Some(tag) => vec![keys::tag(tag)],
+            None => workflow_prefixes(view, query)?,
+        };
+        Merge::new(view, prefixes, end).map(Self::Index)
+    }
+
+    /// The next run that passes all filters.
+    fn next_match(
+        &mut self,
+        view: &View<'_>,
+        query: &ListQuery,
+    ) -> Result<Option<(StreamNumber, RunRow)>, StoreError> {
+        loop {
+            let Some(number) = self.next_number(view)? else {
+                return Ok(None);
+            };
+            let run = view.head_row(number)?.and_then(|head| head.run);
+            if let Some(run) = run.filter(|run| query.matches(run)) {
+                return Ok(Some((number, run)));
+            }
+        }
+    }
+
+    fn next_number(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
+        match self {
+            Self::Heads(iter) => take(view, iter),
+            Self::Index(merge) => merge.next(view),
+        }
+    }
+}
+
+/// Several descending walks as one, without repetitions.
+struct Merge {
+    walks: Vec<Iter>,
+    /// The next number of each walk, and which walk it is.
+    heap: BinaryHeap<(StreamNumber, usize)>,
+}
+
+impl Merge {
+    fn new(view: &View<'_>, prefixes: Vec<Vec<u8>>, end: StreamNumber) -> Result<Self, StoreError> {
+        let mut merge = Self {
+            walks: Vec::new(),
+            heap: BinaryHeap::new(),
+        };
+        for prefix in prefixes {
+            let from = keys::listed(prefix.clone(), StreamNumber(0));
+            let to = keys::listed(prefix, end);
+            let mut walk = view.snapshot.range(&view.tables.lists, from..to);
+            if let Some(number) = take(view, &mut walk)? {
+                merge.heap.push((number, merge.walks.len()));
+                merge.walks.push(walk);
+            }
+        }
+        Ok(merge)
+    }
+
+    fn next(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
+        let Some((number, place)) = self.heap.pop() else {
+            return Ok(None);
+        };
+        if let Some(walk) = self.walks.get_mut(place)
+            && let Some(following) = take(view, walk)?
+        {
+            self.heap.push((following, place));
+        }
+        Ok(Some(number))
+    }
+}
+
+fn take(view: &View<'_>, walk: &mut Iter) -> Result<Option<StreamNumber>, StoreError> {
+    let Some(row) = walk.next_back() else {
+        return Ok(None);
+    };
+    let key = row.key().map_err(|error| view.tables.failed(&error))?;
+    let number = keys::stream_at_end(&key);
+    number.map(Some).map_err(|d| view.damaged("a list row", d))
+}
+
+/// One prefix per workflow and status asked for; each run has one status, so no run is under two of them.
+fn workflow_prefixes(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
+    let workflows: BTreeSet<Name> = match query.workflows.as_slice() {
+        [] => all_workflows(view)?,
+        named => named.iter().cloned().collect(),
+    };
+    let statuses: BTreeSet<RunStatus> = match query.statuses.as_slice() {
+        [] => RunStatus::ALL.iter().copied().collect(),
+        named => named.iter().copied().collect(),
+    };
+    let of_workflow = |workflow| {
+        statuses
+            .iter()
+            .map(move |status| keys::status(workflow, *status))
+    };
+    Ok(workflows.iter().flat_map(of_workflow).collect())
+}
+
+/// Every workflow that has runs: one seek each, over all their runs at once.
+fn all_workflows(view: &View<'_>) -> Result<BTreeSet<Name>, StoreError> {
+    let (begin, end) = keys::all_workflows();
+    let mut from = begin.to_vec();
+    let mut workflows = BTreeSet::new();
+    loop {
+        let mut rest = view.snapshot.range(&view.tables.lists, from..end.to_vec());
+        let Some(row) = rest.next() else {
+            return Ok(workflows);
+        };
+        let key = row.key().map_err(|error| view.tables.failed(&error))?;
+        let name = keys::workflow_of(&key).and_then(keys::checked_name);
+        let name = name.map_err(|d| view.damaged("a list row", d))?;
+        // Statuses are small numbers, so this is behind every run of the workflow.
+        from = keys::workflow(name.as_str());
+        from.push(u8::MAX);
+        workflows.insert(name);
+    }
+}

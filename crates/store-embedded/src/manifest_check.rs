@@ -1,0 +1,149 @@
+//! Looks the manifests of the key-value store over before they are believed.
+//!
+//! A manifest lists the files of one table; files it does not list are deleted as leftovers of a crash. Its checksum is
+//! kept in the file `current` beside it, and checked by nobody but this.
+//!
+//! ```text
+//!   current = manifest number u64, xxh3 checksum of the file v<number> u128, 0      numbers little-endian
+//! ```
+//!
+//! The files themselves carry checksums, which are checked when they are read, with one exception: the list of
+//! sections at their end is read before it is checked, and a wrong count in it asks for more memory than there is.
+//!
+//! ```text
+//!   end of a file = sections, "SFA!", 1, 0, xxh3 checksum of the sections u128, where they begin u64, their length u64
+//! ```
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use everstep_store::StoreError;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::failure;
+
+const TRAILER_BYTES: u64 = 38;
+
+/// Refuses a table whose manifest is missing or not what was written.
+pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
+    let place = table.display().to_string();
+    let corrupt = |detail: &str| StoreError::Corrupt {
+        place: place.clone(),
+        detail: detail.to_owned(),
+    };
+    let read = |name: &str| match fs::read(table.join(name)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(corrupt(&format!("its file {name} is missing")))
+        }
+        other => other.map_err(|error| failure::of_io(&place, &error)),
+    };
+    let current = read("current")?;
+    let Some((number, checksum)) = parse(&current) else {
+        return Err(corrupt("its file current has another length"));
+    };
+    let manifest = read(&format!("v{number}"))?;
+    if xxh3_128(&manifest) != checksum {
+        return Err(corrupt("its list of files has changed"));
+    }
+    let Some(files) = listed_files(&manifest) else {
+        return Err(corrupt("its list of files cannot be read"));
+    };
+    for number in files {
+        let file = table.join("tables").join(number.to_string());
+        let whole = has_whole_end(&file).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => corrupt(&format!("its file {number} is missing")),
+            _ => failure::of_io(&place, &error),
+        })?;
+        if !whole {
+            return Err(corrupt(&format!(
+                "the end of its file {number} has changed"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of the files that a manifest lists. Others are the leftovers of a crash, and may be anything.
+fn listed_files(manifest: &[u8]) -> Option<Vec<u64>> {
+    let trailer = manifest
+        .len()
+        .checked_sub(usize::try_from(TRAILER_BYTES).ok()?)?;
+    let (_, begin) = parse_trailer(manifest.get(trailer..)?)?;
+    let mut sections = Bytes(manifest.get(usize::try_from(begin).ok()?..)?);
+    sections.take(4)?;
+    let count = sections.number(4)?;
+    for _ in 0..count {
+        let (at, length) = (sections.number(8)?, sections.number(8)?);
+        let name_length = usize::try_from(sections.number(2)?).ok()?;
+        if sections.take(name_length)? == b"tables" {
+            let (at, length) = (usize::try_from(at).ok()?, usize::try_from(length).ok()?);
+            return listed_in(Bytes(manifest.get(at..at.checked_add(length)?)?));
+        }
+    }
+    None
+}
+
+/// Levels of runs of files: number u64, checksum kind u8, checksum u128, sequence number u64.
+fn listed_in(mut section: Bytes<'_>) -> Option<Vec<u64>> {
+    let mut files = Vec::new();
+    for _ in 0..section.number(1)? {
+        for _ in 0..section.number(1)? {
+            for _ in 0..section.number(4)? {
+                files.push(section.number(8)?);
+                section.take(1 + 16 + 8)?;
+            }
+        }
+    }
+    Some(files)
+}
+
+/// Bytes that are taken from the front.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    /// A little-endian number.
+    fn number(&mut self, length: usize) -> Option<u64> {
+        let bytes = self.take(length)?.iter().rev();
+        Some(bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte)))
+    }
+}
+
+fn has_whole_end(path: &Path) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let Some(end) = length.checked_sub(TRAILER_BYTES) else {
+        return Ok(false);
+    };
+    file.seek(SeekFrom::Start(end))?;
+    let mut trailer = Vec::new();
+    file.read_to_end(&mut trailer)?;
+    let Some((checksum, begin)) = parse_trailer(&trailer).filter(|(_, begin)| *begin <= end) else {
+        return Ok(false);
+    };
+    let mut sections = Vec::new();
+    file.seek(SeekFrom::Start(begin))?;
+    file.take(end - begin).read_to_end(&mut sections)?;
+    Ok(xxh3_128(&sections) == checksum)
+}
+
+fn parse_trailer(trailer: &[u8]) -> Option<(u128, u64)> {
+    let (magic, rest) = trailer.split_first_chunk::<6>()?;
+    let (checksum, rest) = rest.split_first_chunk::<16>()?;
+    let (begin, _) = rest.split_first_chunk::<8>()?;
+    let parsed = (u128::from_le_bytes(*checksum), u64::from_le_bytes(*begin));
+    (magic == b"SFA!\x01\x00").then_some(parsed)
+}
+
+fn parse(current: &[u8]) -> Option<(u64, u128)> {
+    let (number, rest) = current.split_first_chunk::<8>()?;
+    let (checksum, rest) = rest.split_first_chunk::<16>()?;
+    let parsed = (u64::from_le_bytes(*number), u128::from_le_bytes(*checksum));
+    (rest == [0]).then_some(parsed)
+}

@@ -1,0 +1,249 @@
+//! A batch being judged: what its commits have changed so far, on top of what is durable.
+//!
+//! Nothing here is seen by anybody else. If the batch cannot be written, the stage is dropped and nothing happened.
+
+mod overlay;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use everstep_model::{Frame, RecordNumber, RecordRange, StreamNumber, Term, Timestamp};
+use everstep_store::{
+    Commit, Head, Outcome, Refusal, Row, RowKey, StoreError, Target, Verdict, judge,
+};
+
+use crate::cache::{ByNumber, HeadCache};
+use crate::keys;
+use crate::leases::Leases;
+use crate::tables::Tables;
+use crate::values;
+use crate::view::View;
+use overlay::World;
+
+pub(crate) struct Stage<'a> {
+    tables: &'a Tables,
+    cache: &'a HeadCache,
+    leases: &'a Leases,
+    now: Timestamp,
+    /// Opened by the first commit that has to read.
+    view: OnceCell<View<'a>>,
+    pub(crate) next_stream: StreamNumber,
+    pub(crate) heads: ByNumber<Staged>,
+    /// Frames to put, or to take away, by stream and first record.
+    pub(crate) frames: BTreeMap<(StreamNumber, RecordNumber), Option<Vec<u8>>>,
+    /// Rows to put, or to take away.
+    pub(crate) lookups: HashMap<Vec<u8>, Option<Vec<u8>>>,
+    pub(crate) timers: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    pub(crate) earliest_timer: Option<Timestamp>,
+}
+
+/// The head of a stream that the batch is about.
+pub(crate) struct Staged {
+    /// As it is durable; none if the batch creates it.
+    pub(crate) before: Option<Arc<Head>>,
+    /// As the batch leaves it.
+    pub(crate) head: Arc<Head>,
+    /// Whether its row must be written: the last frame does not tell all that changed.
+    pub(crate) row_changed: bool,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) fn new(
+        tables: &'a Tables,
+        cache: &'a HeadCache,
+        leases: &'a Leases,
+        now: Timestamp,
+        next_stream: StreamNumber,
+    ) -> Self {
+        Self {
+            tables,
+            cache,
+            leases,
+            now,
+            view: OnceCell::new(),
+            next_stream,
+            heads: ByNumber::default(),
+            frames: BTreeMap::new(),
+            lookups: HashMap::new(),
+            timers: BTreeMap::new(),
+            earliest_timer: None,
+        }
+    }
+
+    fn view(&self) -> &View<'a> {
+        self.view.get_or_init(|| View::new(self.tables))
+    }
+
+    /// Judges one commit and stages what it does.
+    pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
+        let head = match self.target(commit)? {
+            Ok(head) => head,
+            Err(refusal) => return Ok(Outcome::Refused(refusal)),
+        };
+        let stream = head.number;
+        let world = World {
+            stage: self,
+            stream,
+            failure: RefCell::new(None),
+        };
+        let verdict = judge(&head, commit, &world);
+        if let Some(failure) = world.failure.into_inner() {
+            return Err(failure);
+        }
+        Ok(match verdict {
+            Verdict::Apply {
+                head: after,
+                first,
+                taken,
+            } => {
+                let before = self.landed_before(stream, commit, first)?;
+                self.apply(&head, *after, commit, first)?;
+                Outcome::Committed {
+                    stream,
+                    first,
+                    before,
+                    taken,
+                }
+            }
+            Verdict::Duplicate { first } => Outcome::Duplicate {
+                stream,
+                first,
+                before: self.landed_before(stream, commit, first)?,
+            },
+            Verdict::InboxGrew { seen } => Outcome::Refused(Refusal::InboxGrew {
+                missed: self.entries(stream, seen, head.next)?,
+            }),
+            Verdict::Refuse(refusal) => Outcome::Refused(refusal),
+        })
+    }
+
+    fn target(&mut self, commit: &Commit) -> Result<Result<Arc<Head>, Refusal>, StoreError> {
+        match &commit.target {
+            Target::Create(name) => {
+                let key = keys::name(name.as_str());
+                if let Some(bytes) = self.lookup(&key)? {
+                    let number = values::decode_number(&bytes);
+                    let number =
+                        number.map_err(|e| self.view().unreadable("a stream's name", e))?;
+                    return Ok(Err(Refusal::Exists(StreamNumber(number))));
+                }
+                let head = Head::new(self.next_stream, name.clone(), Term::default());
+                Ok(Ok(Arc::new(head)))
+            }
+            Target::Stream(number) => Ok(self.head(*number)?.ok_or(Refusal::NoStream)),
+        }
+    }
+
+    fn head(&mut self, number: StreamNumber) -> Result<Option<Arc<Head>>, StoreError> {
+        if let Some(staged) = self.heads.get(&number.0) {
+            return Ok(Some(staged.head.clone()));
+        }
+        let head = match self.cache.get(number) {
+            Some(head) => head,
+            None => match self.view().head(number)? {
+                Some(head) => Arc::new(head),
+                None => return Ok(None),
+            },
+        };
+        let staged = Staged {
+            before: Some(head.clone()),
+            head: head.clone(),
+            row_changed: false,
+        };
+        self.heads.insert(number.0, staged);
+        Ok(Some(head))
+    }
+
+    fn apply(
+        &mut self,
+        before: &Head,
+        after: Head,
+        commit: &Commit,
+        first: RecordNumber,
+    ) -> Result<(), StoreError> {
+        let stream = after.number;
+        for key in &commit.delete {
+            self.stage_row(key, None);
+        }
+        for row in &commit.put {
+            let row = row.clone().of_stream(stream);
+            self.stage_row(&row.key(), Some(&row));
+        }
+        for range in &commit.drop {
+            self.drop_records(stream, *range, before.next)?;
+        }
+        if !commit.records.is_empty() {
+            let frame = Frame::encode(&after.frame, &commit.records);
+            self.frames.insert((stream, first), Some(frame));
+        }
+        if let Some(id) = &commit.dedup {
+            let place = values::encode_number(first.0);
+            self.lookups.insert(keys::dedup(stream, id), Some(place));
+        }
+        let is_new = stream == self.next_stream;
+        if is_new {
+            let number = values::encode_number(stream.0);
+            self.lookups
+                .insert(keys::name(after.name.as_str()), Some(number));
+            self.next_stream = stream.next();
+        }
+        let row_changed = is_new || needs_row(before, &after, commit);
+        let after = Arc::new(after);
+        let staged = self.heads.entry(stream.0).or_insert_with(|| Staged {
+            before: None,
+            head: after.clone(),
+            row_changed,
+        });
+        staged.head = after;
+        staged.row_changed |= row_changed;
+        Ok(())
+    }
+
+    fn stage_row(&mut self, key: &RowKey, row: Option<&Row>) {
+        if let RowKey::Timer(timer) = key {
+            let (key, value) = keys::timer(timer);
+            if row.is_some() {
+                let earliest = self
+                    .earliest_timer
+                    .map_or(timer.due, |due| due.min(timer.due));
+                self.earliest_timer = Some(earliest);
+            }
+            self.timers.insert(key, row.map(|_| value));
+        } else if let Some(key) = keys::lookup(key) {
+            self.lookups.insert(key, row.map(values::encode_row));
+        }
+    }
+
+    fn drop_records(
+        &mut self,
+        stream: StreamNumber,
+        range: RecordRange,
+        end: RecordNumber,
+    ) -> Result<(), StoreError> {
+        for frame in self.stored_frames(stream, range.first, range.last, end)? {
+            let left = frame.without(range);
+            let Some(left) = left.map_err(|e| self.view().bad_frame(stream, &e))? else {
+                continue;
+            };
+            self.frames.insert((stream, frame.first), None);
+            for piece in left {
+                self.frames
+                    .insert((stream, piece.first), Some(piece.bytes.into()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the head's row must be written: all but the counts lives there, and those too if no frame carries them.
+fn needs_row(before: &Head, after: &Head, commit: &Commit) -> bool {
+    before.epoch != after.epoch
+        || before.owner != after.owner
+        || before.takeovers != after.takeovers
+        || before.ready != after.ready
+        || before.closed != after.closed
+        || (commit.run.is_some() && before.run != after.run)
+        || (commit.records.is_empty() && before.frame != after.frame)
+        || (commit.records.is_empty() && !commit.drop.is_empty())
+}

@@ -1,0 +1,191 @@
+//! The store as the contract asks for it. Every call does its work at once, on the calling thread.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use everstep_model::{NodeId, StreamNumber};
+use everstep_store::{
+    BoxFuture, Clock, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+};
+
+use crate::cache::HeadCache;
+use crate::commit::{self, Writer};
+use crate::due::Due;
+use crate::extent::NoteExtent;
+use crate::frames;
+use crate::leases::Leases;
+use crate::list;
+use crate::open::{self, DirectoryLock, Options};
+use crate::tables::Tables;
+use crate::view::View;
+
+/// A store in one directory. Only one process, and only one handle, has it open at a time; dropping it closes it.
+///
+/// `commit` blocks the calling thread for one `fdatasync`, so call it from a thread that may wait.
+pub struct EmbeddedStore(pub(crate) Inner);
+
+pub(crate) struct Inner {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) cache: HeadCache,
+    pub(crate) leases: Leases,
+    pub(crate) due: Due,
+    pub(crate) writer: Mutex<Writer>,
+    pub(crate) tables: Tables,
+    /// Noted when the tables are closed.
+    pub(crate) extent: NoteExtent,
+    /// Released last.
+    pub(crate) _lock: DirectoryLock,
+}
+
+impl EmbeddedStore {
+    /// Opens the store in `path`, or creates it there. `clock` judges leases.
+    pub fn open(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        Self::open_with(path, clock, Options::default())
+    }
+
+    /// The same, tuned.
+    pub fn open_with(
+        path: impl AsRef<Path>,
+        clock: Arc<dyn Clock>,
+        options: Options,
+    ) -> Result<Self, StoreError> {
+        open::open(path.as_ref(), clock, &options).map(Self)
+    }
+
+    fn head_of(&self, stream: &StreamRef) -> Result<Option<Arc<Head>>, StoreError> {
+        let number = match stream {
+            StreamRef::Number(number) => *number,
+            StreamRef::Name(name) => match View::new(&self.0.tables).number(name.as_str())? {
+                Some(number) => number,
+                None => return Ok(None),
+            },
+        };
+        match self.0.cache.get(number) {
+            Some(head) => Ok(Some(head)),
+            None => Ok(View::new(&self.0.tables).head(number)?.map(Arc::new)),
+        }
+    }
+
+    fn read_page(&self, request: ReadRequest) -> Result<Option<Page>, StoreError> {
+        let Some(head) = self.head_of(&StreamRef::Number(request.stream))? else {
+            return Ok(None);
+        };
+        // Opened after the head was known, so that it holds everything the head speaks of.
+        let view = View::new(&self.0.tables);
+        frames::page(&view, &head, request).map(Some)
+    }
+
+    fn ready_runs(
+        &self,
+        after: Option<StreamNumber>,
+        limit: usize,
+    ) -> Result<Vec<ReadyRun>, StoreError> {
+        let mut runs = Vec::new();
+        let mut last = after;
+        while runs.len() < limit {
+            let marked = self.0.due.ready(last, limit);
+            if marked.is_empty() {
+                break;
+            }
+            last = marked.last().copied();
+            for number in marked {
+                runs.extend(self.ready_run(number)?);
+            }
+        }
+        runs.truncate(limit);
+        Ok(runs)
+    }
+
+    fn ready_run(&self, number: StreamNumber) -> Result<Option<ReadyRun>, StoreError> {
+        let head = self.head_of(&StreamRef::Number(number))?;
+        let Some(head) = head.filter(|head| head.ready) else {
+            return Ok(None);
+        };
+        let now = self.0.clock.now();
+        let holder = head.owner.map(|owner| owner.node);
+        Ok(head.run.as_ref().map(|run| ReadyRun {
+            stream: number,
+            workflow: run.workflow.clone(),
+            version: run.version,
+            executed_by: holder.filter(|node| self.0.leases.is_alive(*node, now)),
+        }))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let is_healthy = self
+            .writer
+            .get_mut()
+            .is_ok_and(|writer| writer.poisoned.is_none());
+        if !is_healthy {
+            self.extent.disarm();
+        }
+    }
+}
+
+impl std::fmt::Debug for EmbeddedStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EmbeddedStore({})", self.0.tables.place)
+    }
+}
+
+fn done<'a, T: Send + 'a>(result: Result<T, StoreError>) -> BoxFuture<'a, Result<T, StoreError>> {
+    Box::pin(std::future::ready(result))
+}
+
+impl Store for EmbeddedStore {
+    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+        done(commit::commit(&self.0, &batch))
+    }
+
+    fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {
+        let head = self.head_of(&stream);
+        done(head.map(|head| head.map(Arc::unwrap_or_clone)))
+    }
+
+    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
+        done(self.read_page(request))
+    }
+
+    fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
+        done(list::page(&View::new(&self.0.tables), &query))
+    }
+
+    fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
+        done(self.0.due.timers(&self.0.tables, &query))
+    }
+
+    fn ready(
+        &self,
+        after: Option<StreamNumber>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
+        done(self.ready_runs(after, limit))
+    }
+
+    fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {
+        done(View::new(&self.0.tables).row(&key))
+    }
+
+    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
+        let until = self.0.clock.now().after(lease.ttl);
+        self.0.leases.renew(lease.node, until);
+        done(Ok(()))
+    }
+
+    fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.0.leases.retire(node);
+        done(Ok(()))
+    }
+
+    fn describe(&self) -> Description {
+        Description {
+            name: "embedded",
+            durability: "crashes of the process and, where the disk keeps what fdatasync was told, of the machine; \
+                         not the loss of the disk",
+            exclusive: true,
+        }
+    }
+}

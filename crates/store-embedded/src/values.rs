@@ -1,0 +1,224 @@
+//! The values of heads and rows. Each begins with its format version; later releases may only add at the end.
+
+use everstep_model::{
+    Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, Payload, RecordNumber, RpcId,
+    RunId, RunStatus, StreamName, StreamNumber, Term, Timestamp,
+};
+use everstep_store::{Head, IdempotencyRow, Owner, Row, RowKey, RpcRow, RunRow};
+
+use crate::coding::{Damaged, In, Out};
+use crate::keys::{checked_name, location, location_bytes};
+
+/// The newest version of heads and rows this release writes, and the newest it reads.
+pub(crate) const VERSION: u8 = 1;
+
+const OWNED: u8 = 1;
+const READY: u8 = 2;
+const CLOSED: u8 = 4;
+const RUN: u8 = 8;
+
+/// Why a value cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    Newer(u8),
+    Damaged(Damaged),
+}
+
+impl From<Damaged> for Unreadable {
+    fn from(damaged: Damaged) -> Self {
+        Self::Damaged(damaged)
+    }
+}
+
+pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
+    let mut out = Out(Vec::with_capacity(128));
+    let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+    let flags = flag(head.owner.is_some(), OWNED)
+        | flag(head.ready, READY)
+        | flag(head.closed, CLOSED)
+        | flag(head.run.is_some(), RUN);
+    out.byte(VERSION).byte(flags);
+    out.text(head.name.as_str());
+    out.varint(head.term.0).varint(head.next.0);
+    let frame = &head.frame;
+    out.varint(frame.epoch.0).varint(frame.seq.0);
+    out.varint(frame.executor_at.0)
+        .varint(frame.progress_epoch.0);
+    out.varint(frame.inbox_count)
+        .varint(frame.unconsumed_events);
+    out.varint(head.epoch.0).varint(head.takeovers.into());
+    if let Some(owner) = head.owner {
+        out.fixed(owner.node.0).fixed(owner.nonce.0);
+    }
+    if let Some(run) = &head.run {
+        put_run(&mut out, run);
+    }
+    out.0
+}
+
+pub(crate) fn decode_head(number: StreamNumber, bytes: &[u8]) -> Result<Head, Unreadable> {
+    let mut input = versioned(bytes)?;
+    let flags = input.byte()?;
+    let name = StreamName::from_stored(input.text()?);
+    let term = Term(input.varint()?);
+    let next = RecordNumber(input.varint()?);
+    let frame = FrameHeader {
+        epoch: Epoch(input.varint()?),
+        seq: ExecutorSeq(input.varint()?),
+        executor_at: RecordNumber(input.varint()?),
+        progress_epoch: Epoch(input.varint()?),
+        inbox_count: input.varint()?,
+        unconsumed_events: input.varint()?,
+    };
+    let epoch = Epoch(input.varint()?);
+    let takeovers = input.short()?;
+    let owner = match flags & OWNED {
+        0 => None,
+        _ => Some(Owner {
+            node: NodeId(input.fixed()?),
+            nonce: Nonce(input.fixed()?),
+        }),
+    };
+    let run = match flags & RUN {
+        0 => None,
+        _ => Some(take_run(&mut input)?),
+    };
+    Ok(Head {
+        number,
+        name,
+        term,
+        next,
+        frame,
+        epoch,
+        owner,
+        takeovers,
+        ready: flags & READY != 0,
+        closed: flags & CLOSED != 0,
+        run,
+    })
+}
+
+fn put_run(out: &mut Out, run: &RunRow) {
+    out.text(run.id.as_str()).varint(run.generation.0.into());
+    out.text(run.workflow.as_str()).varint(run.version.into());
+    out.byte(run.status.code());
+    out.varint(run.created_at.as_millis());
+    out.varint(run.updated_at.as_millis());
+    out.varint(run.tags.len() as u64);
+    for tag in &run.tags {
+        out.text(tag);
+    }
+}
+
+fn take_run(input: &mut In<'_>) -> Result<RunRow, Damaged> {
+    let id = RunId::new(input.text()?).map_err(|_| Damaged("a run id breaks its rules"))?;
+    let generation = Generation(input.short()?);
+    let workflow = checked_name(input.text()?)?;
+    let version = input.short()?;
+    let status = RunStatus::from_code(input.byte()?).ok_or(Damaged("a status is unknown"))?;
+    let created_at = Timestamp::from_millis(input.varint()?);
+    let updated_at = Timestamp::from_millis(input.varint()?);
+    let count = input.varint()?;
+    let tags = (0..count)
+        .map(|_| input.text().map(str::to_owned))
+        .collect::<Result<_, _>>()?;
+    Ok(RunRow {
+        id,
+        generation,
+        workflow,
+        version,
+        status,
+        tags,
+        created_at,
+        updated_at,
+    })
+}
+
+/// The value of an rpc or an idempotency key.
+pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
+    let mut out = Out::default();
+    out.byte(VERSION);
+    match row {
+        Row::Timer(_) => {}
+        Row::Rpc(rpc) => {
+            // Rows keep the whole id: their key may hold only its beginning.
+            out.text(&rpc.id.0).raw(&location_bytes(&rpc.location));
+            out.text(rpc.method.as_str());
+            out.byte(rpc.deadline.is_some().into());
+            if let Some(deadline) = rpc.deadline {
+                out.varint(deadline.as_millis());
+            }
+            out.byte(rpc.schema.is_some().into());
+            if let Some(schema) = &rpc.schema {
+                out.text(schema.as_str());
+            }
+        }
+        Row::Idempotency(row) => {
+            out.text(row.stream.as_str());
+        }
+    }
+    out.0
+}
+
+/// The row of a key that is not a timer's.
+pub(crate) fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> {
+    let mut input = versioned(bytes)?;
+    Ok(match key {
+        RowKey::Timer(timer) => Row::Timer(timer.clone()),
+        RowKey::Rpc(stream, _) => Row::Rpc(take_rpc(*stream, &mut input)?),
+        RowKey::Idempotency(workflow, key) => Row::Idempotency(IdempotencyRow {
+            workflow: workflow.clone(),
+            key: key.clone(),
+            stream: StreamName::from_stored(input.text()?),
+        }),
+    })
+}
+
+fn take_rpc(stream: StreamNumber, input: &mut In<'_>) -> Result<RpcRow, Damaged> {
+    let id = RpcId(input.text()?.into());
+    let location = location(input)?;
+    let method = checked_name(input.text()?)?;
+    let deadline = match input.flag()? {
+        true => Some(Timestamp::from_millis(input.varint()?)),
+        false => None,
+    };
+    let schema = match input.flag()? {
+        true => Some(payload(input.text()?)?),
+        false => None,
+    };
+    Ok(RpcRow {
+        stream,
+        id,
+        location,
+        method,
+        deadline,
+        schema,
+    })
+}
+
+fn payload(text: &str) -> Result<Payload, Damaged> {
+    Payload::from_json(text.as_bytes().to_vec()).map_err(|_| Damaged("a schema is not JSON"))
+}
+
+/// A number that stands alone: a stream's under its name, a record's under its dedup id.
+pub(crate) fn encode_number(number: u64) -> Vec<u8> {
+    let mut out = Out::default();
+    out.byte(VERSION).varint(number);
+    out.0
+}
+
+pub(crate) fn decode_number(bytes: &[u8]) -> Result<u64, Unreadable> {
+    Ok(versioned(bytes)?.varint()?)
+}
+
+fn versioned(bytes: &[u8]) -> Result<In<'_>, Unreadable> {
+    let mut input = In(bytes);
+    match input.byte()? {
+        0 => Err(Damaged("it has no format version").into()),
+        version if version > VERSION => Err(Unreadable::Newer(version)),
+        _ => Ok(input),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! The embedded store keeps the contract, survives what it says it survives, and refuses what it cannot read.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that panics is a test that fails"
+)]
+
+mod conformance;
+mod directory;
+mod opening;
+#[cfg(target_os = "linux")]
+mod under_faults;

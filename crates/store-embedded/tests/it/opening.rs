@@ -1,0 +1,165 @@
+//! What can be opened, by whom, and what is said when it cannot.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use everstep_model::ErrorCode;
+use everstep_store::{Store, StoreError};
+use everstep_store_embedded::{EmbeddedStore, Options};
+use everstep_store_testkit::sample::{creation, event, inbox};
+use everstep_store_testkit::{Fixture, TestClock, block_on};
+
+fn open(path: &Path) -> Result<EmbeddedStore, StoreError> {
+    EmbeddedStore::open(path, Arc::new(TestClock::new()))
+}
+
+fn fixture(path: &Path) -> Fixture<EmbeddedStore> {
+    let clock = Arc::new(TestClock::new());
+    let store = EmbeddedStore::open(path, clock.clone()).unwrap();
+    Fixture { store, clock }
+}
+
+#[test]
+fn a_second_opening_is_refused_while_the_first_lives() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = open(folder.path()).unwrap();
+    let error = open(folder.path()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::StoreLocked);
+    assert!(
+        error
+            .to_string()
+            .contains(&folder.path().display().to_string()),
+        "{error}"
+    );
+    drop(first);
+    open(folder.path()).unwrap();
+}
+
+#[test]
+fn missing_folders_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder.path().join("a/b/c");
+    drop(open(&deep).unwrap());
+    open(&deep).unwrap();
+}
+
+#[test]
+fn a_file_is_not_a_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let error = open(&file).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::StoreUnavailable);
+    assert!(error.to_string().contains("is a file"), "{error}");
+    let error = open(&file.join("below")).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::StoreUnavailable);
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("letter.txt"), "x").unwrap();
+    let error = open(folder.path()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::StoreUnavailable);
+    assert!(!folder.path().join("FORMAT").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_written_says_so() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
+    // The administrator may write everywhere, and then there is nothing to refuse.
+    if fs::write(closed.join("probe"), "x").is_err() {
+        let error = open(&closed).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::StoreUnavailable);
+        assert!(error.to_string().contains("closed"), "{error}");
+    }
+}
+
+#[test]
+fn a_newer_format_is_refused_before_anything_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()).unwrap());
+    fs::write(folder.path().join("FORMAT"), "everstep store, format 2\n").unwrap();
+    let error = open(folder.path()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            StoreError::Newer {
+                found: 2,
+                known: 1,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains("upgrade"), "{error}");
+}
+
+#[test]
+fn an_interrupted_creation_begins_again() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()).unwrap());
+    let unfinished = "everstep store, format 1, being created\n";
+    fs::write(folder.path().join("FORMAT"), unfinished).unwrap();
+    fs::remove_file(folder.path().join("data/version")).unwrap();
+    let f = fixture(folder.path());
+    block_on(f.create("a"));
+    let mark = fs::read_to_string(folder.path().join("FORMAT")).unwrap();
+    assert_eq!(mark, "everstep store, format 1\n");
+}
+
+#[test]
+fn a_missing_mark_is_damage_not_an_empty_store() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()).unwrap());
+    fs::remove_file(folder.path().join("FORMAT")).unwrap();
+    assert_eq!(
+        open(folder.path()).unwrap_err().code(),
+        ErrorCode::StoreCorrupt
+    );
+    fs::write(folder.path().join("FORMAT"), "something else").unwrap();
+    assert_eq!(
+        open(folder.path()).unwrap_err().code(),
+        ErrorCode::StoreCorrupt
+    );
+}
+
+#[test]
+fn a_small_cache_of_heads_changes_nothing_but_speed() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(TestClock::new());
+    let options = Options::default()
+        .with_heads_cached(2)
+        .with_cache_bytes(1 << 20);
+    let store = EmbeddedStore::open_with(folder.path(), clock.clone(), options).unwrap();
+    let f = Fixture { store, clock };
+    block_on(async {
+        let mut streams = Vec::new();
+        for n in 0..20 {
+            streams.push(f.create_with(creation(&format!("s{n}"))).await);
+        }
+        for round in 1..5 {
+            for stream in &streams {
+                let first = f.accept(inbox(*stream, vec![event("x")])).await;
+                assert_eq!(first.0, round);
+            }
+        }
+        for stream in streams {
+            assert_eq!(f.numbers(stream).await, [0, 1, 2, 3, 4]);
+        }
+    });
+}
+
+#[test]
+fn it_says_what_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let description = open(folder.path()).unwrap().describe();
+    assert!(description.exclusive);
+    assert!(description.durability.contains("fdatasync"));
+}
