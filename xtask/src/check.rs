@@ -50,19 +50,35 @@ fn lint() -> Result<Verdict, Failure> {
         "clippy",
         "--workspace",
         "--all-targets",
+        "--all-features",
         "--locked",
         "--",
         "-D",
         "warnings",
     ];
     Invocation::cargo(&clippy).run()?;
+    // What a user gets who leaves everything optional out.
+    let bare = [
+        "clippy",
+        "--package",
+        "everstep",
+        "--no-default-features",
+        "--locked",
+    ];
+    Invocation::cargo(&[&bare[..], &["--", "-D", "warnings"]].concat()).run()?;
     Ok(Verdict::Passed)
 }
 
 fn docs() -> Result<Verdict, Failure> {
-    Invocation::cargo(&["doc", "--no-deps", "--workspace", "--locked"])
-        .variable("RUSTDOCFLAGS", "-D warnings")
-        .run()?;
+    Invocation::cargo(&[
+        "doc",
+        "--no-deps",
+        "--workspace",
+        "--all-features",
+        "--locked",
+    ])
+    .variable("RUSTDOCFLAGS", "-D warnings")
+    .run()?;
     Ok(Verdict::Passed)
 }
 

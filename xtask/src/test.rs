@@ -76,11 +76,19 @@ pub(crate) fn stages() -> Vec<&'static Stage> {
 
 fn tests() -> Result<Verdict, Failure> {
     if install::nextest_is_present() {
-        Invocation::cargo(&["nextest", "run", "--workspace", "--locked"]).run()?;
+        Invocation::cargo(&[
+            "nextest",
+            "run",
+            "--workspace",
+            "--all-features",
+            "--locked",
+        ])
+        .run()?;
     } else {
         let targets = [
             "test",
             "--workspace",
+            "--all-features",
             "--locked",
             "--lib",
             "--bins",
@@ -93,7 +101,7 @@ fn tests() -> Result<Verdict, Failure> {
 
 /// Apart from the other tests because nextest does not run them.
 fn doc_tests() -> Result<Verdict, Failure> {
-    Invocation::cargo(&["test", "--doc", "--workspace", "--locked"]).run()?;
+    Invocation::cargo(&["test", "--doc", "--workspace", "--all-features", "--locked"]).run()?;
     Ok(Verdict::Passed)
 }
 

@@ -76,7 +76,9 @@ fn main() {
         noise: 88_172_645_463_325_252,
     };
     bench.drive(endless, Duration::from_secs(seconds), group);
+    let closing = Instant::now();
     drop(bench);
+    println!("closed in {:.0} ms", closing.elapsed().as_secs_f64() * 1e3);
     let opening = Instant::now();
     let reopened = EmbeddedStore::open(&path, Arc::new(SystemClock)).unwrap();
     println!(
@@ -93,12 +95,14 @@ impl Bench {
         let begin = Instant::now();
         let mut shown = (begin, usage(), 0u64);
         let (mut steps, mut place) = (0u64, 0usize);
-        let first = usage();
+        let (first, mut slowest) = (usage(), Duration::ZERO);
         while begin.elapsed() < length {
             let batch: Vec<Commit> = (0..group)
                 .map(|n| self.step((place + n) % STREAMS))
                 .collect();
+            let committing = Instant::now();
             let outcomes = block_on(self.store.commit(batch)).unwrap();
+            slowest = slowest.max(committing.elapsed());
             assert!(
                 outcomes
                     .iter()
@@ -122,6 +126,7 @@ impl Bench {
             }
         }
         report("total", steps, begin.elapsed(), usage().since(first));
+        println!("slowest batch {:.0} ms", slowest.as_secs_f64() * 1e3);
     }
 
     fn start_runs(&mut self, count: usize) {

@@ -65,5 +65,13 @@ pub(crate) fn write(directory: &Path, mark: Mark) -> io::Result<()> {
     writeln!(file, "{PREFIX}{FORMAT}{ending}")?;
     file.sync_all()?;
     fs::rename(&temporary, directory.join(FILE))?;
-    File::open(directory)?.sync_all()
+    sync_folder(directory)
+}
+
+/// Makes the names in a folder durable. Windows has no such call, and does not need it.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(windows) {
+        return Ok(());
+    }
+    File::open(folder)?.sync_all()
 }

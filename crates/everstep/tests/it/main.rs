@@ -21,6 +21,8 @@ mod records;
 mod replaying;
 mod results;
 mod retries;
+#[cfg(feature = "schema")]
+mod schemas;
 mod smoke;
 mod starting;
 mod steps;

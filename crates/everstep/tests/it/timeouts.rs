@@ -172,22 +172,31 @@ fn the_timer_of_a_timeout_goes_when_the_step_settles() {
 #[test]
 fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
     for_each_store(async |store| {
-        let mut test = store
-            .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                ctx.step("a", slow).retry(Retry::none()).await
-            })
-            .start()
-            .await;
+        // Three attempts are lost with their process, the fourth fails, and the one retry is still there.
+        let code = |ctx: Ctx, _: ()| async move {
+            let work = |step: everstep::StepContext| async move {
+                slow().await?;
+                if step.attempt < 5 {
+                    Err(Error::new("no luck"))
+                } else {
+                    Ok(step.attempt)
+                }
+            };
+            ctx.step_with("a", work)
+                .retry(Retry::constant(1, secs(1)))
+                .await
+        };
+        let mut test = store.engine().function("w", code).start().await;
         start(&test).await;
-        for _ in 0..4 {
+        for _ in 0..3 {
             test.advance(minutes(30)).await;
             test.restart().await;
         }
         let run = test.run("r").await.unwrap();
-        assert_eq!(output::<u32>(&run).await, 1);
+        assert_eq!(output::<u32>(&run).await, 5);
         test.journal(&run)
             .await
             .assert_steps(&[("a:0", StepStatus::Completed, 5)]);
+        assert_eq!(test.journal(&run).await.count("step_failed"), 1);
     });
 }

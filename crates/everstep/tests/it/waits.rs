@@ -54,6 +54,27 @@ fn the_first_call_fixes_the_deadline_of_a_wait() {
     });
 }
 
+// B75, B76
+#[test]
+fn an_event_in_time_ends_the_timeout_that_was_recorded_whatever_the_code_says_now() {
+    for_each_store(async |store| {
+        let mut test = store
+            .engine()
+            .function("w", wait_for(hours(1)))
+            .start()
+            .await;
+        start(&test).await;
+        test.advance(minutes(30)).await;
+        test.redeploy(|deploy| deploy.function("w", wait_for(hours(9))))
+            .await;
+        let run = test.run("r").await.unwrap();
+        ping(&run, 1).await;
+        assert!(output::<bool>(&run).await);
+        drop(run);
+        assert_eq!(store.timers_left(test).await, []);
+    });
+}
+
 // B76
 #[test]
 fn an_event_in_time_ends_the_timeout() {

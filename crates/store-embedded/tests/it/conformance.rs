@@ -20,3 +20,8 @@ reopening! { Directory::new }
 fn random_batches_and_reopenings_match_the_reference() {
     property::check(256, Directory::new);
 }
+
+#[test]
+fn random_batches_match_the_reference_when_heads_are_loaded_again_and_again() {
+    property::check(128, Directory::forgetful);
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everstep_store::Clock;
-use everstep_store_embedded::EmbeddedStore;
+use everstep_store_embedded::{EmbeddedStore, Options};
 use everstep_store_testkit::Reopen;
 use tempfile::TempDir;
 
@@ -11,15 +11,25 @@ use tempfile::TempDir;
 pub(crate) struct Directory {
     pub(crate) path: TempDir,
     clock: Arc<dyn Clock>,
+    options: Options,
 }
 
 impl Directory {
+    /// A store that forgets almost every head at once, and has to load it again.
+    pub(crate) fn forgetful(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            options: Options::default().with_heads_cached(2),
+            ..Self::new(clock)
+        }
+    }
+
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         // What is shown with it does not depend on the disk, and many stores are made: in memory, if there is a folder.
         let path = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self {
             path: path.unwrap(),
             clock,
+            options: Options::default(),
         }
     }
 }
@@ -27,6 +37,7 @@ impl Directory {
 impl Reopen for Directory {
     type Store = EmbeddedStore;
     fn open(&self) -> EmbeddedStore {
-        EmbeddedStore::open(self.path.path(), self.clock.clone()).unwrap()
+        let options = self.options.clone();
+        EmbeddedStore::open_with(self.path.path(), self.clock.clone(), options).unwrap()
     }
 }
