@@ -105,6 +105,9 @@ pub struct Activation {
     pub workflow: Name,
     /// The journal so far.
     pub journal: Vec<Entry>,
+    /// Whether its last executor died without progress: each attempt's start is then durable before it begins, so that a
+    /// run that ends processes shows.
+    pub cautious: bool,
     pub(crate) stream: StreamNumber,
     pub(crate) core: Arc<Core>,
     pub(crate) mailbox: Arc<Mailbox>,

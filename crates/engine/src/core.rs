@@ -77,10 +77,11 @@ impl Core {
     pub(crate) fn committed(&self, stream: StreamNumber, effects: Effects) {
         for mut timer in effects.timers {
             timer.stream = stream;
-            if !self.store.describe().exclusive {
-                self.bus.publish(Hint::Timer(timer.due));
-            }
+            let due = timer.due;
             self.timers.add(timer);
+            if !self.store.describe().exclusive {
+                self.bus.publish(Hint::Timer(due));
+            }
         }
         for emission in effects.emissions {
             self.watchers.emit(emission);

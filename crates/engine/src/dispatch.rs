@@ -24,6 +24,8 @@ pub(crate) struct Claimed {
     pub(crate) workflow: Name,
     pub(crate) fence: Fence,
     pub(crate) mailbox: Arc<Mailbox>,
+    /// How often it was taken over without progress.
+    pub(crate) takeovers: u32,
 }
 
 impl Core {
@@ -111,6 +113,7 @@ impl Core {
             workflow: row.workflow,
             fence,
             mailbox,
+            takeovers: head.takeovers,
         };
         let worker = self.worker(&claimed.workflow, row.version).cloned();
         if head.takeovers > limits::TAKEOVERS_MAX {
@@ -148,6 +151,7 @@ impl Core {
             generation: claimed.generation,
             workflow: claimed.workflow,
             journal,
+            cautious: claimed.takeovers > 0,
             stream: claimed.stream,
             core: self.clone(),
             mailbox: claimed.mailbox,

@@ -93,6 +93,7 @@ impl Core {
                     workflow: start.workflow.clone(),
                     fence,
                     mailbox: self.enter_memory(stream),
+                    takeovers: 0,
                 });
                 if let (Some(claimed), Some(worker)) =
                     (claimed, self.worker(&start.workflow, version))

@@ -46,10 +46,11 @@ impl TimerQueue {
         }
     }
 
-    /// Another node set a timer: if it is near, the store is read again.
+    /// Some node set a timer: if it is near and not known here, the store is read again.
     pub(crate) fn hint(&self, due: Timestamp) {
         let mut state = self.state();
-        if due <= state.loaded_until {
+        let is_known = state.near.iter().any(|timer| timer.due == due);
+        if due <= state.loaded_until && !is_known {
             state.loaded_until = Timestamp::default();
             state.signal();
         }

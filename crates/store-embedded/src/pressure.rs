@@ -11,7 +11,7 @@ use fjall::PersistMode;
 use crate::tables::Tables;
 
 /// Bytes of frames after which the journal's memtable is sealed and flushed.
-pub(crate) const MEMTABLE_BYTES: u64 = 16 * 1024 * 1024;
+pub(crate) const MEMTABLE_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Sealed memtables of the journal above which no more are sealed; below, writes hang at 4.
 const SEALED_MAX: usize = 2;

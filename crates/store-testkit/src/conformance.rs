@@ -70,6 +70,8 @@ macro_rules! conformance {
                 a_node_without_a_lease_is_dead,
                 a_released_run_is_free,
                 takeovers_without_progress_are_counted,
+                a_takeover_from_a_node_that_did_nothing_is_not_counted,
+                a_repeated_claim_gets_the_same_fence,
                 progress_resets_the_takeovers,
                 a_release_resets_the_takeovers,
             ];

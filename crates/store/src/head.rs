@@ -33,7 +33,7 @@ pub struct Head {
     pub epoch: Epoch,
     /// Who may execute it; nobody while it is suspended.
     pub owner: Option<Owner>,
-    /// How often it was taken from a node that died, without progress in between.
+    /// How often it was taken from a node that died while executing it, without progress in between.
     pub takeovers: u32,
     /// Whether it has something to do.
     pub ready: bool,

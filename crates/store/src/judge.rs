@@ -196,18 +196,30 @@ fn change_lease(
             None
         }
         LeaseChange::TakeIfFree { node, nonce } => {
+            // The same claim sent again, because its outcome was lost, gets the same answer.
+            if before.owner == Some(Owner { node, nonce }) {
+                return before.fence();
+            }
             if before.owner.is_some_and(|owner| world.is_alive(owner.node)) {
                 return None;
             }
-            let progressed = before.frame.progress_epoch == before.epoch;
-            after.takeovers = match before.owner {
-                None => 0,
-                Some(_) if progressed => 1,
-                Some(_) => before.takeovers + 1,
-            };
+            after.takeovers = takeovers(before);
             after.epoch = after.epoch.next();
             after.owner = Some(Owner { node, nonce });
             after.fence()
         }
+    }
+}
+
+/// How often the run was taken from a node that died while it executed the run and got nowhere. A node that died before
+/// it wrote anything for this run says nothing about the run: it may have died of another one.
+fn takeovers(before: &Head) -> u32 {
+    let progressed = before.frame.progress_epoch == before.epoch;
+    let acted = before.frame.epoch == before.epoch;
+    match before.owner {
+        None => 0,
+        Some(_) if progressed => 1,
+        Some(_) if acted => before.takeovers + 1,
+        Some(_) => before.takeovers,
     }
 }

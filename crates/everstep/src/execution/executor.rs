@@ -72,6 +72,7 @@ impl Executor {
         if development {
             replay.keep_call_sites();
         }
+        replay.set_cautious(activation.cautious);
         Self {
             activation,
             definition,
@@ -132,6 +133,9 @@ impl Executor {
             return Next::GoOn;
         };
         self.extend(before);
+        if in_flight.records.iter().any(is_progress) {
+            self.shared.state().replay.set_cautious(false);
+        }
         let records = in_flight.records.into_iter().chain(in_flight.closing);
         let own = records.enumerate().map(|(index, record)| Entry {
             number: first.plus(index),
@@ -394,9 +398,7 @@ impl Executor {
         }
         let (seen, inbox_seen) = (state.replay.known(), state.replay.inbox_seen());
         drop(state);
-        let progress = records
-            .iter()
-            .any(|record| matches!(record.body, Body::StepCompleted(_) | Body::StepFailed(_)));
+        let progress = records.iter().any(is_progress);
         self.in_flight = Some(InFlight {
             records: records.clone(),
             closing: closing.clone(),
@@ -463,6 +465,11 @@ impl Executor {
     fn concluded_and_waiting(&self) -> bool {
         self.conclusion.is_some() && self.in_flight.is_some()
     }
+}
+
+/// Whether an operation resolves, or comes nearer to it, by this record.
+fn is_progress(record: &Record) -> bool {
+    matches!(record.body, Body::StepCompleted(_) | Body::StepFailed(_))
 }
 
 impl Future for Executor {

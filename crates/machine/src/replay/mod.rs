@@ -117,6 +117,8 @@ pub struct Replay {
     parked: Option<Failure>,
     /// Whether no step begins any more: the execution only looks, or comes to its end.
     dry: bool,
+    /// Whether every attempt's start is durable before it begins, because the run may be what ends processes.
+    cautious: bool,
     /// Rows of dropped operations, to be deleted with the next commit.
     obsolete: Vec<Obsolete>,
     outgoing: Vec<Body>,
@@ -154,6 +156,7 @@ impl Replay {
             detached: false,
             parked: None,
             dry: false,
+            cautious: false,
             obsolete: Vec::new(),
             outgoing: Vec::new(),
             strict: false,
@@ -267,6 +270,12 @@ impl Replay {
     /// From now on no attempt of a step begins; those under way may end.
     pub fn begin_no_more(&mut self) {
         self.dry = true;
+    }
+
+    /// Whether starts of attempts are durable before they begin, as for fenced steps. A run whose executor died is
+    /// treated so until it makes progress: if it is what ends processes, the journal shows it.
+    pub fn set_cautious(&mut self, cautious: bool) {
+        self.cautious = cautious;
     }
 
     /// Why the run cannot go on here, if it cannot.

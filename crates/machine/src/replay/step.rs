@@ -39,7 +39,7 @@ impl Replay {
         if is_new {
             step.highest += 1;
         }
-        let waits = step.options.fenced && !is_durable;
+        let waits = (step.options.fenced || self.cautious) && !is_durable;
         step.phase = if waits {
             StepPhase::Announcing
         } else {

@@ -131,35 +131,67 @@ async fn die_and_take<S: Store>(f: &Fixture<S>, stream: StreamNumber, nonce: u64
     f.take(stream, NODE, Nonce(nonce)).await
 }
 
+/// A life that wrote something and resolved nothing, and the one that takes over.
+async fn stall_and_take<S: Store>(
+    f: &Fixture<S>,
+    stream: StreamNumber,
+    fence: Fence,
+    nonce: u64,
+) -> Fence {
+    let seen = f.head(stream).await.next.0;
+    f.accept(executor(stream, fence, 1, seen, vec![step("s")]))
+        .await;
+    die_and_take(f, stream, nonce).await
+}
+
 /// Takeovers from dead nodes are counted while nothing gets done.
 pub async fn takeovers_without_progress_are_counted<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
-    f.take(stream, NODE, NONCE).await;
+    let mut fence = f.take(stream, NODE, NONCE).await;
     assert_eq!(f.head(stream).await.takeovers, 0);
     for n in 1..=3 {
-        let fence = die_and_take(f, stream, n).await;
-        f.accept(executor(stream, fence, 1, n, vec![step("s")]))
-            .await;
+        fence = stall_and_take(f, stream, fence, n).await;
         assert_eq!(u64::from(f.head(stream).await.takeovers), n);
     }
+}
+
+/// A node that died before it wrote anything for the run says nothing about the run.
+pub async fn a_takeover_from_a_node_that_did_nothing_is_not_counted<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    stall_and_take(f, stream, fence, 1).await;
+    die_and_take(f, stream, 2).await;
+    die_and_take(f, stream, 3).await;
+    assert_eq!(f.head(stream).await.takeovers, 1);
+}
+
+/// A claim sent again, because its outcome was lost, gets the fence it had got.
+pub async fn a_repeated_claim_gets_the_same_fence<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    f.renew(NODE, TTL).await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    assert_eq!(f.try_take(stream, NODE, NONCE).await, Some(fence));
+    assert_eq!(f.try_take(stream, NODE, Nonce(99)).await, None);
+    assert_eq!(f.head(stream).await.epoch, fence.epoch);
 }
 
 /// Progress starts the count again.
 pub async fn progress_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
-    f.take(stream, NODE, NONCE).await;
-    die_and_take(f, stream, 1).await;
-    let fence = die_and_take(f, stream, 2).await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    let fence = stall_and_take(f, stream, fence, 1).await;
+    let fence = stall_and_take(f, stream, fence, 2).await;
     assert_eq!(f.head(stream).await.takeovers, 2);
+    let seen = f.head(stream).await.next.0;
     f.accept(with_progress(executor(
         stream,
         fence,
         1,
-        1,
+        seen,
         vec![step("s")],
     )))
     .await;
-    f.accept(executor(stream, fence, 2, 2, vec![])).await;
+    f.accept(executor(stream, fence, 2, seen + 1, vec![])).await;
     die_and_take(f, stream, 3).await;
     assert_eq!(f.head(stream).await.takeovers, 1);
 }

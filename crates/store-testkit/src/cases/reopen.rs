@@ -149,7 +149,9 @@ pub async fn takeovers_and_progress_are_what_they_were<R: Reopen>(
     let f = Fixture::open(place, &clock);
     let stream = f.create("a").await;
     for nonce in 1..=3 {
-        f.try_take(stream, NODE, Nonce(nonce)).await.unwrap();
+        let fence = f.try_take(stream, NODE, Nonce(nonce)).await.unwrap();
+        f.accept(executor(stream, fence, 1, nonce, vec![step("s")]))
+            .await;
     }
     assert_eq!(f.head(stream).await.takeovers, 2);
     let f = again(f, place);
@@ -159,7 +161,7 @@ pub async fn takeovers_and_progress_are_what_they_were<R: Reopen>(
         stream,
         fence,
         1,
-        1,
+        4,
         vec![step("s")],
     )))
     .await;
