@@ -10,6 +10,9 @@ use std::time::Duration;
 use everstep::{Accepts, Ctx, Engine, Error, Event, Result, Retry, Workflow, millis};
 use serde::{Deserialize, Serialize};
 
+/// Lives of the process that get killed.
+pub(crate) const LIVES: u32 = 15;
+
 /// Steps of an order.
 pub(crate) const STEPS: [&str; 8] = [
     "check", "reserve", "charge", "pack", "label", "ship", "notify", "archive",
@@ -58,6 +61,11 @@ impl Workflow for Order {
     }
 }
 
+/// In which life of the process an order is confirmed, so that each life has work that only it can finish.
+fn confirmed_in_life(number: u32) -> u32 {
+    number % LIVES
+}
+
 /// What an order of this number must come to.
 pub(crate) fn expected(number: u32) -> u64 {
     u64::from(number) + 1_000 + STEPS.len() as u64 * u64::from(number % 10)
@@ -81,20 +89,19 @@ fn say(line: String) {
 }
 
 pub(crate) fn run(dir: &Path) -> ExitCode {
-    let runs: u32 = std::env::var("EVERSTEP_KILL9_RUNS")
-        .unwrap()
-        .parse()
-        .unwrap();
+    let number = |name: &str| -> u32 { std::env::var(name).unwrap().parse().unwrap() };
+    let runs = number("EVERSTEP_KILL9_RUNS");
+    let life = number("EVERSTEP_KILL9_LIFE");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_time()
         .build()
         .unwrap();
-    runtime.block_on(work(dir, runs));
+    runtime.block_on(work(dir, runs, life));
     ExitCode::SUCCESS
 }
 
-async fn work(dir: &Path, runs: u32) {
+async fn work(dir: &Path, runs: u32, life: u32) {
     let effects = Arc::new(dir.join("effects"));
     let engine = Engine::open(dir.join("data"))
         .workflow(Order { effects })
@@ -104,7 +111,7 @@ async fn work(dir: &Path, runs: u32) {
     say("open".to_owned());
     let all = (0..runs).map(|number| {
         let engine = engine.clone();
-        tokio::spawn(async move { order(&engine, number).await })
+        tokio::spawn(async move { order(&engine, number, life).await })
     });
     for order in all.collect::<Vec<_>>() {
         order.await.unwrap();
@@ -113,17 +120,20 @@ async fn work(dir: &Path, runs: u32) {
     say("end".to_owned());
 }
 
-async fn order(engine: &Engine, number: u32) {
+async fn order(engine: &Engine, number: u32, life: u32) {
     let id = format!("order-{number}");
     let run = engine.start::<Order>(&number).id(&id).await.unwrap();
     say(format!("started {id}"));
     // A finished run refuses the event; it was sent before, then.
-    if run
-        .send_once(&Confirmed { by: 1_000 }, format!("confirm-{number}"))
-        .await
-        .is_ok()
+    let is_due = confirmed_in_life(number) <= life;
+    let dedup = format!("confirm-{number}");
+    if is_due
+        && run
+            .send_once(&Confirmed { by: 1_000 }, &dedup)
+            .await
+            .is_ok()
     {
-        say(format!("sent {id} confirm-{number}"));
+        say(format!("sent {id} {dedup}"));
     }
     let total = run.wait().await.unwrap();
     say(format!("done {id} {total}"));

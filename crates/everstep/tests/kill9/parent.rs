@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use everstep::{Body, Engine, Entry, RunStatus, secs};
 
-use crate::child::{STEPS, expected};
+use crate::child::{LIVES, STEPS, expected};
 
 const RUNS: u32 = 400;
-const KILLS_MIN: u32 = 12;
 /// Longer than this, and something is stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -61,34 +60,24 @@ pub(crate) fn run() {
     println!("kill -9 with seed {seed}");
     let mut moments = Moments(seed);
     let mut acknowledged = Acknowledged::default();
-    let mut kills = 0;
-    let began = Instant::now();
-    loop {
-        assert!(began.elapsed() < PATIENCE, "not over after {kills} kills");
-        let grace = Duration::from_millis(5 + moments.next(75));
-        let is_last = kills >= KILLS_MIN * 4;
-        let ended = live(dir.path(), &mut acknowledged, (!is_last).then_some(grace));
-        if ended {
-            break;
-        }
-        kills += 1;
+    for life in 0..LIVES {
+        let grace = Duration::from_millis(5 + moments.next(150));
+        let ended = live(dir.path(), &mut acknowledged, life, Some(grace));
+        assert!(!ended, "orders of later lives were done in life {life}");
     }
-    println!(
-        "{kills} kills, {} orders acknowledged as done",
-        acknowledged.done.len()
-    );
-    assert!(
-        kills >= KILLS_MIN,
-        "only {kills} kills hit a living process; make the work longer"
-    );
+    let done = acknowledged.done.len();
+    println!("{LIVES} kills, {done} orders were acknowledged as done before the last");
+    let ended = live(dir.path(), &mut acknowledged, LIVES, None);
+    assert!(ended, "the last life does all that is left");
     check(dir.path(), &acknowledged);
 }
 
 /// One life of the child: until it ends by itself, or until it is killed some time after it has opened.
-fn live(dir: &Path, acknowledged: &mut Acknowledged, grace: Option<Duration>) -> bool {
+fn live(dir: &Path, acknowledged: &mut Acknowledged, life: u32, grace: Option<Duration>) -> bool {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .env("EVERSTEP_KILL9_DIR", dir)
         .env("EVERSTEP_KILL9_RUNS", RUNS.to_string())
+        .env("EVERSTEP_KILL9_LIFE", life.to_string())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();

@@ -243,7 +243,7 @@ fn needs_row(before: &Head, after: &Head, commit: &Commit) -> bool {
         || before.takeovers != after.takeovers
         || before.ready != after.ready
         || before.closed != after.closed
-        || (commit.run.is_some() && before.run != after.run)
+        || before.run != after.run
         || (commit.records.is_empty() && before.frame != after.frame)
         || (commit.records.is_empty() && !commit.drop.is_empty())
 }
