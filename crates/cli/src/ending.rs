@@ -91,13 +91,7 @@ fn code_of(error: &Error) -> Option<ErrorCode> {
         if let Some(error) = cause.downcast_ref::<WaitError>() {
             return Some(error.code());
         }
-        match cause.downcast_ref::<OpenError>()? {
-            OpenError::Store(error) => Some(error.code()),
-            OpenError::Engine(error) => Some(error.code()),
-            OpenError::Name(_) => Some(ErrorCode::InvalidName),
-            OpenError::NameTaken(_) | OpenError::Options { .. } => Some(ErrorCode::InvalidOptions),
-            _ => None,
-        }
+        cause.downcast_ref::<OpenError>().map(OpenError::code)
     })
 }
 

@@ -63,7 +63,7 @@ pub struct Append {
     pub then: Then,
     /// How many records the executor knows.
     pub seen: RecordNumber,
-    /// How many inbox records it has folded.
+    /// How many inbox records it knows.
     pub inbox_seen: u64,
     /// Whether an operation resolves by it.
     pub progress: bool,
@@ -154,7 +154,7 @@ impl Activation {
         let effects = Effects::of(&self.run, &commit, timers);
         let (core, mailbox, stream) = (self.core.clone(), self.mailbox.clone(), self.stream);
         let reply = move |outcome: Result<Outcome, StoreError>| {
-            let message = settle(&core, stream, then, effects, outcome);
+            let message = settle(&core, (stream, &mailbox), then, effects, outcome);
             mailbox.push(message);
         };
         self.core.committer.submit(commit, Box::new(reply));
@@ -185,6 +185,13 @@ impl Activation {
     }
 }
 
+impl Drop for Activation {
+    /// However an executor ends, its run is not taken for executed.
+    fn drop(&mut self) {
+        self.core.hot_gone(self.stream, &self.mailbox);
+    }
+}
+
 impl std::fmt::Debug for Activation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Activation({})", self.run)
@@ -201,6 +208,7 @@ fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
             commit.status = Some(status);
         }
         Then::Park(status) => {
+            commit.guards.push(Guard::InboxSeen(inbox_seen));
             commit.lease = LeaseChange::Release;
             commit.ready = Some(false);
             commit.status = Some(status);
@@ -224,7 +232,7 @@ fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
 /// Called by the committer once the outcome is known: first the engine's own books, then the executor.
 fn settle(
     core: &Arc<Core>,
-    stream: StreamNumber,
+    (stream, mailbox): (StreamNumber, &Arc<Mailbox>),
     then: Then,
     effects: Effects,
     outcome: Result<Outcome, StoreError>,
@@ -235,7 +243,7 @@ fn settle(
                 Then::Continue => {}
                 Then::Suspend(_) => core.hot_idle(stream),
                 Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => {
-                    core.hot_gone(stream)
+                    core.hot_gone(stream, mailbox)
                 }
             }
             core.committed(stream, effects);
@@ -247,11 +255,11 @@ fn settle(
         Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Message::Missed(missed),
         Ok(Outcome::Refused(refusal)) => {
             tracing::debug!(%stream, %refusal, "an executor lost its run");
-            core.hot_gone(stream);
+            core.hot_gone(stream, mailbox);
             Message::Lost
         }
         Err(_) => {
-            core.hot_gone(stream);
+            core.hot_gone(stream, mailbox);
             Message::Lost
         }
     }

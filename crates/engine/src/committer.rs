@@ -3,7 +3,7 @@
 //! While a batch is being synced the next one gathers, so the group grows with the load and an idle engine waits for
 //! nothing. Nobody hears of a commit before it is durable: replies are called after `Store::commit` returned.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use std::time::Duration;
 use everstep_store::{Commit, Outcome, Store, StoreError};
 
 use crate::runtime::Runtime;
+use crate::watch::Watchers;
 
 /// What a commit became, delivered once.
 pub(crate) type Reply = Box<dyn FnOnce(Result<Outcome, StoreError>) + Send>;
@@ -31,15 +32,21 @@ struct State {
     commits: Vec<Commit>,
     replies: Vec<Reply>,
     closed: bool,
+    /// Nothing is written any more.
+    ended: bool,
     waker: Option<Waker>,
     idle: Option<Waker>,
     busy: bool,
 }
 
 impl Committer {
-    /// Queues a commit.
+    /// Queues a commit. Once the committer has ended, the reply says so at once.
     pub(crate) fn submit(&self, commit: Commit, reply: Reply) {
         let mut state = self.0.state();
+        if state.ended {
+            drop(state);
+            return reply(Err(stopped()));
+        }
         state.commits.push(commit);
         state.replies.push(reply);
         wake(state);
@@ -54,11 +61,7 @@ impl Committer {
                 let _ = send.send(outcome);
             }),
         );
-        receive.await.unwrap_or_else(|_| {
-            Err(StoreError::Unavailable {
-                detail: "the engine has stopped".to_owned(),
-            })
-        })
+        receive.await.unwrap_or_else(|_| Err(stopped()))
     }
 
     /// Ends the committer once everything queued is written.
@@ -81,23 +84,21 @@ impl Committer {
         .await;
     }
 
-    /// The committer's task.
-    pub(crate) async fn run(self, store: Arc<dyn Store>, runtime: Arc<dyn Runtime>) {
-        while let Some((commits, replies)) = self.next_batch().await {
-            match write(&*store, &*runtime, commits).await {
-                Ok(outcomes) => {
-                    for (reply, outcome) in replies.into_iter().zip(outcomes) {
-                        reply(Ok(outcome));
-                    }
-                }
-                Err(error) => {
-                    tracing::error!(%error, commits = replies.len(), "a batch could not be written");
-                    for reply in replies {
-                        reply(Err(error.clone()));
-                    }
-                }
+    /// The committer's task. However it ends, nobody goes on waiting for it.
+    pub(crate) fn run(
+        self,
+        store: Arc<dyn Store>,
+        runtime: Arc<dyn Runtime>,
+        watchers: Arc<Watchers>,
+    ) -> impl Future<Output = ()> + Send {
+        let running = Running(self);
+        async move {
+            let committer = &running.0;
+            while let Some((commits, replies)) = committer.next_batch().await {
+                let written = write(&*store, &*runtime, commits).await;
+                tell(replies, written, &*store, &watchers);
+                committer.rest();
             }
-            self.rest();
         }
     }
 
@@ -110,6 +111,7 @@ impl Committer {
                 return Poll::Ready(Some((commits, std::mem::take(&mut state.replies))));
             }
             if state.closed {
+                state.ended = true;
                 return Poll::Ready(None);
             }
             state.waker = Some(context.waker().clone());
@@ -130,6 +132,29 @@ impl Committer {
     }
 }
 
+/// The committer while it runs.
+struct Running(Committer);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut state = self.0.0.state();
+        state.ended = true;
+        state.commits.clear();
+        let replies = std::mem::take(&mut state.replies);
+        drop(state);
+        for reply in replies {
+            reply(Err(stopped()));
+        }
+        self.0.rest();
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Unavailable {
+        detail: "the engine has stopped".to_owned(),
+    }
+}
+
 impl Queue {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -141,6 +166,33 @@ fn wake(mut state: MutexGuard<'_, State>) {
     drop(state);
     if let Some(waker) = waker {
         waker.wake();
+    }
+}
+
+/// Tells everybody what became of a batch.
+fn tell(
+    replies: Vec<Reply>,
+    written: Result<Vec<Outcome>, StoreError>,
+    store: &dyn Store,
+    watchers: &Watchers,
+) {
+    match written {
+        Ok(outcomes) => {
+            watchers.store_works();
+            for (reply, outcome) in replies.into_iter().zip(outcomes) {
+                reply(Ok(outcome));
+            }
+        }
+        Err(error) => {
+            tracing::error!(%error, commits = replies.len(), "a batch could not be written");
+            // A shared store that is out of reach may come back, and the runs with it.
+            if store.describe().exclusive || !matches!(error, StoreError::Unavailable { .. }) {
+                watchers.store_failed(&error);
+            }
+            for reply in replies {
+                reply(Err(error.clone()));
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
 use everstep_store::{Bus, Commit, Hint, LeaseChange, ReadRequest, Store, StoreError, TimerRow};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
 
 use crate::activation::{Offer, Worker};
 use crate::committer::Committer;
@@ -31,9 +31,10 @@ pub(crate) struct Core {
     pub(crate) committer: Committer,
     pub(crate) hot: HotRuns,
     pub(crate) timers: TimerQueue,
-    pub(crate) watchers: Watchers,
+    pub(crate) watchers: Arc<Watchers>,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
+    pub(crate) ended: OnceCell<()>,
     pub(crate) tasks: Arc<Tasks>,
 }
 

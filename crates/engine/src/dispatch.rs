@@ -84,11 +84,11 @@ impl Core {
         fence: Fence,
         mailbox: Arc<Mailbox>,
     ) {
-        match self.try_activate_cold(stream, fence, mailbox).await {
+        match self.try_activate_cold(stream, fence, mailbox.clone()).await {
             Ok(true) => {}
-            Ok(false) => self.hot_gone(stream),
+            Ok(false) => self.hot_gone(stream, &mailbox),
             Err(error) => {
-                self.hot_gone(stream);
+                self.hot_gone(stream, &mailbox);
                 tracing::error!(%stream, %error, "a claimed run could not be read");
             }
         }

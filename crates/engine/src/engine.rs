@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use everstep_machine::Why;
 use everstep_model::{Entry, NodeId, RecordNumber, RpcId, RunId};
-use everstep_store::{Bus, Description, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
+use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
 use crate::activation::{Offer, Worker};
 use crate::answer::Answer;
@@ -68,11 +68,16 @@ impl Engine {
             watchers: Default::default(),
             closing: AtomicBool::new(false),
             stopping: Default::default(),
+            ended: Default::default(),
             tasks: Default::default(),
         });
         core.renew_lease().await?;
         let committer = core.committer.clone();
-        let task = committer.run(core.store.clone(), core.runtime.clone());
+        let task = committer.run(
+            core.store.clone(),
+            core.runtime.clone(),
+            core.watchers.clone(),
+        );
         core.runtime.spawn_committer(core.counted(Box::pin(task)));
         let listener = Arc::downgrade(&core);
         let follow = move |hint| {
@@ -85,11 +90,10 @@ impl Engine {
         core.spawn(Box::pin(core.clone().keep_lease()));
         core.spawn(Box::pin(core.clone().keep_sweeping()));
         core.spawn(Box::pin(core.clone().evict_idle()));
-        let recovered = core.sweep().await?;
-        if recovered > 0 {
-            tracing::info!(recovered, "runs left behind are being executed again");
+        if let Err(error) = core.recover().await {
+            core.shutdown().await;
+            return Err(error.into());
         }
-        core.retry_diverged().await?;
         Ok(Self {
             core,
             _hints: Arc::new(hints),
@@ -166,12 +170,6 @@ impl Engine {
     #[must_use]
     pub fn hot_runs(&self) -> usize {
         self.core.hot.len()
-    }
-
-    /// What the store is.
-    #[must_use]
-    pub fn describe_store(&self) -> Description {
-        self.core.store.describe()
     }
 
     /// The engine's runtime.

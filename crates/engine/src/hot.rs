@@ -74,8 +74,17 @@ impl HotRuns {
         true
     }
 
-    pub(crate) fn remove(&self, stream: StreamNumber) {
-        self.state().take_out(stream);
+    pub(crate) fn contains(&self, stream: StreamNumber) -> bool {
+        self.state().runs.contains_key(&stream)
+    }
+
+    /// Removes a run, unless another executor has it by now.
+    fn remove(&self, stream: StreamNumber, mailbox: &Arc<Mailbox>) {
+        let mut state = self.state();
+        let is_same = |hot: &Hot| Arc::ptr_eq(&hot.mailbox, mailbox);
+        if state.runs.get(&stream).is_some_and(is_same) {
+            state.take_out(stream);
+        }
     }
 
     /// Tells every run in memory.
@@ -155,9 +164,9 @@ impl Core {
         }
     }
 
-    /// A run is no longer executed here.
-    pub(crate) fn hot_gone(&self, stream: StreamNumber) {
-        self.hot.remove(stream);
+    /// A run is no longer executed by the executor with this mailbox.
+    pub(crate) fn hot_gone(&self, stream: StreamNumber, mailbox: &Arc<Mailbox>) {
+        self.hot.remove(stream, mailbox);
     }
 
     /// Drops runs that have been suspended for long. While none is suspended it waits for the first.

@@ -1,37 +1,129 @@
 //! Picking up work: everything that was left behind at the last end, and whatever a lost hint left lying.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use everstep_model::{Name, RunStatus, StreamName, limits};
-use everstep_store::{Hint, ListQuery, StoreError, StreamRef};
+use everstep_model::{ExecutorSeq, Name, RunStatus, StreamName, StreamNumber, limits};
+use everstep_store::{
+    Author, Commit, Hint, LeaseChange, ListQuery, Outcome, StoreError, StreamRef, Target,
+};
+use futures_util::future::join_all;
 
 use crate::core::Core;
 
 /// Ready runs read from the store at once.
 const PAGE: usize = 1_000;
+/// Runs claimed at once.
+const CLAIMS_AT_ONCE: usize = 256;
+/// How long a run of this node stays without executor before it is taken back: a claim that was just committed has not
+/// reached its executor yet.
+const LOST_AFTER: Duration = Duration::from_secs(1);
+
+/// What a sweep found.
+#[derive(Default)]
+pub(crate) struct Swept {
+    /// How many runs were claimed.
+    claimed: usize,
+    /// Runs that are this node's and that nobody here executes.
+    lost: Vec<StreamNumber>,
+}
 
 impl Core {
+    /// Picks up whatever was left behind at the last end.
+    pub(crate) async fn recover(self: &Arc<Self>) -> Result<(), StoreError> {
+        let recovered = self.sweep().await?.claimed;
+        if recovered > 0 {
+            tracing::info!(recovered, "runs left behind are being executed again");
+        }
+        self.retry_diverged().await
+    }
+
     /// Claims every run that has something to do, that nobody executes, and that this node can execute.
-    pub(crate) async fn sweep(self: &Arc<Self>) -> Result<usize, StoreError> {
+    pub(crate) async fn sweep(self: &Arc<Self>) -> Result<Swept, StoreError> {
         let mut after = None;
-        let mut claimed = 0;
+        let mut swept = Swept::default();
         loop {
             let page = self.store.ready(after, PAGE).await?;
             let Some(last) = page.last() else {
-                return Ok(claimed);
+                return Ok(swept);
             };
             after = Some(last.stream);
             let is_last = page.len() < PAGE;
-            let free = page.into_iter().filter(|run| {
-                run.executed_by.is_none() && self.worker(&run.workflow, run.version).is_some()
-            });
-            let claims = free.map(|run| self.claim(run.stream));
-            for outcome in futures_util::future::join_all(claims).await {
-                claimed += usize::from(outcome?);
+            let mut free = Vec::new();
+            for run in page {
+                if self.worker(&run.workflow, run.version).is_none() {
+                    continue;
+                }
+                match run.executed_by {
+                    None => free.push(run.stream),
+                    Some(node) if node == self.node && !self.hot.contains(run.stream) => {
+                        swept.lost.push(run.stream);
+                    }
+                    Some(_) => {}
+                }
+            }
+            for streams in free.chunks(CLAIMS_AT_ONCE) {
+                let claims = streams.iter().map(|stream| self.claim(*stream));
+                for outcome in join_all(claims).await {
+                    swept.claimed += usize::from(outcome?);
+                }
             }
             if is_last || self.is_closing() {
-                return Ok(claimed);
+                return Ok(swept);
             }
+        }
+    }
+
+    /// Sweeps, and takes back what this node has lost, for instance while the store was out of reach.
+    async fn sweep_all(self: &Arc<Self>) -> Result<usize, StoreError> {
+        let mut swept = self.sweep().await?;
+        if !swept.lost.is_empty() {
+            self.rest(LOST_AFTER).await;
+        }
+        for streams in swept.lost.chunks(CLAIMS_AT_ONCE) {
+            let claims = streams.iter().map(|stream| self.take_back(*stream));
+            for outcome in join_all(claims).await {
+                swept.claimed += usize::from(outcome?);
+            }
+        }
+        Ok(swept.claimed)
+    }
+
+    /// Claims a run anew that this node holds and does not execute. The old right is withdrawn, not released: should an
+    /// executor have it after all, nothing it sends lands or passes for a repetition.
+    async fn take_back(self: &Arc<Self>, stream: StreamNumber) -> Result<bool, StoreError> {
+        if self.hot.contains(stream) {
+            return Ok(false);
+        }
+        let Some(head) = self.store.head(StreamRef::Number(stream)).await? else {
+            return Ok(false);
+        };
+        let is_mine = head.owner.is_some_and(|owner| owner.node == self.node);
+        let Some(fence) = head.fence().filter(|_| is_mine && head.ready) else {
+            return Ok(false);
+        };
+        if self.hot.contains(stream) || self.is_closing() {
+            return Ok(false);
+        }
+        let acted = head.frame.epoch == head.epoch;
+        let last = if acted {
+            head.frame.seq
+        } else {
+            ExecutorSeq(0)
+        };
+        let author = Author::Executor {
+            fence,
+            seq: last.next(),
+            seen: head.next,
+            progress: false,
+        };
+        let mut commit = Commit::new(Target::Stream(stream), author, self.runtime.now());
+        commit.lease = LeaseChange::Revoke;
+        commit.ready = Some(true);
+        match self.committer.commit(commit).await? {
+            Outcome::Committed { .. } => self.claim(stream).await,
+            // Somebody acted in between; if the run is free, the next sweep finds it.
+            Outcome::Duplicate { .. } | Outcome::Refused(_) => Ok(false),
         }
     }
 
@@ -77,7 +169,7 @@ impl Core {
             if self.is_closing() {
                 return;
             }
-            match self.sweep().await {
+            match self.sweep_all().await {
                 Ok(0) => {}
                 Ok(claimed) => tracing::info!(claimed, "sweeping found runs that nobody executed"),
                 Err(error) => tracing::warn!(%error, "sweeping failed"),
@@ -105,10 +197,7 @@ impl Core {
         }
     }
 
-    async fn claim_if_offered(
-        self: &Arc<Self>,
-        stream: everstep_model::StreamNumber,
-    ) -> Result<(), StoreError> {
+    async fn claim_if_offered(self: &Arc<Self>, stream: StreamNumber) -> Result<(), StoreError> {
         let head = self.store.head(StreamRef::Number(stream)).await?;
         let Some(head) = head else { return Ok(()) };
         let offered = head

@@ -14,11 +14,14 @@ use crate::core::Core;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 impl Core {
-    /// Ends the engine. Steps still running after the grace period run again on whoever takes over.
+    /// Ends the engine. Steps still running after the grace period run again on whoever takes over. Whoever else calls
+    /// it waits for the same end, and goes on with it if the first one gave up waiting.
     pub(crate) async fn shutdown(self: &Arc<Self>) {
-        if self.closing.swap(true, Ordering::AcqRel) {
-            return;
-        }
+        self.ended.get_or_init(|| self.end()).await;
+    }
+
+    async fn end(&self) {
+        self.closing.store(true, Ordering::Release);
         self.stopping.notify_waiters();
         self.timers.signal();
         self.hot.tell_all(&Message::Stop);

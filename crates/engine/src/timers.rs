@@ -1,24 +1,26 @@
 //! Timers: the near future in memory, the rest in the store. A timer fires by one commit that appends its record and
 //! removes its row, so it fires once, whoever polls, and never early.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use everstep_model::record::{DeadlinePassed, TimerFired, TimerPurpose};
-use everstep_model::{Body, Record, RpcId, Timestamp};
+use everstep_model::{Body, Record, RpcId, StreamNumber, Timestamp};
 use everstep_store::{
     Author, Commit, Guard, Head, Outcome, RowKey, StoreError, StreamRef, Target, TimerQuery,
     TimerRow,
 };
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join_all, select};
 
 use crate::core::{Core, Effects};
 use crate::runtime::sleep_until;
 
 /// Timers read from the store at once.
 const PAGE: usize = 10_000;
+/// Heads of due timers read from the store at once.
+const HEADS_AT_ONCE: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct TimerQueue(Mutex<State>);
@@ -28,6 +30,8 @@ struct State {
     near: BTreeSet<TimerRow>,
     /// Everything due up to here is in `near`.
     loaded_until: Timestamp,
+    /// Something may be missing in `near` all the same.
+    stale: bool,
     waker: Option<Waker>,
     changed: bool,
 }
@@ -49,11 +53,19 @@ impl TimerQueue {
     /// Some node set a timer: if it is near and not known here, the store is read again.
     pub(crate) fn hint(&self, due: Timestamp) {
         let mut state = self.state();
-        let is_known = state.near.iter().any(|timer| timer.due == due);
-        if due <= state.loaded_until && !is_known {
-            state.loaded_until = Timestamp::default();
+        if due <= state.loaded_until && !state.knows(due) {
+            state.stale = true;
             state.signal();
         }
+    }
+
+    /// Reading failed: it is to be done again.
+    fn set_stale(&self) {
+        self.state().stale = true;
+    }
+
+    fn take_stale(&self) -> bool {
+        std::mem::take(&mut self.state().stale)
     }
 
     /// Wakes the timer task, for instance to let it end.
@@ -109,6 +121,18 @@ impl TimerQueue {
 }
 
 impl State {
+    /// Whether a timer is due at exactly this time.
+    fn knows(&self, due: Timestamp) -> bool {
+        let first = TimerRow {
+            due,
+            stream: StreamNumber(0),
+            purpose: TimerPurpose::Sleep,
+            location: None,
+        };
+        let next = self.near.range(first..).next();
+        next.is_some_and(|timer| timer.due == due)
+    }
+
     fn signal(&mut self) {
         self.changed = true;
         if let Some(waker) = self.waker.take() {
@@ -123,23 +147,38 @@ impl Core {
         while !self.is_closing() {
             if let Err(error) = self.load_timers().await {
                 tracing::error!(%error, "timers could not be read");
+                self.timers.set_stale();
                 self.rest(self.settings.lease_ttl).await;
                 continue;
             }
-            for timer in self.timers.take_due(self.runtime.now()) {
-                self.clone().fire_in_background(timer);
+            let due = self.timers.take_due(self.runtime.now());
+            for timers in due.chunks(HEADS_AT_ONCE) {
+                self.fire(timers).await;
             }
-            let refresh_at = self.refresh_at();
-            let wake_at = self
-                .timers
-                .next_due()
-                .map_or(refresh_at, |due| due.min(refresh_at));
-            let sleep = std::pin::pin!(sleep_until(&*self.runtime, wake_at));
+            let sleep = std::pin::pin!(sleep_until(&*self.runtime, self.wake_at()));
             let changed = std::pin::pin!(poll_fn(|context| self.timers.poll_changed(context)));
             match select(sleep, changed).await {
                 Either::Left(_) | Either::Right(_) => {}
             }
         }
+    }
+
+    /// When the timer task has something to do. Memory that is full is not refilled before timers have fired.
+    fn wake_at(&self) -> Timestamp {
+        let refresh_at = self.refresh_at();
+        match self.timers.next_due() {
+            Some(due) if self.is_full() => due,
+            Some(due) => due.min(refresh_at),
+            None => refresh_at,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.timers.len() > self.timers_max() / 2
+    }
+
+    fn timers_max(&self) -> usize {
+        self.settings.timers_in_memory_max.max(1)
     }
 
     /// When to read on: half a horizon before the known future ends.
@@ -152,8 +191,8 @@ impl Core {
     /// Reads timers up to the horizon, unless enough of the future is known or memory is full of it.
     async fn load_timers(&self) -> Result<(), StoreError> {
         let now = self.runtime.now();
-        let is_full = self.timers.len() > self.settings.timers_in_memory_max / 2;
-        if self.refresh_at() > now || is_full {
+        let is_enough = self.refresh_at() > now || self.is_full();
+        if !self.timers.take_stale() && is_enough {
             return Ok(());
         }
         let until = now.after(self.settings.timer_horizon);
@@ -165,50 +204,81 @@ impl Core {
                 limit: PAGE,
             };
             // The future counts as known before it is read, so that timers set meanwhile are not missed.
-            self.timers
-                .load(Vec::new(), until, self.settings.timers_in_memory_max);
+            self.timers.load(Vec::new(), until, self.timers_max());
             let page = self.store.timers(query).await?;
             after = page.last().cloned();
             let is_last = page.len() < PAGE;
-            self.timers
-                .load(page, until, self.settings.timers_in_memory_max);
+            self.timers.load(page, until, self.timers_max());
             if is_last || self.timers.loaded_until() < until {
                 return Ok(());
             }
         }
     }
 
-    fn fire_in_background(self: Arc<Self>, timer: TimerRow) {
-        let core = self.clone();
-        self.spawn(Box::pin(async move {
-            if let Err(error) = core.fire(&timer).await {
-                tracing::error!(%error, stream = %timer.stream, "a timer could not be fired; it is tried again");
-                core.rest(core.settings.lease_ttl).await;
-                core.timers.add(timer);
+    /// Fires timers in the order given: their commits are queued one after the other, and nobody waits in between.
+    async fn fire(self: &Arc<Self>, timers: &[TimerRow]) {
+        let heads = timers
+            .iter()
+            .map(|timer| self.store.head(StreamRef::Number(timer.stream)));
+        let heads = join_all(heads).await;
+        let mut failed = HashSet::new();
+        for (timer, head) in timers.iter().zip(heads) {
+            // What comes later in a run does not overtake what is tried again.
+            if failed.contains(&timer.stream) {
+                self.fire_later(timer.clone());
+                continue;
             }
-        }));
+            match head {
+                Ok(Some(head)) => self.submit_firing(timer.clone(), &head),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(%error, stream = %timer.stream, "a timer's run could not be read; it is tried again");
+                    failed.insert(timer.stream);
+                    self.fire_later(timer.clone());
+                }
+            }
+        }
     }
 
-    async fn fire(self: &Arc<Self>, timer: &TimerRow) -> Result<(), StoreError> {
-        let Some(head) = self.store.head(StreamRef::Number(timer.stream)).await? else {
-            return Ok(());
-        };
-        let commit = self.firing(timer, &head);
-        let effects = head
-            .run
-            .as_ref()
-            .map(|run| Effects::of(&run.id, &commit, Vec::new()));
-        match self.committer.commit(commit).await? {
-            Outcome::Committed { taken, .. } => {
+    fn submit_firing(self: &Arc<Self>, timer: TimerRow, head: &Head) {
+        let commit = self.firing(&timer, head);
+        let run = head.run.as_ref();
+        let effects = run.map(|run| Effects::of(&run.id, &commit, Vec::new()));
+        let core = self.clone();
+        let reply = move |outcome: Result<Outcome, StoreError>| core.fired(timer, effects, outcome);
+        self.committer.submit(commit, Box::new(reply));
+    }
+
+    /// Called by the committer once the outcome is known.
+    fn fired(
+        self: &Arc<Self>,
+        timer: TimerRow,
+        effects: Option<Effects>,
+        outcome: Result<Outcome, StoreError>,
+    ) {
+        match outcome {
+            Ok(Outcome::Committed { taken, .. }) => {
                 if let Some(effects) = effects {
                     self.committed(timer.stream, effects);
                 }
                 self.woken(timer.stream, taken);
             }
             // Cancelled, fired by another node, or the run is over.
-            Outcome::Refused(_) | Outcome::Duplicate { .. } => {}
+            Ok(Outcome::Refused(_) | Outcome::Duplicate { .. }) => {}
+            Err(_) if self.is_closing() => {}
+            Err(error) => {
+                tracing::error!(%error, stream = %timer.stream, "a timer could not be fired; it is tried again");
+                self.fire_later(timer);
+            }
         }
-        Ok(())
+    }
+
+    fn fire_later(self: &Arc<Self>, timer: TimerRow) {
+        let core = self.clone();
+        self.spawn(Box::pin(async move {
+            core.rest(core.settings.lease_ttl).await;
+            core.timers.add(timer);
+        }));
     }
 
     fn firing(&self, timer: &TimerRow, head: &Head) -> Commit {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{Entry, Name, Payload, RecordNumber, RunId, StreamNumber};
-use everstep_store::{ReadRequest, StreamRef};
+use everstep_store::{ReadRequest, StoreError, StreamRef};
 use tokio::sync::{Notify, broadcast};
 
 use crate::core::Core;
@@ -53,6 +53,9 @@ pub(crate) struct Watchers {
     emissions: broadcast::Sender<Emission>,
     /// Whether the engine has ended and nothing more will be seen here.
     closed: AtomicBool,
+    /// Why nothing can be written, so that nothing more will be seen either.
+    failed: Mutex<Option<StoreError>>,
+    has_failed: AtomicBool,
 }
 
 struct Watched {
@@ -68,6 +71,8 @@ impl Default for Watchers {
             count: AtomicUsize::new(0),
             emissions: broadcast::channel(EMISSIONS_KEPT).0,
             closed: AtomicBool::new(false),
+            failed: Mutex::default(),
+            has_failed: AtomicBool::new(false),
         }
     }
 }
@@ -95,6 +100,24 @@ impl Watchers {
     /// Ends every wait: the engine has ended.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
+        self.notify_all();
+    }
+
+    /// Ends every wait: the store takes no writes.
+    pub(crate) fn store_failed(&self, error: &StoreError) {
+        *self.failed() = Some(error.clone());
+        self.has_failed.store(true, Ordering::Release);
+        self.notify_all();
+    }
+
+    /// The store takes writes, perhaps again.
+    pub(crate) fn store_works(&self) {
+        if self.has_failed.swap(false, Ordering::AcqRel) {
+            *self.failed() = None;
+        }
+    }
+
+    fn notify_all(&self) {
         for watched in self.watched().values() {
             watched.notify.notify_waiters();
         }
@@ -104,7 +127,14 @@ impl Watchers {
         if self.closed.load(Ordering::Acquire) {
             return Err(EngineError::ShuttingDown);
         }
-        Ok(())
+        match &*self.failed() {
+            Some(error) => Err(EngineError::Store(error.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<StoreError>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn watched(&self) -> MutexGuard<'_, HashMap<StreamNumber, Watched>> {

@@ -282,15 +282,18 @@ impl<W> Ctx<W> {
 
     /// A random number: the same on every replay. Not for secrets.
     #[must_use]
+    #[track_caller]
     pub fn random(&self) -> u64 {
-        self.shared.state().replay.random()
+        self.shared.state().replay.random(Caller::caller())
     }
 
     /// A random UUID (version 4): the same on every replay.
     #[must_use]
+    #[track_caller]
     pub fn uuid(&self) -> String {
+        let site = Caller::caller();
         let mut state = self.shared.state();
-        let (high, low) = (state.replay.random(), state.replay.random());
+        let (high, low) = (state.replay.random(site), state.replay.random(site));
         let high = (high & !0xF000) | 0x4000;
         let low = (low & !(0b11 << 62)) | (0b10 << 62);
         format!(

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{EngineError, EngineParts, Runtime, Settings, TokioRuntime, Worker};
-use everstep_model::{InvalidName, Name};
+use everstep_model::{ErrorCode, InvalidName, Name};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -47,6 +47,21 @@ pub enum OpenError {
     /// The engine could not pick up what was left behind.
     #[error(transparent)]
     Engine(#[from] EngineError),
+}
+
+impl OpenError {
+    /// Its stable code.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Name(_) => ErrorCode::InvalidName,
+            Self::NameTaken(_) | Self::Options { .. } | Self::NoRuntime => {
+                ErrorCode::InvalidOptions
+            }
+            Self::Store(error) => error.code(),
+            Self::Engine(error) => error.code(),
+        }
+    }
 }
 
 /// Runs workflows. A cheap handle: clones share one engine, which goes on until it is shut down.

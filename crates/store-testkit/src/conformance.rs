@@ -154,6 +154,7 @@ macro_rules! reopening {
             a_revocation_is_remembered,
             numbers_go_on,
             what_is_gone_stays_gone,
+            a_status_change_alone_is_remembered,
         }
     };
     (@cases $place:path; $($case:ident),* $(,)?) => {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_engine::{Activation, Append, Message, Then};
-use everstep_machine::{Halt, Replay, Turn};
+use everstep_machine::{Halt, Obsolete, Replay, Turn};
 use everstep_model::{Body, Entry, Payload, Record, RecordNumber, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
@@ -28,35 +28,37 @@ struct InFlight {
     /// The decision that rests on it.
     closing: Option<Record>,
     then: Then,
+    /// Rows of dropped operations that go with it.
+    obsolete: Vec<Obsolete>,
 }
 
 /// Whether the executor's task goes on.
 #[derive(PartialEq)]
-enum Next {
+pub(super) enum Next {
     GoOn,
     Exit,
 }
 
 pub(crate) struct Executor {
-    activation: Activation,
+    pub(super) activation: Activation,
     definition: Arc<Definition>,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     root: Option<RunningRoot>,
-    returned: Option<Result<Payload>>,
-    conclusion: Option<Conclusion>,
+    pub(super) returned: Option<Result<Payload>>,
+    pub(super) conclusion: Option<Conclusion>,
     /// Records that happened and are not sent yet.
-    unsent: Vec<Record>,
+    pub(super) unsent: Vec<Record>,
     /// Whether the unsent records must be durable before the code goes on.
-    strict: bool,
+    pub(super) strict: bool,
     in_flight: Option<InFlight>,
     flush: Option<BoxFuture<'static, ()>>,
-    reading: Option<BoxFuture<'static, Result<Vec<Entry>, StoreError>>>,
-    read_again: bool,
+    pub(super) reading: Option<BoxFuture<'static, Result<Vec<Entry>, StoreError>>>,
+    pub(super) read_again: bool,
     suspended: bool,
     stopping: bool,
     evicted: bool,
     /// Everything folded, kept in development mode for the second look.
-    history: Option<Vec<Entry>>,
+    pub(super) history: Option<Vec<Entry>>,
 }
 
 impl Executor {
@@ -101,8 +103,12 @@ impl Executor {
                 self.conclusion = None;
                 if let Some(in_flight) = self.in_flight.take() {
                     self.unsent.splice(0..0, in_flight.records);
+                    self.shared
+                        .state()
+                        .replay
+                        .put_back_obsolete(in_flight.obsolete);
                 }
-                self.extend(entries);
+                self.extend_foreign(entries);
             }
             Message::Grew => self.read_on(),
             Message::Resumed(_) => {
@@ -159,71 +165,6 @@ impl Executor {
                 }
             }
             Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => Next::Exit,
-        }
-    }
-
-    fn extend(&mut self, entries: Vec<Entry>) {
-        if let Some(history) = &mut self.history {
-            let known = history.last().map(|last| last.number);
-            let new = entries
-                .iter()
-                .filter(|entry| known.is_none_or(|known| entry.number > known));
-            history.extend(new.cloned());
-        }
-        self.shared.state().replay.extend(entries);
-    }
-
-    fn read_on(&mut self) {
-        if self.reading.is_some() {
-            self.read_again = true;
-            return;
-        }
-        let known = self.shared.state().replay.known();
-        self.reading = Some(self.activation.read(known));
-    }
-
-    /// Throws the execution away and reads the journal anew.
-    fn begin_again(&mut self) {
-        self.drop_code();
-        self.returned = None;
-        let parts = self.shared.parts().clone();
-        let replay = Replay::new(parts.run.clone(), parts.generation, Vec::new());
-        self.shared = Shared::new(parts, replay);
-        self.history = self.history.take().map(|_| Vec::new());
-        self.reading = Some(self.activation.read(RecordNumber(0)));
-        self.read_again = false;
-    }
-
-    fn poll_reading(&mut self, context: &mut Context<'_>) -> Poll<Next> {
-        let Some(reading) = &mut self.reading else {
-            return Poll::Pending;
-        };
-        let Poll::Ready(read) = reading.as_mut().poll(context) else {
-            return Poll::Pending;
-        };
-        self.reading = None;
-        match read {
-            Ok(entries) => {
-                let is_new_start = self.shared.state().replay.known() == RecordNumber(0);
-                if is_new_start {
-                    let parts = self.shared.parts().clone();
-                    if let Some(history) = &mut self.history {
-                        history.clone_from(&entries);
-                    }
-                    let replay = Replay::new(parts.run.clone(), parts.generation, entries);
-                    self.shared = Shared::new(parts, replay);
-                } else {
-                    self.extend(entries);
-                }
-                if std::mem::take(&mut self.read_again) {
-                    self.read_on();
-                }
-                Poll::Ready(Next::GoOn)
-            }
-            Err(error) => {
-                tracing::error!(%error, run = %self.activation.run, "a journal could not be read on");
-                Poll::Ready(Next::Exit)
-            }
         }
     }
 
@@ -392,17 +333,19 @@ impl Executor {
         self.strict = false;
         let records = std::mem::take(&mut self.unsent);
         let mut state = self.shared.state();
-        let mut obsolete = state.replay.take_obsolete();
+        let dropped = state.replay.take_obsolete();
+        let mut obsolete = dropped.clone();
         if matches!(then, Then::End(_) | Then::EndAnyway(_)) {
             obsolete.extend(state.replay.remaining_rows());
         }
-        let (seen, inbox_seen) = (state.replay.known(), state.replay.inbox_seen());
+        let (seen, inbox_seen) = (state.replay.known(), state.replay.inbox_known());
         drop(state);
         let progress = records.iter().any(is_progress);
         self.in_flight = Some(InFlight {
             records: records.clone(),
             closing: closing.clone(),
             then,
+            obsolete: dropped,
         });
         let records = records.into_iter().chain(closing).collect();
         self.activation.append(Append {
@@ -415,7 +358,7 @@ impl Executor {
         });
     }
 
-    fn drop_code(&mut self) {
+    pub(super) fn drop_code(&mut self) {
         self.shared.state().replay.detach();
         self.root = None;
     }

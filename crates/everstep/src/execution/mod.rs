@@ -2,6 +2,7 @@
 
 mod conclusion;
 mod executor;
+mod feed;
 mod root;
 mod shared;
 mod verify;

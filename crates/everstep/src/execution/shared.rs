@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use everstep_engine::Runtime;
 use everstep_machine::{FailureClass, OpId, Replay, Resolution, StepStart};
-use everstep_model::{Failure, Generation, Name, Payload, RunId};
+use everstep_model::{Failure, Generation, Name, Payload, RunId, limits};
 
 use crate::ctx::RunMetadata;
 use crate::declare::Declaration;
@@ -125,6 +125,11 @@ impl Shared {
     }
 
     pub(crate) fn complete_attempt(&self, op: OpId, start: &StepStart, result: Payload) {
+        let bytes = result.as_bytes().len();
+        if bytes > limits::PAYLOAD_BYTES_WARN {
+            let (run, step) = (&self.parts.run, &start.location);
+            tracing::warn!(%run, %step, bytes, "a large result; keep large data elsewhere and return a reference");
+        }
         self.state().replay.complete_attempt(op, start, result);
     }
 

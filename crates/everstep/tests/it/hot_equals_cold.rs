@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
-use everstep::{Body, Engine, Entry, Name, Payload, RunHandle, RunStatus, Settings, millis, secs};
+use everstep::{
+    Body, Engine, Entry, Name, Options, Payload, RunHandle, RunStatus, Settings, millis, secs,
+};
 use everstep_store::{LocalBus, MemoryStore, Store};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -62,9 +64,11 @@ async fn boot(
         .bus(Arc::new(LocalBus::new()))
         .runtime(process.clone())
         .settings(settings.clone())
-        .function("random", move |ctx, program: Vec<Op>| {
-            run_program(ctx, program, witness.clone())
-        })
+        .function_with(
+            "random",
+            Options::new().execution_retries(1),
+            move |ctx, program: Vec<Op>| run_program(ctx, program, witness.clone()),
+        )
         .start()
         .await
         .unwrap()
@@ -121,8 +125,8 @@ async fn answer(handle: &RunHandle, number: usize) {
 fn check(journal: &[Entry], witness: &Witness, status: RunStatus) {
     assert_eq!(status, RunStatus::Completed, "{:?}", journal.last());
     let live = witness.traces();
-    let last = live.last().expect("it ran");
-    for earlier in &live {
+    let (pass, last) = live.last().expect("it ran");
+    for (_, earlier) in live.iter().filter(|(other, _)| other == pass) {
         let shared = earlier.len().min(last.len());
         assert_eq!(
             earlier[..shared],
@@ -144,7 +148,7 @@ fn check(journal: &[Entry], witness: &Witness, status: RunStatus) {
     );
     let cold = replayed.traces();
     assert_eq!(
-        cold.last(),
+        cold.last().map(|(_, trace)| trace),
         Some(last),
         "a replay of the journal saw something else than the run"
     );
@@ -206,8 +210,12 @@ fn a_hot_run_an_evicted_run_and_a_replay_see_the_same() {
         for hot_runs_max in [1_000, 0] {
             let (journal, witness, status) = virtual_time(run(hot_runs_max, &program, &happenings));
             check(&journal, &witness, status);
-            for (place, times) in witness.completions() {
-                prop_assert!(times == 1, "{} ran {} times", place, times);
+            // A second pass may call steps of one name in another order, and so give them other places.
+            let retried = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
+            if !journal.iter().any(retried) {
+                for (place, times) in witness.completions() {
+                    prop_assert!(times == 1, "{} ran {} times", place, times);
+                }
             }
         }
         Ok(())

@@ -121,3 +121,34 @@ fn timers_and_channels_inside_a_step_are_fine() {
         assert_eq!(output::<u32>(&start(&test).await).await, 5);
     });
 }
+
+#[test]
+fn returning_because_of_a_timer_of_the_runtime_is_an_error_that_says_so() {
+    fails_with(
+        |ctx| {
+            Box::pin(async move {
+                let slow = ctx.step("slow", || async {
+                    tokio::time::sleep(hours(1)).await;
+                    Ok::<_, everstep::Error>(())
+                });
+                let _ = tokio::time::timeout(secs(1), slow).await;
+                Ok(())
+            })
+        },
+        |failure| assert!(failure.message.contains("not in the journal"), "{failure}"),
+    );
+}
+
+#[test]
+fn a_random_number_drawn_inside_a_step_is_an_error_that_says_so() {
+    fails_with(
+        |ctx| {
+            Box::pin(async move {
+                let drawn = ctx.clone();
+                let _: u64 = ctx.step("draw", || ok(drawn.random())).await?;
+                Ok(())
+            })
+        },
+        |failure| assert!(failure.message.contains("random number"), "{failure}"),
+    );
+}

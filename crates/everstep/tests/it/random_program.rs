@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use everstep::{AnyEvent, Ctx, Error, Event, Result, Retry, Rpc, millis};
+use everstep::{AnyEvent, Ctx, Error, Event, Result, Retry, Rpc, Timestamp, millis};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,22 @@ pub(crate) enum Op {
     Ask {
         timeout_ms: u16,
     },
+    /// A step whose start is durable before it runs.
+    Fenced {
+        name: u8,
+        takes_ms: u16,
+    },
+    /// A step that fails for good, and nobody minds.
+    BestEffort {
+        name: u8,
+    },
+    /// A sleep until so long after the last record, or before it.
+    SleepUntil {
+        name: u8,
+        ms: i16,
+    },
+    /// Fails the whole function in its first pass.
+    FailPass,
     Note,
     Row,
     Emit,
@@ -69,6 +85,10 @@ fn simple() -> impl Strategy<Value = Op> {
         2 => (0u8..2, prop_oneof![Just(None), (1u16..80).prop_map(Some)])
             .prop_map(|(event, timeout_ms)| Op::Wait { event, timeout_ms }),
         1 => (1u16..80).prop_map(|timeout_ms| Op::Ask { timeout_ms }),
+        1 => (0u8..3, 0u16..20).prop_map(|(name, takes_ms)| Op::Fenced { name, takes_ms }),
+        1 => (0u8..3).prop_map(|name| Op::BestEffort { name }),
+        1 => (0u8..3, -20i16..40).prop_map(|(name, ms)| Op::SleepUntil { name, ms }),
+        1 => Just(Op::FailPass),
         1 => Just(Op::Note),
         1 => Just(Op::Row),
         1 => Just(Op::Emit),
@@ -131,22 +151,23 @@ pub(crate) struct Witness(Arc<Mutex<Seen>>);
 
 #[derive(Default)]
 struct Seen {
-    traces: Vec<Vec<String>>,
+    /// With the pass of the function each belongs to.
+    traces: Vec<(u32, Vec<String>)>,
     completed: HashMap<String, u32>,
     attempts: HashMap<String, u32>,
 }
 
 impl Witness {
-    fn begin(&self) -> Trace {
+    fn begin(&self, pass: u32) -> Trace {
         let mut seen = self.0.lock().unwrap();
-        seen.traces.push(Vec::new());
+        seen.traces.push((pass, Vec::new()));
         Trace {
             witness: self.clone(),
             index: seen.traces.len() - 1,
         }
     }
 
-    pub(crate) fn traces(&self) -> Vec<Vec<String>> {
+    pub(crate) fn traces(&self) -> Vec<(u32, Vec<String>)> {
         self.0.lock().unwrap().traces.clone()
     }
 
@@ -164,7 +185,9 @@ struct Trace {
 
 impl Trace {
     fn saw(&self, what: String) {
-        self.witness.0.lock().unwrap().traces[self.index].push(what);
+        self.witness.0.lock().unwrap().traces[self.index]
+            .1
+            .push(what);
     }
 }
 
@@ -174,11 +197,11 @@ pub(crate) async fn run_program(
     program: Vec<Op>,
     witness: Witness,
 ) -> Result<Vec<String>> {
-    let trace = witness.begin();
+    let trace = witness.begin(ctx.metadata().attempt);
     run_sequence(&ctx, &program, &trace, "r".to_owned()).await?;
     trace.saw("end".to_owned());
     let traces = witness.traces();
-    Ok(traces[trace.index].clone())
+    Ok(traces[trace.index].1.clone())
 }
 
 fn run_sequence<'a>(
@@ -233,6 +256,30 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
                 "{:?}",
                 ctx.rpc(Ask).timeout(millis(u64::from(*timeout_ms))).await?
             )
+        }
+        Op::Fenced { name, takes_ms } => {
+            ctx.step(&format!("s{name}"), || work(trace, place, *takes_ms, 0))
+                .fenced()
+                .await?
+        }
+        Op::BestEffort { name } => {
+            let step = ctx
+                .step(&format!("s{name}"), || work(trace, place, 0, u8::MAX))
+                .retry(Retry::none());
+            format!("{:?}", step.best_effort().await?)
+        }
+        Op::SleepUntil { name, ms } => {
+            let now = i128::from(ctx.now().as_millis()) + i128::from(*ms);
+            let until = Timestamp::from_millis(u64::try_from(now).unwrap());
+            ctx.sleep_until(&format!("n{name}"), until).await?;
+            "slept".to_owned()
+        }
+        Op::FailPass => {
+            let pass = ctx.metadata().attempt;
+            if pass == 1 {
+                return Err(Error::new("the first pass fails"));
+            }
+            "passed".to_owned()
         }
         Op::Note => {
             ctx.note(place);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use everstep::{AnyEvent, Ctx, Result, RunStatus, secs};
 
-use crate::support::{for_each_store, output, restart, start};
+use crate::support::{for_each_store, output, ping, restart, start};
 
 /// A run that somebody else takes over after a crash needs the dead node's lease to run out first.
 const LEASE_AND_SWEEP: Duration = secs(60);
@@ -37,6 +37,10 @@ fn after_ten_takeovers_without_progress_a_run_is_paused_until_it_is_resumed() {
             why.contains("taken over 11 times without progress"),
             "{why}"
         );
+        // What comes in while it is paused waits, and wakes nothing.
+        ping(&run, 1).await;
+        test.advance(secs(60)).await;
+        assert_eq!(run.status().await.unwrap(), RunStatus::Paused);
         assert!(run.resume().await.unwrap());
         assert_eq!(output::<u32>(&run).await, 7);
         assert!(!run.resume().await.unwrap(), "it is not paused any more");

@@ -66,7 +66,7 @@ impl Replay {
         &mut self,
         scope: &Scope,
         name: &Name,
-        until: Timestamp,
+        mut until: Timestamp,
         site: CallSite,
     ) -> Option<OpId> {
         let location = self.call(scope, name, "sleeping", site)?;
@@ -74,9 +74,8 @@ impl Replay {
             Some(Remembered::Resolved("sleeping", resolution)) => {
                 return Some(self.open_resolved(location, Kind::Sleep { until }, resolution));
             }
-            Some(Remembered::Sleeping(until)) => {
-                return Some(self.operations.open(location, Kind::Sleep { until }));
-            }
+            // Said again: the timer of the earlier pass went with its function.
+            Some(Remembered::Sleeping(remembered)) => until = remembered,
             Some(other) => return self.halt_on_memory(&location, "sleeping", &other, site),
             None => {}
         }
@@ -109,21 +108,21 @@ impl Replay {
                     resolution,
                 ));
             }
-            Some(Remembered::Waiting(deadline)) => deadline,
+            // Said again: the timer of the earlier pass went with its function.
+            Some(Remembered::Waiting(remembered)) => remembered,
             Some(other) => return self.halt_on_memory(&location, "waiting", &other, site),
-            None => {
-                let said = Waiting {
-                    location: location.clone(),
-                    names: vec![event.clone()],
-                    deadline: timeout.map(|timeout| self.wall.max(self.now).after(timeout)),
-                    batch: 1,
-                };
-                match self.say_at(said.into(), Some(site))? {
-                    Body::Waiting(recorded) => recorded.deadline,
-                    _ => None,
-                }
-            }
+            None => timeout.map(|timeout| self.wall.max(self.now).after(timeout)),
         };
+        let said = Waiting {
+            location: location.clone(),
+            names: vec![event.clone()],
+            deadline,
+            batch: 1,
+        };
+        let Some(Body::Waiting(recorded)) = self.say_at(said.into(), Some(site)) else {
+            return None;
+        };
+        let deadline = recorded.deadline;
         let op = self.operations.open(location, Kind::Wait { deadline });
         self.mailbox.wait(event.clone(), op);
         Some(op)
@@ -144,6 +143,7 @@ impl Replay {
         site: CallSite,
     ) -> Option<OpId> {
         let location = self.call(scope, method, "rpc_requested", site)?;
+        let mut deadline = timeout.map(|timeout| self.wall.max(self.now).after(timeout));
         match self.memo.take(&location) {
             Some(Remembered::Resolved("rpc_requested", resolution)) => {
                 let kind = Kind::Rpc {
@@ -152,9 +152,8 @@ impl Replay {
                 };
                 return Some(self.open_resolved(location, kind, resolution));
             }
-            Some(Remembered::Asked(id, deadline)) => {
-                return Some(self.operations.open(location, Kind::Rpc { id, deadline }));
-            }
+            // Asked again, by the same id and to the same deadline: its rows went with the earlier pass.
+            Some(Remembered::Asked(remembered)) => deadline = remembered,
             Some(other) => return self.halt_on_memory(&location, "rpc_requested", &other, site),
             None => {}
         }
@@ -163,7 +162,7 @@ impl Replay {
             rpc_id: RpcId::of(&self.id, self.generation, &location),
             method: method.clone(),
             args,
-            deadline: timeout.map(|timeout| self.wall.max(self.now).after(timeout)),
+            deadline,
             schema,
         };
         let Some(Body::RpcRequested(recorded)) = self.say_at(said.into(), Some(site)) else {
@@ -291,7 +290,15 @@ impl Replay {
     }
 
     /// The next random number of the run: the same at the same place of every execution.
-    pub fn random(&mut self) -> u64 {
+    pub fn random(&mut self, site: CallSite) -> u64 {
+        if !self.calls_allowed && self.halted.is_none() {
+            self.halt(Halt::NotDurable(format!(
+                "the code drew a random number (at {}:{}) inside a step, or after something that is not in the journal woke \
+                 it; draw it before the step and pass it in",
+                site.file(),
+                site.line()
+            )));
+        }
         let Seed(seed) = self.facts.as_ref().map_or(Seed(0), |facts| facts.seed);
         self.draws += 1;
         // SplitMix64: the n-th output is a function of seed and n alone.
@@ -386,7 +393,7 @@ impl Replay {
             Remembered::Attempted(_) => "step_started",
             Remembered::Sleeping(_) => "sleeping",
             Remembered::Waiting(_) => "waiting",
-            Remembered::Asked(..) => "rpc_requested",
+            Remembered::Asked(_) => "rpc_requested",
             Remembered::Version(_) => "version_chosen",
         };
         self.halt(Halt::Diverged(Box::new(Divergence {

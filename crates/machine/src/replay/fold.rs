@@ -25,7 +25,7 @@ impl Replay {
         let mut earlier = VecDeque::from(journal);
         let current = earlier.split_off(last_retry + 1);
         for entry in earlier {
-            self.known = entry.number.plus(1);
+            self.note_known(&entry);
             self.count_folded(&entry);
             match &entry.record.body {
                 Body::Created(created) => {

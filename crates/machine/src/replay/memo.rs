@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use everstep_model::{Body, Location, Payload, RecordNumber, RpcId, Timestamp};
+use everstep_model::{Body, Location, Payload, RecordNumber, Timestamp};
 
 use super::mailbox::Mailbox;
 use super::operation::{EventTaken, Resolution};
@@ -22,7 +22,7 @@ pub(super) enum Remembered {
     /// A wait that may still take an event.
     Waiting(Option<Timestamp>),
     /// An rpc that may still be answered.
-    Asked(RpcId, Option<Timestamp>),
+    Asked(Option<Timestamp>),
     /// A gate was decided.
     Version(u32),
     /// A note, row or emit was written.
@@ -75,7 +75,7 @@ impl Memo {
             Body::Sleeping(r) => self.put(&r.location, Remembered::Sleeping(r.until)),
             Body::Waiting(r) => self.put(&r.location, Remembered::Waiting(r.deadline)),
             Body::RpcRequested(r) => {
-                self.put(&r.location, Remembered::Asked(r.rpc_id.clone(), r.deadline));
+                self.put(&r.location, Remembered::Asked(r.deadline));
             }
             Body::Event(r) => {
                 let event = EventTaken {
@@ -127,7 +127,7 @@ impl Memo {
     }
 
     fn answered(&mut self, location: &Location, answer: Option<Payload>) {
-        if matches!(self.0.get(location), Some(Remembered::Asked(..))) {
+        if matches!(self.0.get(location), Some(Remembered::Asked(_))) {
             self.put(
                 location,
                 Remembered::Resolved("rpc_requested", Resolution::Answer(answer)),
@@ -142,7 +142,7 @@ impl Memo {
             Some(Remembered::Waiting(_)) => {
                 Remembered::Resolved("waiting", Resolution::Event(None))
             }
-            Some(Remembered::Asked(..)) => {
+            Some(Remembered::Asked(_)) => {
                 Remembered::Resolved("rpc_requested", Resolution::Answer(None))
             }
             _ => return,

@@ -91,7 +91,8 @@ pub struct Replay {
     next: RecordNumber,
     /// Everything before this was handed in.
     known: RecordNumber,
-    inbox_seen: u64,
+    /// How many of the records handed in are inbox records.
+    inbox_known: u64,
     /// Time as the code sees it: of the last folded record, never going back.
     now: Timestamp,
     /// Time as the executor sees it, for new deadlines.
@@ -140,7 +141,7 @@ impl Replay {
             unfolded: VecDeque::new(),
             next: RecordNumber(0),
             known: RecordNumber(0),
-            inbox_seen: 0,
+            inbox_known: 0,
             now: Timestamp::default(),
             wall: Timestamp::default(),
             operations: Operations::default(),
@@ -172,7 +173,7 @@ impl Replay {
             if entry.number < self.known {
                 continue;
             }
-            self.known = entry.number.plus(1);
+            self.note_known(&entry);
             self.note_parking(&entry.record.body);
             if script::is_scripted(&entry.record.body)
                 && let Err(divergence) = self.script.record(&entry)
@@ -242,10 +243,11 @@ impl Replay {
         self.known
     }
 
-    /// How many inbox records are folded: what a suspension has seen.
+    /// How many inbox records are known here: what a suspension or an end has seen. An execution decides only after it
+    /// has folded all it knows, or when nothing it could fold would change the decision.
     #[must_use]
-    pub fn inbox_seen(&self) -> u64 {
-        self.inbox_seen
+    pub fn inbox_known(&self) -> u64 {
+        self.inbox_known
     }
 
     /// Which pass of the function this is, from 1.
@@ -313,6 +315,11 @@ impl Replay {
         self.parked.as_ref()
     }
 
+    /// Gives rows back that were not deleted after all.
+    pub fn put_back_obsolete(&mut self, rows: Vec<Obsolete>) {
+        self.obsolete.extend(rows);
+    }
+
     /// Takes the rows that nothing needs any more.
     pub fn take_obsolete(&mut self) -> Vec<Obsolete> {
         std::mem::take(&mut self.obsolete)
@@ -347,6 +354,7 @@ impl Replay {
         if self.phase == Phase::Running {
             self.phase = Phase::Returned;
         }
+        self.forbid_outside_resolutions("the code returned");
         // Only records that are known to this execution count: it returned on what it had seen.
         if let Err(mut divergence) = self.script.end() {
             divergence.detail = error.map(|error| format!("it failed before: {error}"));
@@ -389,12 +397,6 @@ impl Replay {
             && self.unfolded.is_empty()
     }
 
-    /// How many operations are open.
-    #[must_use]
-    pub fn open_operations(&self) -> usize {
-        self.operations.len()
-    }
-
     fn halt(&mut self, halt: Halt) {
         self.halted.get_or_insert(halt);
     }
@@ -419,11 +421,25 @@ impl Replay {
         }
     }
 
+    /// What the code does must follow from the journal; in a poll that resolved nothing it may do nothing.
+    pub(super) fn forbid_outside_resolutions(&mut self, what: &str) {
+        if !self.calls_allowed && !self.detached && self.phase != Phase::New {
+            self.halt(Halt::NotDurable(format!(
+                "{what} after something that is not in the journal woke it; put timers, channels and I/O inside a step, and \
+                 use the timeouts that ctx offers"
+            )));
+        }
+    }
+
+    fn note_known(&mut self, entry: &Entry) {
+        self.known = entry.number.plus(1);
+        if entry.record.body.origin() == Origin::Inbox {
+            self.inbox_known += 1;
+        }
+    }
+
     fn count_folded(&mut self, entry: &Entry) {
         self.next = entry.number.plus(1);
         self.now = self.now.max(entry.record.time);
-        if entry.record.body.origin() == Origin::Inbox {
-            self.inbox_seen += 1;
-        }
     }
 }

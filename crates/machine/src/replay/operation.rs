@@ -187,8 +187,4 @@ impl Operations {
     pub(super) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
-
-    pub(super) fn len(&self) -> usize {
-        self.open.len()
-    }
 }

@@ -130,6 +130,8 @@ impl Replay {
         let Some(operation) = self.operations.close(op) else {
             return;
         };
+        let place = &operation.location;
+        self.forbid_outside_resolutions(&format!("the code dropped `{place}`"));
         self.obsolete.extend(operation.rows());
         match operation.kind {
             Kind::Step(_) => {

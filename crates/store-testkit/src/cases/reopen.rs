@@ -247,3 +247,24 @@ pub async fn what_is_gone_stays_gone<R: Reopen>(place: &R, clock: Arc<TestClock>
     assert_eq!(f.refuse(inbox(stream, vec![])).await, Refusal::Closed);
     assert!(f.timers(Timestamp::from_millis(u64::MAX)).await.is_empty());
 }
+
+/// A status that changes together with nothing but records is remembered, in the head and in the list.
+pub async fn a_status_change_alone_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let stream = f
+        .create_with(run_creation("a", "order", RunStatus::Queued))
+        .await;
+    let mut commit = inbox(stream, vec![event("x")]);
+    commit.status = Some(RunStatus::Waiting);
+    f.accept(commit).await;
+    let before = f.head(stream).await;
+    let f = again(f, place);
+    assert_eq!(f.head(stream).await, before);
+    let waiting = ListQuery {
+        statuses: vec![RunStatus::Waiting],
+        limit: 9,
+        ..ListQuery::default()
+    };
+    let row = f.list(waiting).await.rows.pop();
+    assert_eq!(row.map(|row| row.status), Some(RunStatus::Waiting));
+}

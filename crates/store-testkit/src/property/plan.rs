@@ -42,6 +42,7 @@ pub(super) struct Change {
     pub(super) dedup: Option<u8>,
     pub(super) lease: Lease,
     pub(super) run: Option<Run>,
+    pub(super) status: Option<u8>,
     pub(super) ready: Option<bool>,
     pub(super) close: bool,
     pub(super) put: Vec<Kept>,
@@ -162,6 +163,7 @@ fn change() -> impl Strategy<Value = Change> {
         weighted(0.15, 0..FEW),
         lease(),
         weighted(0.2, run()),
+        weighted(0.2, 0u8..15),
         weighted(0.2, any::<bool>()),
         prop::bool::weighted(0.01),
     );
@@ -175,7 +177,7 @@ fn change() -> impl Strategy<Value = Change> {
         rows,
     )
         .prop_map(|(stream, author, records, guard, marks, rows)| {
-            let (dedup, lease, run, ready, close) = marks;
+            let (dedup, lease, run, status, ready, close) = marks;
             let (put, delete, drop) = rows;
             Change {
                 stream,
@@ -185,6 +187,7 @@ fn change() -> impl Strategy<Value = Change> {
                 dedup,
                 lease,
                 run,
+                status,
                 ready,
                 close,
                 put,

@@ -86,6 +86,7 @@ impl<'a> Resolver<'a> {
             Lease::Revoke => LeaseChange::Revoke,
         };
         commit.run = change.run.map(|run| run_row(run, number));
+        commit.status = change.status.map(run_status);
         commit.ready = change.ready;
         commit.close = change.close;
         commit.put = change.put.iter().map(|kept| row(*kept, number)).collect();
@@ -196,8 +197,12 @@ fn guard(asked: Asked, head: Option<&Head>) -> Guard {
     }
 }
 
+fn run_status(number: u8) -> RunStatus {
+    RunStatus::ALL[usize::from(number) % RunStatus::ALL.len()]
+}
+
 fn run_row(run: Run, number: StreamNumber) -> RunRow {
-    let status = RunStatus::ALL[usize::from(run.status) % RunStatus::ALL.len()];
+    let status = run_status(run.status);
     let tags = (0..8).filter(|bit| run.tags & (1 << bit) != 0);
     RunRow {
         tags: tags.map(tag).collect(),

@@ -1,0 +1,89 @@
+//! How records reach an executor: handed over with an outcome, read on after a hint, or read anew for another pass.
+
+use std::task::{Context, Poll};
+
+use everstep_machine::Replay;
+use everstep_model::{Body, Entry, RecordNumber};
+
+use super::executor::{Executor, Next};
+use super::shared::Shared;
+
+impl Executor {
+    /// Takes in records of others. Where another node began a new pass, this one begins it too.
+    pub(super) fn extend_foreign(&mut self, entries: Vec<Entry>) {
+        let is_retry = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
+        if entries.iter().any(is_retry) {
+            self.begin_again();
+        } else {
+            self.extend(entries);
+        }
+    }
+
+    pub(super) fn extend(&mut self, entries: Vec<Entry>) {
+        if let Some(history) = &mut self.history {
+            let known = history.last().map(|last| last.number);
+            let new = entries
+                .iter()
+                .filter(|entry| known.is_none_or(|known| entry.number > known));
+            history.extend(new.cloned());
+        }
+        self.shared.state().replay.extend(entries);
+    }
+
+    pub(super) fn read_on(&mut self) {
+        if self.reading.is_some() {
+            self.read_again = true;
+            return;
+        }
+        let known = self.shared.state().replay.known();
+        self.reading = Some(self.activation.read(known));
+    }
+
+    /// Throws the execution away and reads the journal anew.
+    pub(super) fn begin_again(&mut self) {
+        self.drop_code();
+        self.returned = None;
+        self.conclusion = None;
+        self.unsent.clear();
+        self.strict = false;
+        let parts = self.shared.parts().clone();
+        let replay = Replay::new(parts.run.clone(), parts.generation, Vec::new());
+        self.shared = Shared::new(parts, replay);
+        self.history = self.history.take().map(|_| Vec::new());
+        self.reading = Some(self.activation.read(RecordNumber(0)));
+        self.read_again = false;
+    }
+
+    pub(super) fn poll_reading(&mut self, context: &mut Context<'_>) -> Poll<Next> {
+        let Some(reading) = &mut self.reading else {
+            return Poll::Pending;
+        };
+        let Poll::Ready(read) = reading.as_mut().poll(context) else {
+            return Poll::Pending;
+        };
+        self.reading = None;
+        match read {
+            Ok(entries) => {
+                let is_new_start = self.shared.state().replay.known() == RecordNumber(0);
+                if is_new_start {
+                    let parts = self.shared.parts().clone();
+                    if let Some(history) = &mut self.history {
+                        history.clone_from(&entries);
+                    }
+                    let replay = Replay::new(parts.run.clone(), parts.generation, entries);
+                    self.shared = Shared::new(parts, replay);
+                } else {
+                    self.extend_foreign(entries);
+                }
+                if std::mem::take(&mut self.read_again) {
+                    self.read_on();
+                }
+                Poll::Ready(Next::GoOn)
+            }
+            Err(error) => {
+                tracing::error!(%error, run = %self.activation.run, "a journal could not be read on");
+                Poll::Ready(Next::Exit)
+            }
+        }
+    }
+}

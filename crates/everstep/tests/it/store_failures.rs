@@ -1,0 +1,271 @@
+//! A store that fails: nobody waits for ever, runs go on when it works again, and the engine can always be ended.
+
+use std::sync::{Arc, Mutex};
+
+use everstep::testing::{VirtualRuntime, virtual_time};
+use everstep::{Ctx, Engine, ErrorCode, hours, millis, minutes, secs};
+use everstep_model::{NodeId, StreamNumber};
+use everstep_store::{
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, MemoryStore, Outcome, Page,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+};
+use futures_util::future::join;
+
+use crate::support::{Ping, Seen, json, ok, output, ping};
+
+/// A store that does what another does, until it is told to fail.
+struct Failing<S> {
+    inner: S,
+    commits: Mutex<Option<StoreError>>,
+    reads: Mutex<Option<StoreError>>,
+}
+
+impl<S: Store> Failing<S> {
+    fn new(inner: S) -> Arc<Self> {
+        Arc::new(Self {
+            inner,
+            commits: Mutex::default(),
+            reads: Mutex::default(),
+        })
+    }
+
+    fn fail_commits(&self, error: Option<StoreError>) {
+        *self.commits.lock().unwrap() = error;
+    }
+
+    fn fail_reads(&self, error: Option<StoreError>) {
+        *self.reads.lock().unwrap() = error;
+    }
+}
+
+macro_rules! pass_on {
+    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty, failing by $errors:ident;)*) => {
+        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
+            match self.$errors.lock().unwrap().clone() {
+                Some(error) => Box::pin(std::future::ready(Err(error))),
+                None => self.inner.$method($($argument),*),
+            }
+        })*
+    };
+}
+
+impl<S: Store> Store for Failing<S> {
+    pass_on! {
+        commit(batch: Vec<Commit>) -> Vec<Outcome>, failing by commits;
+        read(request: ReadRequest) -> Option<Page>, failing by reads;
+        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>, failing by reads;
+    }
+
+    fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {
+        self.inner.head(stream)
+    }
+
+    fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
+        self.inner.list(query)
+    }
+
+    fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
+        self.inner.timers(query)
+    }
+
+    fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {
+        self.inner.row(key)
+    }
+
+    /// The node looks alive all the time.
+    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.renew(lease)
+    }
+
+    fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.inner.retire(node)
+    }
+
+    fn describe(&self) -> Description {
+        self.inner.describe()
+    }
+}
+
+fn unavailable() -> Option<StoreError> {
+    Some(StoreError::Unavailable {
+        detail: "the test says so".to_owned(),
+    })
+}
+
+fn poisoned() -> Option<StoreError> {
+    Some(StoreError::Poisoned {
+        detail: "the test says so".to_owned(),
+    })
+}
+
+fn memory() -> (Arc<Failing<MemoryStore>>, Arc<VirtualRuntime>) {
+    let runtime = Arc::new(VirtualRuntime::new(1));
+    (Failing::new(MemoryStore::new(runtime.clone())), runtime)
+}
+
+/// Five steps of a minute each.
+async fn steps(ctx: Ctx, _: ()) -> everstep::Result<u32> {
+    let mut sum = 0;
+    for _ in 0..5 {
+        let work = || async {
+            tokio::time::sleep(minutes(1)).await;
+            ok(1_u32).await
+        };
+        sum += ctx.step("a", work).await?;
+    }
+    Ok(sum)
+}
+
+#[test]
+fn a_run_goes_on_when_the_store_is_back_after_a_long_time() {
+    virtual_time(async {
+        let (store, runtime) = memory();
+        let engine = Engine::on_store(store.clone()).runtime(runtime);
+        let engine = engine.function("w", steps).start().await.unwrap();
+        let run = engine.start_by_name("w", json(&())).await.unwrap();
+        tokio::time::sleep(secs(90)).await;
+        store.fail_commits(unavailable());
+        tokio::time::sleep(minutes(10)).await;
+        store.fail_commits(None);
+        let result = run.wait_json_within(minutes(10)).await.unwrap();
+        assert_eq!(result.decode::<u32>().unwrap(), 5);
+    });
+}
+
+#[test]
+fn a_run_goes_on_after_its_journal_could_not_be_read() {
+    virtual_time(async {
+        let (store, runtime) = memory();
+        let engine = Engine::on_store(store.clone()).runtime(runtime);
+        let code = |ctx: Ctx, _: ()| async move {
+            let Ping(n) = ctx.event::<Ping>().await?;
+            Ok::<_, everstep::Error>(n)
+        };
+        let engine = engine.function("w", code).start().await.unwrap();
+        let run = engine.start_by_name("w", json(&())).await.unwrap();
+        tokio::time::sleep(secs(1)).await;
+        store.fail_reads(unavailable());
+        ping(&run, 7).await;
+        tokio::time::sleep(minutes(1)).await;
+        store.fail_reads(None);
+        let result = run.wait_json_within(minutes(5)).await.unwrap();
+        assert_eq!(result.decode::<u32>().unwrap(), 7);
+    });
+}
+
+#[test]
+fn a_run_that_is_executed_is_not_taken_back() {
+    virtual_time(async {
+        let (store, runtime) = memory();
+        let seen = Seen::new();
+        let inside = seen.clone();
+        let code = move |ctx: Ctx, _: ()| {
+            let seen = inside.clone();
+            async move {
+                let work = || async {
+                    seen.add(());
+                    tokio::time::sleep(hours(1)).await;
+                    ok(1_u32).await
+                };
+                ctx.step("long", work).await
+            }
+        };
+        let engine = Engine::on_store(store).runtime(runtime);
+        let engine = engine.function("w", code).start().await.unwrap();
+        let run = engine.start_by_name("w", json(&())).await.unwrap();
+        assert_eq!(output::<u32>(&run).await, 1);
+        assert_eq!(seen.take().len(), 1);
+    });
+}
+
+#[test]
+fn who_waits_for_a_run_hears_that_the_store_failed_for_good() {
+    virtual_time(async {
+        let (store, runtime) = memory();
+        let engine = Engine::on_store(store.clone()).runtime(runtime);
+        let engine = engine.function("w", steps).start().await.unwrap();
+        let run = engine.start_by_name("w", json(&())).await.unwrap();
+        let mut records = run.records().await.unwrap();
+        let fail = async {
+            tokio::time::sleep(secs(90)).await;
+            store.fail_commits(poisoned());
+        };
+        let tail = async {
+            loop {
+                match records.next().await {
+                    Ok(record) => assert!(record.is_some()),
+                    Err(error) => break error.code(),
+                }
+            }
+        };
+        let waits = join(run.wait_json_within(hours(1)), tail);
+        let ((waited, tailed), ()) = join(waits, fail).await;
+        assert_eq!(waited.unwrap_err().code(), ErrorCode::StorePoisoned);
+        assert_eq!(tailed, ErrorCode::StorePoisoned);
+        let again = run.wait_json_within(hours(1)).await;
+        assert_eq!(again.unwrap_err().code(), ErrorCode::StorePoisoned);
+        engine.shutdown().await;
+    });
+}
+
+#[cfg(feature = "embedded")]
+#[test]
+fn an_engine_that_cannot_be_opened_lets_go_of_its_directory() {
+    use everstep_store_embedded::EmbeddedStore;
+
+    virtual_time(async {
+        let directory = tempfile::tempdir().unwrap();
+        let runtime = Arc::new(VirtualRuntime::new(1));
+        let open = || EmbeddedStore::open(directory.path(), runtime.clone());
+        let store = Failing::new(open().unwrap());
+        store.fail_reads(unavailable());
+        let engine = Engine::on_store(store).runtime(runtime.clone());
+        let opened = engine.function("w", steps).start().await;
+        assert!(opened.is_err());
+        open().unwrap();
+    });
+}
+
+#[test]
+fn whoever_ends_an_engine_waits_for_its_end() {
+    virtual_time(async {
+        let (store, runtime) = memory();
+        let engine = Engine::on_store(store).runtime(runtime);
+        let engine = engine.function("w", steps).start().await.unwrap();
+        engine.start_by_name("w", json(&())).await.unwrap();
+        tokio::time::sleep(secs(55)).await;
+        let begin = tokio::time::Instant::now();
+        let impatient = tokio::time::timeout(secs(1), engine.shutdown()).await;
+        assert!(impatient.is_err(), "a step is running");
+        let ended = async || {
+            engine.shutdown().await;
+            begin.elapsed()
+        };
+        let (first, second) = join(ended(), ended()).await;
+        assert!(first >= secs(5) && first < secs(6), "{first:?}");
+        assert!(second >= secs(5) && second < secs(6), "{second:?}");
+    });
+}
+
+#[test]
+fn an_engine_can_be_ended_while_timers_fire() {
+    for round in 0..12 {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
+        let in_time = runtime.block_on(async {
+            let code = |ctx: Ctx, _: ()| async move { ctx.sleep("nap", millis(60)).await };
+            let engine = Engine::in_memory().function("w", code);
+            let engine = engine.start().await.unwrap();
+            for _ in 0..400 {
+                engine.start_by_name("w", json(&())).await.unwrap();
+            }
+            tokio::time::sleep(millis(35 + round * 2)).await;
+            tokio::time::timeout(secs(30), engine.shutdown()).await
+        });
+        runtime.shutdown_background();
+        assert!(in_time.is_ok(), "it hangs in round {round}");
+    }
+}
