@@ -1,11 +1,12 @@
 //! Runs in memory: executing, or suspended and kept for a while so that an event resumes them without replay.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_model::{StreamNumber, Timestamp};
 use futures_util::future::select;
+use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
 
 use crate::activation::Message;
@@ -24,7 +25,7 @@ pub(crate) struct HotRuns {
 
 #[derive(Default)]
 struct State {
-    runs: HashMap<StreamNumber, Hot>,
+    runs: FxHashMap<StreamNumber, Hot>,
     /// Suspended runs, the longest suspended first.
     idle: BTreeMap<u64, StreamNumber>,
     next_idle: u64,

@@ -347,7 +347,8 @@ impl Executor {
             then,
             obsolete: dropped,
         });
-        let records = records.into_iter().chain(closing).collect();
+        let mut records = records;
+        records.extend(closing);
         self.activation.append(Append {
             records,
             then,

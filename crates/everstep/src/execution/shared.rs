@@ -1,12 +1,12 @@
 //! What the code of a run and its executor share: the machine, and which operation waits with which waker.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use everstep_engine::Runtime;
 use everstep_machine::{FailureClass, OpId, Replay, Resolution, StepStart};
 use everstep_model::{Failure, Generation, Name, Payload, RunId, limits};
+use rustc_hash::FxHashMap;
 
 use crate::ctx::RunMetadata;
 use crate::declare::Declaration;
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
 
 pub(crate) struct State {
     pub(crate) replay: Replay,
-    slots: HashMap<OpId, Slot>,
+    slots: FxHashMap<OpId, Slot>,
 }
 
 #[derive(Default)]
@@ -85,7 +85,7 @@ impl Shared {
             parts,
             state: Mutex::new(State {
                 replay,
-                slots: HashMap::new(),
+                slots: FxHashMap::default(),
             }),
         })
     }

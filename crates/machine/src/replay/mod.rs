@@ -26,6 +26,7 @@ use everstep_model::{
     Body, Entry, Failure, Generation, Interner, Name, Origin, RecordNumber, RunId, RunStatus,
     Scope, Timestamp,
 };
+use rustc_hash::FxHashMap;
 
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
@@ -99,7 +100,7 @@ pub struct Replay {
     wall: Timestamp,
 
     operations: Operations,
-    counters: HashMap<(Scope, Name), u32>,
+    counters: FxHashMap<(Scope, Name), u32>,
     mailbox: Mailbox,
     script: Script,
     memo: Memo,
@@ -145,7 +146,7 @@ impl Replay {
             now: Timestamp::default(),
             wall: Timestamp::default(),
             operations: Operations::default(),
-            counters: HashMap::new(),
+            counters: FxHashMap::default(),
             mailbox: Mailbox::default(),
             script: Script::default(),
             memo: Memo::default(),

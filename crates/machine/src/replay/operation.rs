@@ -1,11 +1,12 @@
 //! Operations the code has called and that have not resolved yet, and what they resolve to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use everstep_model::record::{FailureOutcome, TimerPurpose};
 use everstep_model::{
     Failure, Location, Name, Payload, RecordNumber, RpcId, StepOptions, Timestamp,
 };
+use rustc_hash::FxHashMap;
 
 /// An operation of one execution of the code, in the order of calling. It has no meaning outside that execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -141,7 +142,7 @@ pub(super) struct Operation {
 pub(super) struct Operations {
     next: u32,
     open: BTreeMap<OpId, Operation>,
-    by_location: HashMap<Location, OpId>,
+    by_location: FxHashMap<Location, OpId>,
 }
 
 impl Operations {
