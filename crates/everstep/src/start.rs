@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use everstep_engine::{EngineError, Start};
 use everstep_model::{Name, Payload, PayloadError, RunId};
+use futures_util::future::join_all;
 
 use crate::engine::Engine;
 use crate::handle::{Handle, RunHandle, WaitError};
@@ -36,6 +37,18 @@ impl Engine {
     /// Starts a run of a workflow by name, with input as JSON.
     pub fn start_by_name(&self, workflow: impl Into<String>, input: Payload) -> StartRun<()> {
         StartRun::new(self.clone(), workflow.into(), Ok(input))
+    }
+
+    /// Starts many runs of a workflow, and reports on each in the order given. An id that exists, or comes twice, gives the
+    /// existing run; one that is refused does not keep the others from starting.
+    pub async fn start_batch<W: Workflow>(
+        &self,
+        runs: impl IntoIterator<Item = (String, W::Input)>,
+    ) -> Vec<Result<Handle<W>, EngineError>> {
+        let starts = runs
+            .into_iter()
+            .map(|(id, input)| self.start::<W>(&input).id(id).into_future());
+        join_all(starts).await
     }
 
     /// Starts a run and waits for its end.

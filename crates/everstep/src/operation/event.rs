@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use everstep_machine::{EventTaken, Resolution};
-use everstep_model::{ErrorCode, Failure, Scope};
+use everstep_model::{ErrorCode, Failure, RecordNumber, Scope, Timestamp};
 
 use super::handle::Handle;
 use crate::error::{Error, Result};
@@ -30,6 +30,21 @@ pub struct EventWithin<E> {
     wait: Wait,
     event: PhantomData<fn() -> E>,
 }
+
+/// An event with what is known about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received<E> {
+    /// The event.
+    pub event: E,
+    /// When it was sent, as its record says: the same on every replay.
+    pub sent_at: Timestamp,
+    /// Its record in the run's journal.
+    pub record: RecordNumber,
+}
+
+/// A wait for an event that also tells when it was sent.
+#[must_use = "a wait does nothing until it is awaited"]
+pub struct EventReceived<E>(EventWait<E>);
 
 struct Wait {
     handle: Handle,
@@ -59,6 +74,11 @@ impl<E: Event> EventWait<E> {
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.wait.id = Some(id.into());
         self
+    }
+
+    /// Also tells when the event was sent, and which record it is.
+    pub fn received(self) -> EventReceived<E> {
+        EventReceived(self)
     }
 
     /// Gives up after this long. The deadline is fixed by the first call and survives restarts.
@@ -118,18 +138,45 @@ fn decode<E: Event>(taken: &EventTaken) -> Result<E> {
     })
 }
 
+impl<E: Event> EventWait<E> {
+    fn poll_taken(&mut self, context: &mut Context<'_>) -> Poll<Result<EventTaken>> {
+        // The machine resolves a wait without a deadline only with an event.
+        let ended = || {
+            let event = E::NAME;
+            Error::fatal(format!("the wait for event `{event}` ended without one"))
+        };
+        self.wait
+            .poll(context)
+            .map(|taken| taken?.ok_or_else(ended))
+    }
+}
+
 impl<E: Event> Future for EventWait<E> {
     type Output = Result<E>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.wait.poll(context).map(|taken| match taken? {
-            Some(taken) => decode(&taken),
-            // The machine resolves a wait without a deadline only with an event.
-            None => Err(Error::fatal(format!(
-                "the wait for event `{}` ended without one",
-                E::NAME
-            ))),
+        self.poll_taken(context).map(|taken| decode(&taken?))
+    }
+}
+
+impl<E: Event> Future for EventReceived<E> {
+    type Output = Result<Received<E>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll_taken(context).map(|taken| {
+            let taken = taken?;
+            Ok(Received {
+                event: decode(&taken)?,
+                sent_at: taken.time,
+                record: taken.number,
+            })
         })
+    }
+}
+
+impl<E: Event> std::fmt::Debug for EventReceived<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EventReceived({})", E::NAME)
     }
 }
 

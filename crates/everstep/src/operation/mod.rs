@@ -10,7 +10,7 @@ mod sleep;
 mod step;
 mod step_failure;
 
-pub use event::{EventWait, EventWithin};
+pub use event::{EventReceived, EventWait, EventWithin, Received};
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;
 pub use step::{BestEffort, Step, StepContext, TryStep};

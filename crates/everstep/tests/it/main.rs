@@ -7,6 +7,7 @@
 )]
 
 mod bad_input;
+mod batches;
 mod declared;
 mod divergence;
 mod events;
