@@ -141,6 +141,8 @@ impl Core {
                 execution_retries: start.execution_retries,
                 idempotency_key: start.idempotency_key.clone(),
                 parent: None,
+                by: None,
+                forked_from: None,
             }
             .into(),
         };

@@ -297,7 +297,9 @@ impl Core {
             | TimerPurpose::Wait
             | TimerPurpose::Rpc
             | TimerPurpose::Retry
-            | TimerPurpose::ExecutionRetry => TimerFired {
+            | TimerPurpose::ExecutionRetry
+            | TimerPurpose::Child
+            | TimerPurpose::Undo => TimerFired {
                 purpose: timer.purpose,
                 location: timer.location.clone(),
                 due: timer.due,

@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use everstep_machine::{FailureClass, StepFailure};
-use everstep_model::record::FailureOutcome;
-use everstep_model::{ErrorCode, Failure, InvalidName, PayloadError};
+use everstep_model::record::{BranchesKind, FailureOutcome};
+use everstep_model::{ErrorCode, Failure, InvalidName, Location, PayloadError};
 
 use crate::operation::payload_error_code;
 
@@ -20,7 +20,39 @@ pub struct Error(Box<Inner>);
 struct Inner {
     failure: Failure,
     class: FailureClass,
-    step: Option<StepFailure>,
+    source: Option<Source>,
+}
+
+/// The operation an error comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// A step.
+    Step(StepFailure),
+    /// A join or race.
+    Branches(BranchesFailure),
+}
+
+/// How the branches of a join or race failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchesFailure {
+    /// Which of the two.
+    pub kind: BranchesKind,
+    /// The join or race.
+    pub location: Location,
+    /// The branches that failed, and only those, in the order they were given.
+    pub failures: Vec<BranchFailure>,
+    /// The operations in them whose failures these are.
+    causes: Vec<Location>,
+}
+
+/// How a branch failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchFailure {
+    /// The branch.
+    pub branch: String,
+    /// Why.
+    pub error: Failure,
 }
 
 impl Error {
@@ -42,7 +74,7 @@ impl Error {
         Self(Box::new(Inner {
             failure,
             class: FailureClass::Retryable,
-            step: None,
+            source: None,
         }))
     }
 
@@ -80,10 +112,43 @@ impl Error {
         &self.0.failure
     }
 
+    /// The operation this comes from, if it comes from one.
+    #[must_use]
+    pub fn origin(&self) -> Option<&Source> {
+        self.0.source.as_ref()
+    }
+
     /// The failure of a step, if this comes from one.
     #[must_use]
     pub fn step_failure(&self) -> Option<&StepFailure> {
-        self.0.step.as_ref()
+        match self.origin()? {
+            Source::Step(step) => Some(step),
+            Source::Branches(_) => None,
+        }
+    }
+
+    /// How the branches of a join or race failed, if this comes from one.
+    #[must_use]
+    pub fn branches_failure(&self) -> Option<&BranchesFailure> {
+        match self.origin()? {
+            Source::Branches(branches) => Some(branches),
+            Source::Step(_) => None,
+        }
+    }
+
+    /// Whether it asks to stop the workflow and roll it back.
+    #[must_use]
+    pub fn asks_for_rollback(&self) -> bool {
+        self.0.class == FailureClass::RollBack
+    }
+
+    /// The operations whose failures it comes from.
+    pub(crate) fn causes(&self) -> Vec<Location> {
+        match &self.0.source {
+            Some(Source::Step(step)) => vec![step.location.clone()],
+            Some(Source::Branches(branches)) => branches.causes.clone(),
+            None => Vec::new(),
+        }
     }
 
     /// Whether the code is this one.
@@ -106,13 +171,84 @@ impl Error {
             FailureOutcome::Retrying
             | FailureOutcome::Exhausted
             | FailureOutcome::Fatal
+            | FailureOutcome::Cancelled
             | FailureOutcome::TimedOut => FailureClass::Fatal,
         };
         Self(Box::new(Inner {
             failure: step_to_failure(&step),
             class,
-            step: Some(step),
+            source: Some(Source::Step(step)),
         }))
+    }
+
+    /// The error of a join or race whose branches failed so.
+    pub(crate) fn from_branches(
+        kind: BranchesKind,
+        location: Location,
+        failed: Vec<(String, Self)>,
+    ) -> Self {
+        let asks_for_rollback = failed.iter().any(|(_, error)| error.asks_for_rollback());
+        let is_worth_retrying = failed
+            .iter()
+            .any(|(_, error)| error.is_worth_another_pass());
+        let class = if asks_for_rollback {
+            FailureClass::RollBack
+        } else if is_worth_retrying {
+            FailureClass::Retryable
+        } else {
+            FailureClass::Fatal
+        };
+        let causes = failed.iter().flat_map(|(_, error)| error.causes());
+        let branches = BranchesFailure {
+            kind,
+            location,
+            causes: causes.collect(),
+            failures: failed
+                .iter()
+                .map(|(branch, error)| BranchFailure {
+                    branch: branch.clone(),
+                    error: error.failure().clone(),
+                })
+                .collect(),
+        };
+        let mut failure = Failure::new(ErrorCode::BranchesFailed, branches.to_string());
+        if let [(_, only)] = &failed[..] {
+            failure = failure.caused_by(only.failure().clone());
+        }
+        Self(Box::new(Inner {
+            failure,
+            class,
+            source: Some(Source::Branches(branches)),
+        }))
+    }
+
+    /// Whether running the whole function again may help.
+    pub(crate) fn is_worth_another_pass(&self) -> bool {
+        match self.step_failure() {
+            Some(step) => matches!(
+                step.outcome,
+                FailureOutcome::Exhausted | FailureOutcome::TimedOut
+            ),
+            None => matches!(
+                self.class(),
+                FailureClass::Retryable | FailureClass::RetryAfter(_)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for BranchesFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            BranchesKind::Join => "branches of join",
+            BranchesKind::Race => "all branches of race",
+        };
+        write!(f, "{kind} `{}` failed: ", self.location)?;
+        for (index, failure) in self.failures.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}`{}` ({})", failure.branch, failure.error.message)?;
+        }
+        Ok(())
     }
 }
 

@@ -66,6 +66,26 @@ pub enum ErrorCode {
     RollbackFailed,
     /// The run was taken over too often without progress.
     NoProgress,
+    /// Branches of a join or race failed.
+    BranchesFailed,
+    /// A switch has no case for its value, and no default.
+    NoCase,
+    /// The operation was not done because its run is being cancelled.
+    Cancelled,
+    /// An operator made the operation or the run fail.
+    ForcedFailure,
+    /// A step could not be undone.
+    UndoFailed,
+    /// A child of the run did not complete.
+    ChildFailed,
+    /// The event was answered before.
+    RepliedAlready,
+    /// The run ended, or time passed, without an answer to the event.
+    NoReply,
+    /// The run has no operation at that place.
+    UnknownOperation,
+    /// The run is in a state in which this cannot be done.
+    WrongState,
     /// Another process has the directory open.
     StoreLocked,
     /// The directory was written by a newer version.
@@ -121,6 +141,16 @@ impl ErrorCode {
         Self::RunTerminated,
         Self::RollbackFailed,
         Self::NoProgress,
+        Self::BranchesFailed,
+        Self::NoCase,
+        Self::Cancelled,
+        Self::ForcedFailure,
+        Self::UndoFailed,
+        Self::ChildFailed,
+        Self::RepliedAlready,
+        Self::NoReply,
+        Self::UnknownOperation,
+        Self::WrongState,
         Self::StoreLocked,
         Self::StoreNewer,
         Self::StoreCorrupt,
@@ -167,6 +197,16 @@ impl ErrorCode {
             Self::RunTerminated => "run_terminated",
             Self::RollbackFailed => "rollback_failed",
             Self::NoProgress => "no_progress",
+            Self::BranchesFailed => "branches_failed",
+            Self::NoCase => "no_case",
+            Self::Cancelled => "cancelled",
+            Self::ForcedFailure => "forced_failure",
+            Self::UndoFailed => "undo_failed",
+            Self::ChildFailed => "child_failed",
+            Self::RepliedAlready => "replied_already",
+            Self::NoReply => "no_reply",
+            Self::UnknownOperation => "unknown_operation",
+            Self::WrongState => "wrong_state",
             Self::StoreLocked => "store_locked",
             Self::StoreNewer => "store_newer",
             Self::StoreCorrupt => "store_corrupt",

@@ -33,6 +33,6 @@ pub use name::{Interner, InvalidName, Name};
 pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};
 pub use payload::{InvalidPayload, Payload, PayloadError};
 pub use record::{Body, Entry, Origin, Record};
-pub use retry::{Backoff, RetryPolicy, StepOptions};
+pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};

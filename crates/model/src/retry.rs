@@ -81,4 +81,28 @@ pub struct StepOptions {
     pub ephemeral: bool,
     /// Its start is durable before it runs.
     pub fenced: bool,
+    /// Whether it can be undone.
+    #[serde(default, skip_serializing_if = "UndoMode::is_none")]
+    pub undo: UndoMode,
+}
+
+/// Whether a step can be undone, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UndoMode {
+    /// It has no undo.
+    #[default]
+    None,
+    /// It is undone when the run rolls back, unless the point of no return was passed.
+    Undo,
+    /// It is undone even after the point of no return.
+    Internal,
+}
+
+impl UndoMode {
+    /// Whether it has no undo.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }

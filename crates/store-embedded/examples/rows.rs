@@ -173,6 +173,8 @@ impl Bench {
             execution_retries: None,
             idempotency_key: None,
             parent: None,
+            by: None,
+            forked_from: None,
         }));
         commit.run = Some(run);
         let nonce = Nonce(self.random());
@@ -206,6 +208,7 @@ impl Bench {
             result: Payload::from_json(result).unwrap(),
             undo: None,
             sensitive: false,
+            folded: None,
         }));
         commit
     }

@@ -176,6 +176,8 @@ fn purpose_code(purpose: TimerPurpose) -> u8 {
         TimerPurpose::Retry => 3,
         TimerPurpose::ExecutionRetry => 4,
         TimerPurpose::Deadline => 5,
+        TimerPurpose::Child => 6,
+        TimerPurpose::Undo => 7,
     }
 }
 
@@ -187,6 +189,8 @@ fn purpose(code: u8) -> Result<TimerPurpose, Damaged> {
         3 => TimerPurpose::Retry,
         4 => TimerPurpose::ExecutionRetry,
         5 => TimerPurpose::Deadline,
+        6 => TimerPurpose::Child,
+        7 => TimerPurpose::Undo,
         _ => return Err(Damaged("a timer has an unknown purpose")),
     })
 }

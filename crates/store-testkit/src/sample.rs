@@ -50,6 +50,8 @@ pub fn created() -> Record {
         execution_retries: None,
         idempotency_key: None,
         parent: None,
+        by: None,
+        forked_from: None,
     })
 }
 
@@ -73,6 +75,7 @@ pub fn step(text: &str) -> Record {
         result: Payload::from_value(text).unwrap(),
         undo: None,
         sensitive: false,
+        folded: None,
     })
 }
 
@@ -93,6 +96,10 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         state: Payload::null(),
         done: false,
         dropped: dropped.to_vec(),
+        folded: RecordNumber(0),
+        now: Timestamp::default(),
+        gone: Vec::new(),
+        inbox_dropped: 0,
     })
 }
 

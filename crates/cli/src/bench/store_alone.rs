@@ -153,6 +153,7 @@ pub(super) fn step_record(step: u64, texts: &Texts) -> anyhow::Result<Record> {
         result: Payload::from_value(&texts.next())?,
         undo: None,
         sensitive: false,
+        folded: None,
     });
     Ok(Record { time, body })
 }
@@ -181,6 +182,8 @@ fn creation(number: usize) -> anyhow::Result<Commit> {
         execution_retries: None,
         idempotency_key: None,
         parent: None,
+        by: None,
+        forked_from: None,
     });
     commit.records.push(Record { time: now, body });
     commit.run = Some(row);

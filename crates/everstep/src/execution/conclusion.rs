@@ -2,8 +2,10 @@
 
 use everstep_engine::Then;
 use everstep_machine::{Halt, Replay, after_execution_failure};
-use everstep_model::record::{Completed, Diverged, ExecutionRetried, Failed, FailureOutcome};
-use everstep_model::{Body, ErrorCode, Failure, Payload, Record, RunStatus, Timestamp};
+use everstep_model::record::{
+    CancelRequested, Cancelled, Completed, Diverged, ExecutionRetried, Failed, Paused,
+};
+use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Record, RunStatus, Timestamp};
 
 use crate::error::{Error, Result};
 
@@ -12,15 +14,19 @@ use crate::error::{Error, Result};
 pub(super) enum Conclusion {
     /// The function returned a result.
     Completed(Payload),
-    /// The function failed for good.
-    Failed(Failure),
+    /// The function failed for good, because of these operations.
+    Failed(Failure, Vec<Location>),
     /// The function failed and is run again.
     Retry(ExecutionRetried),
-    /// The run's deadline passed.
-    TooLate(Timestamp),
+    /// The run was cancelled, and its code has come to an end.
+    Cancelled(CancelRequested),
+    /// The run's deadline passed, or an operator made it fail.
+    Broken(Failure),
     /// Nothing is left to do until something comes in.
     Suspended(RunStatus),
-    /// Somebody paused it.
+    /// Somebody asked it to pause, and nothing is under way.
+    Pause,
+    /// It is paused.
     Paused,
     /// The engine shuts down: another may go on.
     Released,
@@ -36,6 +42,9 @@ impl Conclusion {
         retries: Option<u32>,
         now: Timestamp,
     ) -> Self {
+        if let Some(request) = replay.cancellation() {
+            return Self::Cancelled(request.clone());
+        }
         let error = match returned {
             Ok(result) => return Self::Completed(result.clone()),
             Err(error) => error,
@@ -47,16 +56,17 @@ impl Conclusion {
             .or(retries)
             .unwrap_or(0);
         let deadline = facts.and_then(|facts| facts.deadline);
-        if !is_worth_another_pass(error) {
-            return Self::Failed(failure);
+        let failed = || Self::Failed(failure.clone(), error.causes());
+        if !error.is_worth_another_pass() {
+            return failed();
         }
         match after_execution_failure(replay.pass(), retries, now, deadline) {
             Some(retry_at) => Self::Retry(ExecutionRetried {
                 attempt: replay.pass(),
-                error: failure,
+                error: failure.clone(),
                 retry_at,
             }),
-            None => Self::Failed(failure),
+            None => failed(),
         }
     }
 }
@@ -70,20 +80,6 @@ pub(crate) fn run_failure(error: &Error) -> Failure {
     failure
 }
 
-fn is_worth_another_pass(error: &Error) -> bool {
-    use everstep_machine::FailureClass;
-    match error.step_failure() {
-        Some(step) => matches!(
-            step.outcome,
-            FailureOutcome::Exhausted | FailureOutcome::TimedOut
-        ),
-        None => matches!(
-            error.class(),
-            FailureClass::Retryable | FailureClass::RetryAfter(_)
-        ),
-    }
-}
-
 /// The record that says it, and what it means for the run.
 pub(super) fn conclude(
     conclusion: &Conclusion,
@@ -92,12 +88,13 @@ pub(super) fn conclude(
 ) -> (Option<Record>, Then) {
     let abandoned = || replay.steps_in_flight();
     let record = |body: Body| Some(Record { time: now, body });
-    let failed = |error: Failure| {
+    let failed = |error: &Failure, causes: &[Location]| {
         record(
             Failed {
-                error,
+                error: error.clone(),
                 rolled_back: false,
                 abandoned: abandoned(),
+                caused_by: causes.to_vec(),
             }
             .into(),
         )
@@ -110,19 +107,27 @@ pub(super) fn conclude(
             };
             (record(completed.into()), Then::End(RunStatus::Completed))
         }
-        Conclusion::Failed(error) => (failed(error.clone()), Then::End(RunStatus::Failed)),
+        Conclusion::Failed(error, causes) => (failed(error, causes), Then::End(RunStatus::Failed)),
         Conclusion::Retry(retried) => (record(retried.clone().into()), Then::Continue),
-        Conclusion::TooLate(deadline) => {
-            let message = format!("the run was not over by its deadline, {deadline}");
-            let error = Failure::new(ErrorCode::DeadlineExceeded, message);
-            (failed(error), Then::EndAnyway(RunStatus::Failed))
+        Conclusion::Cancelled(request) => {
+            let cancelled = Cancelled {
+                reason: request.reason.clone(),
+                rolled_back: false,
+                abandoned: abandoned(),
+            };
+            (record(cancelled.into()), Then::End(RunStatus::Cancelled))
         }
+        Conclusion::Broken(error) => (failed(error, &[]), Then::EndAnyway(RunStatus::Failed)),
         Conclusion::Suspended(status) => (None, Then::Suspend(*status)),
+        Conclusion::Pause => {
+            let paused = Paused { reason: None };
+            (record(paused.into()), Then::Suspend(RunStatus::Paused))
+        }
         Conclusion::Paused => (None, Then::Suspend(RunStatus::Paused)),
         Conclusion::Released => (None, Then::Release),
         Conclusion::Halted(Halt::NotDurable(why)) => {
             let error = Failure::new(ErrorCode::NotDurable, why.clone());
-            (failed(error), Then::End(RunStatus::Failed))
+            (failed(&error, &[]), Then::End(RunStatus::Failed))
         }
         Conclusion::Halted(halt) => (
             park(halt, replay).and_then(record),

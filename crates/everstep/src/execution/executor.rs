@@ -182,11 +182,13 @@ impl Executor {
                     }
                     self.poll_code(now);
                 }
-                Turn::Idle => break,
-                Turn::DeadlinePassed(deadline) => {
-                    self.conclusion = Some(Conclusion::TooLate(deadline))
+                Turn::Idle => {
+                    self.collect(now);
+                    break;
                 }
+                Turn::Broken(failure) => self.conclusion = Some(Conclusion::Broken(*failure)),
                 Turn::Ended(_) => return Next::Exit,
+                Turn::Pausing => break,
                 Turn::Paused => self.conclusion = Some(Conclusion::Paused),
                 Turn::Halted(halt) => self.conclusion = Some(Conclusion::Halted(halt)),
             }
@@ -217,6 +219,11 @@ impl Executor {
             self.returned = Some(returned);
             self.shared.state().replay.returned(error.as_deref());
         }
+        self.collect(now);
+    }
+
+    /// Takes what the machine wants written.
+    fn collect(&mut self, now: Timestamp) {
         let (bodies, strict) = self.shared.state().replay.take_outgoing();
         self.strict |= strict;
         let records = bodies.into_iter().map(|body| Record { time: now, body });
@@ -274,6 +281,12 @@ impl Executor {
 
     /// Whether nothing is left to do here, and what follows from that.
     fn conclude_if_done(&mut self) -> Option<Conclusion> {
+        let state = self.shared.state();
+        if state.replay.is_pausing() {
+            let is_quiet = state.replay.steps_in_flight().is_empty();
+            return is_quiet.then_some(Conclusion::Pause);
+        }
+        drop(state);
         if let Some(returned) = &self.returned {
             let retries = self.shared.defaults().execution_retries;
             let state = self.shared.state();

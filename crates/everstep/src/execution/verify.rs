@@ -55,7 +55,7 @@ pub(crate) fn verify(
                     waker.wake();
                 }
             }
-            Turn::Idle | Turn::DeadlinePassed(_) | Turn::Ended(_) | Turn::Paused => break,
+            Turn::Idle | Turn::Broken(_) | Turn::Ended(_) | Turn::Pausing | Turn::Paused => break,
             Turn::Halted(halt) => return Err(halt),
         }
         if let Some(running) = &mut root
@@ -154,7 +154,7 @@ fn same_end(conclusion: &Conclusion, verified: &Verified) -> Result<(), Box<Dive
         (Conclusion::Completed(_), Some(Err(error))) => {
             format!("the function failed on replay: {error}")
         }
-        (Conclusion::Completed(_) | Conclusion::Failed(_) | Conclusion::Retry(_), None) => {
+        (Conclusion::Completed(_) | Conclusion::Failed(..) | Conclusion::Retry(_), None) => {
             "the function returned first and waits on replay".to_owned()
         }
         (Conclusion::Suspended(_), Some(_)) => {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{EventTaken, Resolution};
+use everstep_machine::{EventTaken, Resolution, WaitFor};
 use everstep_model::{ErrorCode, Failure, RecordNumber, Scope, Timestamp};
 
 use super::handle::Handle;
@@ -46,26 +46,24 @@ pub struct Received<E> {
 #[must_use = "a wait does nothing until it is awaited"]
 pub struct EventReceived<E>(EventWait<E>);
 
-struct Wait {
-    handle: Handle,
-    scope: Scope,
-    event: &'static str,
-    id: Option<String>,
-    timeout: Option<Duration>,
-    site: &'static Caller<'static>,
+pub(super) struct Wait {
+    pub(super) handle: Handle,
+    pub(super) scope: Scope,
+    /// Takes an event of any of these names.
+    pub(super) events: &'static [&'static str],
+    /// At most so many at once.
+    pub(super) batch: u32,
+    /// Whether it gives up at once if none is there.
+    pub(super) at_once: bool,
+    pub(super) id: Option<String>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) site: &'static Caller<'static>,
 }
 
 impl<E: Event> EventWait<E> {
     pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: &'static Caller<'static>) -> Self {
         Self {
-            wait: Wait {
-                handle: Handle::new(shared),
-                scope,
-                event: E::NAME,
-                id: None,
-                timeout: None,
-                site,
-            },
+            wait: Wait::new(shared, scope, &[E::NAME], site),
             event: PhantomData,
         }
     }
@@ -114,24 +112,65 @@ impl<E: Event> EventWithin<E> {
 }
 
 impl Wait {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<EventTaken>>> {
-        let (scope, event, timeout, site) = (&self.scope, self.event, self.timeout, self.site);
-        let place = self.id.as_deref().unwrap_or(event);
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        scope: Scope,
+        events: &'static [&'static str],
+        site: &'static Caller<'static>,
+    ) -> Self {
+        Self {
+            handle: Handle::new(shared),
+            scope,
+            events,
+            batch: 1,
+            at_once: false,
+            id: None,
+            timeout: None,
+            site,
+        }
+    }
+
+    /// The place of the wait, unless it has one of its own: the names it waits for.
+    fn place(&self) -> String {
+        match &self.id {
+            Some(id) => id.clone(),
+            None => self.events.join("|"),
+        }
+    }
+
+    pub(super) fn poll_all(&mut self, context: &mut Context<'_>) -> Poll<Result<Vec<EventTaken>>> {
+        let place = match self.handle.op() {
+            Some(_) => String::new(),
+            None => self.place(),
+        };
+        let (scope, events, timeout, site) = (&self.scope, self.events, self.timeout, self.site);
+        let (batch, at_once) = (self.batch, self.at_once);
         let resolved = self.handle.poll(context, |replay| {
-            let (event, place) = (replay.name(event)?, replay.name(place)?);
-            Ok(replay.call_wait(scope, &place, &event, timeout, site))
+            let place = replay.name(&place)?;
+            let names = events
+                .iter()
+                .map(|event| replay.name(event))
+                .collect::<Result<_, _>>()?;
+            let wanted = WaitFor {
+                names,
+                batch,
+                at_once,
+            };
+            Ok(replay.call_wait(scope, &place, wanted, timeout, site))
         });
         resolved.map(|resolution| match resolution? {
-            Resolution::Event(taken) => Ok(taken),
-            Resolution::Completed(_)
-            | Resolution::Failed(_)
-            | Resolution::Slept
-            | Resolution::Answer(_) => Ok(None),
+            Resolution::Events(taken) => Ok(taken),
+            other => Err(Error::fatal(format!("a wait was resolved by {other:?}"))),
         })
+    }
+
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<EventTaken>>> {
+        self.poll_all(context)
+            .map(|taken| Ok(taken?.into_iter().next()))
     }
 }
 
-fn decode<E: Event>(taken: &EventTaken) -> Result<E> {
+pub(super) fn decode<E: Event>(taken: &EventTaken) -> Result<E> {
     taken.payload.decode().map_err(|error| {
         let message = format!("event `{}` does not fit its type: {error}", taken.name);
         Error::from_failure(Failure::new(ErrorCode::Undecodable, message)).non_retryable()

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use everstep_machine::{OpId, Replay, Resolution};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execution::Shared;
 
 /// One operation of one execution.
@@ -67,6 +67,10 @@ impl Handle {
                 }
             },
             State::Open(op) => match state.take_resolution(op) {
+                Some(Resolution::Refused(failure)) => {
+                    self.state = State::Done;
+                    Poll::Ready(Err(Error::from_failure(failure).non_retryable()))
+                }
                 Some(resolution) => {
                     self.state = State::Done;
                     Poll::Ready(Ok(resolution))

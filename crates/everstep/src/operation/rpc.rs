@@ -82,10 +82,9 @@ impl Call {
         });
         resolved.map(|resolution| match resolution? {
             Resolution::Answer(answer) => Ok(answer),
-            Resolution::Completed(_)
-            | Resolution::Failed(_)
-            | Resolution::Slept
-            | Resolution::Event(_) => Ok(None),
+            other => Err(Error::fatal(format!(
+                "question `{method}` was resolved by {other:?}"
+            ))),
         })
     }
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use everstep_machine::{Resolution, StepFailure, StepStart};
-use everstep_model::{Failure, Payload, RunId, Scope, StepOptions, idempotency_key};
+use everstep_model::{Failure, Payload, RunId, Scope, StepOptions, UndoMode, idempotency_key};
 use everstep_store::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -160,6 +160,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
             sensitive: self.sensitive,
             ephemeral: false,
             fenced: self.fenced,
+            undo: UndoMode::None,
         })
     }
 }
@@ -335,9 +336,9 @@ fn settle<T: DeserializeOwned>(
     match resolution {
         Resolution::Completed(payload) => decode(name, &payload).map(Ok),
         Resolution::Failed(failure) => Ok(Err(*failure)),
-        Resolution::Slept | Resolution::Event(_) | Resolution::Answer(_) => Err(Error::fatal(
-            format!("step `{name}` was resolved by something else"),
-        )),
+        other => Err(Error::fatal(format!(
+            "step `{name}` was resolved by {other:?}"
+        ))),
     }
 }
 

@@ -163,7 +163,6 @@ fn operations(draw: &Draw) -> Vec<Body> {
         BranchCompleted {
             location: at("fan:0"),
             branch: branch.clone(),
-            result: json("1"),
         }
         .into(),
         BranchFailed {
@@ -175,7 +174,6 @@ fn operations(draw: &Draw) -> Vec<Body> {
         RaceWon {
             location: at("fan:0"),
             winner: branch.clone(),
-            result: json("1"),
         }
         .into(),
         advanced(
@@ -271,11 +269,13 @@ fn rest(draw: &Draw) -> Vec<Body> {
             error: failure("f"),
             rolled_back: draw.flag,
             abandoned: vec![location],
+            caused_by: Vec::new(),
         }
         .into(),
         RollbackFailed {
             error: failure("f"),
             rollback_error: failure("r"),
+            abandoned: Vec::new(),
         }
         .into(),
         Cancelled {

@@ -70,6 +70,8 @@ pub(crate) fn created() -> Created {
         execution_retries: None,
         idempotency_key: None,
         parent: None,
+        by: None,
+        forked_from: None,
     }
 }
 
@@ -99,6 +101,7 @@ pub(crate) fn completed_step(location: &str, attempt: u32, result: &str) -> Step
         result: json(result),
         undo: None,
         sensitive: false,
+        folded: None,
     }
 }
 
@@ -202,6 +205,9 @@ pub(crate) fn child(location: &str, detached: bool) -> ChildStarted {
         run: RunId::new("ship-1").unwrap(),
         workflow: name("ship"),
         input: Payload::null(),
+        tags: Vec::new(),
+        deadline: None,
+        on_close: ParentClose::Cancel,
         detached,
     }
 }
@@ -228,6 +234,10 @@ pub(crate) fn advanced(
         iteration,
         state: Payload::null(),
         done,
+        folded: RecordNumber(0),
+        now: time(0),
+        gone: Vec::new(),
+        inbox_dropped: 0,
         dropped: dropped.iter().map(range).collect(),
     }
 }

@@ -40,6 +40,7 @@ impl Overview {
                 FailureOutcome::Exhausted => StepStatus::Exhausted,
                 FailureOutcome::Fatal | FailureOutcome::RollBack => StepStatus::Failed,
                 FailureOutcome::TimedOut => StepStatus::TimedOut,
+                FailureOutcome::Cancelled => StepStatus::Abandoned,
             };
             step.fail(status, &record.error, at.time);
         });

@@ -185,11 +185,13 @@ fn ending(which: usize) -> Body {
             error: failure("f"),
             rolled_back: false,
             abandoned: Vec::new(),
+            caused_by: Vec::new(),
         }
         .into(),
         6 => RollbackFailed {
             error: failure("f"),
             rollback_error: failure("r"),
+            abandoned: Vec::new(),
         }
         .into(),
         _ => Cancelled {
@@ -673,12 +675,10 @@ fn leaving_a_race_a_branch_or_an_iteration_closes_what_was_open_inside() {
     let won = RaceWon {
         location: at("race:0"),
         winner: name("x"),
-        result: json("1"),
     };
     let branch = BranchCompleted {
         location: at("race:0"),
         branch: name("x"),
-        result: json("1"),
     };
     let is_closed = |place: &str, body: Body| {
         let overview = open(place).with(body).overview();

@@ -12,9 +12,16 @@ impl Overview {
             TimerPurpose::Sleep => self.at_place(location, Self::close_sleep),
             TimerPurpose::Wait => self.at_place(location, Self::close_wait),
             TimerPurpose::Rpc => self.at_place(location, Self::close_rpc),
+            TimerPurpose::Child => {
+                self.at_place(location, |overview, location| {
+                    overview.close_where(|open| open == location);
+                });
+            }
             TimerPurpose::Retry => self.at_place(location, |overview, location| {
-                overview.undo_retry_due(at, location, record.due);
                 overview.step_retry_due(at, location, record.due);
+            }),
+            TimerPurpose::Undo => self.at_place(location, |overview, location| {
+                overview.undo_retry_due(at, location, record.due);
             }),
             TimerPurpose::ExecutionRetry => {
                 let retry = self.execution_retry.as_ref();

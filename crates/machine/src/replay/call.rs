@@ -11,9 +11,21 @@ use everstep_model::{
 };
 
 use super::divergence::{CallSite, Divergence, Halt};
+use super::mailbox::Wanted;
 use super::memo::Remembered;
 use super::operation::{Kind, OpId, Resolution, StepOp, StepPhase};
 use super::{Phase, Replay};
+
+/// Which events a wait takes.
+#[derive(Clone, Debug)]
+pub struct WaitFor {
+    /// An event of any of these names.
+    pub names: Vec<Name>,
+    /// At most so many at once.
+    pub batch: u32,
+    /// Whether it gives up at once if none is there.
+    pub at_once: bool,
+}
 
 impl Replay {
     /// Calls a step.
@@ -33,6 +45,7 @@ impl Replay {
             }
             Some(Remembered::Attempted(attempts)) => highest = attempts,
             Some(other) => return self.halt_on_memory(&location, "step_started", &other, site),
+            None if self.cancel.is_some() => return Some(self.open_refused(location)),
             None => {}
         }
         let said = StepStarted {
@@ -77,6 +90,7 @@ impl Replay {
             // Said again: the timer of the earlier pass went with its function.
             Some(Remembered::Sleeping(remembered)) => until = remembered,
             Some(other) => return self.halt_on_memory(&location, "sleeping", &other, site),
+            None if self.cancel.is_some() => return Some(self.open_refused(location)),
             None => {}
         }
         let said = Sleeping {
@@ -90,12 +104,12 @@ impl Replay {
         Some(self.operations.open(location, Kind::Sleep { until }))
     }
 
-    /// Waits for an event of that name. `place` is the name of the wait itself.
+    /// Waits for events. `place` is the name of the wait itself.
     pub fn call_wait(
         &mut self,
         scope: &Scope,
         place: &Name,
-        event: &Name,
+        events: WaitFor,
         timeout: Option<Duration>,
         site: CallSite,
     ) -> Option<OpId> {
@@ -111,20 +125,30 @@ impl Replay {
             // Said again: the timer of the earlier pass went with its function.
             Some(Remembered::Waiting(remembered)) => remembered,
             Some(other) => return self.halt_on_memory(&location, "waiting", &other, site),
+            None if self.cancel.is_some() => return Some(self.open_refused(location)),
             None => timeout.map(|timeout| self.wall.max(self.now).after(timeout)),
         };
-        let said = Waiting {
-            location: location.clone(),
-            names: vec![event.clone()],
-            deadline,
-            batch: 1,
+        let wanted = Wanted {
+            names: events.names,
+            batch: usize::try_from(events.batch).unwrap_or(usize::MAX).max(1),
+            at_once: events.at_once,
         };
-        let Some(Body::Waiting(recorded)) = self.say_at(said.into(), Some(site)) else {
-            return None;
-        };
-        let deadline = recorded.deadline;
-        let op = self.operations.open(location, Kind::Wait { deadline });
-        self.mailbox.wait(event.clone(), op);
+        // A wait that does not wait is known by its outcome alone.
+        let mut due = None;
+        if !wanted.at_once {
+            let said = Waiting {
+                location: location.clone(),
+                names: wanted.names.clone(),
+                deadline,
+                batch: events.batch,
+            };
+            let Some(Body::Waiting(recorded)) = self.say_at(said.into(), Some(site)) else {
+                return None;
+            };
+            due = recorded.deadline;
+        }
+        let op = self.operations.open(location, Kind::Wait { deadline: due });
+        self.mailbox.wait(op, wanted);
         Some(op)
     }
 
@@ -155,6 +179,7 @@ impl Replay {
             // Asked again, by the same id and to the same deadline: its rows went with the earlier pass.
             Some(Remembered::Asked(remembered)) => deadline = remembered,
             Some(other) => return self.halt_on_memory(&location, "rpc_requested", &other, site),
+            None if self.cancel.is_some() => return Some(self.open_refused(location)),
             None => {}
         }
         let said = RpcRequested {
@@ -338,7 +363,7 @@ impl Replay {
         }
     }
 
-    fn call(
+    pub(super) fn call(
         &mut self,
         scope: &Scope,
         name: &Name,
@@ -350,7 +375,12 @@ impl Replay {
     }
 
     /// Code may act only on what the journal made known to it; anything else would not happen again on replay.
-    fn may_call(&mut self, kind: &'static str, location: &Location, site: CallSite) -> bool {
+    pub(super) fn may_call(
+        &mut self,
+        kind: &'static str,
+        location: &Location,
+        site: CallSite,
+    ) -> bool {
         if self.halted.is_some() || self.phase != Phase::Running {
             return false;
         }
@@ -375,13 +405,18 @@ impl Replay {
         self.calls_allowed = allowed;
     }
 
-    fn open_resolved(&mut self, location: Location, kind: Kind, resolution: Resolution) -> OpId {
+    pub(super) fn open_resolved(
+        &mut self,
+        location: Location,
+        kind: Kind,
+        resolution: Resolution,
+    ) -> OpId {
         let op = self.operations.open(location, kind);
         self.pending.push_back((op, resolution));
         op
     }
 
-    fn halt_on_memory(
+    pub(super) fn halt_on_memory(
         &mut self,
         location: &Location,
         called: &'static str,
@@ -395,6 +430,8 @@ impl Replay {
             Remembered::Waiting(_) => "waiting",
             Remembered::Asked(_) => "rpc_requested",
             Remembered::Version(_) => "version_chosen",
+            Remembered::Won(_) => "race_won",
+            Remembered::Chosen(_) => "switch_chosen",
         };
         self.halt(Halt::Diverged(Box::new(Divergence {
             record: None,

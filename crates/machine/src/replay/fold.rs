@@ -6,8 +6,11 @@ use everstep_model::record::{
     Event, RpcAnswered, RpcCompleted, StepCompleted, StepFailed, StepStarted, TimerFired,
     TimerPurpose, WaitCompleted, WaitTimedOut,
 };
-use everstep_model::{Body, Entry, Location, Payload, RecordNumber, RunStatus, Timestamp};
+use everstep_model::{
+    Body, Entry, ErrorCode, Failure, Location, Payload, RecordNumber, RunStatus, Timestamp,
+};
 
+use super::control::{Pause, cancelled};
 use super::divergence::Halt;
 use super::operation::{EventTaken, Kind, OpId, Resolution, StepFailure, StepPhase};
 use super::script::{self, Line};
@@ -41,14 +44,6 @@ impl Replay {
         current.into()
     }
 
-    /// Whether a paused run may be folded on: it was resumed, or ended otherwise, further down the journal.
-    pub(super) fn pause_ends_ahead(&self) -> bool {
-        self.unfolded.iter().any(|entry| match &entry.record.body {
-            Body::Resumed(_) | Body::ResumeRequested(_) | Body::DeadlinePassed(_) => true,
-            body => body.terminal().is_some(),
-        })
-    }
-
     /// Folds one record; true if the function is to be started.
     pub(super) fn fold(&mut self, entry: Entry) -> bool {
         if entry.number != self.next {
@@ -63,19 +58,26 @@ impl Replay {
             if let Err(divergence) = self.script.reach(entry.number) {
                 self.halt(Halt::Diverged(divergence));
             }
-            if let Body::StepStarted(record) = &entry.record.body {
-                self.fold_step_started(record);
-            }
+            self.fold_scripted(&entry.record.body);
             return false;
         }
         match self.phase {
             Phase::New => self.fold_first(entry),
-            Phase::Backoff => self.fold_in_backoff(&entry),
-            Phase::Running | Phase::Returned | Phase::Paused => {
+            Phase::Backoff => self.fold_in_backoff(entry),
+            Phase::Running | Phase::Returned => {
                 self.fold_running(entry);
                 false
             }
-            Phase::Ended(_) | Phase::Late(_) => false,
+            Phase::Ended(_) | Phase::Broken(_) => false,
+        }
+    }
+
+    /// What the code said has been compared; some of it also waits for being durable.
+    fn fold_scripted(&mut self, body: &Body) {
+        match body {
+            Body::StepStarted(record) => self.fold_step_started(record),
+            Body::RaceWon(record) => self.fold_race_won(&record.location),
+            _ => {}
         }
     }
 
@@ -92,21 +94,39 @@ impl Replay {
         true
     }
 
-    fn fold_in_backoff(&mut self, entry: &Entry) -> bool {
-        match &entry.record.body {
+    fn fold_in_backoff(&mut self, entry: Entry) -> bool {
+        self.learn(&entry);
+        match entry.record.body {
             Body::TimerFired(fired) if fired.purpose == TimerPurpose::ExecutionRetry => {
                 self.phase = Phase::Running;
                 true
             }
+            // The function runs once more, to come to its end.
+            Body::CancelRequested(record) => {
+                self.cancel.get_or_insert(record);
+                self.phase = Phase::Running;
+                true
+            }
             Body::DeadlinePassed(passed) => {
-                self.phase = Phase::Late(passed.deadline);
+                self.phase = Phase::Broken(Box::new(too_late(passed.deadline)));
+                false
+            }
+            Body::ForcedFailure(record) => {
+                self.fold_forced_failure(record);
+                false
+            }
+            Body::PauseRequested(_) => {
+                self.pause = Pause::Asked;
+                false
+            }
+            Body::Paused(_) => {
+                self.pause = Pause::Parked;
                 false
             }
             body => {
                 if let Some(status) = body.terminal() {
                     self.phase = Phase::Ended(status);
                 }
-                self.learn(entry);
                 false
             }
         }
@@ -127,8 +147,11 @@ impl Replay {
             Body::TimerFired(record) => self.fold_timer_fired(&record),
             Body::Event(record) => self.fold_event(record, entry.number, time),
             Body::RpcAnswered(record) => self.fold_rpc_answered(record),
-            Body::DeadlinePassed(record) => self.phase = Phase::Late(record.deadline),
-            Body::Paused(_) => self.phase = Phase::Paused,
+            Body::DeadlinePassed(record) => {
+                self.phase = Phase::Broken(Box::new(too_late(record.deadline)));
+            }
+            Body::PauseRequested(_) => self.pause = Pause::Asked,
+            Body::Paused(_) => self.pause = Pause::Parked,
             // `turn` has looked ahead for these before it folded on.
             Body::Resumed(_) | Body::ResumeRequested(_) => {}
             // A run that was parked goes on when its code fits again.
@@ -141,16 +164,15 @@ impl Replay {
             // The executor rebuilds itself from the journal after writing this.
             Body::ExecutionRetried(_) => self.phase = Phase::Backoff,
             Body::Created(_) => self.halt(Halt::Damaged("the run is created twice".to_owned())),
-            body @ (Body::ChildFinished(_)
-            | Body::PauseRequested(_)
-            | Body::CancelRequested(_)
-            | Body::StepSkipped(_)
-            | Body::StepEdited(_)
-            | Body::ForcedFailure(_)
-            | Body::UndoStarted(_)
-            | Body::UndoCompleted(_)
-            | Body::UndoFailed(_)
-            | Body::UndoSkipped(_)) => self.halt(Halt::Newer(body.type_name())),
+            Body::CancelRequested(record) => self.fold_cancel_requested(record),
+            Body::StepSkipped(record) => self.fold_step_settled(&record.location, record.result),
+            Body::StepEdited(record) => self.fold_step_settled(&record.location, record.result),
+            Body::ForcedFailure(record) => self.fold_forced_failure(record),
+            Body::ChildFinished(record) => self.fold_child_finished(record),
+            Body::UndoStarted(record) => self.fold_undo_started(&record),
+            Body::UndoCompleted(record) => self.fold_undo_completed(&record),
+            Body::UndoFailed(record) => self.fold_undo_failed(record),
+            Body::UndoSkipped(record) => self.fold_undo_skipped(&record),
             // Scripted records do not come here: `fold` has compared them.
             Body::StepAbandoned(_)
             | Body::Sleeping(_)
@@ -189,8 +211,12 @@ impl Replay {
 
     fn fold_step_completed(&mut self, record: StepCompleted) {
         if let Some((op, _)) = self.operations.step_at_mut(&record.location) {
-            self.pending
-                .push_back((op, Resolution::Completed(record.result)));
+            let resolution = match self.cancel {
+                None => Resolution::Completed(record.result),
+                // Kept for its undo; the code goes no further.
+                Some(_) => Resolution::Refused(cancelled()),
+            };
+            self.pending.push_back((op, resolution));
         }
     }
 
@@ -200,6 +226,11 @@ impl Replay {
         };
         step.failures += 1;
         step.highest = step.highest.max(record.attempt);
+        if self.cancel.is_some() {
+            self.pending
+                .push_back((op, Resolution::Refused(cancelled())));
+            return;
+        }
         if let Some(retry_at) = record.retry_at {
             step.phase = StepPhase::Backoff(retry_at);
             return;
@@ -237,12 +268,17 @@ impl Replay {
                 let location = operation.location.clone();
                 self.mailbox.forget(op);
                 self.say(WaitTimedOut { location }.into());
-                self.pending.push_back((op, Resolution::Event(None)));
+                self.pending.push_back((op, Resolution::Events(Vec::new())));
             }
             (TimerPurpose::Rpc, Kind::Rpc { .. }) => self.end_rpc(op, None),
+            (TimerPurpose::Child, Kind::Child(_)) => {
+                self.pending.push_back((op, Resolution::Child(None)));
+            }
             // A timer of something that is over, or of the run itself.
             (
                 TimerPurpose::Sleep
+                | TimerPurpose::Child
+                | TimerPurpose::Undo
                 | TimerPurpose::Retry
                 | TimerPurpose::Wait
                 | TimerPurpose::Rpc
@@ -260,8 +296,8 @@ impl Replay {
             number,
             time,
         };
-        if let Some((op, event)) = self.mailbox.deliver(event) {
-            self.give(op, event);
+        if let Some((op, events)) = self.mailbox.deliver(event) {
+            self.give(op, events);
         }
     }
 
@@ -274,21 +310,27 @@ impl Replay {
         }
     }
 
-    /// A wait takes an event.
-    pub(super) fn give(&mut self, op: OpId, event: EventTaken) {
+    /// A wait takes events, or has found none and does not wait.
+    pub(super) fn give(&mut self, op: OpId, events: Vec<EventTaken>) {
         let Some(operation) = self.operations.get(op) else {
             return;
         };
         let Kind::Wait { deadline } = operation.kind else {
             return;
         };
-        let completed = WaitCompleted {
-            location: operation.location.clone(),
-            events: vec![event.number],
-            deadline,
+        let location = operation.location.clone();
+        let body: Body = if events.is_empty() {
+            WaitTimedOut { location }.into()
+        } else {
+            WaitCompleted {
+                location,
+                events: events.iter().map(|event| event.number).collect(),
+                deadline,
+            }
+            .into()
         };
-        self.say(completed.into());
-        self.pending.push_back((op, Resolution::Event(Some(event))));
+        self.say(body);
+        self.pending.push_back((op, Resolution::Events(events)));
     }
 
     fn end_rpc(&mut self, op: OpId, answer: Option<Payload>) {
@@ -346,4 +388,10 @@ impl Replay {
         *counter += 1;
         location
     }
+}
+
+/// The failure of a run whose deadline passed.
+fn too_late(deadline: Timestamp) -> Failure {
+    let message = format!("the run was not over by its deadline, {deadline}");
+    Failure::new(ErrorCode::DeadlineExceeded, message)
 }

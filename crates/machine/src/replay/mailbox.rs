@@ -1,28 +1,44 @@
 //! Events that came, and waits that want them: first in, first out per name.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use everstep_model::{Name, RecordNumber};
 
 use super::operation::{EventTaken, OpId};
 
+/// What a wait wants.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// An event of any of these names.
+    pub(super) names: Vec<Name>,
+    /// At most so many at once.
+    pub(super) batch: usize,
+    /// Whether it gives up at once if none is there.
+    pub(super) at_once: bool,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     buffered: HashMap<Name, VecDeque<EventTaken>>,
-    waits: HashMap<Name, VecDeque<OpId>>,
-    /// Names for which a wait was called while events were kept.
-    matches: VecDeque<Name>,
+    /// In the order of calling.
+    waits: BTreeMap<OpId, Wanted>,
+    /// Waits that were called while events were kept for them, or that do not wait.
+    matches: VecDeque<OpId>,
 }
 
 impl Mailbox {
     /// An event came: the wait that gets it, or none if it is kept.
-    pub(super) fn deliver(&mut self, event: EventTaken) -> Option<(OpId, EventTaken)> {
+    pub(super) fn deliver(&mut self, event: EventTaken) -> Option<(OpId, Vec<EventTaken>)> {
         let waiting = self
             .waits
-            .get_mut(&event.name)
-            .and_then(VecDeque::pop_front);
+            .iter()
+            .find(|(_, wanted)| wanted.names.contains(&event.name))
+            .map(|(op, _)| *op);
         match waiting {
-            Some(op) => Some((op, event)),
+            Some(op) => {
+                self.waits.remove(&op);
+                Some((op, vec![event]))
+            }
             None => {
                 self.buffered
                     .entry(event.name.clone())
@@ -33,19 +49,35 @@ impl Mailbox {
         }
     }
 
-    /// A wait that gets an event kept for it. An event is handed out only when its wait is about to see it, so that a
-    /// wait which is given up before that takes none with it.
-    pub(super) fn next_match(&mut self) -> Option<(OpId, EventTaken)> {
-        while let Some(name) = self.matches.pop_front() {
-            let kept = self.buffered.get_mut(&name).filter(|kept| !kept.is_empty());
-            let waiting = self.waits.get_mut(&name).and_then(VecDeque::pop_front);
-            match (waiting, kept) {
-                (Some(op), Some(kept)) => return kept.pop_front().map(|event| (op, event)),
-                (Some(op), None) => self.waits.entry(name).or_default().push_front(op),
-                (None, _) => {}
+    /// A wait that gets events kept for it, or none because it does not wait. Events are handed out only when their
+    /// wait is about to see them, so that a wait which is given up before that takes none with it.
+    pub(super) fn next_match(&mut self) -> Option<(OpId, Vec<EventTaken>)> {
+        while let Some(op) = self.matches.pop_front() {
+            let Some(wanted) = self.waits.get(&op).cloned() else {
+                continue;
+            };
+            let taken = self.take_kept(&wanted);
+            if wanted.at_once || !taken.is_empty() {
+                self.waits.remove(&op);
+                return Some((op, taken));
             }
         }
         None
+    }
+
+    /// The oldest kept events a wait wants.
+    fn take_kept(&mut self, wanted: &Wanted) -> Vec<EventTaken> {
+        let mut taken = Vec::new();
+        while taken.len() < wanted.batch {
+            let oldest = wanted
+                .names
+                .iter()
+                .filter_map(|name| Some((self.buffered.get(name)?.front()?.number, name)))
+                .min_by_key(|(number, _)| *number);
+            let Some((_, name)) = oldest else { break };
+            taken.extend(self.buffered.get_mut(name).and_then(VecDeque::pop_front));
+        }
+        taken
     }
 
     /// Whether a wait may get an event kept for it.
@@ -61,21 +93,16 @@ impl Mailbox {
         })
     }
 
-    pub(super) fn wait(&mut self, name: Name, op: OpId) {
-        if self
-            .buffered
-            .get(&name)
-            .is_some_and(|kept| !kept.is_empty())
-        {
-            self.matches.push_back(name.clone());
+    pub(super) fn wait(&mut self, op: OpId, wanted: Wanted) {
+        let is_kept = |name| self.buffered.get(name).is_some_and(|kept| !kept.is_empty());
+        if wanted.at_once || wanted.names.iter().any(is_kept) {
+            self.matches.push_back(op);
         }
-        self.waits.entry(name).or_default().push_back(op);
+        self.waits.insert(op, wanted);
     }
 
     /// The wait is over without an event.
     pub(super) fn forget(&mut self, op: OpId) {
-        for waiting in self.waits.values_mut() {
-            waiting.retain(|other| *other != op);
-        }
+        self.waits.remove(&op);
     }
 }

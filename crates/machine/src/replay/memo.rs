@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use everstep_model::{Body, Location, Payload, RecordNumber, Timestamp};
+use everstep_model::{Body, Location, Name, Payload, RecordNumber, Timestamp};
 
 use super::mailbox::Mailbox;
 use super::operation::{EventTaken, Resolution};
@@ -25,8 +25,12 @@ pub(super) enum Remembered {
     Asked(Option<Timestamp>),
     /// A gate was decided.
     Version(u32),
-    /// A note, row or emit was written.
+    /// A note, row or emit was written, or a branch chosen.
     Written(&'static str),
+    /// A race had its winner.
+    Won(Name),
+    /// A switch had chosen.
+    Chosen(Name),
 }
 
 #[derive(Debug, Default)]
@@ -87,25 +91,21 @@ impl Memo {
                 mailbox.deliver(event);
             }
             Body::WaitCompleted(r) => {
-                let taken = r
-                    .events
-                    .first()
-                    .and_then(|event| mailbox.take_number(*event));
-                self.put(
-                    &r.location,
-                    Remembered::Resolved("waiting", Resolution::Event(taken)),
-                );
+                let numbers = r.events.iter();
+                let taken = numbers.filter_map(|event| mailbox.take_number(*event));
+                let events = Resolution::Events(taken.collect());
+                self.put(&r.location, Remembered::Resolved("waiting", events));
             }
             Body::WaitTimedOut(r) => {
-                self.put(
-                    &r.location,
-                    Remembered::Resolved("waiting", Resolution::Event(None)),
-                );
+                let none = Resolution::Events(Vec::new());
+                self.put(&r.location, Remembered::Resolved("waiting", none));
             }
             Body::RpcAnswered(r) => self.answered(&r.location, Some(r.answer.clone())),
             Body::RpcCompleted(r) if r.timed_out => self.answered(&r.location, None),
             Body::TimerFired(r) => self.fired(r.location.as_ref()),
             Body::VersionChosen(r) => self.put(&r.location, Remembered::Version(r.version)),
+            Body::RaceWon(r) => self.put(&r.location, Remembered::Won(r.winner.clone())),
+            Body::SwitchChosen(r) => self.put(&r.location, Remembered::Chosen(r.branch.clone())),
             Body::Note(_) | Body::StateChanged(_) | Body::Emitted(_) => {
                 if let Some(location) = body.location() {
                     self.put(location, Remembered::Written(body.type_name()));
@@ -140,7 +140,7 @@ impl Memo {
         let resolved = match self.0.get(location) {
             Some(Remembered::Sleeping(_)) => Remembered::Resolved("sleeping", Resolution::Slept),
             Some(Remembered::Waiting(_)) => {
-                Remembered::Resolved("waiting", Resolution::Event(None))
+                Remembered::Resolved("waiting", Resolution::Events(Vec::new()))
             }
             Some(Remembered::Asked(_)) => {
                 Remembered::Resolved("rpc_requested", Resolution::Answer(None))

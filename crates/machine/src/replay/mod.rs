@@ -6,13 +6,18 @@
 //! folded from the journal like everybody else's, a run that stayed in memory and one rebuilt from its journal cannot
 //! tell the difference.
 
+mod branches;
 mod call;
+mod children;
+mod control;
 mod divergence;
 mod facts;
 mod fold;
 mod mailbox;
 mod memo;
 mod operation;
+mod repeat;
+mod rollback;
 mod script;
 mod step;
 
@@ -21,18 +26,20 @@ mod tests;
 
 use std::collections::{HashMap, VecDeque};
 
-use everstep_model::record::TimerPurpose;
+use everstep_model::record::{CancelRequested, TimerPurpose};
 use everstep_model::{
     Body, Entry, Failure, Generation, Interner, Name, Origin, RecordNumber, RunId, RunStatus,
     Scope, Timestamp,
 };
 use rustc_hash::FxHashMap;
 
+pub use call::WaitFor;
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
 pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
 pub use step::StepStart;
 
+use control::Pause;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
@@ -47,10 +54,12 @@ pub enum Turn {
     Resolved(OpId, Resolution),
     /// Everything known is folded: run steps, write what is outgoing, suspend, or wait for more.
     Idle,
-    /// The run's deadline passed: end it.
-    DeadlinePassed(Timestamp),
+    /// The run's deadline passed, or an operator made it fail: drop the code and end it.
+    Broken(Box<Failure>),
     /// The run is over.
     Ended(RunStatus),
+    /// Somebody asked the run to pause: let the steps in flight end, and say that it rests.
+    Pausing,
     /// The run is paused: leave it alone.
     Paused,
     /// It cannot go on here.
@@ -58,7 +67,7 @@ pub enum Turn {
 }
 
 /// Where the execution as a whole stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Phase {
     /// Nothing is folded yet.
     New,
@@ -68,12 +77,10 @@ enum Phase {
     Backoff,
     /// The function has returned.
     Returned,
-    /// Paused.
-    Paused,
     /// Over.
     Ended(RunStatus),
-    /// The deadline passed.
-    Late(Timestamp),
+    /// The deadline passed, or an operator made the run fail.
+    Broken(Box<Failure>),
 }
 
 /// One execution of a run. See the module.
@@ -83,6 +90,10 @@ pub struct Replay {
     generation: Generation,
     facts: Option<RunFacts>,
     phase: Phase,
+    pause: Pause,
+    cancel: Option<CancelRequested>,
+    /// How many operations were refused because of the cancellation.
+    refusals: u32,
     halted: Option<Halt>,
     /// Which pass of the function this is, from 1.
     pass: u32,
@@ -137,6 +148,9 @@ impl Replay {
             generation,
             facts: None,
             phase: Phase::New,
+            pause: Pause::No,
+            cancel: None,
+            refusals: 0,
             halted: None,
             pass: 1,
             unfolded: VecDeque::new(),
@@ -200,23 +214,28 @@ impl Replay {
                     return Turn::Resolved(op, resolution);
                 }
             }
-            match self.phase {
-                Phase::Ended(status) => return Turn::Ended(status),
-                Phase::Late(deadline) => return Turn::DeadlinePassed(deadline),
-                Phase::New | Phase::Running | Phase::Backoff | Phase::Returned | Phase::Paused => {}
+            match &self.phase {
+                Phase::Ended(status) => return Turn::Ended(*status),
+                Phase::Broken(failure) => return Turn::Broken(failure.clone()),
+                Phase::New | Phase::Running | Phase::Backoff | Phase::Returned => {}
             }
             // While paused, nothing is folded: what came meanwhile keeps its order and is seen on resuming.
-            if self.phase == Phase::Paused {
+            if self.pause != Pause::No {
                 if !self.pause_ends_ahead() {
-                    return Turn::Paused;
+                    return if self.rests_ahead() {
+                        Turn::Paused
+                    } else {
+                        Turn::Pausing
+                    };
                 }
-                self.phase = Phase::Running;
+                self.pause = Pause::No;
             }
-            if let Some((op, event)) = self.mailbox.next_match() {
-                self.give(op, event);
+            if let Some((op, events)) = self.mailbox.next_match() {
+                self.give(op, events);
                 continue;
             }
             let Some(entry) = self.unfolded.pop_front() else {
+                self.end_cancelled_steps();
                 return Turn::Idle;
             };
             if self.fold(entry) {
@@ -371,15 +390,15 @@ impl Replay {
     /// What a suspended run is waiting for, most telling first.
     #[must_use]
     pub fn resting_status(&self) -> RunStatus {
-        if self.phase == Phase::Paused {
+        if self.pause != Pause::No {
             return RunStatus::Paused;
         }
         let mut status = RunStatus::Sleeping;
         for (_, operation) in self.operations.iter() {
             match &operation.kind {
-                Kind::Wait { .. } | Kind::Rpc { .. } => return RunStatus::Waiting,
+                Kind::Wait { .. } | Kind::Rpc { .. } | Kind::Child(_) => return RunStatus::Waiting,
                 Kind::Step(_) => status = RunStatus::Retrying,
-                Kind::Sleep { .. } => {}
+                Kind::Sleep { .. } | Kind::Race | Kind::Loop | Kind::Rollback => {}
             }
         }
         if self.phase == Phase::Backoff {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use everstep_model::record::{FailureOutcome, TimerPurpose};
+use everstep_model::record::{ChildOutcome, FailureOutcome, ParentClose, TimerPurpose};
 use everstep_model::{
-    Failure, Location, Name, Payload, RecordNumber, RpcId, StepOptions, Timestamp,
+    Failure, Location, Name, Payload, RecordNumber, RpcId, RunId, StepOptions, Timestamp,
 };
 use rustc_hash::FxHashMap;
 
@@ -47,10 +47,20 @@ pub enum Resolution {
     Failed(Box<StepFailure>),
     /// A sleep is over.
     Slept,
-    /// A wait took an event, or gave up.
-    Event(Option<EventTaken>),
+    /// A wait took events, or gave up and took none.
+    Events(Vec<EventTaken>),
     /// An rpc was answered, or gave up.
     Answer(Option<Payload>),
+    /// The winner of a race is durable.
+    Won,
+    /// A loop goes on with a later iteration: those before are no longer in the journal.
+    Iteration(u64, Payload),
+    /// A child ended, or the run stopped waiting for it.
+    Child(Option<ChildOutcome>),
+    /// An explicit rollback is over, and what kept it from undoing everything.
+    RolledBack(Option<Failure>),
+    /// The operation was not done: the run is being cancelled, or an operator made the operation fail.
+    Refused(Failure),
 }
 
 /// Where a step stands between its call and its result.
@@ -95,6 +105,21 @@ pub(super) enum Kind {
         id: RpcId,
         deadline: Option<Timestamp>,
     },
+    /// A race that has its winner, until that is durable.
+    Race,
+    /// A loop whose next iteration is further down the journal.
+    Loop,
+    Child(ChildOp),
+    /// An explicit rollback.
+    Rollback,
+}
+
+/// A child the run waits for.
+#[derive(Clone, Debug)]
+pub(super) struct ChildOp {
+    pub(super) run: RunId,
+    pub(super) on_close: ParentClose,
+    pub(super) deadline: Option<Timestamp>,
 }
 
 /// A row that an operation left in the store and that nothing needs any more.
@@ -127,6 +152,12 @@ impl Operation {
                 let timer = deadline.iter().map(|due| timer(*due, TimerPurpose::Rpc));
                 timer.chain([Obsolete::Rpc(id.clone())]).collect()
             }
+            Kind::Child(child) => child
+                .deadline
+                .iter()
+                .map(|due| timer(*due, TimerPurpose::Child))
+                .collect(),
+            Kind::Race | Kind::Loop | Kind::Rollback => Vec::new(),
         }
     }
 }
@@ -172,7 +203,13 @@ impl Operations {
     pub(super) fn step_mut(&mut self, id: OpId) -> Option<&mut StepOp> {
         match &mut self.open.get_mut(&id)?.kind {
             Kind::Step(step) => Some(step),
-            Kind::Sleep { .. } | Kind::Wait { .. } | Kind::Rpc { .. } => None,
+            Kind::Sleep { .. }
+            | Kind::Wait { .. }
+            | Kind::Rpc { .. }
+            | Kind::Race
+            | Kind::Loop
+            | Kind::Child(_)
+            | Kind::Rollback => None,
         }
     }
 

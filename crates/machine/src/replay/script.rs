@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use everstep_model::{Body, Entry, Location, RecordNumber};
+use everstep_model::{Body, Entry, Location, Name, RecordNumber};
 
 use super::divergence::{CallSite, Divergence};
 
@@ -225,6 +225,37 @@ fn difference(recorded: &Body, said: &Body) -> Option<Option<String>> {
                 recorded.names, said.names
             )))
         }
+        (Body::BranchesStarted(recorded), Body::BranchesStarted(said))
+            if (recorded.kind, &recorded.branches) != (said.kind, &said.branches) =>
+        {
+            Some(Some(format!(
+                "its branches were {} then and are {} now",
+                list(&recorded.branches),
+                list(&said.branches)
+            )))
+        }
+        (Body::BranchCompleted(recorded), Body::BranchCompleted(said))
+            if recorded.branch != said.branch =>
+        {
+            Some(Some(format!(
+                "branch `{}` ended then, `{}` now",
+                recorded.branch, said.branch
+            )))
+        }
+        (Body::BranchFailed(recorded), Body::BranchFailed(said))
+            if recorded.branch != said.branch =>
+        {
+            Some(Some(format!(
+                "branch `{}` failed then, `{}` now",
+                recorded.branch, said.branch
+            )))
+        }
+        (Body::RaceWon(recorded), Body::RaceWon(said)) if recorded.winner != said.winner => {
+            Some(Some(format!(
+                "`{}` won then and `{}` now",
+                recorded.winner, said.winner
+            )))
+        }
         (Body::RpcRequested(recorded), Body::RpcRequested(said))
             if recorded.method != said.method =>
         {
@@ -235,4 +266,9 @@ fn difference(recorded: &Body, said: &Body) -> Option<Option<String>> {
         }
         _ => None,
     }
+}
+
+fn list(names: &[Name]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }

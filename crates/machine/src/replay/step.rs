@@ -1,6 +1,8 @@
 //! Attempts of steps: when one may begin, and what its end means.
 
-use everstep_model::record::{StepAbandoned, StepCompleted, StepFailed, StepStarted};
+use everstep_model::record::{
+    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted,
+};
 use everstep_model::{Failure, Location, Payload, StepOptions, Timestamp};
 
 use super::Replay;
@@ -25,7 +27,7 @@ pub struct StepStart {
 impl Replay {
     /// Begins an attempt if one may begin: everything known is folded, and the step is due.
     pub fn begin_attempt(&mut self, op: OpId, now: Timestamp) -> Option<StepStart> {
-        if self.dry || !self.at_frontier() || self.phase != super::Phase::Running {
+        if self.dry || !self.may_begin() {
             return None;
         }
         let location = self.operations.get(op)?.location.clone();
@@ -80,6 +82,7 @@ impl Replay {
                 result,
                 undo: None,
                 sensitive: start.options.sensitive,
+                folded: None,
             };
             self.outgoing.push(completed.into());
             self.strict = true;
@@ -96,8 +99,10 @@ impl Replay {
         now: Timestamp,
     ) {
         if self.end_attempt(op) {
-            let (outcome, retry_at) =
-                after_step_failure(&start.options, start.failures, class, now);
+            let (outcome, retry_at) = match self.cancel {
+                None => after_step_failure(&start.options, start.failures, class, now),
+                Some(_) => (FailureOutcome::Cancelled, None),
+            };
             let failed = StepFailed {
                 location: start.location.clone(),
                 attempt: start.attempt,
@@ -139,14 +144,23 @@ impl Replay {
                 self.say(StepAbandoned { location }.into());
             }
             Kind::Wait { .. } => self.mailbox.forget(op),
-            Kind::Sleep { .. } | Kind::Rpc { .. } => {}
+            Kind::Child(child) => self.leave_child(operation.location, &child),
+            Kind::Sleep { .. } | Kind::Rpc { .. } | Kind::Race | Kind::Loop | Kind::Rollback => {}
         }
+    }
+
+    /// Whether work may begin: all that is known is folded, and nothing holds the run.
+    fn may_begin(&self) -> bool {
+        self.at_frontier()
+            && self.phase == super::Phase::Running
+            && self.pause == super::Pause::No
+            && self.cancel.is_none()
     }
 
     /// Steps whose next attempt may begin.
     #[must_use]
     pub fn startable(&self) -> Vec<OpId> {
-        if !self.at_frontier() || self.phase != super::Phase::Running {
+        if !self.may_begin() {
             return Vec::new();
         }
         let runnable = self.operations.iter().filter(
@@ -166,7 +180,13 @@ impl Replay {
                     step.phase,
                     StepPhase::Announcing | StepPhase::Running | StepPhase::Recording
                 ),
-                Kind::Sleep { .. } | Kind::Wait { .. } | Kind::Rpc { .. } => false,
+                Kind::Sleep { .. }
+                | Kind::Wait { .. }
+                | Kind::Rpc { .. }
+                | Kind::Race
+                | Kind::Loop
+                | Kind::Child(_)
+                | Kind::Rollback => false,
             });
         in_flight
             .map(|(_, operation)| operation.location.clone())

@@ -12,7 +12,7 @@ use everstep_model::{
     RunId, RunStatus, Scope, Seed, StepOptions, Timestamp,
 };
 
-use super::{CallSite, Halt, OpId, Replay, Resolution, StepStart, Turn};
+use super::{CallSite, Halt, OpId, Replay, Resolution, StepStart, Turn, WaitFor};
 use crate::retry::FailureClass;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -20,6 +20,14 @@ const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 #[track_caller]
 fn here() -> CallSite {
     Caller::caller()
+}
+
+fn wait_for(event: &str) -> WaitFor {
+    WaitFor {
+        names: vec![name(event)],
+        batch: 1,
+        at_once: false,
+    }
 }
 
 fn name(text: &str) -> Name {
@@ -41,6 +49,8 @@ fn created() -> Body {
         execution_retries: None,
         idempotency_key: None,
         parent: None,
+        by: None,
+        forked_from: None,
     }
     .into()
 }
@@ -112,7 +122,7 @@ fn step(replay: &mut Replay, step: &str) -> Option<OpId> {
 
 fn wait(replay: &mut Replay, event: &str) -> OpId {
     replay
-        .call_wait(&Scope::ROOT, &name(event), &name(event), None, here())
+        .call_wait(&Scope::ROOT, &name(event), wait_for(event), None, here())
         .unwrap()
 }
 
@@ -175,7 +185,7 @@ fn early_events_are_kept_in_order_and_none_resolves_in_the_poll_that_waits() {
     assert_eq!(run.turn(NOW), Turn::Start);
     let first = wait(&mut run, "go");
     let taken = |turn| match turn {
-        Turn::Resolved(op, Resolution::Event(Some(event))) => (op, event.payload),
+        Turn::Resolved(op, Resolution::Events(events)) => (op, events[0].payload.clone()),
         other => panic!("{other:?}"),
     };
     assert_eq!(taken(run.turn(NOW)), (first, json("1")));
@@ -192,7 +202,7 @@ fn of_an_event_and_a_timeout_the_first_in_the_journal_wins() {
         run.turn(NOW);
         let timeout = Some(Duration::from_secs(1));
         let op = run
-            .call_wait(&Scope::ROOT, &name("go"), &name("go"), timeout, here())
+            .call_wait(&Scope::ROOT, &name("go"), wait_for("go"), timeout, here())
             .unwrap();
         journal.commit(&mut run);
         let timer = fired(TimerPurpose::Wait, "go:0", deadline);
@@ -202,8 +212,8 @@ fn of_an_event_and_a_timeout_the_first_in_the_journal_wins() {
         }
         journal.append(&mut run, both);
         match run.turn(NOW) {
-            Turn::Resolved(resolved, Resolution::Event(taken)) => {
-                assert_eq!((resolved, taken.is_some()), (op, event_first));
+            Turn::Resolved(resolved, Resolution::Events(taken)) => {
+                assert_eq!((resolved, !taken.is_empty()), (op, event_first));
             }
             other => panic!("{other:?}"),
         }
@@ -446,7 +456,9 @@ fn a_new_pass_takes_over_results_and_does_the_rest_again() {
         Turn::Resolved(charge, Resolution::Completed(json("7")))
     );
     let go = wait(&mut again, "go");
-    assert!(matches!(again.turn(NOW), Turn::Resolved(op, Resolution::Event(Some(_))) if op == go));
+    assert!(
+        matches!(again.turn(NOW), Turn::Resolved(op, Resolution::Events(events)) if op == go && events.len() == 1)
+    );
     let ship = step(&mut again, "ship").unwrap();
     assert_eq!(again.turn(NOW), Turn::Idle);
     assert_eq!(begin(&mut again, ship).attempt, 2);

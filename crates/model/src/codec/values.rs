@@ -9,8 +9,10 @@ use crate::location::{Location, Scope, Segment};
 use crate::name::Name;
 use crate::offset::{RecordNumber, RecordRange};
 use crate::payload::Payload;
-use crate::record::{BranchesKind, ChildOutcome, FailureOutcome, RowOperation, TimerPurpose};
-use crate::retry::{Backoff, RetryPolicy, StepOptions};
+use crate::record::{
+    BranchesKind, ChildOutcome, FailureOutcome, ForkReason, ParentClose, RowOperation, TimerPurpose,
+};
+use crate::retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 use crate::time::Timestamp;
 
 impl Wire for u64 {
@@ -243,15 +245,17 @@ codec!(RetryPolicy {
     base,
     cap
 });
-codec!(StepOptions {
-    retry,
-    timeout,
-    retry_timeouts,
-    best_effort,
-    sensitive,
-    ephemeral,
-    fenced
-});
+codec!(
+    StepOptions {
+        retry,
+        timeout,
+        retry_timeouts,
+        best_effort,
+        sensitive,
+        ephemeral,
+        fenced
+    } + { undo }
+);
 
 /// An enum without data, as one permanent byte per variant.
 macro_rules! byte_codec {
@@ -272,9 +276,12 @@ macro_rules! byte_codec {
 
 byte_codec!(Backoff { Constant = 0, Linear = 1, Exponential = 2, Custom = 3 });
 byte_codec!(BranchesKind { Join = 0, Race = 1 });
-byte_codec!(FailureOutcome { Retrying = 0, Exhausted = 1, Fatal = 2, TimedOut = 3, RollBack = 4 });
+byte_codec!(UndoMode { None = 0, Undo = 1, Internal = 2 });
+byte_codec!(ParentClose { Cancel = 0, Terminate = 1, Abandon = 2 });
+byte_codec!(ForkReason { Recover = 0, Restart = 1, RetryRollback = 2, Fork = 3 });
+byte_codec!(FailureOutcome { Retrying = 0, Exhausted = 1, Fatal = 2, TimedOut = 3, RollBack = 4, Cancelled = 5 });
 byte_codec!(RowOperation { Upsert = 0, Delete = 1 });
-byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5 });
+byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7 });
 
 impl Wire for ChildOutcome {
     fn put(&self, out: &mut Writer) {

@@ -6,7 +6,6 @@ use crate::codec::codec;
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::name::Name;
-use crate::payload::Payload;
 
 /// What a set of branches is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +35,7 @@ codec!(BranchesStarted {
     branches
 });
 
-/// A branch has its result.
+/// A branch returned. What it returned follows from its own records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchCompleted {
@@ -45,14 +44,8 @@ pub struct BranchCompleted {
     pub location: Location,
     /// The branch.
     pub branch: Name,
-    /// What it returned.
-    pub result: Payload,
 }
-codec!(BranchCompleted {
-    location,
-    branch,
-    result
-});
+codec!(BranchCompleted { location, branch });
 
 /// A branch failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,14 +74,8 @@ pub struct RaceWon {
     pub location: Location,
     /// The first branch that succeeded.
     pub winner: Name,
-    /// What it returned.
-    pub result: Payload,
 }
-codec!(RaceWon {
-    location,
-    winner,
-    result
-});
+codec!(RaceWon { location, winner });
 
 /// A switch chose its branch, before running it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,6 +9,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::offset::RecordNumber;
 use crate::payload::Payload;
+use crate::time::Timestamp;
 
 /// The operation of another run that started this one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +28,19 @@ codec!(ParentLink {
     location
 });
 
+/// What becomes of a child when its parent ends, or stops waiting, before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ParentClose {
+    /// It is cancelled, and undoes what it did.
+    #[default]
+    Cancel,
+    /// It is ended at once.
+    Terminate,
+    /// It goes on.
+    Abandon,
+}
+
 /// The run started a child.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -40,6 +54,13 @@ pub struct ChildStarted {
     pub workflow: Name,
     /// Its input.
     pub input: Payload,
+    /// Words to find it by.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// When the run stops waiting for it.
+    pub deadline: Option<Timestamp>,
+    /// What becomes of it when this run ends first.
+    pub on_close: ParentClose,
     /// Whether nobody waits for it.
     pub detached: bool,
 }
@@ -48,6 +69,9 @@ codec!(ChildStarted {
     run,
     workflow,
     input,
+    tags,
+    deadline,
+    on_close,
     detached
 });
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ParentLink;
 use crate::codec::codec;
 use crate::failure::Failure;
-use crate::id::Seed;
+use crate::id::{Generation, RunId, Seed};
 use crate::location::Location;
 use crate::name::Name;
 use crate::payload::Payload;
@@ -34,6 +34,12 @@ pub struct Created {
     pub idempotency_key: Option<String>,
     /// The run that started it.
     pub parent: Option<ParentLink>,
+    /// Who started it, as far as known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The journal this one began as a copy of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom>,
 }
 codec!(Created {
     workflow,
@@ -45,6 +51,40 @@ codec!(Created {
     execution_retries,
     idempotency_key,
     parent
+} + { by, forked_from });
+
+/// Why a journal begins as a copy of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForkReason {
+    /// A failed run goes on where it failed.
+    Recover,
+    /// A run begins again, from its start or from one of its operations.
+    Restart,
+    /// A rollback that failed is tried again.
+    RetryRollback,
+    /// Another run begins where this one was.
+    Fork,
+}
+
+/// The journal that a new generation or a fork began as a copy of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkedFrom {
+    /// Whose.
+    pub run: RunId,
+    /// Which life of it.
+    pub generation: Generation,
+    /// Why.
+    pub reason: ForkReason,
+    /// The generation of `run` whose idempotency keys its steps keep; none if they get new ones.
+    pub keys_of: Option<Generation>,
+}
+codec!(ForkedFrom {
+    run,
+    generation,
+    reason,
+    keys_of
 });
 
 /// The run ended with a result.
@@ -70,12 +110,17 @@ pub struct Failed {
     /// Steps that were still running.
     #[serde(default)]
     pub abandoned: Vec<Location>,
+    /// The operations whose failures it comes from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caused_by: Vec<Location>,
 }
-codec!(Failed {
-    error,
-    rolled_back,
-    abandoned
-});
+codec!(
+    Failed {
+        error,
+        rolled_back,
+        abandoned
+    } + { caused_by }
+);
 
 /// The run ended with an error, and an undo failed too.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,11 +130,16 @@ pub struct RollbackFailed {
     pub error: Failure,
     /// Why the undo failed.
     pub rollback_error: Failure,
+    /// Steps that were still running.
+    #[serde(default)]
+    pub abandoned: Vec<Location>,
 }
-codec!(RollbackFailed {
-    error,
-    rollback_error
-});
+codec!(
+    RollbackFailed {
+        error,
+        rollback_error
+    } + { abandoned }
+);
 
 /// The run ended because somebody asked it to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -23,15 +23,19 @@ pub use application::{Emitted, Note, RowOperation, StateChanged};
 pub use branch::{
     BranchCompleted, BranchFailed, BranchesKind, BranchesStarted, RaceWon, SwitchChosen,
 };
-pub use child::{ChildFinished, ChildOutcome, ChildStarted, ParentLink, Replied, Sent};
+pub use child::{
+    ChildFinished, ChildOutcome, ChildStarted, ParentClose, ParentLink, Replied, Sent,
+};
 pub use control::{
     CancelRequested, ForcedFailure, PauseRequested, ResumeRequested, StepEdited, StepSkipped,
     Terminated,
 };
 pub use event::{Event, WaitCompleted, WaitTimedOut, Waiting};
 pub use execution::{DeadlinePassed, Diverged, ExecutionRetried, Paused, Resumed};
-pub use lifecycle::{Cancelled, Completed, Created, Failed, RollbackFailed};
-pub use repeat::LoopAdvanced;
+pub use lifecycle::{
+    Cancelled, Completed, Created, Failed, ForkReason, ForkedFrom, RollbackFailed,
+};
+pub use repeat::{IterationRange, LoopAdvanced};
 pub use rpc::{RpcAnswered, RpcCompleted, RpcRequested};
 pub use step::{FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted};
 pub use timer::{Sleeping, TimerFired, TimerPurpose};

@@ -4,10 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::codec;
 use crate::location::Location;
-use crate::offset::RecordRange;
+use crate::offset::{RecordNumber, RecordRange};
 use crate::payload::Payload;
+use crate::time::Timestamp;
+
+/// Some iterations of a loop, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IterationRange {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+}
+codec!(IterationRange { first, last });
 
 /// A loop finished an iteration. Gaps in a journal are legal where this record names them, and nowhere else.
+///
+/// It belongs to the iteration it begins, and is dropped with it; so whatever a reader must know of everything dropped
+/// before is said again by each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopAdvanced {
@@ -20,14 +34,28 @@ pub struct LoopAdvanced {
     pub state: Payload,
     /// Whether the loop is over.
     pub done: bool,
+    /// Everything before this record was folded when the iteration began, which was before this was durable.
+    pub folded: RecordNumber,
+    /// The run's time when the iteration began.
+    pub now: Timestamp,
     /// Records dropped with this commit.
     #[serde(default)]
     pub dropped: Vec<RecordRange>,
+    /// The iterations of this loop that are no longer in the journal.
+    #[serde(default)]
+    pub gone: Vec<IterationRange>,
+    /// How many inbox records of the whole journal were dropped so far.
+    #[serde(default)]
+    pub inbox_dropped: u64,
 }
 codec!(LoopAdvanced {
     location,
     iteration,
     state,
     done,
-    dropped
+    folded,
+    now,
+    dropped,
+    gone,
+    inbox_dropped
 });

@@ -34,6 +34,7 @@ fn options() -> StepOptions {
         retry: RetryPolicy::default(),
         timeout: Some(Duration::from_secs(30)),
         sensitive: true,
+        undo: crate::UndoMode::Internal,
         ..StepOptions::default()
     }
 }
@@ -59,6 +60,13 @@ pub(crate) fn one_of_each() -> Vec<Record> {
                 run: run.clone(),
                 generation: Generation(2),
                 location: location.clone(),
+            }),
+            by: by.clone(),
+            forked_from: Some(ForkedFrom {
+                run: run.clone(),
+                generation: Generation(1),
+                reason: ForkReason::Recover,
+                keys_of: Some(Generation(1)),
             }),
         }
         .into(),
@@ -138,6 +146,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             result: json("{\"id\":\"ch_1\"}"),
             undo: Some(json("7")),
             sensitive: false,
+            folded: Some(RecordNumber(4)),
         }
         .into(),
         StepFailed {
@@ -201,7 +210,6 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         BranchCompleted {
             location: location.clone(),
             branch: name("a"),
-            result: json("1"),
         }
         .into(),
         BranchFailed {
@@ -213,7 +221,6 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         RaceWon {
             location: location.clone(),
             winner: name("a"),
-            result: json("1"),
         }
         .into(),
         LoopAdvanced {
@@ -221,10 +228,14 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             iteration: 9,
             state: json("{}"),
             done: false,
+            folded: RecordNumber(7),
+            now: time,
             dropped: vec![RecordRange {
                 first: RecordNumber(3),
                 last: RecordNumber(5),
             }],
+            gone: vec![IterationRange { first: 0, last: 4 }],
+            inbox_dropped: 2,
         }
         .into(),
         SwitchChosen {
@@ -237,6 +248,9 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             run: run.clone(),
             workflow: name("ship"),
             input: json("{}"),
+            tags: vec!["eu".into()],
+            deadline: Some(time),
+            on_close: ParentClose::Terminate,
             detached: true,
         }
         .into(),
@@ -332,11 +346,13 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             error: failure(),
             rolled_back: false,
             abandoned: vec![],
+            caused_by: vec![at("charge:0")],
         }
         .into(),
         RollbackFailed {
             error: failure(),
             rollback_error: failure(),
+            abandoned: vec![],
         }
         .into(),
         Cancelled {
@@ -394,6 +410,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                 result,
                 undo: None,
                 sensitive,
+                folded: None,
             })
         },
     );

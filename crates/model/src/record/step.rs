@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::codec::codec;
 use crate::failure::Failure;
 use crate::location::Location;
+use crate::offset::RecordNumber;
 use crate::payload::Payload;
 use crate::retry::StepOptions;
 use crate::time::Timestamp;
@@ -44,15 +45,20 @@ pub struct StepCompleted {
     pub undo: Option<Payload>,
     /// Whether views must redact the result.
     pub sensitive: bool,
+    /// For a result that took effect before it was durable: everything before this record was folded then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folded: Option<RecordNumber>,
 }
-codec!(StepCompleted {
-    location,
-    attempt,
-    started_at,
-    result,
-    undo,
-    sensitive
-});
+codec!(
+    StepCompleted {
+        location,
+        attempt,
+        started_at,
+        result,
+        undo,
+        sensitive
+    } + { folded }
+);
 
 /// What follows from a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +74,8 @@ pub enum FailureOutcome {
     TimedOut,
     /// The error asks to stop and roll back.
     RollBack,
+    /// The run was cancelled before the step had a result.
+    Cancelled,
 }
 
 /// An attempt failed.

@@ -34,6 +34,10 @@ pub enum TimerPurpose {
     ExecutionRetry,
     /// The deadline of the run; it fires as `deadline_passed`.
     Deadline,
+    /// The timeout of a wait for a child.
+    Child,
+    /// The next attempt to undo a step.
+    Undo,
 }
 
 /// A timer reached its time. Of several firings of one operation the first counts.

@@ -1,0 +1,1 @@
+//! Loops: which iterations the journal still holds, and where each begins.
