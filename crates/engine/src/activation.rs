@@ -253,6 +253,11 @@ fn settle(
             Message::Appended { first, before }
         }
         Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Message::Missed(missed),
+        Ok(Outcome::Refused(Refusal::Unreadable(error))) => {
+            core.hot_gone(stream, mailbox);
+            core.unreadable(stream, &error);
+            Message::Lost
+        }
         Ok(Outcome::Refused(refusal)) => {
             tracing::debug!(%stream, %refusal, "an executor lost its run");
             core.hot_gone(stream, mailbox);

@@ -15,7 +15,7 @@ use crate::hot::HotRuns;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
-use crate::timers::TimerQueue;
+use crate::timer_queue::TimerQueue;
 use crate::watch::{Emission, Watchers};
 
 /// Records read from the store at once.
@@ -91,6 +91,12 @@ impl Core {
         if !self.store.describe().exclusive {
             self.bus.publish(Hint::Grew(stream));
         }
+    }
+
+    /// A run cannot be read. It stays as it is; whoever waits for it looks again and hears why.
+    pub(crate) fn unreadable(&self, stream: StreamNumber, error: &StoreError) {
+        tracing::error!(%stream, %error, "a run cannot be read and stands still");
+        self.watchers.grew(stream, true);
     }
 
     /// The worker for a workflow and version, if one is here.

@@ -77,6 +77,7 @@ impl Engine {
             core.store.clone(),
             core.runtime.clone(),
             core.watchers.clone(),
+            core.node,
         );
         core.runtime.spawn_committer(core.counted(Box::pin(task)));
         let listener = Arc::downgrade(&core);

@@ -24,6 +24,7 @@ mod settings;
 mod shutdown;
 mod start;
 mod tasks;
+mod timer_queue;
 mod timers;
 mod tokio_runtime;
 mod watch;

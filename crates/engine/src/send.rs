@@ -9,7 +9,7 @@ use everstep_model::{
 use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, StreamRef, Target};
 
 use crate::core::{Core, Effects};
-use crate::error::EngineError;
+use crate::error::{EngineError, readable};
 use crate::start::check_key;
 
 /// An event to send.
@@ -106,7 +106,7 @@ impl Core {
         commit: Commit,
     ) -> Result<Outcome, EngineError> {
         let effects = Effects::of(run, &commit, Vec::new());
-        let outcome = self.committer.commit(commit).await?;
+        let outcome = readable(self.committer.commit(commit).await?)?;
         if let Outcome::Committed { taken, .. } = &outcome {
             self.committed(head.number, effects);
             self.woken(head.number, *taken);

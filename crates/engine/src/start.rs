@@ -14,7 +14,7 @@ use everstep_store::{
 
 use crate::core::{Core, Effects};
 use crate::dispatch::Claimed;
-use crate::error::EngineError;
+use crate::error::{EngineError, readable};
 use crate::projection;
 
 /// What to start.
@@ -83,7 +83,7 @@ impl Core {
         let (mut commit, record) = self.creation(&start, &id, version);
         let timers = projection::project(&mut commit, StreamNumber(0));
         let effects = Effects::of(&id, &commit, timers);
-        match self.committer.commit(commit).await? {
+        match readable(self.committer.commit(commit).await?)? {
             Outcome::Committed { stream, taken, .. } => {
                 self.committed(stream, effects);
                 let claimed = taken.map(|fence| Claimed {

@@ -78,6 +78,23 @@ impl<W> Ctx<W> {
         }
     }
 
+    /// The same run, seen from another scope.
+    pub(crate) fn in_scope(&self, scope: Scope) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            scope,
+            workflow: PhantomData,
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
     /// A named unit of work whose result is recorded once. It is retried as its options say.
     #[track_caller]
     pub fn step<F, Fut, T, E>(

@@ -37,4 +37,6 @@ pub use store::EmbeddedStore;
 #[cfg(test)]
 mod damage_tests;
 #[cfg(test)]
+mod damaged_stream_tests;
+#[cfg(test)]
 mod golden_tests;

@@ -13,6 +13,7 @@ use crate::cache::HeadCache;
 use crate::commit::{self, Writer};
 use crate::due::Due;
 use crate::extent::NoteExtent;
+use crate::failure;
 use crate::frames;
 use crate::leases::Leases;
 use crate::list;
@@ -90,7 +91,10 @@ impl EmbeddedStore {
             }
             last = marked.last().copied();
             for number in marked {
-                runs.extend(self.ready_run(number)?);
+                match self.ready_run(number) {
+                    Err(error) if error.is_damage() => failure::left_out("ready runs", &error),
+                    run => runs.extend(run?),
+                }
             }
         }
         runs.truncate(limit);

@@ -139,6 +139,24 @@ macro_rules! conformance {
     };
 }
 
+/// One `#[test]` per case of sending again, for backends that are not exclusive. `$open` is as in [`conformance!`].
+#[macro_export]
+macro_rules! resending {
+    ($open:path) => {
+        $crate::conformance! { @topics $open;
+            resending: [
+                a_creation_sent_again_is_still_the_creation,
+                a_firing_sent_again_has_fired,
+                an_event_sent_again_lands_once,
+                a_batch_sent_again_is_answered_one_by_one,
+                the_rest_of_a_batch_may_be_sent_again_with_more,
+                an_overtaken_commit_is_refused,
+                an_overtaken_commit_makes_nothing_forgotten,
+            ];
+        }
+    };
+}
+
 /// One `#[test]` per case of reopening, for backends that outlive their process. `$place` is a function
 /// `fn(Arc<dyn Clock>) -> impl Reopen` that is in scope where the macro stands.
 #[macro_export]

@@ -17,6 +17,18 @@ pub struct Fence {
     pub nonce: Nonce,
 }
 
+/// Which commit this is: known by it, a commit that is sent again takes effect once.
+///
+/// A node numbers its commits in the order it sends them. It sends a batch once it knows what became of everything
+/// numbered lower, or has given that up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CommitId {
+    /// Who sends it. A node that starts again is another one.
+    pub node: NodeId,
+    /// Which of its commits, from 1.
+    pub number: u64,
+}
+
 /// Which stream a commit is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -87,6 +99,8 @@ pub struct Commit {
     pub author: Author,
     /// The engine's clock.
     pub now: Timestamp,
+    /// Which commit it is; none if it will not be sent again.
+    pub id: Option<CommitId>,
     /// Conditions, judged in order.
     pub guards: Vec<Guard>,
     /// An id of the sender's choice. If the stream has seen it, the answer is the original outcome.
@@ -120,6 +134,7 @@ impl Commit {
             target,
             author,
             now,
+            id: None,
             guards: Vec::new(),
             dedup: None,
             records: Vec::new(),

@@ -18,7 +18,7 @@ mod row;
 
 pub use bus::{Bus, Hint, LocalBus, Subscription};
 pub use clock::Clock;
-pub use commit::{Author, Commit, Fence, Guard, LeaseChange, Target};
+pub use commit::{Author, Commit, CommitId, Fence, Guard, LeaseChange, Target};
 pub use contract::{
     BoxFuture, Description, Lease, Page, ReadRequest, ReadyRun, Store, StreamRef, TimerQuery,
 };

@@ -230,20 +230,22 @@ impl Executor {
         self.unsent.extend(records);
     }
 
-    /// Lets steps begin and go on. A step may end at once, so this is repeated until nothing moves.
+    /// Lets steps begin and go on. A step may end at once, so this is repeated until nothing moves. Code that called a step
+    /// and does not poll it holds it up, not the executor.
     fn work_on_steps(&mut self) {
+        let mut offered = Vec::new();
         while self.conclusion.is_none() && self.root.is_some() {
             let mut is_woken = self.root.as_ref().is_some_and(RunningRoot::is_woken);
             if !self.stopping {
                 let state = self.shared.state();
                 let startable = state.replay.startable();
-                let wakers: Vec<_> = startable
-                    .into_iter()
-                    .filter_map(|op| state.waker(op))
-                    .collect();
+                let wakers: Vec<_> = startable.iter().filter_map(|op| state.waker(*op)).collect();
                 drop(state);
-                is_woken |= !wakers.is_empty();
-                wakers.into_iter().for_each(|waker| waker.wake());
+                if startable != offered {
+                    is_woken |= !wakers.is_empty();
+                    wakers.into_iter().for_each(|waker| waker.wake());
+                    offered = startable;
+                }
             }
             if !is_woken {
                 return;
@@ -294,6 +296,10 @@ impl Executor {
                 Conclusion::of_return(returned, &state.replay, retries, self.activation.now());
             drop(state);
             return Some(self.look_again(conclusion));
+        }
+        // What must be durable first resolves something.
+        if self.strict {
+            return None;
         }
         let state = self.shared.state();
         let in_flight = !state.replay.steps_in_flight().is_empty();

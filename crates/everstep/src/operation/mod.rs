@@ -3,17 +3,22 @@
 //! Each is called when it is first polled, stays pending until its record comes back from the journal, and is reported
 //! as dropped if the code gives it up before that.
 
+mod branches;
 mod event;
 mod handle;
 mod rpc;
 mod sleep;
 mod step;
 mod step_failure;
+mod switch;
+mod try_scope;
 
+pub use branches::{Branch, Each, Join, Race, Settled, Won};
 pub use event::{EventReceived, EventWait, EventWithin, Received};
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;
 pub use step::{BestEffort, Step, StepContext, TryStep};
 pub(crate) use step_failure::panic_text;
+pub use switch::Switch;
 
 pub(crate) use step_failure::payload_error_code;

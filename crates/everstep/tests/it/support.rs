@@ -82,7 +82,7 @@ pub(crate) async fn start(test: &TestEngine) -> RunHandle {
 }
 
 /// Starts run `r` of workflow `w`.
-pub(crate) async fn start_with(test: &TestEngine, input: &impl Serialize) -> RunHandle {
+pub(crate) async fn start_with(test: &TestEngine, input: &(impl Serialize + ?Sized)) -> RunHandle {
     test.start_by_name("w", json(input)).id("r").await.unwrap()
 }
 

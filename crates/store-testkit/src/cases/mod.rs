@@ -10,5 +10,6 @@ pub mod list;
 pub mod read;
 pub mod ready;
 pub mod reopen;
+pub mod resending;
 pub mod rows;
 pub mod timers;

@@ -3,6 +3,7 @@
 //! Everything lives in ordered maps under one lock and is looked up the obvious way. It refuses to know how to be
 //! fast, and it keeps nothing when the process ends.
 
+mod answers;
 mod state;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -71,8 +72,7 @@ impl Store for MemoryStore {
     fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
         let now = self.now();
         let mut state = self.state();
-        let outcomes = batch.iter().map(|commit| state.commit(commit, now));
-        done(outcomes.collect())
+        done(state.commit(&batch, now))
     }
 
     fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {

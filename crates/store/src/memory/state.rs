@@ -15,6 +15,8 @@ use crate::list::{Cursor, ListPage, ListQuery};
 use crate::outcome::{Outcome, Refusal};
 use crate::row::{Row, RowKey, TimerRow};
 
+use super::answers::Answers;
+
 #[derive(Default)]
 pub(super) struct State {
     names: BTreeMap<StreamName, StreamNumber>,
@@ -22,6 +24,7 @@ pub(super) struct State {
     rows: BTreeMap<RowKey, Row>,
     /// When each node's lease runs out.
     leases: BTreeMap<NodeId, Timestamp>,
+    answers: Answers,
 }
 
 struct Stream {
@@ -52,7 +55,25 @@ impl Liveness for World<'_> {
 }
 
 impl State {
-    pub(super) fn commit(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+    pub(super) fn commit(&mut self, batch: &[Commit], now: Timestamp) -> Vec<Outcome> {
+        self.answers.begin(batch);
+        let outcomes = batch.iter().map(|commit| self.commit_once(commit, now));
+        outcomes.collect()
+    }
+
+    fn commit_once(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+        let Some(id) = commit.id else {
+            return self.commit_one(commit, now);
+        };
+        if let Some(outcome) = self.answers.of(id) {
+            return outcome;
+        }
+        let outcome = self.commit_one(commit, now);
+        self.answers.keep(id, outcome.clone());
+        outcome
+    }
+
+    fn commit_one(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
         let (head, stream) = match self.target(commit) {
             Ok(found) => found,
             Err(refusal) => return Outcome::Refused(refusal),
@@ -239,6 +260,7 @@ impl State {
 
     pub(super) fn retire(&mut self, node: NodeId) {
         self.leases.remove(&node);
+        self.answers.forget(node);
     }
 
     fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
