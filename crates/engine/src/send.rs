@@ -12,6 +12,9 @@ use crate::core::{Core, Effects};
 use crate::error::{EngineError, readable};
 use crate::start::check_key;
 
+/// Where the answer to an event goes whose sender reads the journal.
+const WAITING_SENDER: &str = "journal";
+
 /// An event to send.
 #[derive(Clone, Debug)]
 pub struct SendEvent {
@@ -25,6 +28,8 @@ pub struct SendEvent {
     pub dedup_id: Option<String>,
     /// Who sends it.
     pub by: Option<String>,
+    /// Whether the sender waits for the run's answer.
+    pub wants_reply: bool,
 }
 
 /// What became of an event that was not refused.
@@ -53,7 +58,7 @@ impl Core {
                 name: event.name,
                 payload: event.payload,
                 dedup_id: event.dedup_id,
-                reply_to: None,
+                reply_to: event.wants_reply.then(|| WAITING_SENDER.to_owned()),
                 by: event.by,
             }
             .into(),

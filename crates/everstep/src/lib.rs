@@ -18,6 +18,7 @@ mod guides;
 mod handle;
 mod operation;
 mod options;
+mod request;
 mod rpc;
 mod start;
 #[cfg(feature = "testing")]
@@ -30,13 +31,15 @@ pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declare::{Declaration, Declare};
 pub use engine::{Engine, EngineBuilder, OpenError};
 pub use error::{BranchFailure, BranchesFailure, Error, Result, Source};
-pub use event::{Accepts, Event};
+pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use operation::{
-    BestEffort, Branch, Each, EventReceived, EventWait, EventWithin, Join, Race, Received, RpcCall,
-    RpcWithin, Settled, Sleep, Step, StepContext, Switch, TryStep, Won,
+    AnyEventWait, AnyEventWithin, BestEffort, Branch, Each, EventBatch, EventReceived, EventWait,
+    EventWithin, Join, Race, Received, RpcCall, RpcWithin, Settled, Sleep, Step, StepContext,
+    Switch, TryEvent, TryStep, Won,
 };
 pub use options::{Options, Retry};
+pub use request::RequestError;
 pub use rpc::Rpc;
 pub use start::StartRun;
 pub use workflow::Workflow;

@@ -5,6 +5,7 @@
 
 mod branches;
 mod event;
+mod event_forms;
 mod handle;
 mod rpc;
 mod sleep;
@@ -15,6 +16,7 @@ mod try_scope;
 
 pub use branches::{Branch, Each, Join, Race, Settled, Won};
 pub use event::{EventReceived, EventWait, EventWithin, Received};
+pub use event_forms::{AnyEventWait, AnyEventWithin, EventBatch, TryEvent};
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;
 pub use step::{BestEffort, Step, StepContext, TryStep};

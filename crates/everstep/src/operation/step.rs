@@ -54,6 +54,7 @@ pub struct Step<F, Fut, T> {
     best_effort: bool,
     sensitive: bool,
     fenced: bool,
+    ephemeral: bool,
     hooks: RetryHooks,
     work: F,
     attempt: Option<Attempt<Fut>>,
@@ -87,6 +88,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
             best_effort: false,
             sensitive: false,
             fenced: false,
+            ephemeral: false,
             hooks: RetryHooks::default(),
             work,
             attempt: None,
@@ -137,6 +139,13 @@ impl<F, Fut, T> Step<F, Fut, T> {
         self
     }
 
+    /// Its result takes effect at once and becomes durable with the run's next commit, so it costs no commit of its own. After a
+    /// crash in between it runs again: for work that may be repeated.
+    pub fn ephemeral(mut self) -> Self {
+        self.ephemeral = true;
+        self
+    }
+
     /// Its result is redacted in every view; the code gets the true value.
     pub fn sensitive(mut self) -> Self {
         self.sensitive = true;
@@ -158,7 +167,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
             retry_timeouts: options.retry_timeouts.unwrap_or_default(),
             best_effort: self.best_effort,
             sensitive: self.sensitive,
-            ephemeral: false,
+            ephemeral: self.ephemeral,
             fenced: self.fenced,
             undo: UndoMode::None,
         })

@@ -70,7 +70,7 @@ fn the_first_success_wins_and_the_losers_are_dropped_and_marked_abandoned() {
         assert_eq!((test.calls("a"), test.calls("b")), (1, 1));
         let journal = test.journal(&run).await;
         journal.assert_steps(&[
-            ("first/fails/f:0", StepStatus::Failed, 1),
+            ("first/fails/f:0", StepStatus::Exhausted, 1),
             ("first/fast/a:0", StepStatus::Completed, 1),
             ("first/never/b:0", StepStatus::Abandoned, 1),
         ]);
@@ -207,6 +207,7 @@ fn a_parked_race_of_a_timer_and_an_event_is_woken_by_either() {
                 ping(&run, 1).await;
             }
             assert_eq!(output::<String>(&run).await, winner);
+            drop(run);
             assert!(
                 store.timers_left(test).await.is_empty(),
                 "nothing is left of the loser"

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use everstep_model::record::{
-    Emitted, Note, RowOperation, RpcRequested, Sleeping, StateChanged, StepStarted, VersionChosen,
-    Waiting,
+    Emitted, Note, Replied, RowOperation, RpcRequested, Sleeping, StateChanged, StepStarted,
+    VersionChosen, Waiting,
 };
 use everstep_model::{
-    Body, InvalidName, Location, Name, Payload, RpcId, Scope, Seed, StepOptions, Timestamp,
+    Body, InvalidName, Location, Name, Payload, RecordNumber, RpcId, Scope, Seed, StepOptions,
+    Timestamp,
 };
 
 use super::divergence::{CallSite, Divergence, Halt};
@@ -243,6 +244,28 @@ impl Replay {
             }
             .into()
         });
+    }
+
+    /// Answers an event whose sender waits. False if it was answered before.
+    pub fn reply(
+        &mut self,
+        scope: &Scope,
+        event: RecordNumber,
+        payload: Payload,
+        site: CallSite,
+    ) -> bool {
+        if !self.replied.insert(event) {
+            return false;
+        }
+        self.write(scope, "__reply", site, |location| {
+            Replied {
+                location,
+                event,
+                payload,
+            }
+            .into()
+        });
+        true
     }
 
     /// Decides which version of a change this run follows, once per scope.

@@ -11,6 +11,7 @@ mod call;
 mod children;
 mod control;
 mod divergence;
+mod ephemeral;
 mod facts;
 mod fold;
 mod mailbox;
@@ -24,7 +25,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use everstep_model::record::{CancelRequested, TimerPurpose};
 use everstep_model::{
@@ -40,6 +41,7 @@ pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
 pub use step::StepStart;
 
 use control::Pause;
+use ephemeral::Early;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
@@ -118,9 +120,13 @@ pub struct Replay {
     versions: HashMap<(Scope, Name), u32>,
     names: Interner,
     draws: u64,
+    /// Events that this pass of the function answered.
+    replied: HashSet<RecordNumber>,
 
     /// Resolutions that wait for a poll of their own.
     pending: VecDeque<(OpId, Resolution)>,
+    /// Results that took effect before they were durable, and where.
+    early: VecDeque<Early>,
     /// Whether the code may call operations: only in a poll that resolved something.
     calls_allowed: bool,
     /// Whether the executor is throwing the code away, so that dropped operations say nothing.
@@ -167,7 +173,9 @@ impl Replay {
             versions: HashMap::new(),
             names: Interner::default(),
             draws: 0,
+            replied: HashSet::new(),
             pending: VecDeque::new(),
+            early: VecDeque::new(),
             calls_allowed: false,
             detached: false,
             parked: None,
@@ -190,6 +198,7 @@ impl Replay {
             }
             self.note_known(&entry);
             self.note_parking(&entry.record.body);
+            self.note_early(&entry.record.body);
             if script::is_scripted(&entry.record.body)
                 && let Err(divergence) = self.script.record(&entry)
             {
@@ -232,6 +241,9 @@ impl Replay {
             }
             if let Some((op, events)) = self.mailbox.next_match() {
                 self.give(op, events);
+                continue;
+            }
+            if self.apply_early() {
                 continue;
             }
             let Some(entry) = self.unfolded.pop_front() else {
@@ -428,7 +440,7 @@ impl Replay {
 
     /// Whether nothing waits for a poll of its own.
     fn is_settled(&self) -> bool {
-        self.pending.is_empty() && !self.mailbox.has_matches()
+        self.pending.is_empty() && !self.mailbox.has_matches() && !self.has_early()
     }
 
     /// Whether the journal ends with a divergence is known as soon as it is handed in: code that diverges at its first

@@ -82,10 +82,11 @@ impl Replay {
                 result,
                 undo: None,
                 sensitive: start.options.sensitive,
-                folded: None,
+                folded: start.options.ephemeral.then_some(self.next),
             };
+            self.resolve_early(&completed);
+            self.strict |= !start.options.ephemeral;
             self.outgoing.push(completed.into());
-            self.strict = true;
         }
     }
 
