@@ -10,6 +10,7 @@
 mod overview;
 mod replay;
 mod retry;
+mod timeline;
 mod why;
 
 pub use overview::{
@@ -21,4 +22,5 @@ pub use replay::{
     StepFailure, StepStart, Turn,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
+pub use timeline::{Actor, Line, Outcome, timeline, to_json_lines};
 pub use why::{Reason, Why, why};
