@@ -10,6 +10,7 @@
 mod overview;
 mod replay;
 mod retry;
+mod shape;
 mod timeline;
 mod why;
 
@@ -22,5 +23,6 @@ pub use replay::{
     StepFailure, StepStart, Turn,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
+pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
 pub use timeline::{Actor, Line, Outcome, timeline, to_json_lines};
 pub use why::{Reason, Why, why};
