@@ -5,9 +5,11 @@
 //!
 //! Two folds of the same records live here. [`Replay`] is the executor's: it drives workflow code record by record and
 //! compares what the code does with what was recorded. [`Overview`] is the reader's: it says what a run is doing
-//! without any code at hand.
+//! without any code at hand. [`why()`], [`timeline()`] and [`shape()`] are other readers' views: why a run is not moving,
+//! what happened when and by whom, and how its parts hang together.
 
 mod overview;
+mod phrase;
 mod replay;
 mod retry;
 mod shape;

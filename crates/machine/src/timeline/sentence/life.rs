@@ -5,8 +5,9 @@ use everstep_model::record::{
     Resumed, RollbackFailed, Terminated,
 };
 
-use super::phrase::{Abandoned, After, Because, By, RolledBack};
+use super::phrase::{Abandoned, After, RolledBack};
 use super::{Lasted, Tell};
+use crate::phrase::{Because, By};
 
 impl Tell for Created {
     fn tell(&self, _: Lasted) -> String {

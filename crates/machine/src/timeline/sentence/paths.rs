@@ -6,8 +6,9 @@ use everstep_model::record::{
     SwitchChosen, VersionChosen,
 };
 
-use super::phrase::{After, Count, In, Listed};
+use super::phrase::{After, Count, In};
 use super::{Lasted, Tell};
+use crate::phrase::Listed;
 
 impl Tell for BranchesStarted {
     fn tell(&self, _: Lasted) -> String {

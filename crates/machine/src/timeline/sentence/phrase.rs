@@ -1,9 +1,9 @@
-//! Parts of sentences. What is not known leaves no trace.
+//! Parts of the timeline's sentences. What is not known leaves no trace.
 
 use std::fmt;
 use std::time::Duration;
 
-use everstep_model::{Location, Name, Timestamp};
+use everstep_model::{Location, Timestamp};
 
 use super::super::lasting::Lasting;
 
@@ -31,30 +31,6 @@ impl fmt::Display for In {
     }
 }
 
-/// ` by alice`
-pub(super) struct By<'a>(pub(super) &'a Option<String>);
-
-impl fmt::Display for By<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(by) => write!(f, " by {by}"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// `: maintenance`
-pub(super) struct Because<'a, T>(pub(super) &'a Option<T>);
-
-impl<T: fmt::Display> fmt::Display for Because<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(reason) => write!(f, ": {reason}"),
-            None => Ok(()),
-        }
-    }
-}
-
 /// `, until 2026-11-15T08:00:00.000Z`
 pub(super) struct Until(pub(super) Option<Timestamp>);
 
@@ -76,19 +52,6 @@ impl fmt::Display for Place<'_> {
             Some(location) => write!(f, " `{location}`"),
             None => Ok(()),
         }
-    }
-}
-
-/// `` `a` or `b` ``
-pub(super) struct Listed<'a>(pub(super) &'a [Name], pub(super) &'a str);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, name) in self.0.iter().enumerate() {
-            let between = if index == 0 { "" } else { self.1 };
-            write!(f, "{between}`{name}`")?;
-        }
-        Ok(())
     }
 }
 

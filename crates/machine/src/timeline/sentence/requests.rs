@@ -4,8 +4,9 @@ use everstep_model::record::{
     CancelRequested, ForcedFailure, PauseRequested, ResumeRequested, StepEdited, StepSkipped,
 };
 
-use super::phrase::{After, Because, By};
+use super::phrase::After;
 use super::{Lasted, Tell};
+use crate::phrase::{Because, By};
 
 impl Tell for PauseRequested {
     fn tell(&self, _: Lasted) -> String {

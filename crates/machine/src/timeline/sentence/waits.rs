@@ -5,8 +5,9 @@ use everstep_model::record::{
     WaitCompleted, WaitTimedOut, Waiting,
 };
 
-use super::phrase::{After, By, Count, Listed, Place, Until};
+use super::phrase::{After, Count, Place, Until};
 use super::{Lasted, Tell};
+use crate::phrase::{By, Listed};
 
 impl Tell for Sleeping {
     fn tell(&self, _: Lasted) -> String {
