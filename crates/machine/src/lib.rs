@@ -5,11 +5,15 @@
 //!
 //! Two folds of the same records live here. [`Replay`] is the executor's: it drives workflow code record by record and
 //! compares what the code does with what was recorded. [`Overview`] is the reader's: it says what a run is doing
-//! without any code at hand.
+//! without any code at hand. [`why()`], [`timeline()`] and [`shape()`] are other readers' views: why a run is not moving,
+//! what happened when and by whom, and how its parts hang together.
 
 mod overview;
+mod phrase;
 mod replay;
 mod retry;
+mod shape;
+mod timeline;
 mod why;
 
 pub use overview::{
@@ -21,4 +25,6 @@ pub use replay::{
     StepFailure, StepStart, Turn, WaitFor,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
+pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
+pub use timeline::{Actor, Line, Outcome, timeline, to_json_lines};
 pub use why::{Reason, Why, why};

@@ -56,6 +56,8 @@ pub struct WaitView {
     pub since: Timestamp,
     /// When it gives up.
     pub deadline: Option<Timestamp>,
+    /// The most events it takes at once.
+    pub batch: u32,
 }
 
 /// An open sleep.

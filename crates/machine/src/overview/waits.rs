@@ -23,6 +23,7 @@ impl Overview {
                 names: record.names.clone(),
                 since: at.time,
                 deadline: record.deadline,
+                batch: record.batch,
             });
         }
     }
