@@ -8,8 +8,9 @@ use everstep_engine::{EngineError, SendEvent, Sent};
 use everstep_model::{Body, ErrorCode, Name, Payload, PayloadError, RecordNumber, RunId};
 use futures_util::future::{Either, select};
 
-use crate::event::Request;
-use crate::handle::RunHandle;
+use crate::event::{Accepts, Request};
+use crate::handle::{Handle, RunHandle};
+use crate::workflow::Workflow;
 
 /// Why a request got no answer.
 #[derive(Debug, thiserror::Error)]
@@ -93,5 +94,33 @@ impl RunHandle {
             }
         }
         Err(RequestError::RunEnded(self.id.clone()))
+    }
+}
+
+impl<W: Workflow> Handle<W> {
+    /// Sends an event and waits for the workflow's answer to it. One that the workflow does not accept does not compile.
+    ///
+    /// # Errors
+    /// If the run ends without answering.
+    pub async fn request<E: Request>(&self, event: &E) -> Result<E::Reply, RequestError>
+    where
+        W: Accepts<E>,
+    {
+        RunHandle::request(self, event).await
+    }
+
+    /// Sends an event and waits for the answer, but not longer than this.
+    ///
+    /// # Errors
+    /// If the run ends without answering, or does not answer in time.
+    pub async fn request_within<E: Request>(
+        &self,
+        event: &E,
+        timeout: Duration,
+    ) -> Result<E::Reply, RequestError>
+    where
+        W: Accepts<E>,
+    {
+        RunHandle::request_within(self, event, timeout).await
     }
 }

@@ -86,6 +86,12 @@ impl TestEngine {
         self.setup.mocks.calls(step)
     }
 
+    /// How many commits the engine has made since it was last started.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.plug.commits()
+    }
+
     /// Crashes and starts again: every task is dropped where it stands, nothing but the store is left, and a new engine
     /// with the same workflows and mocks opens it. Handles from before belong to the dead process: take new ones.
     pub async fn restart(&mut self) {

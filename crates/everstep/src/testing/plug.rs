@@ -1,5 +1,6 @@
 //! A store that can be unplugged: what a crashed process still tries to read or write fails, as if it were gone.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{NodeId, StreamNumber};
@@ -11,6 +12,7 @@ use everstep_store::{
 /// A store in the hands of one process.
 pub(super) struct Plug {
     description: Description,
+    commits: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -31,11 +33,17 @@ impl Plug {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         Self {
             description: store.describe(),
+            commits: AtomicU64::new(0),
             state: Mutex::new(State {
                 store: Some(store),
                 nodes: Vec::new(),
             }),
         }
+    }
+
+    /// How many commits its process has sent.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Acquire)
     }
 
     /// Takes the store from its process, and gives up the leases that would have died with it.
@@ -81,7 +89,6 @@ macro_rules! pass_on {
 
 impl Store for Plug {
     pass_on! {
-        commit(batch: Vec<Commit>) -> Vec<Outcome>;
         head(stream: StreamRef) -> Option<Head>;
         read(request: ReadRequest) -> Option<Page>;
         list(query: ListQuery) -> ListPage;
@@ -89,6 +96,14 @@ impl Store for Plug {
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
         row(key: RowKey) -> Option<Row>;
         retire(node: NodeId) -> ();
+    }
+
+    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+        Box::pin(async move {
+            let store = self.store()?;
+            self.commits.fetch_add(batch.len() as u64, Ordering::AcqRel);
+            store.commit(batch).await
+        })
     }
 
     fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -10,6 +10,8 @@ mod bad_input;
 mod batches;
 mod declared;
 mod divergence;
+mod ephemeral;
+mod event_forms;
 mod events;
 mod executions;
 mod hot_equals_cold;

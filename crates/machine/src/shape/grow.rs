@@ -135,7 +135,11 @@ impl Draft {
             TimerPurpose::Sleep => self.end(location, is_sleep, NodeStatus::Completed),
             TimerPurpose::Wait => self.end(location, is_wait, NodeStatus::TimedOut),
             TimerPurpose::Rpc => self.end(location, is_rpc, NodeStatus::TimedOut),
-            TimerPurpose::Retry | TimerPurpose::ExecutionRetry | TimerPurpose::Deadline => {}
+            TimerPurpose::Child => self.end(location, is_child, NodeStatus::TimedOut),
+            TimerPurpose::Retry
+            | TimerPurpose::ExecutionRetry
+            | TimerPurpose::Deadline
+            | TimerPurpose::Undo => {}
         }
     }
 

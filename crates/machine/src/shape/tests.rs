@@ -61,7 +61,6 @@ fn branch_done(location: &str, branch: &str) -> Body {
     BranchCompleted {
         location: at(location),
         branch: name(branch),
-        result: Payload::null(),
     }
     .into()
 }
@@ -79,7 +78,6 @@ fn won(location: &str, winner: &str) -> Body {
     RaceWon {
         location: at(location),
         winner: name(winner),
-        result: Payload::null(),
     }
     .into()
 }
@@ -401,6 +399,7 @@ fn a_chart_shows_lanes_diamonds_undos_and_the_end() {
         error: failure("x"),
         rolled_back: true,
         abandoned: Vec::new(),
+        caused_by: Vec::new(),
     };
     let shape = of([
         done("charge:0"),

@@ -72,9 +72,8 @@ pub(super) fn of(body: &Body) -> Account<'_> {
         Body::WaitTimedOut(_) => account.ends(Outcome::TimedOut),
         Body::RpcRequested(r) => account.shows(&r.args),
         Body::RpcCompleted(r) => of_question(r),
-        Body::BranchCompleted(r) => account.ends(Outcome::Ok).shows(&r.result),
+        Body::BranchCompleted(_) | Body::RaceWon(_) => account.ends(Outcome::Ok),
         Body::BranchFailed(r) => account.ends(Outcome::Failed).error(&r.error),
-        Body::RaceWon(r) => account.ends(Outcome::Ok).shows(&r.result),
         Body::LoopAdvanced(r) => account.ends(Outcome::Ok).shows(&r.state),
         Body::ChildStarted(r) => account.shows(&r.input),
         Body::Sent(r) => account.shows(&r.payload),
@@ -130,6 +129,7 @@ fn of_failed_attempt(record: &StepFailed) -> Account<'_> {
             Outcome::Failed
         }
         FailureOutcome::TimedOut => Outcome::TimedOut,
+        FailureOutcome::Cancelled => Outcome::Cancelled,
     };
     Account::default()
         .ends(outcome)

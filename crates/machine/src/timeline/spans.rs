@@ -101,6 +101,8 @@ impl Spans {
                     | TimerPurpose::Wait
                     | TimerPurpose::Rpc
                     | TimerPurpose::Retry
+                    | TimerPurpose::Child
+                    | TimerPurpose::Undo
                     | TimerPurpose::Deadline,
                     _,
                 ) => None,

@@ -402,7 +402,6 @@ fn branches_last_from_the_beginning_of_their_join() {
     let won = RaceWon {
         location: at("fan:0"),
         winner: name("x"),
-        result: Payload::null(),
     };
     check(
         [race.clone().into()],
@@ -479,6 +478,7 @@ fn a_rollback_tells_each_undo_and_how_long_all_took() {
         error: failure("no stock"),
         rolled_back: true,
         abandoned: vec![at("b:0")],
+        caused_by: Vec::new(),
     };
     let bodies = [
         Body::from(undo_started("a:0", 1)),
@@ -517,6 +517,7 @@ fn the_end_says_how_long_the_run_lasted() {
     let failed = RollbackFailed {
         error: failure("no stock"),
         rollback_error: failure("bank closed"),
+        abandoned: Vec::new(),
     };
     check(
         [undo_started("a:0", 1).into(), failed.into()],

@@ -29,6 +29,7 @@ impl Tell for StepFailed {
         let (step, after, attempt) = (&self.location, After(lasted.whole), self.attempt);
         let failed = match self.outcome {
             FailureOutcome::TimedOut => "timed out",
+            FailureOutcome::Cancelled => "was cancelled",
             FailureOutcome::Retrying
             | FailureOutcome::Exhausted
             | FailureOutcome::Fatal
@@ -38,7 +39,9 @@ impl Tell for StepFailed {
             (FailureOutcome::Retrying, Some(next)) => format!("next attempt at {next}"),
             (FailureOutcome::Retrying, None) => "next attempt at once".to_owned(),
             (FailureOutcome::Exhausted, _) => "no attempts are left".to_owned(),
-            (FailureOutcome::Fatal | FailureOutcome::TimedOut, _) => "not tried again".to_owned(),
+            (FailureOutcome::Fatal | FailureOutcome::TimedOut | FailureOutcome::Cancelled, _) => {
+                "not tried again".to_owned()
+            }
             (FailureOutcome::RollBack, _) => "it asks to roll back".to_owned(),
         };
         let error = &self.error;

@@ -25,6 +25,10 @@ impl Tell for TimerFired {
             TimerPurpose::Rpc => format!("Question{place} reached its deadline"),
             TimerPurpose::Retry => format!("Step{place} is due for its next attempt"),
             TimerPurpose::ExecutionRetry => "Workflow is due for its next attempt".to_owned(),
+            TimerPurpose::Child => format!("Child{place} was not over by its deadline"),
+            TimerPurpose::Undo => {
+                format!("The undo of step{place} is due for its next attempt")
+            }
             TimerPurpose::Deadline => "Run reached its deadline".to_owned(),
         }
     }

@@ -478,7 +478,7 @@ fn a_rollback_names_the_undo_that_runs() {
         &[undoing(1, 1)],
         &format!("{UNDOES} 2026-11-15T08:00:01.000Z"),
     );
-    let due = fired(TimerPurpose::Retry, Some("a:0"), time(50));
+    let due = fired(TimerPurpose::Undo, Some("a:0"), time(50));
     check(
         [undo_failed(), due.into()],
         RunStatus::RollingBack,
@@ -590,6 +590,7 @@ fn journal_in(status: RunStatus) -> Vec<Body> {
                 error,
                 rolled_back,
                 abandoned,
+                caused_by: Vec::new(),
             }
             .into(),
         ],
@@ -599,6 +600,7 @@ fn journal_in(status: RunStatus) -> Vec<Body> {
                 RollbackFailed {
                     error,
                     rollback_error,
+                    abandoned: Vec::new(),
                 }
                 .into(),
             ]
