@@ -120,7 +120,7 @@ fn a_batch_takes_what_is_there_up_to_its_size_and_nothing_after_its_timeout() {
             ping(&run, n).await;
         }
         let run = restart(&mut test).await;
-        test.advance(minutes(59)).await;
+        test.advance(hours(1)).await;
         test.reach(&run, RunStatus::Waiting).await;
         ping(&run, 4).await;
         let expected: [&[u32]; 4] = [&[1, 2], &[3], &[4], &[]];
