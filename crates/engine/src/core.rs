@@ -11,6 +11,7 @@ use tokio::sync::{Notify, OnceCell};
 use crate::activation::{Offer, Worker};
 use crate::committer::Committer;
 use crate::error::EngineError;
+use crate::failures::{FailureEvent, Failures};
 use crate::hot::HotRuns;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
@@ -32,6 +33,7 @@ pub(crate) struct Core {
     pub(crate) hot: HotRuns,
     pub(crate) timers: TimerQueue,
     pub(crate) watchers: Arc<Watchers>,
+    pub(crate) failures: Failures,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
     pub(crate) ended: OnceCell<()>,
@@ -42,6 +44,7 @@ pub(crate) struct Core {
 pub(crate) struct Effects {
     timers: Vec<TimerRow>,
     emissions: Vec<Emission>,
+    failures: Vec<FailureEvent>,
     closed: bool,
 }
 
@@ -61,6 +64,11 @@ impl Effects {
         Self {
             timers,
             emissions: emitted.collect(),
+            failures: commit
+                .records
+                .iter()
+                .filter_map(|record| FailureEvent::of(run, record))
+                .collect(),
             closed: commit.close,
         }
     }
@@ -86,6 +94,9 @@ impl Core {
         }
         for emission in effects.emissions {
             self.watchers.emit(emission);
+        }
+        for failure in effects.failures {
+            self.failures.report(failure);
         }
         self.watchers.grew(stream, effects.closed);
         if !self.store.describe().exclusive {

@@ -12,6 +12,7 @@ use crate::answer::Answer;
 use crate::committer::Committer;
 use crate::core::Core;
 use crate::error::EngineError;
+use crate::failures::{FailureHook, Failures};
 use crate::inspect::RunInfo;
 use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
@@ -31,6 +32,8 @@ pub struct EngineParts {
     pub settings: Settings,
     /// Who executes workflow code in this process; none for an engine that only serves requests.
     pub workers: Vec<Arc<dyn Worker>>,
+    /// Who hears of failures.
+    pub failure_hooks: Vec<FailureHook>,
 }
 
 /// A running engine. Clones share it; it goes on until [`Engine::shutdown`].
@@ -55,6 +58,7 @@ impl Engine {
                 .into_iter()
                 .map(move |offer: Offer| (offer, worker.clone()))
         });
+        let (failures, telling) = Failures::to(parts.failure_hooks);
         let core = Arc::new(Core {
             node: NodeId(parts.runtime.random()),
             store: parts.store,
@@ -66,6 +70,7 @@ impl Engine {
             hot: Default::default(),
             timers: Default::default(),
             watchers: Default::default(),
+            failures,
             closing: AtomicBool::new(false),
             stopping: Default::default(),
             ended: Default::default(),
@@ -87,6 +92,9 @@ impl Engine {
             }
         };
         let hints = core.bus.subscribe(Box::new(follow));
+        if let Some(telling) = telling {
+            core.spawn(Box::pin(telling));
+        }
         core.spawn(Box::pin(core.clone().run_timers()));
         core.spawn(Box::pin(core.clone().keep_lease()));
         core.spawn(Box::pin(core.clone().keep_sweeping()));

@@ -5,6 +5,7 @@
 //! function is replayed from those records. An [`Engine`] runs workflows; `Engine::open(path)` keeps everything in
 //! one directory.
 
+mod audit;
 mod client;
 mod ctx;
 mod declare;
@@ -44,8 +45,12 @@ pub use rpc::Rpc;
 pub use start::StartRun;
 pub use workflow::Workflow;
 
-pub use everstep_engine::{Emission, Emissions, EngineError, Records, RunInfo, Sent, Settings};
-pub use everstep_machine::{Overview, Reason, StepFailure, StepView, Why};
+pub use everstep_engine::{
+    Emission, Emissions, EngineError, FailureEvent, Records, RunInfo, Sent, Settings,
+};
+pub use everstep_machine::{
+    Line, Overview, Reason, Shape, StepFailure, StepView, Why, to_json_lines, to_mermaid,
+};
 pub use everstep_model::{
     Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,
     Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, days, entry_from_json,

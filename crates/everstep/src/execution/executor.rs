@@ -184,6 +184,7 @@ impl Executor {
                 }
                 Turn::Idle => {
                     self.collect(now);
+                    self.shared.announce_cancellation();
                     break;
                 }
                 Turn::Broken(failure) => self.conclusion = Some(Conclusion::Broken(*failure)),

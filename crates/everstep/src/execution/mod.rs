@@ -1,5 +1,6 @@
 //! Executing runs: what the code and its executor share, the executor itself, and the second look of development mode.
 
+mod cancellation;
 mod conclusion;
 mod executor;
 mod feed;
@@ -7,6 +8,7 @@ mod root;
 mod shared;
 mod verify;
 
+pub(crate) use cancellation::Cancellation;
 #[cfg(feature = "testing")]
 pub(crate) use conclusion::run_failure;
 pub(crate) use executor::Executor;

@@ -8,6 +8,7 @@ use everstep_machine::{FailureClass, OpId, Replay, Resolution, StepStart};
 use everstep_model::{Failure, Generation, Name, Payload, RunId, limits};
 use rustc_hash::FxHashMap;
 
+use super::cancellation::Cancellation;
 use crate::ctx::RunMetadata;
 use crate::declare::Declaration;
 use crate::error::Result;
@@ -34,6 +35,7 @@ pub(crate) struct SharedParts {
 
 pub(crate) struct Shared {
     parts: SharedParts,
+    cancellation: Arc<Cancellation>,
     state: Mutex<State>,
 }
 
@@ -83,6 +85,7 @@ impl Shared {
     pub(crate) fn new(parts: SharedParts, replay: Replay) -> Arc<Self> {
         Arc::new(Self {
             parts,
+            cancellation: Arc::default(),
             state: Mutex::new(State {
                 replay,
                 slots: FxHashMap::default(),
@@ -115,7 +118,15 @@ impl Shared {
     }
 
     pub(crate) fn step_context(&self, start: &StepStart) -> StepContext {
-        StepContext::new(start, self.parts.run.clone(), self.parts.generation)
+        let (run, generation) = (self.parts.run.clone(), self.parts.generation);
+        StepContext::new(start, run, generation, self.cancellation.clone())
+    }
+
+    /// Lets steps in flight hear of the run's cancellation, if there is one.
+    pub(crate) fn announce_cancellation(&self) {
+        if self.state().replay.cancellation().is_some() {
+            self.cancellation.set();
+        }
     }
 
     pub(crate) fn begin_attempt(&self, op: OpId) -> Option<StepStart> {

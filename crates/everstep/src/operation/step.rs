@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use super::handle::Handle;
 use super::step_failure::{self, RetryHooks};
 use crate::error::{Error, Result};
-use crate::execution::Shared;
+use crate::execution::{Cancellation, Shared};
 use crate::options::{Options, Retry, invalid, whole_millis};
 
 /// What a step's work can know about its attempt.
@@ -34,9 +34,21 @@ pub struct StepContext {
     run: RunId,
     generation: everstep_model::Generation,
     location: everstep_model::Location,
+    cancellation: Arc<Cancellation>,
 }
 
 impl StepContext {
+    /// Whether the run is being cancelled: the sooner the work ends, the sooner the run does.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancellation.is_set()
+    }
+
+    /// Completes when the run is being cancelled.
+    pub async fn cancelled(&self) {
+        self.cancellation.until_set().await;
+    }
+
     /// The key that all attempts of this step share and no other step has: give it to services that deduplicate.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
@@ -315,6 +327,7 @@ impl StepContext {
         start: &StepStart,
         run: RunId,
         generation: everstep_model::Generation,
+        cancellation: Arc<Cancellation>,
     ) -> Self {
         Self {
             attempt: start.attempt,
@@ -324,6 +337,7 @@ impl StepContext {
             run,
             generation,
             location: start.location.clone(),
+            cancellation,
         }
     }
 }

@@ -55,6 +55,7 @@ impl TestEngine {
             .defaults(setup.defaults)
             .definitions(setup.definitions.clone())
             .mocks(setup.mocks.clone())
+            .failure_hooks(setup.failure_hooks.clone())
             .start();
         match opened.await {
             Ok(engine) => Self {

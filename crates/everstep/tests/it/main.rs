@@ -14,6 +14,7 @@ mod ephemeral;
 mod event_forms;
 mod events;
 mod executions;
+mod failure_hooks;
 mod hot_equals_cold;
 mod joins;
 mod listing;

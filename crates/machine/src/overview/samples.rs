@@ -114,6 +114,7 @@ pub(crate) fn failed_step(location: &str, attempt: u32, outcome: FailureOutcome)
         outcome,
         retry_at: (outcome == FailureOutcome::Retrying).then(|| time(100)),
         undo: None,
+        retries_left: None,
     }
 }
 

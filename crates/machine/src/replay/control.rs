@@ -135,6 +135,7 @@ impl Replay {
             outcome: FailureOutcome::Cancelled,
             retry_at: None,
             undo: None,
+            retries_left: None,
         };
         self.outgoing.push(failed.into());
         self.strict = true;

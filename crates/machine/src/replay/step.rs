@@ -112,6 +112,12 @@ impl Replay {
                 outcome,
                 retry_at,
                 undo: None,
+                retries_left: Some(match outcome {
+                    FailureOutcome::Retrying => {
+                        start.options.retry.limit.saturating_sub(start.failures + 1)
+                    }
+                    _ => 0,
+                }),
             };
             self.outgoing.push(failed.into());
             self.strict = true;

@@ -157,6 +157,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             outcome: FailureOutcome::Retrying,
             retry_at: Some(time),
             undo: None,
+            retries_left: None,
         }
         .into(),
         StepAbandoned {

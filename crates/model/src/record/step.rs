@@ -97,16 +97,21 @@ pub struct StepFailed {
     pub retry_at: Option<Timestamp>,
     /// What its undo will need, if it registered that before failing.
     pub undo: Option<Payload>,
+    /// How many retries are left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries_left: Option<u32>,
 }
-codec!(StepFailed {
-    location,
-    attempt,
-    started_at,
-    error,
-    outcome,
-    retry_at,
-    undo
-});
+codec!(
+    StepFailed {
+        location,
+        attempt,
+        started_at,
+        error,
+        outcome,
+        retry_at,
+        undo
+    } + { retries_left }
+);
 
 /// The code dropped the step before it had a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
