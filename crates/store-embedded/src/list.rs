@@ -57,7 +57,10 @@ impl Walk {
             let Some(number) = self.next_number(view)? else {
                 return Ok(None);
             };
-            let run = view.head_row(number)?.and_then(|head| head.run);
+            let head = view.head_row(number)?;
+            let run = head
+                .filter(|head| !head.superseded)
+                .and_then(|head| head.run);
             if let Some(run) = run.filter(|run| query.matches(run)) {
                 return Ok(Some((number, run)));
             }

@@ -116,6 +116,16 @@ macro_rules! conformance {
                 a_commit_drops_only_what_was_before_it,
                 counts_outlive_dropped_records,
             ];
+            removal: [
+                nothing_is_left_of_a_removed_stream,
+                a_removed_name_can_be_used_anew,
+                an_open_stream_is_not_removed,
+                numbers_of_removed_streams_are_not_used_again,
+                a_superseded_run_is_not_listed,
+                only_a_closed_stream_is_superseded,
+                a_creation_may_begin_with_a_copy,
+                a_stream_that_grew_is_refused,
+            ];
             rows: [
                 an_rpc_row_comes_back,
                 a_present_row_is_required_once,
@@ -153,6 +163,7 @@ macro_rules! reopening {
             leases_of_an_exclusive_store_are_void,
             a_revocation_is_remembered,
             numbers_go_on,
+            a_removal_is_remembered,
             what_is_gone_stays_gone,
             a_status_change_alone_is_remembered,
         }
