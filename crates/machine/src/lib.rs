@@ -7,11 +7,13 @@
 //! compares what the code does with what was recorded. [`Overview`] is the reader's: it says what a run is doing
 //! without any code at hand.
 
+mod fork;
 mod overview;
 mod replay;
 mod retry;
 mod why;
 
+pub use fork::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
 pub use overview::{
     ChildView, EndingView, EventView, OpenRpc, Overview, PauseView, RollbackView, SleepView,
     StepView, WaitView,
