@@ -66,6 +66,17 @@ impl Effects {
     }
 }
 
+impl Effects {
+    /// Only these timers follow.
+    pub(crate) fn silent(timers: Vec<TimerRow>) -> Self {
+        Self {
+            timers,
+            emissions: Vec::new(),
+            closed: false,
+        }
+    }
+}
+
 impl Drop for Core {
     /// When every handle and task is gone, so is the last one who could commit anything.
     fn drop(&mut self) {
@@ -130,6 +141,22 @@ impl Core {
 
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Acquire)
+    }
+
+    /// About so many records from a number on.
+    pub(crate) async fn read_page(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let request = ReadRequest {
+            stream,
+            from,
+            limit,
+        };
+        let page = self.store.read(request).await?;
+        Ok(page.map(|page| page.entries).unwrap_or_default())
     }
 
     /// A whole journal from a record on.

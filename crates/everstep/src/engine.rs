@@ -5,7 +5,9 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{EngineError, EngineParts, Runtime, Settings, TokioRuntime, Worker};
+use everstep_engine::{
+    EngineError, EngineParts, Retention, Runtime, Settings, TokioRuntime, Worker,
+};
 use everstep_model::{ErrorCode, InvalidName, Name};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 use serde::Serialize;
@@ -194,6 +196,13 @@ impl EngineBuilder {
     pub fn hot_runs(mut self, max: usize, idle_max: Duration) -> Self {
         self.settings.hot_runs_max = max;
         self.settings.hot_idle_max = idle_max;
+        self
+    }
+
+    /// How long finished runs are kept; for ever unless this says otherwise.
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.settings.retention = retention;
         self
     }
 

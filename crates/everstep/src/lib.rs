@@ -6,6 +6,7 @@
 //! one directory.
 
 mod client;
+mod control;
 mod ctx;
 mod declare;
 mod definition;
@@ -26,6 +27,9 @@ mod worker;
 mod workflow;
 
 pub use client::{ListRuns, RunPage};
+pub use control::{
+    BulkRuns, Cancel, EditStep, FailOperation, Fork, Plain, Request, RestartFrom, SkipStep, Verb,
+};
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declare::{Declaration, Declare};
 pub use engine::{Engine, EngineBuilder, OpenError};
@@ -41,7 +45,10 @@ pub use rpc::Rpc;
 pub use start::StartRun;
 pub use workflow::Workflow;
 
-pub use everstep_engine::{Emission, Emissions, EngineError, Records, RunInfo, Sent, Settings};
+pub use everstep_engine::{
+    Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,
+    Records, Retention, RunInfo, Sent, Settings,
+};
 pub use everstep_machine::{Overview, Reason, StepFailure, StepView, Why};
 pub use everstep_model::{
     Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,

@@ -115,7 +115,9 @@ impl Shared {
     }
 
     pub(crate) fn step_context(&self, start: &StepStart) -> StepContext {
-        StepContext::new(start, self.parts.run.clone(), self.parts.generation)
+        let keys_of = self.state().replay.facts().map(|facts| facts.keys_of);
+        let keys_of = keys_of.unwrap_or(self.parts.generation);
+        StepContext::new(start, self.parts.run.clone(), keys_of)
     }
 
     pub(crate) fn begin_attempt(&self, op: OpId) -> Option<StepStart> {
