@@ -105,7 +105,8 @@ pub struct Commit {
     pub run: Option<RunRow>,
     /// A closed stream whose place in the lists this one takes: a run is listed once, as its latest generation.
     pub supersedes: Option<StreamNumber>,
-    /// The run's new status, given only when it changes. A run that is taken becomes `running` by itself.
+    /// The run's new status, given only when it changes. A run that is taken becomes `running` by itself, unless
+    /// it is pausing, paused, cancelling or rolling back.
     pub status: Option<RunStatus>,
     /// Sets or clears the mark that the run has something to do.
     pub ready: Option<bool>,

@@ -202,10 +202,29 @@ fn append(after: &mut Head, commit: &Commit) {
     }
 }
 
-/// A run that is taken is running, unless the commit itself says otherwise.
+/// A run that is taken is running, unless the commit itself says otherwise, or it is on its way to something else: who
+/// takes it goes on with that.
 fn change_status(after: &mut Head, commit: &Commit, taken: bool) {
     let Some(run) = &mut after.run else { return };
-    let status = commit.status.or(taken.then_some(RunStatus::Running));
+    let runs = taken
+        && match run.status {
+            RunStatus::Pausing
+            | RunStatus::Paused
+            | RunStatus::Cancelling
+            | RunStatus::RollingBack => false,
+            RunStatus::Queued
+            | RunStatus::Running
+            | RunStatus::Sleeping
+            | RunStatus::Waiting
+            | RunStatus::Retrying
+            | RunStatus::Diverged
+            | RunStatus::Completed
+            | RunStatus::Failed
+            | RunStatus::RollbackFailed
+            | RunStatus::Cancelled
+            | RunStatus::Terminated => true,
+        };
+    let status = commit.status.or(runs.then_some(RunStatus::Running));
     if let Some(status) = status
         && status != run.status
     {

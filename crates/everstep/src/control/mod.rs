@@ -1,6 +1,6 @@
 //! Control of runs: pausing, cancelling, reviving, settling steps, forking, deleting, one or many at a time.
 //!
-//! Each verb gives a [`Request`]: say who asks and why, then await it. What it did comes back as [`Done`].
+//! Each verb gives a [`Request`]: say who asks and why, then await it. What it did comes back as [`Done`](everstep_engine::Done).
 
 mod bulk;
 mod fork;
@@ -12,7 +12,6 @@ use everstep_engine::EngineError;
 use everstep_model::{InvalidLocation, Location};
 
 pub use bulk::BulkRuns;
-pub use everstep_engine::Done;
 pub use fork::Fork;
 pub use request::{Request, Verb};
 pub use steps::{EditStep, FailOperation, RestartFrom, SkipStep};

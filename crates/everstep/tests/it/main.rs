@@ -8,6 +8,8 @@
 
 mod bad_input;
 mod batches;
+mod cancelling;
+mod control_support;
 mod declared;
 mod divergence;
 mod events;
@@ -17,6 +19,7 @@ mod listing;
 mod nodes;
 mod not_durable;
 mod passes;
+mod pausing;
 mod random_program;
 mod recorded;
 mod records;
@@ -31,6 +34,7 @@ mod steps;
 mod store_failures;
 mod support;
 mod takeovers;
+mod terminating;
 mod timeouts;
 mod timer_order;
 mod timers;
