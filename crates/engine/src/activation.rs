@@ -121,12 +121,18 @@ impl Activation {
         let message = self.mailbox.poll(context);
         match &message {
             Poll::Ready(Message::Appended { .. }) => self.seq = self.seq.next(),
-            Poll::Ready(Message::Resumed(fence)) => {
+            // News of an older right may come late.
+            Poll::Ready(Message::Resumed(fence)) if fence.epoch > self.fence.epoch => {
                 self.fence = *fence;
                 self.seq = ExecutorSeq(0);
             }
             Poll::Ready(
-                Message::Missed(_) | Message::Grew | Message::Lost | Message::Evict | Message::Stop,
+                Message::Missed(_)
+                | Message::Grew
+                | Message::Resumed(_)
+                | Message::Lost
+                | Message::Evict
+                | Message::Stop,
             )
             | Poll::Pending => {}
         }

@@ -72,6 +72,16 @@ impl Effects {
             closed: commit.close,
         }
     }
+
+    /// Only these timers follow.
+    pub(crate) fn silent(timers: Vec<TimerRow>) -> Self {
+        Self {
+            timers,
+            emissions: Vec::new(),
+            failures: Vec::new(),
+            closed: false,
+        }
+    }
 }
 
 impl Drop for Core {
@@ -147,6 +157,22 @@ impl Core {
 
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Acquire)
+    }
+
+    /// About so many records from a number on.
+    pub(crate) async fn read_page(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let request = ReadRequest {
+            stream,
+            from,
+            limit,
+        };
+        let page = self.store.read(request).await?;
+        Ok(page.map(|page| page.entries).unwrap_or_default())
     }
 
     /// A whole journal from a record on.

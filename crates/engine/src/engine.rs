@@ -39,7 +39,7 @@ pub struct EngineParts {
 /// A running engine. Clones share it; it goes on until [`Engine::shutdown`].
 #[derive(Clone)]
 pub struct Engine {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     _hints: Arc<Subscription>,
 }
 
@@ -99,6 +99,7 @@ impl Engine {
         core.spawn(Box::pin(core.clone().keep_lease()));
         core.spawn(Box::pin(core.clone().keep_sweeping()));
         core.spawn(Box::pin(core.clone().evict_idle()));
+        core.spawn(Box::pin(core.clone().keep_retention()));
         if let Err(error) = core.recover().await {
             core.shutdown().await;
             return Err(error.into());
@@ -127,11 +128,6 @@ impl Engine {
     /// Answers an rpc.
     pub async fn answer(&self, answer: Answer) -> Result<(), EngineError> {
         self.core.answer(answer).await
-    }
-
-    /// Resumes a paused run; says whether it was paused.
-    pub async fn resume(&self, run: &RunId, by: Option<String>) -> Result<bool, EngineError> {
-        self.core.resume(run, by).await
     }
 
     /// The list row of a run.

@@ -2,8 +2,8 @@
 
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
-use everstep_model::{Body, Location, Record, StreamNumber, Timestamp};
-use everstep_store::{Commit, Row, RowKey, RpcRow, TimerRow};
+use everstep_model::{Body, Entry, Location, Record, StreamNumber, Timestamp};
+use everstep_store::{Author, Commit, Row, RowKey, RpcRow, Target, TimerRow};
 
 /// Adds the rows of all records of a commit to it, and returns the timers it sets.
 pub(crate) fn project(commit: &mut Commit, stream: StreamNumber) -> Vec<TimerRow> {
@@ -26,6 +26,40 @@ pub(crate) fn project(commit: &mut Commit, stream: StreamNumber) -> Vec<TimerRow
         }
     }
     timers
+}
+
+/// The rows that a journal may still have: what was set, and is not said to be over. Code that dropped an operation does
+/// not always say so, so some may be gone; one too many does no harm, because what it is for is over.
+pub(crate) fn rows_of_journal<'a>(
+    records: impl Iterator<Item = &'a Record>,
+    stream: StreamNumber,
+) -> Vec<Row> {
+    let now = Timestamp::default();
+    let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+    let mut timers = Vec::new();
+    for record in records {
+        project_record(record, stream, &mut commit, &mut timers);
+        if let Body::TimerFired(fired) = &record.body {
+            commit.delete.push(RowKey::Timer(TimerRow {
+                due: fired.due,
+                stream,
+                purpose: fired.purpose,
+                location: fired.location.clone(),
+            }));
+        }
+        // In order: what is over may be set again.
+        for key in std::mem::take(&mut commit.delete) {
+            commit.put.retain(|row| row.key() != key);
+        }
+    }
+    commit.put
+}
+
+/// The keys of the rows that a journal may still have.
+pub(crate) fn rows_left(journal: &[Entry], stream: StreamNumber) -> Vec<RowKey> {
+    let records = journal.iter().map(|entry| &entry.record);
+    let rows = rows_of_journal(records, stream);
+    rows.iter().map(Row::key).collect()
 }
 
 /// The key of a row that nothing needs any more.

@@ -119,7 +119,9 @@ impl Core {
                 Row::Idempotency(row) => {
                     self.existing(&start, StreamRef::Name(row.stream), id).await
                 }
-                Row::Timer(_) | Row::Rpc(_) => Err(EngineError::UnknownRun(id)),
+                Row::Timer(_) | Row::Rpc(_) | Row::Generation(_) => {
+                    Err(EngineError::UnknownRun(id))
+                }
             },
             Outcome::Refused(_) => Err(EngineError::UnknownRun(id)),
         }
@@ -178,10 +180,11 @@ impl Core {
         id: RunId,
     ) -> Result<Started, EngineError> {
         let head = self.store.head(stream).await?;
-        let found = head.and_then(|head| Some((head.number, head.run?)));
-        let Some((stream, row)) = found else {
+        let Some(first) = head.and_then(|head| head.run) else {
             return Err(EngineError::UnknownRun(id));
         };
+        let (head, row) = self.find(&first.id).await?;
+        let stream = head.number;
         if start.strict {
             return Err(EngineError::RunExists(row.id));
         }
@@ -201,7 +204,7 @@ impl Core {
         })
     }
 
-    fn random_id(&self) -> Result<RunId, EngineError> {
+    pub(crate) fn random_id(&self) -> Result<RunId, EngineError> {
         let (a, b) = (self.runtime.random(), self.runtime.random());
         Ok(RunId::new(format!("{a:016x}{b:016x}"))?)
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{
-    EngineError, EngineParts, FailureEvent, FailureHook, Runtime, Settings, TokioRuntime, Worker,
+    EngineError, EngineParts, FailureEvent, FailureHook, Retention, Runtime, Settings,
+    TokioRuntime, Worker,
 };
 use everstep_model::{ErrorCode, InvalidName, Name};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
@@ -198,6 +199,13 @@ impl EngineBuilder {
     pub fn hot_runs(mut self, max: usize, idle_max: Duration) -> Self {
         self.settings.hot_runs_max = max;
         self.settings.hot_idle_max = idle_max;
+        self
+    }
+
+    /// How long finished runs are kept; for ever unless this says otherwise.
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.settings.retention = retention;
         self
     }
 

@@ -7,6 +7,7 @@
 
 mod audit;
 mod client;
+mod control;
 mod ctx;
 mod declare;
 mod definition;
@@ -28,6 +29,9 @@ mod worker;
 mod workflow;
 
 pub use client::{ListRuns, RunPage};
+pub use control::{
+    BulkRuns, Cancel, EditStep, FailOperation, Fork, Plain, Request, RestartFrom, SkipStep, Verb,
+};
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declare::{Declaration, Declare};
 pub use engine::{Engine, EngineBuilder, OpenError};
@@ -46,7 +50,8 @@ pub use start::StartRun;
 pub use workflow::Workflow;
 
 pub use everstep_engine::{
-    Emission, Emissions, EngineError, FailureEvent, Records, RunInfo, Sent, Settings,
+    Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,
+    FailureEvent, Records, Retention, RunInfo, Sent, Settings,
 };
 pub use everstep_machine::{
     Line, Overview, Reason, Shape, StepFailure, StepView, Why, to_json_lines, to_mermaid,

@@ -8,6 +8,7 @@
 //! without any code at hand. [`why()`], [`timeline()`] and [`shape()`] are other readers' views: why a run is not moving,
 //! what happened when and by whom, and how its parts hang together.
 
+mod fork;
 mod overview;
 mod phrase;
 mod replay;
@@ -16,6 +17,7 @@ mod shape;
 mod timeline;
 mod why;
 
+pub use fork::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
 pub use overview::{
     ChildView, EndingView, EventView, OpenRpc, Overview, PauseView, RollbackView, SleepView,
     StepView, WaitView,

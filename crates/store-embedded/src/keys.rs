@@ -19,6 +19,9 @@ const NAME: u8 = b'n';
 const DEDUP: u8 = b'd';
 const RPC: u8 = b'r';
 const IDEMPOTENCY: u8 = b'i';
+const GENERATION: u8 = b'g';
+/// What is remembered of removed streams.
+pub(crate) const REMOVED: [u8; 1] = [b'x'];
 const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
 
@@ -66,7 +69,16 @@ pub(crate) fn dedup(stream: StreamNumber, id: &str) -> Vec<u8> {
     key.0
 }
 
-/// An rpc or an idempotency key; timers have a table of their own.
+/// What the keys of a stream's dedup ids and of its rpcs begin with.
+pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 2] {
+    [DEDUP, RPC].map(|kind| {
+        let mut key = Out::default();
+        key.byte(kind).fixed(stream.0);
+        key.0
+    })
+}
+
+/// An rpc, an idempotency key or a run's generation; timers have a table of their own.
 pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
     let mut key = Out::default();
     match row {
@@ -78,6 +90,10 @@ pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
         RowKey::Idempotency(workflow, id) => {
             key.byte(IDEMPOTENCY).text(workflow.as_str());
             tail(&mut key, id.as_bytes());
+        }
+        RowKey::Generation(run) => {
+            key.byte(GENERATION);
+            tail(&mut key, run.as_str().as_bytes());
         }
     }
     Some(key.0)

@@ -58,13 +58,16 @@ impl Walk {
             let Some(number) = self.next_number(view)? else {
                 return Ok(None);
             };
-            let run = match view.head_row(number) {
+            let head = match view.head_row(number) {
                 Err(error) if error.is_damage() => {
                     failure::left_out("list of runs", &error);
                     continue;
                 }
-                head => head?.and_then(|head| head.run),
+                head => head?,
             };
+            let run = head
+                .filter(|head| !head.superseded)
+                .and_then(|head| head.run);
             if let Some(run) = run.filter(|run| query.matches(run)) {
                 return Ok(Some((number, run)));
             }

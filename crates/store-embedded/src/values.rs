@@ -4,7 +4,7 @@ use everstep_model::{
     Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, Payload, RecordNumber, RpcId,
     RunId, RunStatus, StreamName, StreamNumber, Term, Timestamp,
 };
-use everstep_store::{Head, IdempotencyRow, Owner, Row, RowKey, RpcRow, RunRow};
+use everstep_store::{GenerationRow, Head, IdempotencyRow, Owner, Row, RowKey, RpcRow, RunRow};
 
 use crate::coding::{Damaged, In, Out};
 use crate::keys::{checked_name, location, location_bytes};
@@ -16,6 +16,7 @@ const OWNED: u8 = 1;
 const READY: u8 = 2;
 const CLOSED: u8 = 4;
 const RUN: u8 = 8;
+const SUPERSEDED: u8 = 16;
 
 /// Why a value cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +37,8 @@ pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
     let flags = flag(head.owner.is_some(), OWNED)
         | flag(head.ready, READY)
         | flag(head.closed, CLOSED)
-        | flag(head.run.is_some(), RUN);
+        | flag(head.run.is_some(), RUN)
+        | flag(head.superseded, SUPERSEDED);
     out.byte(VERSION).byte(flags);
     out.text(head.name.as_str());
     out.varint(head.term.0).varint(head.next.0);
@@ -94,6 +96,7 @@ pub(crate) fn decode_head(number: StreamNumber, bytes: &[u8]) -> Result<Head, Un
         takeovers,
         ready: flags & READY != 0,
         closed: flags & CLOSED != 0,
+        superseded: flags & SUPERSEDED != 0,
         run,
     })
 }
@@ -134,7 +137,7 @@ fn take_run(input: &mut In<'_>) -> Result<RunRow, Damaged> {
     })
 }
 
-/// The value of an rpc or an idempotency key.
+/// The value of an rpc, an idempotency key or a run's generation.
 pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
     let mut out = Out::default();
     out.byte(VERSION);
@@ -156,6 +159,9 @@ pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
         Row::Idempotency(row) => {
             out.text(row.stream.as_str());
         }
+        Row::Generation(row) => {
+            out.varint(row.generation.0.into()).varint(row.stream.0);
+        }
     }
     out.0
 }
@@ -170,6 +176,11 @@ pub(crate) fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> 
             workflow: workflow.clone(),
             key: key.clone(),
             stream: StreamName::from_stored(input.text()?),
+        }),
+        RowKey::Generation(run) => Row::Generation(GenerationRow {
+            run: run.clone(),
+            generation: Generation(input.short()?),
+            stream: StreamNumber(input.varint()?),
         }),
     })
 }
@@ -209,6 +220,18 @@ pub(crate) fn encode_number(number: u64) -> Vec<u8> {
 
 pub(crate) fn decode_number(bytes: &[u8]) -> Result<u64, Unreadable> {
     Ok(versioned(bytes)?.varint()?)
+}
+
+/// What is remembered of removed streams: the lowest number and the lowest term a new stream may have.
+pub(crate) fn encode_removed(next: StreamNumber, term: Term) -> Vec<u8> {
+    let mut out = Out::default();
+    out.byte(VERSION).varint(next.0).varint(term.0);
+    out.0
+}
+
+pub(crate) fn decode_removed(bytes: &[u8]) -> Result<(StreamNumber, Term), Unreadable> {
+    let mut input = versioned(bytes)?;
+    Ok((StreamNumber(input.varint()?), Term(input.varint()?)))
 }
 
 fn versioned(bytes: &[u8]) -> Result<In<'_>, Unreadable> {

@@ -74,6 +74,7 @@ macro_rules! conformance {
                 a_repeated_claim_gets_the_same_fence,
                 progress_resets_the_takeovers,
                 a_release_resets_the_takeovers,
+                a_taken_run_runs_unless_it_is_on_its_way_to_something_else,
             ];
             timers: [
                 timers_come_in_the_order_they_are_due,
@@ -115,6 +116,16 @@ macro_rules! conformance {
                 drops_may_overlap_and_repeat,
                 a_commit_drops_only_what_was_before_it,
                 counts_outlive_dropped_records,
+            ];
+            removal: [
+                nothing_is_left_of_a_removed_stream,
+                a_removed_name_can_be_used_anew,
+                an_open_stream_is_not_removed,
+                numbers_of_removed_streams_are_not_used_again,
+                a_superseded_run_is_not_listed,
+                only_a_closed_stream_is_superseded,
+                a_creation_may_begin_with_a_copy,
+                a_stream_that_grew_is_refused,
             ];
             rows: [
                 an_rpc_row_comes_back,
@@ -171,6 +182,7 @@ macro_rules! reopening {
             leases_of_an_exclusive_store_are_void,
             a_revocation_is_remembered,
             numbers_go_on,
+            a_removal_is_remembered,
             what_is_gone_stays_gone,
             a_status_change_alone_is_remembered,
         }

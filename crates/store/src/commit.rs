@@ -36,12 +36,16 @@ pub enum Target {
     Create(StreamName),
     /// An existing stream.
     Stream(StreamNumber),
+    /// Streams that go for good, the newest generation of a run first: their records, heads, list rows, dedup ids and
+    /// rpcs, and what the commit itself deletes. Timers are found by time, not by stream: the commit names those.
+    /// All must be closed, and nothing may have superseded the first. A stream created later has a higher term.
+    Remove(Vec<StreamNumber>),
 }
 
 /// In whose name a commit is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// Anybody: only inbox records may be appended.
+    /// Anybody: only inbox records may be appended, except by a creation, which may begin with a copy of a journal.
     Inbox,
     /// The executor of the run. Its fence must match and `seq` must be the last one plus one; the last one repeated
     /// is answered with its original outcome.
@@ -62,6 +66,8 @@ pub enum Author {
 pub enum Guard {
     /// The inbox holds exactly this many records: nothing came that the executor has not seen.
     InboxSeen(u64),
+    /// The stream ends here: nothing at all was appended since the author read it.
+    EndsAt(RecordNumber),
     /// No more than this many events are unconsumed.
     UnconsumedEventsBelow(u64),
     /// The row exists.
@@ -111,7 +117,10 @@ pub struct Commit {
     pub lease: LeaseChange,
     /// The run's list row, given when it is created.
     pub run: Option<RunRow>,
-    /// The run's new status, given only when it changes. A run that is taken becomes `running` by itself.
+    /// A closed stream whose place in the lists this one takes: a run is listed once, as its latest generation.
+    pub supersedes: Option<StreamNumber>,
+    /// The run's new status, given only when it changes. A run that is taken becomes `running` by itself, unless
+    /// it is pausing, paused, cancelling or rolling back.
     pub status: Option<RunStatus>,
     /// Sets or clears the mark that the run has something to do.
     pub ready: Option<bool>,
@@ -140,6 +149,7 @@ impl Commit {
             records: Vec::new(),
             lease: LeaseChange::Keep,
             run: None,
+            supersedes: None,
             status: None,
             ready: None,
             close: false,

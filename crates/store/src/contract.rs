@@ -111,7 +111,10 @@ pub struct Description {
 /// `Duplicate` with the original place. Fences are never forgotten while the stream exists.
 ///
 /// **Numbered.** Records get consecutive numbers from the head inside the commit. Streams get numbers in the order of
-/// creation; a number is never used twice.
+/// creation; a number is never used twice, also not after a removal.
+///
+/// **Removed.** A removal takes every trace of its streams in one commit; their names are free again. A stream that is
+/// created after a removal has a higher term than any that was removed, so an offset never comes to mean something else.
 ///
 /// **Failing.** What cannot be read refuses the commit that needs it with [`crate::Refusal::Unreadable`], and every later
 /// commit of the batch to the same stream with the same words, so that none overtakes another; the rest of the batch is

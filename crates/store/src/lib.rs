@@ -24,8 +24,8 @@ pub use contract::{
 };
 pub use error::StoreError;
 pub use head::{Head, Owner};
-pub use judge::{Liveness, Verdict, judge};
+pub use judge::{Liveness, Verdict, judge, judge_removal, judge_superseded};
 pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;
 pub use outcome::{Outcome, Refusal};
-pub use row::{IdempotencyRow, Row, RowKey, RpcRow, TimerRow};
+pub use row::{GenerationRow, IdempotencyRow, Row, RowKey, RpcRow, TimerRow};

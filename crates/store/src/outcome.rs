@@ -45,6 +45,15 @@ pub enum Refusal {
     /// The stream is closed.
     #[error("the stream is closed")]
     Closed,
+    /// The stream is not closed, and must be.
+    #[error("the stream is not closed")]
+    Open,
+    /// Another stream has taken the place of this one.
+    #[error("another stream has taken its place")]
+    Superseded,
+    /// The stream has more records than the author has read.
+    #[error("the stream ends at record {0}")]
+    EndsElsewhere(RecordNumber),
     /// Another executor holds the run, or nobody does.
     #[error("the fence does not match")]
     Fenced,

@@ -1,7 +1,7 @@
 //! Rows beside the journals: what must be found without reading a journal. All can be rebuilt from the journals.
 
 use everstep_model::record::TimerPurpose;
-use everstep_model::{Location, Name, Payload, RpcId, StreamNumber, Timestamp};
+use everstep_model::{Generation, Location, Name, Payload, RpcId, RunId, StreamNumber, Timestamp};
 
 /// A timer that will fire. It is its own key; the order is the order of firing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +44,17 @@ pub struct IdempotencyRow {
     pub stream: everstep_model::StreamName,
 }
 
+/// The latest generation of a run that was revived; a run in its first has no such row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GenerationRow {
+    /// The run.
+    pub run: RunId,
+    /// Its latest generation.
+    pub generation: Generation,
+    /// The journal of that generation.
+    pub stream: StreamNumber,
+}
+
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
@@ -53,6 +64,8 @@ pub enum Row {
     Rpc(RpcRow),
     /// A used idempotency key.
     Idempotency(IdempotencyRow),
+    /// The latest generation of a run.
+    Generation(GenerationRow),
 }
 
 /// What a row is found by.
@@ -64,6 +77,8 @@ pub enum RowKey {
     Rpc(StreamNumber, RpcId),
     /// A used idempotency key.
     Idempotency(Name, String),
+    /// The latest generation of a run.
+    Generation(RunId),
 }
 
 impl Row {
@@ -74,6 +89,7 @@ impl Row {
             Self::Timer(timer) => RowKey::Timer(timer.clone()),
             Self::Rpc(rpc) => RowKey::Rpc(rpc.stream, rpc.id.clone()),
             Self::Idempotency(row) => RowKey::Idempotency(row.workflow.clone(), row.key.clone()),
+            Self::Generation(row) => RowKey::Generation(row.run.clone()),
         }
     }
 
@@ -83,6 +99,7 @@ impl Row {
         match &mut self {
             Self::Timer(timer) => timer.stream = number,
             Self::Rpc(rpc) => rpc.stream = number,
+            Self::Generation(row) => row.stream = number,
             Self::Idempotency(_) => {}
         }
         self

@@ -286,8 +286,7 @@ impl Executor {
     fn conclude_if_done(&mut self) -> Option<Conclusion> {
         let state = self.shared.state();
         if state.replay.is_pausing() {
-            let is_quiet = state.replay.steps_in_flight().is_empty();
-            return is_quiet.then_some(Conclusion::Pause);
+            return state.replay.is_quiet().then_some(Conclusion::Pause);
         }
         drop(state);
         if let Some(returned) = &self.returned {

@@ -118,8 +118,10 @@ impl Shared {
     }
 
     pub(crate) fn step_context(&self, start: &StepStart) -> StepContext {
-        let (run, generation) = (self.parts.run.clone(), self.parts.generation);
-        StepContext::new(start, run, generation, self.cancellation.clone())
+        let keys_of = self.state().replay.facts().map(|facts| facts.keys_of);
+        let keys_of = keys_of.unwrap_or(self.parts.generation);
+        let run = self.parts.run.clone();
+        StepContext::new(start, run, keys_of, self.cancellation.clone())
     }
 
     /// Lets steps in flight hear of the run's cancellation, if there is one.

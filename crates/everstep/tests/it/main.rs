@@ -8,6 +8,8 @@
 
 mod bad_input;
 mod batches;
+mod cancelling;
+mod control_support;
 mod declared;
 mod divergence;
 mod ephemeral;
@@ -21,6 +23,7 @@ mod listing;
 mod nodes;
 mod not_durable;
 mod passes;
+mod pausing;
 mod races;
 mod random_program;
 mod recorded;
@@ -37,6 +40,7 @@ mod store_failures;
 mod support;
 mod switches;
 mod takeovers;
+mod terminating;
 mod timeouts;
 mod timer_order;
 mod timers;

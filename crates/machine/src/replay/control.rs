@@ -38,6 +38,18 @@ impl Replay {
         self.pause == Pause::Asked && !self.pause_ends_ahead() && !self.rests_ahead()
     }
 
+    /// Whether no attempt is under way here. Results that are not folded yet are results all the same, and a step that is
+    /// only announced has not begun.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        let running =
+            |kind: &Kind| matches!(kind, Kind::Step(step) if step.phase == StepPhase::Running);
+        !self
+            .operations
+            .iter()
+            .any(|(_, operation)| running(&operation.kind))
+    }
+
     /// Whether the run was cancelled and its code does not come to an end.
     #[must_use]
     pub fn defies_cancellation(&self) -> bool {

@@ -3,6 +3,7 @@
 //! Nothing here is seen by anybody else. If the batch cannot be written, the stage is dropped and nothing happened.
 
 mod overlay;
+mod removal;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use everstep_model::{Frame, RecordNumber, RecordRange, StreamNumber, Term, Timestamp};
 use everstep_store::{
     Commit, Head, Outcome, Refusal, Row, RowKey, StoreError, Target, Verdict, judge,
+    judge_superseded,
 };
 
 use crate::cache::{ByNumber, HeadCache};
@@ -29,6 +31,8 @@ pub(crate) struct Stage<'a> {
     /// Opened by the first commit that has to read.
     view: OnceCell<View<'a>>,
     pub(crate) next_stream: StreamNumber,
+    /// The term of new streams.
+    pub(crate) term: Term,
     pub(crate) heads: ByNumber<Staged>,
     /// Frames to put, or to take away, by stream and first record.
     pub(crate) frames: BTreeMap<(StreamNumber, RecordNumber), Option<Vec<u8>>>,
@@ -48,6 +52,8 @@ pub(crate) struct Staged {
     pub(crate) head: Arc<Head>,
     /// Whether its row must be written: the last frame does not tell all that changed.
     pub(crate) row_changed: bool,
+    /// Whether the batch leaves nothing of it.
+    pub(crate) is_removed: bool,
 }
 
 impl<'a> Stage<'a> {
@@ -56,7 +62,7 @@ impl<'a> Stage<'a> {
         cache: &'a HeadCache,
         leases: &'a Leases,
         now: Timestamp,
-        next_stream: StreamNumber,
+        (next_stream, term): (StreamNumber, Term),
     ) -> Self {
         Self {
             tables,
@@ -65,6 +71,7 @@ impl<'a> Stage<'a> {
             now,
             view: OnceCell::new(),
             next_stream,
+            term,
             heads: ByNumber::default(),
             frames: BTreeMap::new(),
             lookups: HashMap::new(),
@@ -84,7 +91,7 @@ impl<'a> Stage<'a> {
         let number = match commit.target {
             Target::Stream(number) => Some(number.0),
             // The number that a creation would have got goes to the next one.
-            Target::Create(_) => None,
+            Target::Create(_) | Target::Remove(_) => None,
         };
         if let Some(error) = number.and_then(|number| self.unreadable.get(&number)) {
             return Ok(Outcome::Refused(Refusal::Unreadable(error.clone())));
@@ -102,6 +109,15 @@ impl<'a> Stage<'a> {
 
     /// If it fails, nothing is staged.
     fn try_commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
+        if let Target::Remove(streams) = &commit.target {
+            return self.remove(streams, commit);
+        }
+        if let Some(old) = commit.supersedes {
+            let old = self.head(old)?;
+            if let Some(refusal) = judge_superseded(old.as_deref()) {
+                return Ok(Outcome::Refused(refusal));
+            }
+        }
         let head = match self.target(commit)? {
             Ok(head) => head,
             Err(refusal) => return Ok(Outcome::Refused(refusal)),
@@ -153,16 +169,17 @@ impl<'a> Stage<'a> {
                         number.map_err(|e| self.view().unreadable("a stream's name", e))?;
                     return Ok(Err(Refusal::Exists(StreamNumber(number))));
                 }
-                let head = Head::new(self.next_stream, name.clone(), Term::default());
+                let head = Head::new(self.next_stream, name.clone(), self.term);
                 Ok(Ok(Arc::new(head)))
             }
             Target::Stream(number) => Ok(self.head(*number)?.ok_or(Refusal::NoStream)),
+            Target::Remove(_) => Ok(Err(Refusal::NoStream)),
         }
     }
 
     fn head(&mut self, number: StreamNumber) -> Result<Option<Arc<Head>>, StoreError> {
         if let Some(staged) = self.heads.get(&number.0) {
-            return Ok(Some(staged.head.clone()));
+            return Ok((!staged.is_removed).then(|| staged.head.clone()));
         }
         let head = match self.cache.get(number) {
             Some(head) => head,
@@ -175,6 +192,7 @@ impl<'a> Stage<'a> {
             before: Some(head.clone()),
             head: head.clone(),
             row_changed: false,
+            is_removed: false,
         };
         self.heads.insert(number.0, staged);
         Ok(Some(head))
@@ -212,12 +230,16 @@ impl<'a> Stage<'a> {
                 .insert(keys::name(after.name.as_str()), Some(number));
             self.next_stream = stream.next();
         }
+        if let Some(old) = commit.supersedes {
+            self.supersede(old);
+        }
         let row_changed = is_new || needs_row(before, &after, commit);
         let after = Arc::new(after);
         let staged = self.heads.entry(stream.0).or_insert_with(|| Staged {
             before: None,
             head: after.clone(),
             row_changed,
+            is_removed: false,
         });
         staged.head = after;
         staged.row_changed |= row_changed;

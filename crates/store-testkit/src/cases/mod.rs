@@ -9,6 +9,7 @@ pub mod lease;
 pub mod list;
 pub mod read;
 pub mod ready;
+pub mod removal;
 pub mod reopen;
 pub mod resending;
 pub mod rows;

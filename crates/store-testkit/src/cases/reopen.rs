@@ -10,8 +10,8 @@ use everstep_store::{
 use crate::clock::TestClock;
 use crate::fixture::{Fixture, Reopen};
 use crate::sample::{
-    NODE, NONCE, OTHER, event, executor, inbox, range, rpc, run_creation, step, timer,
-    wait_completed, with_progress,
+    NODE, NONCE, OTHER, closing, event, executor, inbox, range, removal, rpc, run_creation, step,
+    timer, wait_completed, with_progress,
 };
 
 /// Drops a fixture's store and opens its place again.
@@ -225,6 +225,21 @@ pub async fn numbers_go_on<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     for n in 0..4 {
         assert!(f.head_of(&format!("s{n}")).await.is_some());
     }
+}
+
+/// A removed stream stays away; neither its number nor its term is used again.
+pub async fn a_removal_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    f.create("kept").await;
+    let stream = f.create("a").await;
+    let term = f.head(stream).await.term;
+    f.accept(closing(stream)).await;
+    f.accept(removal(&[stream])).await;
+    let f = again(f, place);
+    assert_eq!(f.head_of("a").await, None);
+    assert!(f.head_of("kept").await.is_some());
+    let anew = f.create("a").await;
+    assert!(anew > stream && f.head(anew).await.term > term);
 }
 
 /// Dropped records stay dropped, a closed stream stays closed, deleted rows stay deleted.
