@@ -119,7 +119,7 @@ impl Core {
                 Row::Idempotency(row) => {
                     self.existing(&start, StreamRef::Name(row.stream), id).await
                 }
-                Row::Timer(_) | Row::Rpc(_) => Err(EngineError::UnknownRun(id)),
+                Row::Timer(_) | Row::Rpc(_) | Row::Outbox(_) => Err(EngineError::UnknownRun(id)),
             },
             Outcome::Refused(_) => Err(EngineError::UnknownRun(id)),
         }

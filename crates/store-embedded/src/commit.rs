@@ -51,6 +51,7 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
         .cache
         .publish(stage.heads.into_values().map(|staged| staged.head));
     inner.due.publish(due);
+    inner.effects.publish(stage.effects);
     Ok(outcomes)
 }
 

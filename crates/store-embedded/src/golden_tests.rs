@@ -11,7 +11,7 @@ use everstep_model::{
 };
 use everstep_store::{Head, Owner, Row};
 use everstep_store_testkit::sample::{
-    NODE, NONCE, event, idempotency, name, rpc, run, step, timer,
+    NODE, NONCE, effect, event, idempotency, name, rpc, run, step, timer,
 };
 
 use crate::{keys, values};
@@ -108,6 +108,9 @@ fn the_rows_of_the_document_are_what_is_written() {
     let used = idempotency("order", "key", "workflows/a");
     shown("idempotency key", &keys::lookup(&used.key()).unwrap());
     shown("idempotency value", &values::encode_row(&used));
+    let caused = Row::Outbox(effect(StreamNumber(7), "key"));
+    shown("outbox key", &keys::lookup(&caused.key()).unwrap());
+    shown("outbox value", &values::encode_row(&caused));
 }
 
 /// The text between two marks.

@@ -28,4 +28,4 @@ pub use judge::{Liveness, Verdict, judge};
 pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;
 pub use outcome::{Outcome, Refusal};
-pub use row::{IdempotencyRow, Row, RowKey, RpcRow, TimerRow};
+pub use row::{IdempotencyRow, OutboxRow, Row, RowKey, RpcRow, TimerRow};

@@ -1,4 +1,5 @@
-//! Rows beside the journals: what must be found without reading a journal. All can be rebuilt from the journals.
+//! Rows beside the journals: what must be found without reading a journal. All but the outbox can be rebuilt from the
+//! journals; a rebuilt outbox may hold effects that were delivered, which does no harm.
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Location, Name, Payload, RpcId, StreamNumber, Timestamp};
@@ -44,6 +45,17 @@ pub struct IdempotencyRow {
     pub stream: everstep_model::StreamName,
 }
 
+/// An effect on another run that was decided with a commit and is not delivered yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// The run that caused it.
+    pub stream: StreamNumber,
+    /// Its key; the order of keys is the order in which the run caused its effects.
+    pub key: String,
+    /// What is to be done. Only whoever delivers it knows what it means.
+    pub effect: Payload,
+}
+
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
@@ -53,6 +65,8 @@ pub enum Row {
     Rpc(RpcRow),
     /// A used idempotency key.
     Idempotency(IdempotencyRow),
+    /// An effect on another run.
+    Outbox(OutboxRow),
 }
 
 /// What a row is found by.
@@ -64,6 +78,8 @@ pub enum RowKey {
     Rpc(StreamNumber, RpcId),
     /// A used idempotency key.
     Idempotency(Name, String),
+    /// An effect on another run.
+    Outbox(StreamNumber, String),
 }
 
 impl Row {
@@ -74,6 +90,7 @@ impl Row {
             Self::Timer(timer) => RowKey::Timer(timer.clone()),
             Self::Rpc(rpc) => RowKey::Rpc(rpc.stream, rpc.id.clone()),
             Self::Idempotency(row) => RowKey::Idempotency(row.workflow.clone(), row.key.clone()),
+            Self::Outbox(row) => RowKey::Outbox(row.stream, row.key.clone()),
         }
     }
 
@@ -83,6 +100,7 @@ impl Row {
         match &mut self {
             Self::Timer(timer) => timer.stream = number,
             Self::Rpc(rpc) => rpc.stream = number,
+            Self::Outbox(row) => row.stream = number,
             Self::Idempotency(_) => {}
         }
         self

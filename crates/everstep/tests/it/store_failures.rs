@@ -6,8 +6,9 @@ use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{Ctx, Engine, ErrorCode, hours, millis, minutes, secs};
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, MemoryStore, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, MemoryStore, OutboxRow,
+    Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery,
+    TimerRow,
 };
 use futures_util::future::join;
 
@@ -54,6 +55,7 @@ impl<S: Store> Store for Failing<S> {
         commit(batch: Vec<Commit>) -> Vec<Outcome>, failing by commits;
         read(request: ReadRequest) -> Option<Page>, failing by reads;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>, failing by reads;
+        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>, failing by reads;
     }
 
     fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {

@@ -14,6 +14,7 @@ use everstep_store::{
 };
 
 use crate::cache::{ByNumber, HeadCache};
+use crate::effects::EffectKey;
 use crate::keys;
 use crate::leases::Leases;
 use crate::tables::Tables;
@@ -36,6 +37,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) lookups: HashMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) timers: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) earliest_timer: Option<Timestamp>,
+    /// Effects that appear, or go.
+    pub(crate) effects: HashMap<EffectKey, bool>,
 }
 
 /// The head of a stream that the batch is about.
@@ -68,6 +71,7 @@ impl<'a> Stage<'a> {
             lookups: HashMap::new(),
             timers: BTreeMap::new(),
             earliest_timer: None,
+            effects: HashMap::new(),
         }
     }
 
@@ -201,6 +205,10 @@ impl<'a> Stage<'a> {
     }
 
     fn stage_row(&mut self, key: &RowKey, row: Option<&Row>) {
+        if let RowKey::Outbox(stream, effect) = key {
+            self.effects
+                .insert((*stream, effect.clone()), row.is_some());
+        }
         if let RowKey::Timer(timer) = key {
             let (key, value) = keys::timer(timer);
             if row.is_some() {

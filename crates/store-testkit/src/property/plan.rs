@@ -116,6 +116,7 @@ pub(super) enum Kept {
     Timer(u8),
     Rpc(u8),
     Idempotency(u8),
+    Outbox(u8),
 }
 
 pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
@@ -273,5 +274,6 @@ fn kept() -> impl Strategy<Value = Kept> {
         (0u8..12).prop_map(Kept::Timer),
         (0..FEW).prop_map(Kept::Rpc),
         (0..FEW).prop_map(Kept::Idempotency),
+        (0..FEW).prop_map(Kept::Outbox),
     ]
 }

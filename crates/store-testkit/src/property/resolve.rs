@@ -230,6 +230,7 @@ pub(super) fn row(kept: Kept, stream: StreamNumber) -> Row {
         }
         Kept::Rpc(n) => Row::Rpc(sample::rpc(stream, &"r".repeat(usize::from(n)))),
         Kept::Idempotency(n) => sample::idempotency(&workflow(n), "key", &format!("s{stream}")),
+        Kept::Outbox(n) => Row::Outbox(sample::effect(stream, &"e".repeat(usize::from(n)))),
     }
 }
 
@@ -238,7 +239,8 @@ pub(super) fn keys(numbers: &[StreamNumber]) -> Vec<RowKey> {
     let mut keys = Vec::new();
     for number in numbers {
         let timers = (0..12).map(Kept::Timer);
-        let rest = (0..super::plan::FEW).flat_map(|n| [Kept::Rpc(n), Kept::Idempotency(n)]);
+        let rest = (0..super::plan::FEW)
+            .flat_map(|n| [Kept::Rpc(n), Kept::Idempotency(n), Kept::Outbox(n)]);
         keys.extend(timers.chain(rest).map(|kept| row(kept, *number).key()));
     }
     keys
