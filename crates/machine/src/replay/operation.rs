@@ -120,6 +120,8 @@ pub(super) struct ChildOp {
     pub(super) run: RunId,
     pub(super) on_close: ParentClose,
     pub(super) deadline: Option<Timestamp>,
+    /// Whether its resolution is decided, so that nothing becomes of the child by dropping the operation.
+    pub(super) settled: bool,
 }
 
 /// A row that an operation left in the store and that nothing needs any more.
@@ -209,6 +211,19 @@ impl Operations {
             | Kind::Race
             | Kind::Loop
             | Kind::Child(_)
+            | Kind::Rollback => None,
+        }
+    }
+
+    pub(super) fn child_mut(&mut self, id: OpId) -> Option<&mut ChildOp> {
+        match &mut self.open.get_mut(&id)?.kind {
+            Kind::Child(child) => Some(child),
+            Kind::Step(_)
+            | Kind::Sleep { .. }
+            | Kind::Wait { .. }
+            | Kind::Rpc { .. }
+            | Kind::Race
+            | Kind::Loop
             | Kind::Rollback => None,
         }
     }
