@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
-use everstep_store::{Bus, Commit, Hint, LeaseChange, ReadRequest, Store, StoreError, TimerRow};
+use everstep_store::{
+    Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, Store, StoreError, TimerRow,
+};
 
 use tokio::sync::{Notify, OnceCell};
 
@@ -12,6 +15,7 @@ use crate::activation::{Offer, Worker};
 use crate::committer::Committer;
 use crate::error::EngineError;
 use crate::hot::HotRuns;
+use crate::outbox::Outbox;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
@@ -31,6 +35,7 @@ pub(crate) struct Core {
     pub(crate) committer: Committer,
     pub(crate) hot: HotRuns,
     pub(crate) timers: TimerQueue,
+    pub(crate) outbox: Outbox,
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
@@ -42,6 +47,7 @@ pub(crate) struct Core {
 pub(crate) struct Effects {
     timers: Vec<TimerRow>,
     emissions: Vec<Emission>,
+    outbox: Vec<OutboxRow>,
     closed: bool,
 }
 
@@ -58,9 +64,14 @@ impl Effects {
                 }),
                 _ => None,
             });
+        let caused = commit.put.iter().filter_map(|row| match row {
+            Row::Outbox(row) => Some(row.clone()),
+            Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) => None,
+        });
         Self {
             timers,
             emissions: emitted.collect(),
+            outbox: caused.collect(),
             closed: commit.close,
         }
     }
@@ -74,7 +85,7 @@ impl Drop for Core {
 }
 
 impl Core {
-    /// The engine's own books after a commit: timers, watchers, subscribers, other nodes.
+    /// The engine's own books after a commit: timers, watchers, subscribers, effects on other runs, other nodes.
     pub(crate) fn committed(&self, stream: StreamNumber, effects: Effects) {
         for mut timer in effects.timers {
             timer.stream = stream;
@@ -88,6 +99,9 @@ impl Core {
             self.watchers.emit(emission);
         }
         self.watchers.grew(stream, effects.closed);
+        let own = |row| OutboxRow { stream, ..row };
+        let caused = effects.outbox.into_iter().map(own);
+        self.outbox.caused(caused.collect());
         if !self.store.describe().exclusive {
             self.bus.publish(Hint::Grew(stream));
         }
@@ -101,6 +115,12 @@ impl Core {
             .iter()
             .find(|(offer, _)| offered(offer))
             .map(|(_, worker)| worker)
+    }
+
+    /// How long runs of a workflow may take, as the worker says that offers it here.
+    pub(crate) fn deadline_of(&self, workflow: &Name) -> Option<Duration> {
+        let version = self.newest_version(workflow)?;
+        self.worker(workflow, version)?.deadline(workflow)
     }
 
     /// The newest version of a workflow offered here.

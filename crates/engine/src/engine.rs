@@ -65,6 +65,7 @@ impl Engine {
             committer: Committer::default(),
             hot: Default::default(),
             timers: Default::default(),
+            outbox: Default::default(),
             watchers: Default::default(),
             closing: AtomicBool::new(false),
             stopping: Default::default(),
@@ -86,8 +87,14 @@ impl Engine {
             }
         };
         let hints = core.bus.subscribe(Box::new(follow));
-        core.spawn(Box::pin(core.clone().run_timers()));
         core.spawn(Box::pin(core.clone().keep_lease()));
+        core.spawn(Box::pin(core.clone().run_outbox()));
+        if let Err(error) = core.settle_outbox().await {
+            core.shutdown().await;
+            return Err(error.into());
+        }
+        core.spawn(Box::pin(core.clone().keep_sweeping_outbox()));
+        core.spawn(Box::pin(core.clone().run_timers()));
         core.spawn(Box::pin(core.clone().keep_sweeping()));
         core.spawn(Box::pin(core.clone().evict_idle()));
         if let Err(error) = core.recover().await {

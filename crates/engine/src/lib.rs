@@ -15,6 +15,7 @@ mod hot;
 mod inspect;
 mod lease;
 mod mailbox;
+mod outbox;
 mod projection;
 mod recovery;
 mod resume;

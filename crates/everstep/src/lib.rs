@@ -29,12 +29,12 @@ pub use client::{ListRuns, RunPage};
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declare::{Declaration, Declare};
 pub use engine::{Engine, EngineBuilder, OpenError};
-pub use error::{Error, Result};
+pub use error::{ChildFailure, Error, Result, Source};
 pub use event::{Accepts, Event};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use operation::{
-    BestEffort, EventReceived, EventWait, EventWithin, Received, RpcCall, RpcWithin, Sleep, Step,
-    StepContext, TryStep,
+    BestEffort, Child, ChildWithin, DetachedChild, EventReceived, EventWait, EventWithin, Received,
+    RpcCall, RpcWithin, Sleep, Step, StepContext, TryStep,
 };
 pub use options::{Options, Retry};
 pub use rpc::Rpc;

@@ -17,7 +17,7 @@ pub use overview::{
     StepView, WaitView,
 };
 pub use replay::{
-    CallSite, ChildCall, Divergence, EventTaken, Halt, LeftChild, Obsolete, OpId, Replay,
+    CallSite, ChildCall, ChildEnd, Divergence, EventTaken, Halt, LeftChild, Obsolete, OpId, Replay,
     Resolution, RunFacts, StepFailure, StepStart, Turn, WaitFor,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};

@@ -3,6 +3,7 @@
 //! Each is called when it is first polled, stays pending until its record comes back from the journal, and is reported
 //! as dropped if the code gives it up before that.
 
+mod child;
 mod event;
 mod handle;
 mod rpc;
@@ -10,6 +11,7 @@ mod sleep;
 mod step;
 mod step_failure;
 
+pub use child::{Child, ChildWithin, DetachedChild};
 pub use event::{EventReceived, EventWait, EventWithin, Received};
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;

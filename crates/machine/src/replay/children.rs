@@ -14,7 +14,7 @@ use super::Replay;
 use super::control::cancelled;
 use super::divergence::CallSite;
 use super::memo::Remembered;
-use super::operation::{ChildOp, Kind, OpId, Resolution};
+use super::operation::{ChildEnd, ChildOp, Kind, OpId, Resolution};
 
 /// A child that the code starts.
 #[derive(Clone, Debug)]
@@ -65,6 +65,15 @@ impl KnownChild {
         }
     }
 
+    /// What its operation resolves to in a later pass.
+    pub(super) fn resolution(
+        &self,
+        location: &Location,
+        outcome: Option<ChildOutcome>,
+    ) -> Resolution {
+        ended(location, &self.run, outcome)
+    }
+
     pub(super) fn is_finished_by(&self, record: &ChildFinished) -> bool {
         record.run.as_ref().is_none_or(|run| *run == self.run)
     }
@@ -93,8 +102,8 @@ impl Replay {
                 if !known.left || call.id.as_ref() == Some(&known.run) =>
             {
                 if let Some(outcome) = known.outcome {
+                    let resolution = ended(&location, &known.run, Some(outcome));
                     let kind = child(known.run, call.on_close, None);
-                    let resolution = Resolution::Child(Some(outcome));
                     return Some(self.open_resolved(location, kind, resolution));
                 }
                 (run, deadline) = (known.run, known.deadline);
@@ -200,18 +209,25 @@ impl Replay {
         if is_other || std::mem::replace(&mut child.settled, true) {
             return;
         }
+        let resolution = ended(&record.location, &child.run, Some(record.outcome));
         self.obsolete.extend(rows);
-        let resolution = Resolution::Child(Some(record.outcome));
         self.pending.push_back((op, resolution));
     }
 
     /// The time for which the code waits for a child is over.
     pub(super) fn fold_child_timed_out(&mut self, op: OpId, due: Timestamp) {
-        let child = self.operations.child_mut(op);
-        if child.is_some_and(|child| !child.settled && child.deadline == Some(due)) {
-            self.give_up_child(op);
-            self.pending.push_back((op, Resolution::Child(None)));
+        let Some(operation) = self.operations.get(op) else {
+            return;
+        };
+        let Kind::Child(child) = &operation.kind else {
+            return;
+        };
+        if child.settled || child.deadline != Some(due) {
+            return;
         }
+        let resolution = ended(&operation.location, &child.run, None);
+        self.give_up_child(op);
+        self.pending.push_back((op, resolution));
     }
 
     /// The operation of a child is about to be resolved by something else than the child's end.
@@ -255,6 +271,15 @@ fn child(run: RunId, on_close: ParentClose, deadline: Option<Timestamp>) -> Kind
         deadline,
         settled: false,
     })
+}
+
+/// What the operation of a child resolves to.
+fn ended(location: &Location, run: &RunId, outcome: Option<ChildOutcome>) -> Resolution {
+    Resolution::Child(Box::new(ChildEnd {
+        location: location.clone(),
+        run: run.clone(),
+        outcome,
+    }))
 }
 
 fn started(

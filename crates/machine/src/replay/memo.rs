@@ -156,7 +156,7 @@ impl Memo {
                 Remembered::Resolved("rpc_requested", Resolution::Answer(None))
             }
             Some(Remembered::Child(known)) if !known.left => {
-                Remembered::Resolved("child_started", Resolution::Child(None))
+                Remembered::Resolved("child_started", known.resolution(location, None))
             }
             _ => return,
         };
@@ -173,11 +173,8 @@ impl Memo {
         if known.left {
             known.outcome = Some(record.outcome.clone());
         } else {
-            let outcome = Resolution::Child(Some(record.outcome.clone()));
-            self.put(
-                &record.location,
-                Remembered::Resolved("child_started", outcome),
-            );
+            let end = known.resolution(&record.location, Some(record.outcome.clone()));
+            self.put(&record.location, Remembered::Resolved("child_started", end));
         }
     }
 

@@ -37,7 +37,7 @@ pub use call::WaitFor;
 pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
-pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use operation::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
 pub use step::StepStart;
 
 use control::Pause;

@@ -38,6 +38,17 @@ pub struct EventTaken {
     pub time: Timestamp,
 }
 
+/// What a child came to, as the operation that waited for it sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChildEnd {
+    /// The operation.
+    pub location: Location,
+    /// The child.
+    pub run: RunId,
+    /// How it ended; none if the run stopped waiting for it.
+    pub outcome: Option<ChildOutcome>,
+}
+
 /// What an operation resolves to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolution {
@@ -56,7 +67,7 @@ pub enum Resolution {
     /// A loop goes on with a later iteration: those before are no longer in the journal.
     Iteration(u64, Payload),
     /// A child ended, or the run stopped waiting for it.
-    Child(Option<ChildOutcome>),
+    Child(Box<ChildEnd>),
     /// An explicit rollback is over, and what kept it from undoing everything.
     RolledBack(Option<Failure>),
     /// The operation was not done: the run is being cancelled, or an operator made the operation fail.
