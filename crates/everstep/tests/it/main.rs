@@ -8,6 +8,8 @@
 
 mod bad_input;
 mod batches;
+mod child_policies;
+mod children;
 mod declared;
 mod divergence;
 mod events;
