@@ -20,6 +20,8 @@ use crate::core::Core;
 const PAGE: usize = 1_000;
 /// How long a lane rests after its first failure; twice as long after each further one.
 const REST: Duration = Duration::from_millis(500);
+/// How long it rests at most.
+const REST_MAX: Duration = Duration::from_secs(30);
 
 #[derive(Default)]
 pub(crate) struct Outbox(Mutex<State>);
@@ -213,9 +215,7 @@ impl Core {
     fn rest_lane(self: &Arc<Self>, lane: Lane, failures: u32) {
         let core = self.clone();
         let doublings = failures.saturating_sub(1).min(16);
-        let rest = REST
-            .saturating_mul(1 << doublings)
-            .min(self.settings.sweep_interval);
+        let rest = REST.saturating_mul(1 << doublings).min(REST_MAX);
         self.spawn(Box::pin(async move {
             core.rest(rest).await;
             core.outbox.change(|lanes| lanes.rested(lane));
