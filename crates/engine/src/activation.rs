@@ -4,7 +4,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use everstep_machine::Obsolete;
+use everstep_machine::{LeftChild, Obsolete};
+use everstep_model::record::ParentLink;
 use everstep_model::{
     Entry, ExecutorSeq, Generation, Name, Record, RecordNumber, RunId, RunStatus, StreamNumber,
     Timestamp,
@@ -16,6 +17,7 @@ use everstep_store::{
 
 use crate::core::{Core, Effects};
 use crate::mailbox::Mailbox;
+use crate::outbox::Cause;
 use crate::projection;
 use crate::settings::Settings;
 
@@ -32,6 +34,11 @@ pub struct Offer {
 pub trait Worker: Send + Sync + 'static {
     /// What it can execute.
     fn offers(&self) -> Vec<Offer>;
+
+    /// How long runs of a workflow may take that nobody said more about, counted from their creation.
+    fn deadline(&self, _workflow: &Name) -> Option<std::time::Duration> {
+        None
+    }
 
     /// Executes a run until it ends, is lost, or is evicted. The future is polled as a task of its own.
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()>;
@@ -69,6 +76,8 @@ pub struct Append {
     pub progress: bool,
     /// Rows that nothing needs any more.
     pub obsolete: Vec<Obsolete>,
+    /// Children that the run no longer waits for.
+    pub left: Vec<LeftChild>,
 }
 
 /// What the engine tells an executor.
@@ -111,6 +120,7 @@ pub struct Activation {
     pub(crate) stream: StreamNumber,
     pub(crate) core: Arc<Core>,
     pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) parent: Option<ParentLink>,
     pub(crate) fence: Fence,
     pub(crate) seq: ExecutorSeq,
 }
@@ -155,6 +165,13 @@ impl Activation {
         commit
             .delete
             .extend(obsolete.map(|row| projection::obsolete_key(row, self.stream)));
+        let cause = Cause {
+            stream: self.stream,
+            run: &self.run,
+            generation: self.generation,
+            parent: self.parent.as_ref(),
+        };
+        commit.put = cause.effects(&append.records, &append.left, append.seen);
         commit.records = append.records;
         let timers = projection::project(&mut commit, self.stream);
         let effects = Effects::of(&self.run, &commit, timers);

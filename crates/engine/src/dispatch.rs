@@ -15,6 +15,7 @@ use everstep_store::{
 use crate::activation::{Activation, Message, Worker};
 use crate::core::Core;
 use crate::mailbox::Mailbox;
+use crate::outbox;
 
 /// A run that this node may execute.
 pub(crate) struct Claimed {
@@ -155,6 +156,7 @@ impl Core {
             run: claimed.run,
             generation: claimed.generation,
             workflow: claimed.workflow,
+            parent: outbox::parent_of(&journal),
             journal,
             cautious: claimed.takeovers > 0,
             stream: claimed.stream,

@@ -69,6 +69,7 @@ impl Engine {
             committer: Committer::default(),
             hot: Default::default(),
             timers: Default::default(),
+            outbox: Default::default(),
             watchers: Default::default(),
             failures,
             closing: AtomicBool::new(false),
@@ -95,8 +96,14 @@ impl Engine {
         if let Some(telling) = telling {
             core.spawn(Box::pin(telling));
         }
-        core.spawn(Box::pin(core.clone().run_timers()));
         core.spawn(Box::pin(core.clone().keep_lease()));
+        core.spawn(Box::pin(core.clone().run_outbox()));
+        if let Err(error) = core.settle_outbox().await {
+            core.shutdown().await;
+            return Err(error.into());
+        }
+        core.spawn(Box::pin(core.clone().keep_sweeping_outbox()));
+        core.spawn(Box::pin(core.clone().run_timers()));
         core.spawn(Box::pin(core.clone().keep_sweeping()));
         core.spawn(Box::pin(core.clone().evict_idle()));
         core.spawn(Box::pin(core.clone().keep_retention()));

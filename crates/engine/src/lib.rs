@@ -18,6 +18,7 @@ mod hot;
 mod inspect;
 mod lease;
 mod mailbox;
+mod outbox;
 mod projection;
 mod recovery;
 mod runtime;

@@ -133,6 +133,11 @@ fn project_record(
             }
         }
         Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
+        Body::ChildStarted(r) => {
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Child, Some(&r.location)));
+            }
+        }
         Body::StepFailed(r) => {
             if let Some(due) = r.retry_at {
                 set(commit, timer(due, TimerPurpose::Retry, Some(&r.location)));
@@ -163,7 +168,6 @@ fn project_record(
         | Body::RaceWon(_)
         | Body::LoopAdvanced(_)
         | Body::SwitchChosen(_)
-        | Body::ChildStarted(_)
         | Body::Sent(_)
         | Body::Replied(_)
         | Body::StateChanged(_)

@@ -202,6 +202,14 @@ impl Core {
                     .tell(stream, crate::activation::Message::Grew, false);
             }
             Hint::Timer(due) => self.timers.hint(due),
+            Hint::Outbox(stream) => {
+                let core = self.clone();
+                self.spawn(Box::pin(async move {
+                    if let Err(error) = core.follow_outbox(stream).await {
+                        tracing::warn!(%error, %stream, "effects could not be read");
+                    }
+                }));
+            }
             Hint::Ready(stream) => {
                 let core = self.clone();
                 self.spawn(Box::pin(async move {

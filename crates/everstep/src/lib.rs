@@ -30,18 +30,19 @@ mod workflow;
 
 pub use client::{ListRuns, RunPage};
 pub use control::{
-    BulkRuns, Cancel, EditStep, FailOperation, Fork, Plain, Request, RestartFrom, SkipStep, Verb,
+    BulkRuns, Cancel, ControlRequest, EditStep, FailOperation, Fork, Plain, RestartFrom, SkipStep,
+    Verb,
 };
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declare::{Declaration, Declare};
 pub use engine::{Engine, EngineBuilder, OpenError};
-pub use error::{BranchFailure, BranchesFailure, Error, Result, Source};
+pub use error::{BranchFailure, BranchesFailure, ChildFailure, Error, Result, Source};
 pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use operation::{
-    AnyEventWait, AnyEventWithin, BestEffort, Branch, Each, EventBatch, EventReceived, EventWait,
-    EventWithin, Join, Race, Received, RpcCall, RpcWithin, Settled, Sleep, Step, StepContext,
-    Switch, TryEvent, TryStep, Won,
+    AnyEventWait, AnyEventWithin, BestEffort, Branch, Child, ChildWithin, DetachedChild, Each,
+    EventBatch, EventReceived, EventWait, EventWithin, Join, Race, Received, RpcCall, RpcWithin,
+    Settled, Sleep, Step, StepContext, Switch, TryEvent, TryStep, Won,
 };
 pub use options::{Options, Retry};
 pub use request::RequestError;

@@ -23,8 +23,8 @@ pub use overview::{
     StepView, WaitView,
 };
 pub use replay::{
-    CallSite, Divergence, EventTaken, Halt, Obsolete, OpId, Replay, Resolution, RunFacts,
-    StepFailure, StepStart, Turn, WaitFor,
+    CallSite, ChildCall, ChildEnd, Divergence, EventTaken, Halt, LeftChild, Obsolete, OpId, Replay,
+    Resolution, RunFacts, StepFailure, StepStart, Turn, WaitFor,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
 pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};

@@ -14,6 +14,7 @@ mod cache;
 mod coding;
 mod commit;
 mod due;
+mod effects;
 mod extent;
 mod failure;
 mod format;

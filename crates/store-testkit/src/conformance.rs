@@ -136,6 +136,17 @@ macro_rules! conformance {
                 long_keys_are_kept_apart,
                 deleting_nothing_is_no_error,
             ];
+            outbox: [
+                an_effect_comes_back_as_it_was,
+                effects_come_by_stream_and_key,
+                paging_gives_every_effect_once,
+                a_deleted_effect_is_gone,
+                a_closing_commit_may_leave_effects,
+                a_closed_stream_lets_its_rows_go,
+                a_closed_stream_takes_nothing_but_deletes,
+                effects_of_a_creation_belong_to_the_new_stream,
+                a_refused_commit_leaves_no_effect,
+            ];
         }
     };
     (@topics $open:path; $($topic:ident: [$($case:ident),* $(,)?];)*) => {
@@ -185,6 +196,7 @@ macro_rules! reopening {
             a_removal_is_remembered,
             what_is_gone_stays_gone,
             a_status_change_alone_is_remembered,
+            effects_are_what_they_were,
         }
     };
     (@cases $place:path; $($case:ident),* $(,)?) => {

@@ -111,7 +111,8 @@ pub struct Commit {
     pub guards: Vec<Guard>,
     /// An id of the sender's choice. If the stream has seen it, the answer is the original outcome.
     pub dedup: Option<String>,
-    /// What is appended. A closed stream takes nothing.
+    /// What is appended. A closed stream takes nothing; a commit that only deletes rows is no such thing, because what a
+    /// run left behind is cleared away after its end.
     pub records: Vec<Record>,
     /// The right to execute.
     pub lease: LeaseChange,
@@ -157,5 +158,20 @@ impl Commit {
             delete: Vec::new(),
             drop: Vec::new(),
         }
+    }
+
+    /// Whether it does nothing but delete rows, which a closed stream allows.
+    #[must_use]
+    pub fn only_deletes(&self) -> bool {
+        !self.delete.is_empty()
+            && self.records.is_empty()
+            && self.put.is_empty()
+            && self.drop.is_empty()
+            && self.run.is_none()
+            && self.status.is_none()
+            && self.ready.is_none()
+            && !self.close
+            && self.lease == LeaseChange::Keep
+            && self.author == Author::Inbox
     }
 }

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::head::Head;
 use crate::list::{ListPage, ListQuery};
 use crate::outcome::Outcome;
-use crate::row::{Row, RowKey, TimerRow};
+use crate::row::{OutboxRow, Row, RowKey, TimerRow};
 
 /// A future that can be kept behind `dyn Store`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -96,7 +96,7 @@ pub struct Description {
 /// ```text
 ///   executor ──┐                       ┌─ journal   (stream number, record number) → frame
 ///   sender   ──┼─ commit(batch) ──────▶├─ head, list row, ready mark
-///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys
+///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys, outbox
 ///                  when it returns
 /// ```
 ///
@@ -156,6 +156,13 @@ pub trait Store: Send + Sync + 'static {
         after: Option<StreamNumber>,
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>>;
+
+    /// Effects that are not delivered yet, by stream and key, those after `after`.
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>>;
 
     /// One row.
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>>;

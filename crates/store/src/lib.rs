@@ -28,4 +28,4 @@ pub use judge::{Liveness, Verdict, judge, judge_removal, judge_superseded};
 pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;
 pub use outcome::{Outcome, Refusal};
-pub use row::{GenerationRow, IdempotencyRow, Row, RowKey, RpcRow, TimerRow};
+pub use row::{GenerationRow, IdempotencyRow, OutboxRow, Row, RowKey, RpcRow, TimerRow};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_engine::{Activation, Append, Message, Then};
-use everstep_machine::{Halt, Obsolete, Replay, Turn};
+use everstep_machine::{Halt, LeftChild, Obsolete, Replay, Turn};
 use everstep_model::{Body, Entry, Payload, Record, RecordNumber, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
@@ -30,6 +30,8 @@ struct InFlight {
     then: Then,
     /// Rows of dropped operations that go with it.
     obsolete: Vec<Obsolete>,
+    /// Children that the code no longer waits for, as its records say.
+    left: Vec<LeftChild>,
 }
 
 /// Whether the executor's task goes on.
@@ -103,10 +105,9 @@ impl Executor {
                 self.conclusion = None;
                 if let Some(in_flight) = self.in_flight.take() {
                     self.unsent.splice(0..0, in_flight.records);
-                    self.shared
-                        .state()
-                        .replay
-                        .put_back_obsolete(in_flight.obsolete);
+                    let mut state = self.shared.state();
+                    state.replay.put_back_obsolete(in_flight.obsolete);
+                    state.replay.put_back_left_children(in_flight.left);
                 }
                 self.extend_foreign(entries);
             }
@@ -354,8 +355,11 @@ impl Executor {
         let mut state = self.shared.state();
         let dropped = state.replay.take_obsolete();
         let mut obsolete = dropped.clone();
+        let given_up = state.replay.take_left_children();
+        let mut left = given_up.clone();
         if matches!(then, Then::End(_) | Then::EndAnyway(_)) {
             obsolete.extend(state.replay.remaining_rows());
+            left.extend(state.replay.remaining_children());
         }
         let (seen, inbox_seen) = (state.replay.known(), state.replay.inbox_known());
         drop(state);
@@ -365,6 +369,7 @@ impl Executor {
             closing: closing.clone(),
             then,
             obsolete: dropped,
+            left: given_up,
         });
         let mut records = records;
         records.extend(closing);
@@ -375,6 +380,7 @@ impl Executor {
             inbox_seen,
             progress,
             obsolete,
+            left,
         });
     }
 

@@ -4,6 +4,7 @@
 //! as dropped if the code gives it up before that.
 
 mod branches;
+mod child;
 mod event;
 mod event_forms;
 mod handle;
@@ -15,6 +16,7 @@ mod switch;
 mod try_scope;
 
 pub use branches::{Branch, Each, Join, Race, Settled, Won};
+pub use child::{Child, ChildWithin, DetachedChild};
 pub use event::{EventReceived, EventWait, EventWithin, Received};
 pub use event_forms::{AnyEventWait, AnyEventWithin, EventBatch, TryEvent};
 pub use rpc::{RpcCall, RpcWithin};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page, ReadRequest,
-    ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 /// A store in the hands of one process.
@@ -94,6 +94,7 @@ impl Store for Plug {
         list(query: ListQuery) -> ListPage;
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
+        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
         row(key: RowKey) -> Option<Row>;
         retire(node: NodeId) -> ();
     }

@@ -217,6 +217,7 @@ pub(crate) fn child_finished(location: &str) -> ChildFinished {
     ChildFinished {
         location: at(location),
         outcome: ChildOutcome::Completed(Payload::null()),
+        run: None,
     }
 }
 

@@ -361,7 +361,7 @@ impl Replay {
         self.names.user(text)
     }
 
-    fn write(
+    pub(super) fn write(
         &mut self,
         scope: &Scope,
         name: &str,
@@ -455,6 +455,7 @@ impl Replay {
             Remembered::Version(_) => "version_chosen",
             Remembered::Won(_) => "race_won",
             Remembered::Chosen(_) => "switch_chosen",
+            Remembered::Child(_) => "child_started",
         };
         self.halt(Halt::Diverged(Box::new(Divergence {
             record: None,

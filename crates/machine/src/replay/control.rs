@@ -192,6 +192,7 @@ impl Replay {
         if let Some(operation) = self.operations.get(op) {
             self.obsolete.extend(operation.rows());
             self.mailbox.forget(op);
+            self.give_up_child(op);
         }
     }
 }

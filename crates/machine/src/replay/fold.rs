@@ -272,7 +272,7 @@ impl Replay {
             }
             (TimerPurpose::Rpc, Kind::Rpc { .. }) => self.end_rpc(op, None),
             (TimerPurpose::Child, Kind::Child(_)) => {
-                self.pending.push_back((op, Resolution::Child(None)));
+                self.fold_child_timed_out(op, record.due);
             }
             // A timer of something that is over, or of the run itself.
             (

@@ -35,9 +35,10 @@ use everstep_model::{
 use rustc_hash::FxHashMap;
 
 pub use call::WaitFor;
+pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
-pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use operation::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
 pub use step::StepStart;
 
 use control::Pause;
@@ -140,6 +141,8 @@ pub struct Replay {
     cautious: bool,
     /// Rows of dropped operations, to be deleted with the next commit.
     obsolete: Vec<Obsolete>,
+    /// Children the code no longer waits for, to be told with the next commit.
+    left: Vec<LeftChild>,
     outgoing: Vec<Body>,
     /// Whether something outgoing must be durable before the code goes on.
     strict: bool,
@@ -182,6 +185,7 @@ impl Replay {
             dry: false,
             cautious: false,
             obsolete: Vec::new(),
+            left: Vec::new(),
             outgoing: Vec::new(),
             strict: false,
         };

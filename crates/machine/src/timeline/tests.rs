@@ -386,8 +386,8 @@ fn a_child_lasts_until_it_ends() {
         Some(1),
     );
     let failed = ChildFinished {
-        location: at("c:0"),
         outcome: ChildOutcome::Failed(failure("lost")),
+        ..child_finished("c:0")
     };
     check([failed.into()], "Child `c:0` failed: lost", None);
 }

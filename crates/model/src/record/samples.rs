@@ -94,6 +94,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         ChildFinished {
             location: location.clone(),
             outcome: ChildOutcome::Failed(failure()),
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         PauseRequested {

@@ -16,6 +16,7 @@ use everstep_store::{
 };
 
 use crate::cache::{ByNumber, HeadCache};
+use crate::effects::EffectKey;
 use crate::keys;
 use crate::leases::Leases;
 use crate::tables::Tables;
@@ -42,6 +43,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) earliest_timer: Option<Timestamp>,
     /// Streams that could not be read: their later commits must not overtake the one that was refused for it.
     unreadable: ByNumber<StoreError>,
+    /// Effects that appear, or go.
+    pub(crate) effects: HashMap<EffectKey, bool>,
 }
 
 /// The head of a stream that the batch is about.
@@ -78,6 +81,7 @@ impl<'a> Stage<'a> {
             timers: BTreeMap::new(),
             earliest_timer: None,
             unreadable: ByNumber::default(),
+            effects: HashMap::new(),
         }
     }
 
@@ -247,6 +251,10 @@ impl<'a> Stage<'a> {
     }
 
     fn stage_row(&mut self, key: &RowKey, row: Option<&Row>) {
+        if let RowKey::Outbox(stream, effect) = key {
+            self.effects
+                .insert((*stream, effect.clone()), row.is_some());
+        }
         if let RowKey::Timer(timer) = key {
             let (key, value) = keys::timer(timer);
             if row.is_some() {

@@ -7,6 +7,7 @@ pub mod fencing;
 pub mod inbox_guard;
 pub mod lease;
 pub mod list;
+pub mod outbox;
 pub mod read;
 pub mod ready;
 pub mod removal;

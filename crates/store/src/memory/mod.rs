@@ -19,7 +19,7 @@ use crate::error::StoreError;
 use crate::head::Head;
 use crate::list::{ListPage, ListQuery};
 use crate::outcome::Outcome;
-use crate::row::{Row, RowKey, TimerRow};
+use crate::row::{OutboxRow, Row, RowKey, TimerRow};
 use state::State;
 
 /// A store that lives in memory. Clones share it, so several engines of one process can work on the same runs.
@@ -97,6 +97,14 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
         done(self.state().ready(after, limit, self.now()))
+    }
+
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
+        done(self.state().outbox(after, limit))
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

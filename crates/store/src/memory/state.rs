@@ -13,7 +13,7 @@ use crate::head::Head;
 use crate::judge::{Liveness, Verdict, judge, judge_removal, judge_superseded};
 use crate::list::{Cursor, ListPage, ListQuery};
 use crate::outcome::{Outcome, Refusal};
-use crate::row::{Row, RowKey, TimerRow};
+use crate::row::{OutboxRow, Row, RowKey, TimerRow};
 
 use super::answers::Answers;
 
@@ -261,7 +261,7 @@ impl State {
         let rows = self.rows.range((from, Bound::Unbounded));
         let timers = rows.map_while(|(_, row)| match row {
             Row::Timer(timer) => Some(timer),
-            Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+            Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) | Row::Outbox(_) => None,
         });
         let due = timers.take_while(|timer| timer.due <= query.until);
         due.take(query.limit).cloned().collect()
@@ -287,6 +287,23 @@ impl State {
             })
         });
         ready.take(limit).collect()
+    }
+
+    pub(super) fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> Vec<OutboxRow> {
+        let from = match after {
+            Some((stream, key)) => Bound::Excluded(RowKey::Outbox(stream, key)),
+            None => Bound::Included(RowKey::Outbox(StreamNumber(0), String::new())),
+        };
+        let rows = self.rows.range((from, Bound::Unbounded));
+        let effects = rows.map_while(|(_, row)| match row {
+            Row::Outbox(row) => Some(row),
+            Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+        });
+        effects.take(limit).cloned().collect()
     }
 
     pub(super) fn row(&self, key: &RowKey) -> Option<Row> {

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use everstep_model::{Generation, NodeId, RunId, StreamName, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page, ReadRequest,
-    ReadyRun, Refusal, Row, RowKey, Store, StoreError, StreamRef, Target, TimerQuery, TimerRow,
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
+    ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StoreError, StreamRef, Target, TimerQuery,
+    TimerRow,
 };
 
 /// What cannot be read of a run.
@@ -97,7 +98,7 @@ impl<S: Store> Failing<S> {
 
     fn check_commit(&self, commit: &Commit) -> Result<(), StoreError> {
         match commit.target {
-            Target::Create(_) => Ok(()),
+            Target::Create(_) | Target::Remove(_) => Ok(()),
             Target::Stream(stream) => self.check(stream, &[Damage::Head, Damage::Row]),
         }
     }
@@ -142,6 +143,17 @@ impl<S: Store> Store for Failing<S> {
                 self.check(head.number, &[Damage::Head])?;
             }
             Ok(head)
+        })
+    }
+
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
+        Box::pin(async move {
+            failed(&self.reads)?;
+            self.inner.outbox(after, limit).await
         })
     }
 
