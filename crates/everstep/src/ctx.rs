@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::event::{Accepts, Event};
 use crate::execution::Shared;
-use crate::operation::{EventWait, RpcCall, Sleep, Step, StepContext, TryStep};
+use crate::operation::{EventWait, Rollback, RpcCall, Sleep, Step, StepContext, TryStep};
 use crate::rpc::Rpc;
 
 /// The workflow of a plain function: it accepts every event.
@@ -203,6 +203,21 @@ impl<W> Ctx<W> {
             &question,
             Caller::caller(),
         )
+    }
+
+    /// Undoes every step that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
+    /// nothing. If an undo fails for good, the rest is not undone and this is an error.
+    #[track_caller]
+    pub fn rollback(&self) -> Rollback {
+        Rollback::new(self.shared.clone(), self.scope.clone(), Caller::caller())
+    }
+
+    /// The point of no return: from here on a rollback runs only undos marked with [`Step::undo_internal`]; the others are
+    /// recorded as skipped.
+    #[track_caller]
+    pub fn no_return(&self) {
+        let site = Caller::caller();
+        self.shared.state().replay.no_return(&self.scope, site);
     }
 
     /// Leaves a line in the run's journal, for people who read it later.

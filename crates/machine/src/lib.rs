@@ -18,7 +18,7 @@ pub use overview::{
 };
 pub use replay::{
     CallSite, Divergence, EventTaken, Halt, Obsolete, OpId, Replay, Resolution, RunFacts,
-    StepFailure, StepStart, Turn, WaitFor,
+    StepFailure, StepStart, Turn, UndoStart, UndoState, WaitFor, undo_missing,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
 pub use why::{Reason, Why, why};

@@ -9,11 +9,14 @@ mod rpc;
 mod sleep;
 mod step;
 mod step_failure;
+mod undo;
 
 pub use event::{EventReceived, EventWait, EventWithin, Received};
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;
 pub use step::{BestEffort, Step, StepContext, TryStep};
 pub(crate) use step_failure::panic_text;
+pub use undo::{Rollback, Undo};
+pub(crate) use undo::{undo_panicked, undo_timed_out};
 
 pub(crate) use step_failure::payload_error_code;

@@ -23,6 +23,7 @@ mod records;
 mod replaying;
 mod results;
 mod retries;
+mod sagas;
 #[cfg(feature = "schema")]
 mod schemas;
 mod smoke;

@@ -338,7 +338,7 @@ impl Replay {
         self.names.user(text)
     }
 
-    fn write(
+    pub(super) fn write(
         &mut self,
         scope: &Scope,
         name: &str,
