@@ -8,6 +8,7 @@
 
 mod bad_input;
 mod batches;
+mod crash_points;
 mod declared;
 mod divergence;
 mod events;
@@ -24,6 +25,7 @@ mod replaying;
 mod results;
 mod retries;
 mod sagas;
+mod sagas_crashes;
 #[cfg(feature = "schema")]
 mod schemas;
 mod smoke;
