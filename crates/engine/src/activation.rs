@@ -49,6 +49,8 @@ pub trait Worker: Send + Sync + 'static {
 pub enum Then {
     /// It goes on.
     Continue,
+    /// It goes on with this status, and nothing came that was not folded.
+    GoOnAs(RunStatus),
     /// It waits for the inbox, and nothing came that was not folded.
     Suspend(RunStatus),
     /// It is parked until somebody acts.
@@ -224,6 +226,10 @@ impl std::fmt::Debug for Activation {
 fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
     match then {
         Then::Continue => {}
+        Then::GoOnAs(status) => {
+            commit.guards.push(Guard::InboxSeen(inbox_seen));
+            commit.status = Some(status);
+        }
         Then::Suspend(status) => {
             commit.guards.push(Guard::InboxSeen(inbox_seen));
             commit.lease = LeaseChange::Release;
@@ -263,7 +269,7 @@ fn settle(
     match outcome {
         Ok(Outcome::Committed { first, before, .. } | Outcome::Duplicate { first, before, .. }) => {
             match then {
-                Then::Continue => {}
+                Then::Continue | Then::GoOnAs(_) => {}
                 Then::Suspend(_) => core.hot_idle(stream),
                 Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => {
                     core.hot_gone(stream, mailbox)

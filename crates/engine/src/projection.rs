@@ -143,6 +143,11 @@ fn project_record(
                 set(commit, timer(due, TimerPurpose::Retry, Some(&r.location)));
             }
         }
+        Body::UndoFailed(r) => {
+            if let Some(due) = r.retry_at {
+                set(commit, timer(due, TimerPurpose::Undo, Some(&r.location)));
+            }
+        }
         Body::ExecutionRetried(r) => set(
             commit,
             timer(r.retry_at, TimerPurpose::ExecutionRetry, None),
@@ -178,7 +183,6 @@ fn project_record(
         | Body::NoReturn(_)
         | Body::UndoStarted(_)
         | Body::UndoCompleted(_)
-        | Body::UndoFailed(_)
         | Body::UndoSkipped(_)
         | Body::Paused(_)
         | Body::Resumed(_)

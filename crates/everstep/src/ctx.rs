@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::event::{Accepts, Event};
 use crate::execution::Shared;
-use crate::operation::{Child, EventWait, RpcCall, Sleep, Step, StepContext, TryStep};
+use crate::operation::{Child, EventWait, Rollback, RpcCall, Sleep, Step, StepContext, TryStep};
 use crate::rpc::Rpc;
 use crate::workflow::Workflow;
 
@@ -314,6 +314,21 @@ impl<W> Ctx<W> {
         let event = state.replay.name(event)?;
         state.replay.send(&self.scope, to, event, payload, site);
         Ok(())
+    }
+
+    /// Undoes every step that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
+    /// nothing. If an undo fails for good, the rest is not undone and this is an error.
+    #[track_caller]
+    pub fn rollback(&self) -> Rollback {
+        Rollback::new(self.shared.clone(), self.scope.clone(), Caller::caller())
+    }
+
+    /// The point of no return: from here on a rollback runs only undos marked with [`Step::undo_internal`]; the others are
+    /// recorded as skipped.
+    #[track_caller]
+    pub fn no_return(&self) {
+        let site = Caller::caller();
+        self.shared.state().replay.no_return(&self.scope, site);
     }
 
     /// Leaves a line in the run's journal, for people who read it later.

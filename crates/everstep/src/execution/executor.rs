@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_engine::{Activation, Append, Message, Then};
-use everstep_machine::{Halt, LeftChild, Obsolete, Replay, Turn};
-use everstep_model::{Body, Entry, Payload, Record, RecordNumber, Timestamp};
+use everstep_machine::{Halt, LeftChild, Obsolete, Replay, Turn, UndoState};
+use everstep_model::{Body, Entry, Failure, Payload, Record, RecordNumber, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
 use super::conclusion::{Conclusion, conclude};
+use super::rollback::Undoing;
 use super::root::RunningRoot;
 use super::shared::{Shared, SharedParts};
 use super::verify::second_look;
@@ -43,10 +44,13 @@ pub(super) enum Next {
 
 pub(crate) struct Executor {
     pub(super) activation: Activation,
-    definition: Arc<Definition>,
+    pub(super) definition: Arc<Definition>,
     pub(super) shared: Arc<Shared>,
     root: Option<RunningRoot>,
     pub(super) returned: Option<Result<Payload>>,
+    /// Why the run fails, whatever its code does.
+    pub(super) broken: Option<Failure>,
+    pub(super) undoing: Undoing,
     pub(super) conclusion: Option<Conclusion>,
     /// Records that happened and are not sent yet.
     pub(super) unsent: Vec<Record>,
@@ -57,7 +61,7 @@ pub(crate) struct Executor {
     pub(super) reading: Option<BoxFuture<'static, Result<Vec<Entry>, StoreError>>>,
     pub(super) read_again: bool,
     suspended: bool,
-    stopping: bool,
+    pub(super) stopping: bool,
     evicted: bool,
     /// Everything folded, kept in development mode for the second look.
     pub(super) history: Option<Vec<Entry>>,
@@ -83,6 +87,8 @@ impl Executor {
             shared: Shared::new(parts, replay),
             root: None,
             returned: None,
+            broken: None,
+            undoing: Undoing::default(),
             conclusion: None,
             unsent: Vec::new(),
             strict: false,
@@ -102,7 +108,9 @@ impl Executor {
             Message::Appended { first, before } => return self.appended(first, before),
             Message::Missed(entries) => {
                 // What was decided in ignorance of these is decided again.
-                self.conclusion = None;
+                if let Some(Conclusion::RollBack(_)) = self.conclusion.take() {
+                    self.shared.state().replay.retract_rollback();
+                }
                 if let Some(in_flight) = self.in_flight.take() {
                     self.unsent.splice(0..0, in_flight.records);
                     let mut state = self.shared.state();
@@ -150,7 +158,7 @@ impl Executor {
         });
         self.extend(own.collect());
         match in_flight.then {
-            Then::Continue => {
+            Then::Continue | Then::GoOnAs(_) => {
                 // The function begins again, from what the journal holds.
                 if let Some(Conclusion::Retry(_)) = self.conclusion.take() {
                     self.begin_again();
@@ -188,7 +196,12 @@ impl Executor {
                     self.shared.announce_cancellation();
                     break;
                 }
-                Turn::Broken(failure) => self.conclusion = Some(Conclusion::Broken(*failure)),
+                Turn::Broken(failure) => {
+                    self.drop_code();
+                    self.broken = Some(*failure);
+                    self.collect(now);
+                    break;
+                }
                 Turn::Ended(_) => return Next::Exit,
                 Turn::Pausing => break,
                 Turn::Paused => self.conclusion = Some(Conclusion::Paused),
@@ -225,7 +238,7 @@ impl Executor {
     }
 
     /// Takes what the machine wants written.
-    fn collect(&mut self, now: Timestamp) {
+    pub(super) fn collect(&mut self, now: Timestamp) {
         let (bodies, strict) = self.shared.state().replay.take_outgoing();
         self.strict |= strict;
         let records = bodies.into_iter().map(|body| Record { time: now, body });
@@ -267,6 +280,7 @@ impl Executor {
         }
         if self.conclusion.is_none() && self.reading.is_none() {
             self.conclusion = self.conclude_if_done();
+            self.work_on_undos(context);
         }
         if let Some(conclusion) = &self.conclusion {
             let now = self.activation.now();
@@ -287,24 +301,21 @@ impl Executor {
     fn conclude_if_done(&mut self) -> Option<Conclusion> {
         let state = self.shared.state();
         if state.replay.is_pausing() {
-            return state.replay.is_quiet().then_some(Conclusion::Pause);
+            let is_quiet = state.replay.is_quiet() && self.undoing.is_quiet();
+            return is_quiet.then_some(Conclusion::Pause);
         }
         drop(state);
-        if let Some(returned) = &self.returned {
-            let retries = self.shared.defaults().execution_retries;
-            let state = self.shared.state();
-            let conclusion =
-                Conclusion::of_return(returned, &state.replay, retries, self.activation.now());
-            drop(state);
-            return Some(self.look_again(conclusion));
+        if let Some(next) = self.conclude_ending() {
+            return next;
         }
         // What must be durable first resolves something.
         if self.strict {
             return None;
         }
         let state = self.shared.state();
-        let in_flight = !state.replay.steps_in_flight().is_empty();
-        let is_startable = !state.replay.startable().is_empty();
+        let undo = state.replay.undo_state();
+        let in_flight = !state.replay.steps_in_flight().is_empty() || undo == UndoState::InFlight;
+        let is_startable = !state.replay.startable().is_empty() || undo == UndoState::Due;
         if in_flight || (is_startable && !self.stopping) {
             return None;
         }
@@ -322,7 +333,7 @@ impl Executor {
     }
 
     /// In development mode: replays everything once more, and parks the run if the code does something else.
-    fn look_again(&mut self, conclusion: Conclusion) -> Conclusion {
+    pub(super) fn look_again(&mut self, conclusion: Conclusion) -> Conclusion {
         let Some(history) = &self.history else {
             return conclusion;
         };
@@ -423,6 +434,7 @@ impl Executor {
             root.watch(context);
         }
         self.work_on_steps();
+        self.work_on_undos(context);
         self.decide(context);
         if moved {
             Poll::Ready(Next::GoOn)
@@ -438,7 +450,10 @@ impl Executor {
 
 /// Whether an operation resolves, or comes nearer to it, by this record.
 fn is_progress(record: &Record) -> bool {
-    matches!(record.body, Body::StepCompleted(_) | Body::StepFailed(_))
+    matches!(
+        record.body,
+        Body::StepCompleted(_) | Body::StepFailed(_) | Body::UndoCompleted(_) | Body::UndoFailed(_)
+    )
 }
 
 impl Future for Executor {
@@ -449,6 +464,7 @@ impl Future for Executor {
             match self.poll_once(context) {
                 Poll::Ready(Next::Exit) => {
                     self.drop_code();
+                    self.shared.forget_undos();
                     return Poll::Ready(());
                 }
                 Poll::Ready(Next::GoOn) => {}

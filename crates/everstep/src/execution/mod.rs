@@ -4,8 +4,10 @@ mod cancellation;
 mod conclusion;
 mod executor;
 mod feed;
+mod rollback;
 mod root;
 mod shared;
+mod undos;
 mod verify;
 
 pub(crate) use cancellation::Cancellation;
@@ -13,5 +15,6 @@ pub(crate) use cancellation::Cancellation;
 pub(crate) use conclusion::run_failure;
 pub(crate) use executor::Executor;
 pub(crate) use shared::{Mocks, Shared, SharedParts};
+pub(crate) use undos::{GivenUndo, UndoInput, UndoWork, decode as decode_for_undo};
 #[cfg(feature = "testing")]
 pub(crate) use verify::{Verified, verify};

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use everstep_engine::Runtime;
-use everstep_machine::{FailureClass, OpId, Replay, Resolution, StepStart};
+use everstep_machine::{FailureClass, OpId, Replay, Resolution, StepStart, UndoStart};
 use everstep_model::{Failure, Generation, Name, Payload, RunId, limits};
 use rustc_hash::FxHashMap;
 
 use super::cancellation::Cancellation;
+use super::undos::{GivenUndo, Undos};
 use crate::ctx::RunMetadata;
 use crate::declare::Declaration;
 use crate::error::Result;
@@ -19,6 +20,9 @@ use crate::options::Options;
 pub(crate) trait Mocks: Send + Sync {
     /// The result of this attempt, if the test gives one.
     fn result(&self, start: &StepStart) -> Option<Result<Payload>>;
+
+    /// What this attempt to undo a step comes to, if the test says.
+    fn undo_result(&self, start: &UndoStart) -> Option<Result<()>>;
 }
 
 /// Where an execution gets things from.
@@ -41,6 +45,7 @@ pub(crate) struct Shared {
 
 pub(crate) struct State {
     pub(crate) replay: Replay,
+    pub(crate) undos: Undos,
     slots: FxHashMap<OpId, Slot>,
 }
 
@@ -88,6 +93,7 @@ impl Shared {
             cancellation: Arc::default(),
             state: Mutex::new(State {
                 replay,
+                undos: Undos::default(),
                 slots: FxHashMap::default(),
             }),
         })
@@ -115,6 +121,24 @@ impl Shared {
 
     pub(crate) fn mocked(&self, start: &StepStart) -> Option<Result<Payload>> {
         self.parts.mocks.as_ref()?.result(start)
+    }
+
+    pub(crate) fn mocked_undo(&self, start: &UndoStart) -> Option<Result<()>> {
+        self.parts.mocks.as_ref()?.undo_result(start)
+    }
+
+    /// The code says how to undo the step it has called.
+    pub(crate) fn give_undo(&self, op: OpId, undo: GivenUndo) {
+        let mut state = self.state();
+        if let Some(location) = state.replay.location_of(op).cloned() {
+            state.undos.give(location, undo);
+        }
+    }
+
+    /// Drops all undos. They may own handles to this very run, which would keep each other in memory.
+    pub(crate) fn forget_undos(&self) {
+        let undos = std::mem::take(&mut self.state().undos);
+        drop(undos);
     }
 
     pub(crate) fn step_context(&self, start: &StepStart) -> StepContext {

@@ -14,6 +14,7 @@ mod step;
 mod step_failure;
 mod switch;
 mod try_scope;
+mod undo;
 
 pub use branches::{Branch, Each, Join, Race, Settled, Won};
 pub use child::{Child, ChildWithin, DetachedChild};
@@ -24,5 +25,7 @@ pub use sleep::Sleep;
 pub use step::{BestEffort, Step, StepContext, TryStep};
 pub(crate) use step_failure::panic_text;
 pub use switch::Switch;
+pub use undo::{Rollback, Undo};
+pub(crate) use undo::{undo_panicked, undo_timed_out};
 
 pub(crate) use step_failure::payload_error_code;

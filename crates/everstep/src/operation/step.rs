@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 
 use super::handle::Handle;
 use super::step_failure::{self, RetryHooks};
+use super::undo::{UndoSetup, UndoSlot};
 use crate::error::{Error, Result};
 use crate::execution::{Cancellation, Shared};
 use crate::options::{Options, Retry, invalid, whole_millis};
@@ -35,6 +36,7 @@ pub struct StepContext {
     generation: everstep_model::Generation,
     location: everstep_model::Location,
     cancellation: Arc<Cancellation>,
+    undo: UndoSlot,
 }
 
 impl StepContext {
@@ -54,6 +56,10 @@ impl StepContext {
     pub fn idempotency_key(&self) -> String {
         idempotency_key(&self.run, self.generation, &self.location)
     }
+
+    pub(super) fn undo_slot(&self) -> &UndoSlot {
+        &self.undo
+    }
 }
 
 /// A step. Configure it, then await it.
@@ -68,6 +74,7 @@ pub struct Step<F, Fut, T> {
     fenced: bool,
     ephemeral: bool,
     hooks: RetryHooks,
+    undo: UndoSetup,
     work: F,
     attempt: Option<Attempt<Fut>>,
     site: &'static Caller<'static>,
@@ -79,6 +86,7 @@ struct Attempt<Fut> {
     start: StepStart,
     work: Option<Pin<Box<Fut>>>,
     timeout: Option<BoxFuture<'static, ()>>,
+    undo: UndoSlot,
 }
 
 // The work is boxed before it is polled, so nothing in a step is ever pinned in place.
@@ -102,6 +110,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
             fenced: false,
             ephemeral: false,
             hooks: RetryHooks::default(),
+            undo: UndoSetup::default(),
             work,
             attempt: None,
             site,
@@ -164,6 +173,10 @@ impl<F, Fut, T> Step<F, Fut, T> {
         self
     }
 
+    pub(super) fn undo_setup(&mut self) -> &mut UndoSetup {
+        &mut self.undo
+    }
+
     fn resolve_options(&self) -> Result<StepOptions> {
         let options = self.options.over(self.handle.shared().defaults());
         options.check()?;
@@ -173,7 +186,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
         {
             return Err(invalid("a step's timeout must be shorter than 136 years"));
         }
-        Ok(StepOptions {
+        let options = StepOptions {
             retry: options.retry.unwrap_or_default().policy(),
             timeout: options.timeout.map(whole_millis),
             retry_timeouts: options.retry_timeouts.unwrap_or_default(),
@@ -182,7 +195,9 @@ impl<F, Fut, T> Step<F, Fut, T> {
             ephemeral: self.ephemeral,
             fenced: self.fenced,
             undo: UndoMode::None,
-        })
+        };
+        let undo = self.undo.mode(&options)?;
+        Ok(StepOptions { undo, ..options })
     }
 }
 
@@ -206,6 +221,12 @@ where
             let options = options.unwrap_or_else(|| Ok(StepOptions::default()))?;
             Ok(replay.call_step(scope, &name, options, site))
         });
+        if is_new
+            && let Some(op) = self.handle.op()
+            && let Some(undo) = self.undo.take()
+        {
+            self.handle.shared().give_undo(op, undo);
+        }
         if resolved.is_pending() {
             self.work_on(context);
         }
@@ -224,9 +245,12 @@ where
         let ended = attempt.poll(context, &mut self.work, self.handle.shared());
         self.handle.shared().state().replay.restore_calls(calls);
         if let Poll::Ready(ended) = ended
-            && let Some(attempt) = self.attempt.take()
+            && let Some(mut attempt) = self.attempt.take()
         {
-            self.record(&attempt.start, ended);
+            if !attempt.start.options.undo.is_none() {
+                attempt.start.undo = attempt.undo.take();
+            }
+            self.record(attempt.start, ended);
         }
     }
 
@@ -242,10 +266,11 @@ where
             start,
             work: None,
             timeout,
+            undo: UndoSlot::default(),
         })
     }
 
-    fn record(&self, start: &StepStart, ended: Ended<T>) {
+    fn record(&self, start: StepStart, ended: Ended<T>) {
         let Some(op) = self.handle.op() else { return };
         let shared = self.handle.shared();
         let result = match ended {
@@ -257,17 +282,17 @@ where
                 let failure = step_failure::timed_out(&self.name, timeout);
                 return shared.fail_attempt(
                     op,
-                    start,
+                    &self.undo.of_failure(start),
                     failure,
                     everstep_machine::FailureClass::TimedOut,
                 );
             }
         };
         match result {
-            Ok(payload) => shared.complete_attempt(op, start, payload),
+            Ok(payload) => shared.complete_attempt(op, &start, payload),
             Err(error) => {
                 let (failure, class) = self.hooks.classify(error, start.attempt);
-                shared.fail_attempt(op, start, failure, class);
+                shared.fail_attempt(op, &self.undo.of_failure(start), failure, class);
             }
         }
     }
@@ -298,9 +323,13 @@ impl<Fut> Attempt<Fut> {
         {
             return Poll::Ready(Ended::Mocked(mocked));
         }
-        let running = &mut self.work;
+        let (running, undo) = (&mut self.work, &self.undo);
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            let work = running.get_or_insert_with(|| Box::pin(work(shared.step_context(start))));
+            let work = running.get_or_insert_with(|| {
+                let mut context = shared.step_context(start);
+                context.undo = undo.clone();
+                Box::pin(work(context))
+            });
             work.as_mut().poll(context)
         }));
         match polled {
@@ -338,6 +367,7 @@ impl StepContext {
             generation,
             location: start.location.clone(),
             cancellation,
+            undo: UndoSlot::default(),
         }
     }
 }

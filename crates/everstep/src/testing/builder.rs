@@ -103,7 +103,7 @@ impl TestEngineBuilder {
     }
 
     /// Gives the result of a step, named as `charge` or, for one of several, by its place: `charge:1`. Several mocks of
-    /// one step follow each other; see [`Mock::times`].
+    /// one step follow each other; see [`Mock::times`]. `rollback:charge` is what undoes `charge`.
     pub fn mock_step(self, step: &str, mock: Mock) -> Self {
         self.mocks.add(step.to_owned(), mock);
         self

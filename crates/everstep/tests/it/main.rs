@@ -13,6 +13,7 @@ mod child_policies;
 mod children;
 mod control_support;
 mod crash_after_commit;
+mod crash_points;
 mod declared;
 mod divergence;
 mod ephemeral;
@@ -36,6 +37,8 @@ mod records;
 mod replaying;
 mod results;
 mod retries;
+mod sagas;
+mod sagas_crashes;
 #[cfg(feature = "schema")]
 mod schemas;
 mod smoke;

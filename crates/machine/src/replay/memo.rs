@@ -120,6 +120,7 @@ impl Memo {
             | Body::StateChanged(_)
             | Body::Emitted(_)
             | Body::Replied(_)
+            | Body::NoReturn(_)
             | Body::Sent(_) => {
                 if let Some(location) = body.location() {
                     self.put(location, Remembered::Written(body.type_name()));

@@ -39,6 +39,7 @@ pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
 pub use operation::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use rollback::{UndoStart, UndoState, undo_missing};
 pub use step::StepStart;
 
 use control::Pause;
@@ -46,6 +47,7 @@ use ephemeral::Early;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
+use rollback::Rollback;
 use script::Script;
 
 /// What the executor does next.
@@ -118,6 +120,7 @@ pub struct Replay {
     mailbox: Mailbox,
     script: Script,
     memo: Memo,
+    rollback: Rollback,
     versions: HashMap<(Scope, Name), u32>,
     names: Interner,
     draws: u64,
@@ -173,6 +176,7 @@ impl Replay {
             mailbox: Mailbox::default(),
             script: Script::default(),
             memo: Memo::default(),
+            rollback: Rollback::default(),
             versions: HashMap::new(),
             names: Interner::default(),
             draws: 0,
@@ -227,10 +231,8 @@ impl Replay {
                     return Turn::Resolved(op, resolution);
                 }
             }
-            match &self.phase {
-                Phase::Ended(status) => return Turn::Ended(*status),
-                Phase::Broken(failure) => return Turn::Broken(failure.clone()),
-                Phase::New | Phase::Running | Phase::Backoff | Phase::Returned => {}
+            if let Phase::Ended(status) = self.phase {
+                return Turn::Ended(status);
             }
             // While paused, nothing is folded: what came meanwhile keeps its order and is seen on resuming.
             if self.pause != Pause::No {
@@ -243,7 +245,12 @@ impl Replay {
                 }
                 self.pause = Pause::No;
             }
-            if let Some((op, events)) = self.mailbox.next_match() {
+            if let Phase::Broken(failure) = &self.phase {
+                // What came after is folded first: results that arrived late are undone too.
+                if self.unfolded.is_empty() {
+                    return Turn::Broken(failure.clone());
+                }
+            } else if let Some((op, events)) = self.mailbox.next_match() {
                 self.give(op, events);
                 continue;
             }
@@ -370,7 +377,7 @@ impl Replay {
             .operations
             .iter()
             .flat_map(|(_, operation)| operation.rows());
-        open.chain(deadline).collect()
+        open.chain(deadline).chain(self.undo_timers()).collect()
     }
 
     /// Where the code called what a record of the script says, if that was in this execution.
@@ -408,6 +415,9 @@ impl Replay {
     pub fn resting_status(&self) -> RunStatus {
         if self.pause != Pause::No {
             return RunStatus::Paused;
+        }
+        if self.undo_state() == UndoState::Waiting {
+            return RunStatus::RollingBack;
         }
         let mut status = RunStatus::Sleeping;
         for (_, operation) in self.operations.iter() {

@@ -22,6 +22,8 @@ pub struct StepStart {
     pub options: StepOptions,
     /// When it begins.
     pub started_at: Timestamp,
+    /// What the attempt registered for the step's undo.
+    pub undo: Option<Payload>,
 }
 
 impl Replay {
@@ -53,6 +55,7 @@ impl Replay {
             failures: step.failures,
             options: step.options,
             started_at: now,
+            undo: None,
         };
         if is_new {
             let attempt = start.attempt;
@@ -80,7 +83,7 @@ impl Replay {
                 attempt: start.attempt,
                 started_at: start.started_at,
                 result,
-                undo: None,
+                undo: start.undo.clone(),
                 sensitive: start.options.sensitive,
                 folded: start.options.ephemeral.then_some(self.next),
             };
@@ -111,7 +114,7 @@ impl Replay {
                 error: error.at_attempt(start.attempt),
                 outcome,
                 retry_at,
-                undo: None,
+                undo: start.undo.clone(),
                 retries_left: Some(match outcome {
                     FailureOutcome::Retrying => {
                         start.options.retry.limit.saturating_sub(start.failures + 1)
