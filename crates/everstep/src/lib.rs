@@ -33,8 +33,8 @@ pub use error::{Error, Result};
 pub use event::{Accepts, Event};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use operation::{
-    BestEffort, EventReceived, EventWait, EventWithin, Received, RpcCall, RpcWithin, Sleep, Step,
-    StepContext, TryStep,
+    BestEffort, EventReceived, EventWait, EventWithin, Received, Repeat, RpcCall, RpcWithin, Sleep,
+    Step, StepContext, TryStep, Until,
 };
 pub use options::{Options, Retry};
 pub use rpc::Rpc;

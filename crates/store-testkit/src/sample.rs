@@ -100,6 +100,8 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         now: Timestamp::default(),
         gone: Vec::new(),
         inbox_dropped: 0,
+        gaps: Vec::new(),
+        durable: false,
     })
 }
 

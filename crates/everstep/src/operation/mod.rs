@@ -5,12 +5,14 @@
 
 mod event;
 mod handle;
+mod repeat;
 mod rpc;
 mod sleep;
 mod step;
 mod step_failure;
 
 pub use event::{EventReceived, EventWait, EventWithin, Received};
+pub use repeat::{Repeat, Until};
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;
 pub use step::{BestEffort, Step, StepContext, TryStep};

@@ -238,6 +238,8 @@ pub(crate) fn advanced(
         now: time(0),
         gone: Vec::new(),
         inbox_dropped: 0,
+        gaps: Vec::new(),
+        durable: false,
         dropped: dropped.iter().map(range).collect(),
     }
 }

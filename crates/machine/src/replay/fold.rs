@@ -29,6 +29,7 @@ impl Replay {
         let current = earlier.split_off(last_retry + 1);
         for entry in earlier {
             self.note_known(&entry);
+            self.cross_gap(&entry);
             self.count_folded(&entry);
             match &entry.record.body {
                 Body::Created(created) => {
@@ -40,17 +41,14 @@ impl Replay {
             }
             self.learn(&entry);
         }
+        self.loops.kept.begin_pass();
         self.phase = Phase::Backoff;
         current.into()
     }
 
     /// Folds one record; true if the function is to be started.
     pub(super) fn fold(&mut self, entry: Entry) -> bool {
-        if entry.number != self.next {
-            self.halt(Halt::Damaged(format!(
-                "record {} follows record {}",
-                entry.number, self.next
-            )));
+        if !self.cross_gap(&entry) {
             return false;
         }
         self.count_folded(&entry);
@@ -77,6 +75,7 @@ impl Replay {
         match body {
             Body::StepStarted(record) => self.fold_step_started(record),
             Body::RaceWon(record) => self.fold_race_won(&record.location),
+            Body::LoopAdvanced(record) => self.fold_loop_advanced(record),
             _ => {}
         }
     }
@@ -134,6 +133,7 @@ impl Replay {
 
     fn learn(&mut self, entry: &Entry) {
         let record = &entry.record;
+        self.learn_loop(&record.body);
         self.memo
             .learn(entry.number, record.time, &record.body, &mut self.mailbox);
     }
@@ -376,17 +376,12 @@ impl Replay {
         scope: &everstep_model::Scope,
         name: everstep_model::Name,
     ) -> Location {
-        let counter = self
-            .counters
-            .entry((scope.clone(), name.clone()))
-            .or_default();
-        let location = Location {
+        let counter = self.scopes.count_call(scope, &name);
+        Location {
             scope: scope.clone(),
             name,
-            counter: *counter,
-        };
-        *counter += 1;
-        location
+            counter,
+        }
     }
 }
 

@@ -18,31 +18,33 @@ mod memo;
 mod operation;
 mod repeat;
 mod rollback;
+mod scopes;
 mod script;
 mod step;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use everstep_model::record::{CancelRequested, TimerPurpose};
 use everstep_model::{
-    Body, Entry, Failure, Generation, Interner, Name, Origin, RecordNumber, RunId, RunStatus,
-    Scope, Timestamp,
+    Body, Entry, Failure, Generation, Interner, Origin, RecordNumber, RunId, RunStatus, Timestamp,
 };
-use rustc_hash::FxHashMap;
 
 pub use call::WaitFor;
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
 pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use repeat::{Advance, Returned};
 pub use step::StepStart;
 
 use control::Pause;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
+use repeat::Loops;
+use scopes::Scopes;
 use script::Script;
 
 /// What the executor does next.
@@ -111,13 +113,12 @@ pub struct Replay {
     wall: Timestamp,
 
     operations: Operations,
-    counters: FxHashMap<(Scope, Name), u32>,
+    scopes: Scopes,
+    loops: Loops,
     mailbox: Mailbox,
     script: Script,
     memo: Memo,
-    versions: HashMap<(Scope, Name), u32>,
     names: Interner,
-    draws: u64,
 
     /// Resolutions that wait for a poll of their own.
     pending: VecDeque<(OpId, Resolution)>,
@@ -160,13 +161,12 @@ impl Replay {
             now: Timestamp::default(),
             wall: Timestamp::default(),
             operations: Operations::default(),
-            counters: FxHashMap::default(),
+            scopes: Scopes::default(),
+            loops: Loops::default(),
             mailbox: Mailbox::default(),
             script: Script::default(),
             memo: Memo::default(),
-            versions: HashMap::new(),
             names: Interner::default(),
-            draws: 0,
             pending: VecDeque::new(),
             calls_allowed: false,
             detached: false,
@@ -177,6 +177,7 @@ impl Replay {
             outgoing: Vec::new(),
             strict: false,
         };
+        let journal = replay.foresee(journal);
         let rest = replay.learn_earlier_passes(journal);
         replay.extend(rest);
         replay
@@ -207,6 +208,10 @@ impl Replay {
             if let Some(halt) = &self.halted {
                 return Turn::Halted(halt.clone());
             }
+            if let Some((op, resolution)) = self.jump() {
+                self.calls_allowed = true;
+                return Turn::Resolved(op, resolution);
+            }
             while let Some((op, resolution)) = self.pending.pop_front() {
                 // A dropped operation resolves nothing any more.
                 if self.operations.close(op).is_some() {
@@ -232,6 +237,9 @@ impl Replay {
             }
             if let Some((op, events)) = self.mailbox.next_match() {
                 self.give(op, events);
+                continue;
+            }
+            if self.cross_to_jump() {
                 continue;
             }
             let Some(entry) = self.unfolded.pop_front() else {
@@ -461,5 +469,6 @@ impl Replay {
     fn count_folded(&mut self, entry: &Entry) {
         self.next = entry.number.plus(1);
         self.now = self.now.max(entry.record.time);
+        self.loops.kept.note(entry);
     }
 }

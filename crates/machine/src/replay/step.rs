@@ -145,7 +145,8 @@ impl Replay {
             }
             Kind::Wait { .. } => self.mailbox.forget(op),
             Kind::Child(child) => self.leave_child(operation.location, &child),
-            Kind::Sleep { .. } | Kind::Rpc { .. } | Kind::Race | Kind::Loop | Kind::Rollback => {}
+            Kind::Loop => self.leave_loop(op),
+            Kind::Sleep { .. } | Kind::Rpc { .. } | Kind::Race | Kind::Rollback => {}
         }
     }
 

@@ -236,6 +236,12 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             }],
             gone: vec![IterationRange { first: 0, last: 4 }],
             inbox_dropped: 2,
+            gaps: vec![Gap {
+                first: RecordNumber(1),
+                last: RecordNumber(5),
+                time,
+            }],
+            durable: true,
         }
         .into(),
         SwitchChosen {
