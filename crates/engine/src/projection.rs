@@ -1,4 +1,5 @@
-//! The rows that follow from records: timers and open rpcs. A function of the record alone, so no run must be folded.
+//! What follows from records: rows of timers and open rpcs, and what a loop drops. A function of the record alone, so no
+//! run must be folded.
 
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
@@ -152,6 +153,7 @@ fn project_record(
             commit,
             timer(r.retry_at, TimerPurpose::ExecutionRetry, None),
         ),
+        Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
         Body::TimerFired(_)
         | Body::Event(_)
         | Body::ChildFinished(_)
@@ -171,7 +173,6 @@ fn project_record(
         | Body::BranchCompleted(_)
         | Body::BranchFailed(_)
         | Body::RaceWon(_)
-        | Body::LoopAdvanced(_)
         | Body::SwitchChosen(_)
         | Body::Sent(_)
         | Body::Replied(_)

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::panic::Location as Caller;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,9 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::event::{Accepts, Event};
 use crate::execution::Shared;
-use crate::operation::{Child, EventWait, Rollback, RpcCall, Sleep, Step, StepContext, TryStep};
+use crate::operation::{
+    Child, EventWait, Repeat, Rollback, RpcCall, Sleep, Step, StepContext, TryStep, Until,
+};
 use crate::rpc::Rpc;
 use crate::workflow::Workflow;
 
@@ -210,6 +213,66 @@ impl<W> Ctx<W> {
         W: Accepts<E>,
     {
         EventWait::new(self.shared.clone(), self.scope.clone(), Caller::caller())
+    }
+
+    /// Runs a body again and again. It gets a handle of its own and a state, and either goes on with the next state or ends
+    /// the loop with a result. Both are durable: a crash in iteration `k` goes on in iteration `k`.
+    ///
+    /// The journal keeps the last few iterations, so a loop may run for years. See [`Repeat::keep`].
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use everstep::{Ctx, Error, Result};
+    /// async fn import(ctx: Ctx, rows: u64) -> Result<u64> {
+    ///     ctx.repeat("import", 0, |ctx, from: u64| async move {
+    ///         let to = ctx.step("batch", || async { Ok::<_, Error>(from + 1_000) }).await?;
+    ///         if to >= rows {
+    ///             return Ok(ControlFlow::Break(to));
+    ///         }
+    ///         Ok(ControlFlow::Continue(to))
+    ///     })
+    ///     .await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn repeat<S, B, F, Fut>(&self, name: &str, state: S, body: F) -> Repeat<W, S, F, Fut>
+    where
+        S: Serialize + DeserializeOwned,
+        B: Serialize + DeserializeOwned,
+        F: Fn(Ctx<W>, S) -> Fut,
+        Fut: Future<Output = Result<ControlFlow<B, S>>>,
+    {
+        Repeat::new(self.clone(), name, state, body, Caller::caller())
+    }
+
+    /// Runs a body again and again until it gives something. See [`Ctx::repeat`].
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Error, Result, minutes};
+    /// async fn poll(ctx: Ctx) -> Result<String> {
+    ///     ctx.repeat_until("poll", |ctx| async move {
+    ///         let found = ctx.step("look", || async { Ok::<_, Error>(None::<String>) }).await?;
+    ///         if found.is_none() {
+    ///             ctx.sleep("pause", minutes(5)).await?;
+    ///         }
+    ///         Ok(found)
+    ///     })
+    ///     .await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn repeat_until<B, F, Fut>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> Repeat<W, (), impl Fn(Ctx<W>, ()) -> Until<Fut> + use<B, F, Fut, W>, Until<Fut>>
+    where
+        B: Serialize + DeserializeOwned,
+        F: Fn(Ctx<W>) -> Fut,
+        Fut: Future<Output = Result<Option<B>>>,
+    {
+        let body = move |ctx, ()| Until::new(body(ctx));
+        Repeat::new(self.clone(), name, (), body, Caller::caller())
     }
 
     /// Asks a question and waits for the answer. Clients see it as soon as it is asked.
@@ -410,7 +473,8 @@ impl<W> Ctx<W> {
     #[must_use]
     #[track_caller]
     pub fn random(&self) -> u64 {
-        self.shared.state().replay.random(Caller::caller())
+        let site = Caller::caller();
+        self.shared.state().replay.random(&self.scope, site)
     }
 
     /// A random UUID (version 4): the same on every replay.
@@ -419,7 +483,10 @@ impl<W> Ctx<W> {
     pub fn uuid(&self) -> String {
         let site = Caller::caller();
         let mut state = self.shared.state();
-        let (high, low) = (state.replay.random(site), state.replay.random(site));
+        let (high, low) = (
+            state.replay.random(&self.scope, site),
+            state.replay.random(&self.scope, site),
+        );
         let high = (high & !0xF000) | 0x4000;
         let low = (low & !(0b11 << 62)) | (0b10 << 62);
         format!(

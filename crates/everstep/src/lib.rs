@@ -41,8 +41,9 @@ pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use operation::{
     AnyEventWait, AnyEventWithin, BestEffort, Branch, Child, ChildWithin, DetachedChild, Each,
-    EventBatch, EventReceived, EventWait, EventWithin, Join, Race, Received, Rollback, RpcCall,
-    RpcWithin, Settled, Sleep, Step, StepContext, Switch, TryEvent, TryStep, Undo, Won,
+    EventBatch, EventReceived, EventWait, EventWithin, Join, Race, Received, Repeat, Rollback,
+    RpcCall, RpcWithin, Settled, Sleep, Step, StepContext, Switch, TryEvent, TryStep, Undo, Until,
+    Won,
 };
 pub use options::{Options, Retry};
 pub use request::RequestError;

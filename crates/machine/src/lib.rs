@@ -23,9 +23,9 @@ pub use overview::{
     StepView, WaitView,
 };
 pub use replay::{
-    CallSite, ChildCall, ChildEnd, Divergence, EventTaken, Halt, LeftChild, Obsolete, OpId, Replay,
-    Resolution, RunFacts, StepFailure, StepStart, Turn, UndoStart, UndoState, WaitFor,
-    undo_missing,
+    Advance, CallSite, ChildCall, ChildEnd, Divergence, EventTaken, Halt, LeftChild, Obsolete,
+    OpId, Replay, Resolution, Returned, RunFacts, StepFailure, StepStart, Turn, UndoStart,
+    UndoState, WaitFor, undo_missing,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
 pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};

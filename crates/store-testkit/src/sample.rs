@@ -76,7 +76,7 @@ pub fn step(text: &str) -> Record {
         result: Payload::from_value(text).unwrap(),
         undo: None,
         sensitive: false,
-        folded: None,
+        early: None,
     })
 }
 
@@ -101,6 +101,8 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         now: Timestamp::default(),
         gone: Vec::new(),
         inbox_dropped: 0,
+        gaps: Vec::new(),
+        durable: false,
     })
 }
 

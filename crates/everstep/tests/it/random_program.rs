@@ -1,9 +1,10 @@
 //! Random workflows: programs as data, and the workflow that runs them and writes down everything it saw.
 //!
-//! A program is a sequence of operations, some of them joins of further sequences. Whatever it calls and whatever it
+//! A program is a sequence of operations, some of them joins or loops of further sequences. Whatever it calls and whatever it
 //! gets back goes into a trace; two executions of one journal must have the same trace.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -59,6 +60,13 @@ pub(crate) enum Op {
         change: u8,
     },
     Join(Vec<Vec<Op>>),
+    /// So many iterations of a sequence, with so many kept.
+    Loop {
+        name: u8,
+        times: u8,
+        keep: u32,
+        body: Vec<Op>,
+    },
     /// The first of a step and an event; the other is dropped.
     Either {
         name: u8,
@@ -146,11 +154,24 @@ fn composed(sequence: BoxedStrategy<Vec<Op>>) -> impl Strategy<Value = Op> {
     ]
 }
 
+fn repeated(body: impl Strategy<Value = Op>) -> impl Strategy<Value = Op> {
+    let body = proptest::collection::vec(body, 0..3);
+    (0u8..2, 1u8..7, 0u32..3, body).prop_map(|(name, times, keep, body)| Op::Loop {
+        name,
+        times,
+        keep,
+        body,
+    })
+}
+
 pub(crate) fn program() -> impl Strategy<Value = Vec<Op>> {
     let sequence = proptest::collection::vec(simple(), 0..4).boxed();
-    let op = prop_oneof![3 => simple(), 1 => composed(sequence)];
-    let inner = proptest::collection::vec(op, 0..4).boxed();
-    proptest::collection::vec(prop_oneof![3 => simple(), 2 => composed(inner)], 1..6)
+    let inner_loop = repeated(simple());
+    let op = prop_oneof![3 => simple(), 1 => composed(sequence), 1 => inner_loop].boxed();
+    let inner = proptest::collection::vec(op.clone(), 0..4).boxed();
+    let outer_loop = repeated(op);
+    let op = prop_oneof![3 => simple(), 2 => composed(inner), 1 => outer_loop];
+    proptest::collection::vec(op, 1..6)
 }
 
 pub(crate) fn happenings(crashes: bool) -> impl Strategy<Value = Vec<(u16, Happening)>> {
@@ -236,7 +257,8 @@ impl Trace {
     }
 }
 
-/// The workflow that runs a program. It returns its own trace.
+/// The workflow that runs a program. It returns its own trace, without what happened in loops: a replay does not see all
+/// of that again.
 pub(crate) async fn run_program(
     ctx: Ctx<AnyEvent>,
     program: Vec<Op>,
@@ -245,8 +267,10 @@ pub(crate) async fn run_program(
     let trace = witness.begin(ctx.metadata().attempt);
     run_sequence(&ctx, &program, &trace, "r".to_owned()).await?;
     trace.saw("end".to_owned());
-    let traces = witness.traces();
-    Ok(traces[trace.index].1.clone())
+    let mut traces = witness.traces();
+    let mut own = traces.swap_remove(trace.index).1;
+    own.retain(|line| !line.contains('~'));
+    Ok(own)
 }
 
 fn run_sequence<'a>(
@@ -349,6 +373,26 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
                 result?;
             }
             "joined".to_owned()
+        }
+        Op::Loop {
+            name,
+            times,
+            keep,
+            body,
+        } => {
+            let iteration = |ctx: Ctx<AnyEvent>, n: u8| {
+                let path = format!("{place}~{n}");
+                async move {
+                    run_sequence(&ctx, body, trace, path).await?;
+                    Ok(if n + 1 >= *times {
+                        ControlFlow::Break(n)
+                    } else {
+                        ControlFlow::Continue(n + 1)
+                    })
+                }
+            };
+            let looped = ctx.repeat(&format!("l{name}"), 0, iteration).keep(*keep);
+            format!("{}", looped.await?)
         }
         Op::Either {
             name,

@@ -101,7 +101,7 @@ pub(crate) fn completed_step(location: &str, attempt: u32, result: &str) -> Step
         result: json(result),
         undo: None,
         sensitive: false,
-        folded: None,
+        early: None,
     }
 }
 
@@ -240,6 +240,8 @@ pub(crate) fn advanced(
         now: time(0),
         gone: Vec::new(),
         inbox_dropped: 0,
+        gaps: Vec::new(),
+        durable: false,
         dropped: dropped.iter().map(range).collect(),
     }
 }

@@ -29,6 +29,7 @@ impl Replay {
         let current = earlier.split_off(last_retry + 1);
         for entry in earlier {
             self.note_known(&entry);
+            self.cross_gap(&entry);
             self.count_folded(&entry);
             match &entry.record.body {
                 Body::Created(created) => {
@@ -41,17 +42,14 @@ impl Replay {
             self.rollback.log.learn(&entry.record.body);
             self.learn(&entry);
         }
+        self.loops.kept.begin_pass();
         self.phase = Phase::Backoff;
         current.into()
     }
 
     /// Folds one record; true if the function is to be started.
     pub(super) fn fold(&mut self, entry: Entry) -> bool {
-        if entry.number != self.next {
-            self.halt(Halt::Damaged(format!(
-                "record {} follows record {}",
-                entry.number, self.next
-            )));
+        if !self.cross_gap(&entry) {
             return false;
         }
         self.count_folded(&entry);
@@ -85,6 +83,7 @@ impl Replay {
             Body::RaceWon(record) if self.phase == Phase::Running => {
                 self.fold_race_won(&record.location);
             }
+            Body::LoopAdvanced(record) => self.fold_loop_advanced(record),
             _ => {}
         }
     }
@@ -142,6 +141,7 @@ impl Replay {
 
     fn learn(&mut self, entry: &Entry) {
         let record = &entry.record;
+        self.learn_loop(&record.body);
         self.memo
             .learn(entry.number, record.time, &record.body, &mut self.mailbox);
     }
@@ -382,17 +382,12 @@ impl Replay {
         scope: &everstep_model::Scope,
         name: everstep_model::Name,
     ) -> Location {
-        let counter = self
-            .counters
-            .entry((scope.clone(), name.clone()))
-            .or_default();
-        let location = Location {
+        let counter = self.scopes.count_call(scope, &name);
+        Location {
             scope: scope.clone(),
             name,
-            counter: *counter,
-        };
-        *counter += 1;
-        location
+            counter,
+        }
     }
 }
 

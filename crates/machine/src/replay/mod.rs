@@ -19,26 +19,26 @@ mod memo;
 mod operation;
 mod repeat;
 mod rollback;
+mod scopes;
 mod script;
 mod step;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use everstep_model::record::{CancelRequested, TimerPurpose};
 use everstep_model::{
-    Body, Entry, Failure, Generation, Interner, Name, Origin, RecordNumber, RunId, RunStatus,
-    Scope, Timestamp,
+    Body, Entry, Failure, Generation, Interner, Origin, RecordNumber, RunId, RunStatus, Timestamp,
 };
-use rustc_hash::FxHashMap;
 
 pub use call::WaitFor;
 pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
 pub use operation::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use repeat::{Advance, Returned};
 pub use rollback::{UndoStart, UndoState, undo_missing};
 pub use step::StepStart;
 
@@ -47,7 +47,9 @@ use ephemeral::Early;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
+use repeat::Loops;
 use rollback::Rollback;
+use scopes::Scopes;
 use script::Script;
 
 /// What the executor does next.
@@ -116,14 +118,13 @@ pub struct Replay {
     wall: Timestamp,
 
     operations: Operations,
-    counters: FxHashMap<(Scope, Name), u32>,
+    scopes: Scopes,
+    loops: Loops,
     mailbox: Mailbox,
     script: Script,
     memo: Memo,
     rollback: Rollback,
-    versions: HashMap<(Scope, Name), u32>,
     names: Interner,
-    draws: u64,
     /// Events that this pass of the function answered.
     replied: HashSet<RecordNumber>,
 
@@ -172,14 +173,13 @@ impl Replay {
             now: Timestamp::default(),
             wall: Timestamp::default(),
             operations: Operations::default(),
-            counters: FxHashMap::default(),
+            scopes: Scopes::default(),
+            loops: Loops::default(),
             mailbox: Mailbox::default(),
             script: Script::default(),
             memo: Memo::default(),
             rollback: Rollback::default(),
-            versions: HashMap::new(),
             names: Interner::default(),
-            draws: 0,
             replied: HashSet::new(),
             pending: VecDeque::new(),
             early: VecDeque::new(),
@@ -193,6 +193,7 @@ impl Replay {
             outgoing: Vec::new(),
             strict: false,
         };
+        let journal = replay.foresee(journal);
         let rest = replay.learn_earlier_passes(journal);
         replay.extend(rest);
         replay
@@ -224,6 +225,10 @@ impl Replay {
             if let Some(halt) = &self.halted {
                 return Turn::Halted(halt.clone());
             }
+            if let Some((op, resolution)) = self.jump() {
+                self.calls_allowed = true;
+                return Turn::Resolved(op, resolution);
+            }
             while let Some((op, resolution)) = self.pending.pop_front() {
                 // A dropped operation resolves nothing any more.
                 if self.operations.close(op).is_some() {
@@ -254,7 +259,7 @@ impl Replay {
                 self.give(op, events);
                 continue;
             }
-            if self.apply_early() {
+            if self.apply_early() || self.cross_to_effect() {
                 continue;
             }
             let Some(entry) = self.unfolded.pop_front() else {
@@ -487,5 +492,6 @@ impl Replay {
     fn count_folded(&mut self, entry: &Entry) {
         self.next = entry.number.plus(1);
         self.now = self.now.max(entry.record.time);
+        self.loops.kept.note(entry);
     }
 }

@@ -1,7 +1,7 @@
 //! Attempts of steps: when one may begin, and what its end means.
 
 use everstep_model::record::{
-    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted,
+    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect,
 };
 use everstep_model::{Failure, Location, Payload, StepOptions, Timestamp};
 
@@ -85,7 +85,10 @@ impl Replay {
                 result,
                 undo: start.undo.clone(),
                 sensitive: start.options.sensitive,
-                folded: start.options.ephemeral.then_some(self.next),
+                early: start.options.ephemeral.then_some(TookEffect {
+                    folded: self.next,
+                    now: self.now,
+                }),
             };
             self.resolve_early(&completed);
             self.strict |= !start.options.ephemeral;
@@ -155,7 +158,8 @@ impl Replay {
             }
             Kind::Wait { .. } => self.mailbox.forget(op),
             Kind::Child(child) => self.leave_child(operation.location, &child),
-            Kind::Sleep { .. } | Kind::Rpc { .. } | Kind::Race | Kind::Loop | Kind::Rollback => {}
+            Kind::Loop => self.leave_loop(op),
+            Kind::Sleep { .. } | Kind::Rpc { .. } | Kind::Race | Kind::Rollback => {}
         }
     }
 

@@ -147,7 +147,10 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             result: json("{\"id\":\"ch_1\"}"),
             undo: Some(json("7")),
             sensitive: false,
-            folded: Some(RecordNumber(4)),
+            early: Some(TookEffect {
+                folded: RecordNumber(4),
+                now: time,
+            }),
         }
         .into(),
         StepFailed {
@@ -238,6 +241,12 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             }],
             gone: vec![IterationRange { first: 0, last: 4 }],
             inbox_dropped: 2,
+            gaps: vec![Gap {
+                first: RecordNumber(1),
+                last: RecordNumber(5),
+                time,
+            }],
+            durable: true,
         }
         .into(),
         SwitchChosen {
@@ -412,7 +421,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                 result,
                 undo: None,
                 sensitive,
-                folded: None,
+                early: None,
             })
         },
     );
