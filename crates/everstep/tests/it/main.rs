@@ -8,9 +8,11 @@
 
 mod bad_input;
 mod batches;
+mod bulk;
 mod cancelling;
 mod control_support;
 mod declared;
+mod deleting;
 mod divergence;
 mod events;
 mod executions;
@@ -26,8 +28,10 @@ mod records;
 mod replaying;
 mod results;
 mod retries;
+mod reviving;
 #[cfg(feature = "schema")]
 mod schemas;
+mod settling;
 mod smoke;
 mod starting;
 mod steps;
