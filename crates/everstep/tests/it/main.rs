@@ -16,6 +16,8 @@ mod deleting;
 mod divergence;
 mod events;
 mod executions;
+mod fork_programs;
+mod forking;
 mod hot_equals_cold;
 mod listing;
 mod nodes;
