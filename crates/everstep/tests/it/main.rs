@@ -10,6 +10,7 @@ mod bad_input;
 mod batches;
 mod bulk;
 mod cancelling;
+mod control_across_nodes;
 mod control_support;
 mod declared;
 mod deleting;

@@ -279,3 +279,36 @@ fn a_wait_whose_event_has_come_is_not_made_to_fail() {
         assert!(!matches!(run.wait_json().await, Err(WaitError::Failed(_))));
     });
 }
+
+// B183
+#[test]
+fn a_run_overruled_amid_other_requests_is_taken_up_again_at_once() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let a: u32 = ctx.step("a", || slow(600_000, 1)).await?;
+            let b: u32 = ctx.step("b", || slow(2, 1)).await?;
+            Ok::<_, Error>(a + b)
+        };
+        let test = store.engine().function("w", code).start().await;
+        for moment in 0..40u32 {
+            let id = format!("r{moment}");
+            let run = test.start_by_name("w", json(&())).id(id).await.unwrap();
+            test.advance(millis(20)).await;
+            let late = async {
+                for _ in 0..moment % 10 {
+                    tokio::task::yield_now().await;
+                }
+                ping(&run, 1).await;
+                run.pause().await.unwrap();
+                ping(&run, 2).await;
+            };
+            let (skipped, ()) = tokio::join!(run.skip_step("a").result(&5).into_future(), late);
+            assert!(skipped.unwrap().changed());
+            run.resume().await.unwrap();
+            // Not by the sweep, which comes every half minute.
+            let ended = tokio::time::timeout(secs(5), run.wait_json()).await;
+            assert!(ended.is_ok(), "{}", run.why().await.unwrap());
+            assert_eq!(output::<u32>(&run).await, 6);
+        }
+    });
+}
