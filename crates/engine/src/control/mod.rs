@@ -155,6 +155,18 @@ impl Sight {
 }
 
 impl Core {
+    /// Does something to its end, even if whoever asked goes away: it may be the very run that is ended.
+    async fn to_its_end<T: Send + 'static>(
+        self: &Arc<Self>,
+        verb: impl Future<Output = Result<T, EngineError>> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let (send, receive) = tokio::sync::oneshot::channel();
+        self.spawn(Box::pin(async move {
+            let _ = send.send(verb.await);
+        }));
+        receive.await.unwrap_or(Err(EngineError::ShuttingDown))
+    }
+
     /// A run's latest generation, with what its journal says.
     async fn sight(&self, run: &RunId) -> Result<Sight, EngineError> {
         let (head, row) = self.find(run).await?;

@@ -8,19 +8,24 @@
 
 mod bad_input;
 mod batches;
+mod bulk;
 mod cancelling;
 mod child_policies;
 mod children;
+mod control_across_nodes;
 mod control_support;
 mod crash_after_commit;
 mod crash_points;
 mod declared;
+mod deleting;
 mod divergence;
 mod ephemeral;
 mod event_forms;
 mod events;
 mod executions;
 mod failure_hooks;
+mod fork_programs;
+mod forking;
 mod hot_equals_cold;
 mod joins;
 mod listing;
@@ -37,10 +42,12 @@ mod records;
 mod replaying;
 mod results;
 mod retries;
+mod reviving;
 mod sagas;
 mod sagas_crashes;
 #[cfg(feature = "schema")]
 mod schemas;
+mod settling;
 mod smoke;
 mod starting;
 mod steps;
