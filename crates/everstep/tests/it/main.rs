@@ -22,6 +22,7 @@ mod nodes;
 mod not_durable;
 mod outbox;
 mod passes;
+mod random_family;
 mod random_program;
 mod recorded;
 mod records;

@@ -11,6 +11,8 @@ use everstep::{AnyEvent, Ctx, Error, Event, Result, Retry, Rpc, Timestamp, milli
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::random_family::{FamilyOp, family, run_family};
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Op {
     /// A step of that name that takes a while and fails so many times first.
@@ -65,6 +67,8 @@ pub(crate) enum Op {
         takes_ms: u16,
         event: u8,
     },
+    /// Something about other runs.
+    Family(FamilyOp),
 }
 
 /// What happens from outside, and when.
@@ -96,6 +100,7 @@ fn simple() -> impl Strategy<Value = Op> {
         1 => (0u8..2).prop_map(|change| Op::Version { change }),
         1 => (0u8..3, 0u16..40, 0u8..2)
             .prop_map(|(name, takes_ms, event)| Op::Either { name, takes_ms, event }),
+        3 => family().prop_map(Op::Family),
     ]
 }
 
@@ -294,6 +299,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             "emitted".to_owned()
         }
         Op::Look => format!("{} {} {}", ctx.now(), ctx.random(), ctx.uuid()),
+        Op::Family(op) => run_family(ctx, op, event_name).await?,
         Op::Version { change } => format!("v{}", ctx.version(&format!("c{change}"), 3)?),
         Op::Join(branches) => {
             let sequences = branches
