@@ -261,6 +261,7 @@ impl ErrorCode {
                 | Self::RunCancelled
                 | Self::RunTerminated
                 | Self::RollbackFailed
+                | Self::ChildFailed
         )
     }
 }
