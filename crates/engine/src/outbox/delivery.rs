@@ -9,13 +9,12 @@ use everstep_model::record::{
 use everstep_model::{
     ErrorCode, Failure, Record, RecordNumber, RunId, StreamName, StreamNumber, idempotency_key,
 };
-use everstep_store::{Head, OutboxRow, Outcome, ReadRequest, Refusal, StreamRef};
+use everstep_store::{Head, Outcome, ReadRequest, Refusal, StreamRef};
 
 use super::cause::parent_of;
-use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
+use super::effect::{ChildFinished, Effect, StartChild, key_of, outcome_of};
 use crate::core::Core;
 use crate::error::EngineError;
-use crate::send::SendEvent;
 use crate::start::Start;
 
 /// What became of an effect.
@@ -32,33 +31,18 @@ pub(super) enum Delivery {
 }
 
 impl Core {
-    pub(super) async fn deliver_effect(self: &Arc<Self>, row: &OutboxRow) -> Delivery {
-        let Some(effect) = Effect::from_payload(&row.effect) else {
-            tracing::warn!(stream = %row.stream, key = row.key, "an effect cannot be read here; it stays");
-            return Delivery::Elsewhere;
-        };
+    pub(super) async fn deliver_effect(self: &Arc<Self>, effect: Effect) -> Delivery {
         let delivered = match effect {
             Effect::StartChild(start) => self.start_child(start).await,
             Effect::AwaitRun { run, parent } => self.await_run(&run, &parent).await,
             Effect::ChildFinished(finished) => self.tell_parent(finished).await,
-            Effect::SendEvent {
-                to,
-                event,
-                payload,
-                sender,
-            } => {
-                let event = SendEvent {
-                    run: to,
-                    name: event,
-                    payload,
-                    dedup_id: Some(format!("sent:{}", key_of(&sender))),
-                    by: Some(format!("run {}", sender.run)),
-                    wants_reply: false,
-                };
-                self.send_effect(event).await
-            }
             Effect::CancelRun { run, parent } => self.cancel_child(&run, &parent).await,
             Effect::TerminateRun { run, parent } => self.terminate_child(&run, &parent).await,
+            effect @ Effect::SendEvent { .. } => {
+                let event = effect.event().into_iter().collect();
+                let delivered = self.deliver_events(event).await.pop();
+                Ok(delivered.unwrap_or(Delivery::Done))
+            }
         };
         delivered.unwrap_or_else(|error| Delivery::Later(error.to_string()))
     }
@@ -204,22 +188,6 @@ impl Core {
         Ok(settled(outcome))
     }
 
-    async fn send_effect(self: &Arc<Self>, event: SendEvent) -> Result<Delivery, EngineError> {
-        let (to, name) = (event.run.clone(), event.name.clone());
-        match self.send(event).await {
-            Ok(_) => Ok(Delivery::Done),
-            Err(
-                error @ (EngineError::TooManyEvents { .. }
-                | EngineError::Store(_)
-                | EngineError::ShuttingDown),
-            ) => Err(error),
-            Err(error) => {
-                tracing::warn!(%to, event = %name, %error, "an event to another run had no effect");
-                Ok(Delivery::Done)
-            }
-        }
-    }
-
     async fn cancel_child(
         self: &Arc<Self>,
         run: &RunId,
@@ -293,10 +261,6 @@ pub(super) fn settled(outcome: Outcome) -> Delivery {
         | Outcome::Refused(Refusal::Closed | Refusal::NoStream) => Delivery::Done,
         Outcome::Refused(refusal) => Delivery::Later(refusal.to_string()),
     }
-}
-
-fn key_of(link: &ParentLink) -> String {
-    idempotency_key(&link.run, link.generation, &link.location)
 }
 
 fn left_by(parent: &ParentLink) -> String {

@@ -1,8 +1,10 @@
 //! What an effect is, and its bytes: JSON, because it lives for milliseconds and people may want to read one that does not.
 
 use everstep_model::record::{ChildOutcome, ParentLink};
-use everstep_model::{Body, ErrorCode, Failure, Generation, Name, Payload, RunId};
+use everstep_model::{Body, ErrorCode, Failure, Generation, Name, Payload, RunId, idempotency_key};
 use serde::{Deserialize, Serialize};
+
+use crate::send::SendEvent;
 
 /// How many causes of a child's failure its parent is told. Families may be deep, and each adds one.
 const CAUSES_MAX: usize = 16;
@@ -64,6 +66,38 @@ impl Effect {
         }
     }
 
+    /// The event to send, if it is one. Its dedup id follows from the operation that sent it.
+    pub(crate) fn event(&self) -> Option<SendEvent> {
+        let Self::SendEvent {
+            to,
+            event,
+            payload,
+            sender,
+        } = self
+        else {
+            return None;
+        };
+        Some(SendEvent {
+            run: to.clone(),
+            name: event.clone(),
+            payload: payload.clone(),
+            dedup_id: Some(format!("sent:{}", key_of(sender))),
+            by: Some(format!("run {}", sender.run)),
+            wants_reply: false,
+        })
+    }
+
+    /// Whether the run it is about is to end by it.
+    pub(crate) fn ends_its_target(&self) -> bool {
+        match self {
+            Self::CancelRun { .. } | Self::TerminateRun { .. } => true,
+            Self::StartChild(_)
+            | Self::AwaitRun { .. }
+            | Self::ChildFinished(_)
+            | Self::SendEvent { .. } => false,
+        }
+    }
+
     /// Its bytes; none if it holds something that is no JSON, which nothing in a journal is.
     pub(crate) fn to_payload(&self) -> Option<Payload> {
         let bytes = serde_json::to_vec(self).ok()?;
@@ -74,6 +108,11 @@ impl Effect {
     pub(crate) fn from_payload(payload: &Payload) -> Option<Self> {
         payload.decode().ok()
     }
+}
+
+/// A key that is the same for every delivery of what an operation caused.
+pub(crate) fn key_of(link: &ParentLink) -> String {
+    idempotency_key(&link.run, link.generation, &link.location)
 }
 
 /// How a run ended, as its parent sees it; none for a record that ends nothing.

@@ -17,7 +17,10 @@ pub(super) type Lane = (StreamNumber, Option<RunId>);
 /// An effect that waits for its turn.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
-    pub(super) row: OutboxRow,
+    pub(super) stream: StreamNumber,
+    pub(super) key: String,
+    /// None if it cannot be read here.
+    pub(super) effect: Option<Effect>,
     /// Whether this node caused it, so that others have not heard of it yet.
     pub(super) is_own: bool,
     /// How often it was tried in vain.
@@ -25,8 +28,8 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    fn key(&self) -> (StreamNumber, String) {
-        (self.row.stream, self.row.key.clone())
+    pub(super) fn key(&self) -> (StreamNumber, String) {
+        (self.stream, self.key.clone())
     }
 }
 
@@ -48,7 +51,9 @@ impl Lanes {
     pub(super) fn add(&mut self, rows: Vec<OutboxRow>, is_own: bool) {
         for row in rows {
             let waiting = Waiting {
-                row,
+                effect: Effect::from_payload(&row.effect),
+                stream: row.stream,
+                key: row.key,
                 is_own,
                 failures: 0,
             };
@@ -60,9 +65,9 @@ impl Lanes {
 
     /// An effect that is known gets its turn, behind what waits in its lane.
     pub(super) fn wait(&mut self, waiting: Waiting) {
-        let target = Effect::from_payload(&waiting.row.effect);
-        let target = target.map(|effect| effect.target().clone());
-        let lane = (waiting.row.stream, target);
+        let effect = waiting.effect.as_ref();
+        let target = effect.map(|effect| effect.target().clone());
+        let lane = (waiting.stream, target);
         self.waiting
             .entry(lane.clone())
             .or_default()
@@ -147,7 +152,7 @@ mod tests {
     }
 
     fn keys(waiting: &VecDeque<Waiting>) -> Vec<&str> {
-        waiting.iter().map(|w| w.row.key.as_str()).collect()
+        waiting.iter().map(|w| w.key.as_str()).collect()
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod cause;
 mod delivery;
 mod effect;
+mod events;
 mod lane;
 mod pump;
 mod terminate;

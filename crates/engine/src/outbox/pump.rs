@@ -13,8 +13,10 @@ use futures_util::future::select;
 
 use super::delivery::Delivery;
 use super::effect::Effect;
+use super::events::EVENTS_AT_ONCE;
 use super::lane::{Lane, Lanes, Waiting};
 use crate::core::Core;
+use crate::send::SendEvent;
 
 /// Effects read from the store at once.
 const PAGE: usize = 1_000;
@@ -153,61 +155,86 @@ impl Core {
     /// Delivers what waits in a lane, in order, and takes the delivered rows away with one commit.
     async fn deliver_lane(self: &Arc<Self>, lane: Lane, mut waiting: VecDeque<Waiting>) {
         let mut delivered = Vec::new();
-        while let Some(mut next) = waiting.pop_front() {
-            if self.is_closing() {
-                waiting.clear();
-                break;
-            }
-            match self.deliver_effect(&next.row).await {
-                Delivery::Done => delivered.push(next.row.key),
-                // It holds up nothing: the run that is waited for may need what comes next.
-                Delivery::Awaiting(run) => self.wait_for(run, next),
-                Delivery::Elsewhere => {
-                    waiting.push_front(next);
-                    self.leave_to_others(lane.0, std::mem::take(&mut waiting));
-                }
-                Delivery::Later(why) => {
-                    next.failures = next.failures.saturating_add(1);
-                    tracing::debug!(stream = %lane.0, why, "an effect is delivered later");
-                    waiting.push_front(next);
-                    // A run that takes no more events may end all the same.
-                    delivered.extend(self.end_target(&mut waiting).await);
+        while !waiting.is_empty() && !self.is_closing() {
+            let now = self.deliver_next(&waiting).await;
+            let mut failed = false;
+            for delivery in now {
+                let Some(mut next) = waiting.pop_front() else {
                     break;
+                };
+                match delivery {
+                    Delivery::Done => delivered.push(next.key),
+                    // It holds up nothing: the run that is waited for may need what comes next.
+                    Delivery::Awaiting(run) => self.wait_for(run, next),
+                    Delivery::Elsewhere => {
+                        waiting.push_front(next);
+                        self.leave_to_others(lane.0, std::mem::take(&mut waiting));
+                    }
+                    Delivery::Later(why) => {
+                        tracing::debug!(stream = %lane.0, why, "an effect is delivered later");
+                        next.failures = next.failures.saturating_add(1);
+                        waiting.push_front(next);
+                        failed = true;
+                        break;
+                    }
                 }
+            }
+            if failed {
+                // A run that takes no more events may end all the same.
+                delivered.extend(self.end_target(&mut waiting).await);
+                break;
             }
         }
         self.take_away(lane.0, delivered);
         let failures = waiting.front().map_or(0, |next| next.failures);
+        let left = if self.is_closing() {
+            VecDeque::new()
+        } else {
+            waiting
+        };
         let rests = self
             .outbox
-            .change(|lanes| lanes.delivered(lane.clone(), waiting));
+            .change(|lanes| lanes.delivered(lane.clone(), left));
         if rests {
             self.rest_lane(lane, failures);
         }
     }
 
+    /// Delivers the first effect of a lane; if it is an event, also those that follow it.
+    async fn deliver_next(self: &Arc<Self>, waiting: &VecDeque<Waiting>) -> Vec<Delivery> {
+        let events: Vec<SendEvent> = waiting
+            .iter()
+            .map_while(|waiting| waiting.effect.as_ref()?.event())
+            .take(EVENTS_AT_ONCE)
+            .collect();
+        if !events.is_empty() {
+            return self.deliver_events(events).await;
+        }
+        let first = waiting.front();
+        match first.and_then(|first| first.effect.clone()) {
+            Some(effect) => vec![self.deliver_effect(effect).await],
+            None => {
+                let key = first.map(Waiting::key);
+                tracing::warn!(?key, "an effect cannot be read here; it stays");
+                vec![Delivery::Elsewhere]
+            }
+        }
+    }
+
     /// Delivers what ends the target of a lane whose next event cannot be delivered.
     async fn end_target(self: &Arc<Self>, waiting: &mut VecDeque<Waiting>) -> Option<String> {
-        let effect = |waiting: &Waiting| Effect::from_payload(&waiting.row.effect);
-        let is_event = |effect: Effect| matches!(effect, Effect::SendEvent { .. });
-        if !waiting.front().and_then(effect).is_some_and(is_event) {
+        let is_event = |first: &Waiting| matches!(first.effect, Some(Effect::SendEvent { .. }));
+        if !waiting.front().is_some_and(is_event) {
             return None;
         }
-        let ends = |effect: Effect| {
-            matches!(
-                effect,
-                Effect::CancelRun { .. } | Effect::TerminateRun { .. }
-            )
+        let ends = |waiting: &Waiting| {
+            let effect = waiting.effect.as_ref();
+            effect.is_some_and(Effect::ends_its_target)
         };
-        let place = waiting
-            .iter()
-            .position(|waiting| effect(waiting).is_some_and(ends))?;
-        let ending = waiting.get(place)?.row.clone();
-        match self.deliver_effect(&ending).await {
-            Delivery::Done => {
-                waiting.remove(place);
-                Some(ending.key)
-            }
+        let place = waiting.iter().position(ends)?;
+        let effect = waiting.get(place)?.effect.clone()?;
+        match self.deliver_effect(effect).await {
+            Delivery::Done => waiting.remove(place).map(|done| done.key),
             Delivery::Later(_) | Delivery::Elsewhere | Delivery::Awaiting(_) => None,
         }
     }
@@ -241,7 +268,7 @@ impl Core {
     /// Another node may know the workflow; if none does, a sweep tries again.
     fn leave_to_others(&self, stream: StreamNumber, left: VecDeque<Waiting>) {
         let is_own = left.iter().any(|waiting| waiting.is_own);
-        let keys = left.into_iter().map(|waiting| (stream, waiting.row.key));
+        let keys = left.into_iter().map(|waiting| (stream, waiting.key));
         self.outbox.state().lanes.forget(keys);
         if is_own && !self.store.describe().exclusive {
             self.bus.publish(Hint::Outbox(stream));

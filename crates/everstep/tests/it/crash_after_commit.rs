@@ -21,6 +21,9 @@ use tokio::sync::Notify;
 /// More commits than any story needs.
 const COMMITS_MAX: u64 = 500;
 
+/// Longer than any story takes.
+const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
+
 /// A store whose process dies after so many commits.
 struct Mortal {
     inner: Arc<dyn Store>,
@@ -192,7 +195,9 @@ where
     let process = Arc::new(process.successor());
     let store = place.open(&process);
     let engine = open(story, store.clone(), process.clone()).await;
-    (story.tell)(engine.clone()).await;
+    let told = (story.tell)(engine.clone());
+    let told = tokio::time::timeout(PATIENCE, told).await;
+    assert!(told.is_ok(), "the story does not go on");
     tokio::time::sleep(millis(100)).await;
     let left = store.outbox(None, usize::MAX).await.unwrap();
     assert!(left.is_empty(), "not delivered: {left:?}");

@@ -13,6 +13,7 @@ use everstep_store::{LocalBus, MemoryStore, Store};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
+use crate::random_family;
 use crate::random_program::{Happening, Op, Witness, event_name, happenings, program, run_program};
 
 /// One cluster over one store, whose only process may die.
@@ -60,10 +61,11 @@ async fn boot(
     settings: &Settings,
 ) -> Engine {
     let witness = witness.clone();
-    Engine::on_store(store.clone())
+    let builder = Engine::on_store(store.clone())
         .bus(Arc::new(LocalBus::new()))
         .runtime(process.clone())
-        .settings(settings.clone())
+        .settings(settings.clone());
+    random_family::register(builder)
         .function_with(
             "random",
             Options::new().execution_retries(1),

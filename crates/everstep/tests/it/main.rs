@@ -36,6 +36,7 @@ mod outbox;
 mod passes;
 mod pausing;
 mod races;
+mod random_family;
 mod random_program;
 mod recorded;
 mod records;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use everstep::record::ParentClose;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    Body, Ctx, Engine, EngineBuilder, Entry, Error, Payload, Result, RunStatus, Settings, millis,
-    minutes, secs,
+    Body, Ctx, Engine, EngineBuilder, Entry, Error, Payload, RunStatus, Settings, millis, minutes,
+    secs,
 };
 use everstep_store::{LocalBus, MemoryStore, Store};
 

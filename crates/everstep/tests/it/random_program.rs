@@ -12,6 +12,8 @@ use everstep::{AnyEvent, Ctx, Error, Event, OneOf2, Result, Retry, Rpc, Timestam
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::random_family::{FamilyOp, family, run_family};
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Op {
     /// A step of that name that takes a while and fails so many times first.
@@ -103,6 +105,8 @@ pub(crate) enum Op {
     },
     /// A part whose failure is data.
     TryScope(Vec<Op>),
+    /// Something about other runs.
+    Family(FamilyOp),
 }
 
 /// What happens from outside, and when.
@@ -138,6 +142,7 @@ fn simple() -> impl Strategy<Value = Op> {
         1 => (1u16..80).prop_map(|timeout_ms| Op::AnyEvent { timeout_ms }),
         1 => (1u8..4, 1u16..80).prop_map(|(max, timeout_ms)| Op::Batch { max, timeout_ms }),
         1 => Just(Op::TryEvent),
+        3 => family().prop_map(Op::Family),
     ]
 }
 
@@ -363,6 +368,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             "emitted".to_owned()
         }
         Op::Look => format!("{} {} {}", ctx.now(), ctx.random(), ctx.uuid()),
+        Op::Family(op) => run_family(ctx, op, event_name).await?,
         Op::Version { change } => format!("v{}", ctx.version(&format!("c{change}"), 3)?),
         Op::Join(branches) => {
             let sequences = branches
