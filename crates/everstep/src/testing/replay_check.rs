@@ -241,24 +241,12 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
         (Some(Body::Completed(recorded)), _) => {
             format!("the run returned {:?}, {}", recorded.result, now(&end))
         }
-        (Some(Body::Failed(recorded)), ReplayEnd::Failed(failure))
-            if is_same(&recorded.error, failure) =>
-        {
-            return Ok(end);
-        }
-        // The engine itself ended it; the code was not done.
-        (Some(Body::Failed(recorded)), ReplayEnd::Unfinished)
-            if recorded.error.is(ErrorCode::DeadlineExceeded)
-                || recorded.error.is(ErrorCode::NotDurable) =>
-        {
-            return Ok(end);
-        }
-        (Some(Body::Failed(recorded)), _) => format!(
-            "the run failed with {:?}, {}",
-            recorded.error.message,
-            now(&end)
-        ),
-        _ => return Ok(end),
+        (Some(last), _) => match recorded_error(last) {
+            Some(recorded) if is_same_end(recorded, &end) => return Ok(end),
+            Some(recorded) => format!("the run failed with {:?}, {}", recorded.message, now(&end)),
+            None => return Ok(end),
+        },
+        (None, _) => return Ok(end),
     };
     Err(ReplayError::Diverged(Box::new(Divergence {
         record: None,
@@ -268,6 +256,27 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
         called_site: None,
         detail: Some(detail),
     })))
+}
+
+/// Why the run failed, if it did, whether or not it could be rolled back.
+fn recorded_error(last: &Body) -> Option<&Failure> {
+    match last {
+        Body::Failed(recorded) => Some(&recorded.error),
+        Body::RollbackFailed(recorded) => Some(&recorded.error),
+        _ => None,
+    }
+}
+
+fn is_same_end(recorded: &Failure, end: &ReplayEnd) -> bool {
+    let is = |code| recorded.is(code);
+    match end {
+        // What a cancelled function returns is of no interest.
+        _ if is(ErrorCode::Cancelled) => true,
+        ReplayEnd::Failed(failure) => is_same(recorded, failure),
+        // The engine itself ended it; the code was not done.
+        ReplayEnd::Unfinished => is(ErrorCode::DeadlineExceeded) || is(ErrorCode::NotDurable),
+        ReplayEnd::Completed(_) => false,
+    }
 }
 
 fn is_same(recorded: &Failure, now: &Failure) -> bool {

@@ -25,7 +25,10 @@ mod replaying;
 mod results;
 mod retries;
 mod sagas;
+mod sagas_at_rest;
+mod sagas_control;
 mod sagas_crashes;
+mod sagas_explicit;
 #[cfg(feature = "schema")]
 mod schemas;
 mod smoke;
