@@ -19,6 +19,7 @@ mod nodes;
 mod not_durable;
 mod passes;
 mod random_program;
+mod random_undos;
 mod recorded;
 mod records;
 mod replaying;

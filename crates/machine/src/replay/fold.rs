@@ -41,6 +41,7 @@ impl Replay {
             self.rollback.log.learn(&entry.record.body);
             self.learn(&entry);
         }
+        self.rollback.log.begin_pass();
         self.phase = Phase::Backoff;
         current.into()
     }
