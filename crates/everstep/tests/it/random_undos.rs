@@ -89,7 +89,9 @@ pub(crate) fn check_undos(program: &[Op], journal: &[Entry], witness: &Witness) 
         assert_eq!(undos.over, expected, "not in reverse order of completion");
     }
     // Outside, an undo whose record was lost with its process has happened more than once, but never out of turn.
-    let mut happened = witness.undone();
+    let (mut happened, mut recorded) = (witness.undone(), undos.undone);
     happened.dedup();
-    assert_eq!(happened, undos.undone);
+    // Two passes may have done the same work at two places.
+    recorded.dedup();
+    assert_eq!(happened, recorded);
 }
