@@ -216,6 +216,7 @@ fn check(definition: &Definition, recording: Recording) -> Result<ReplayReport, 
         mocks: None,
     };
     let records = journal.len();
+    let last = last.filter(|last| !is_ended_from_outside(&journal, last));
     let verified = verify(definition, parts, journal)?;
     let end = same_end(last.as_ref(), verified)?;
     Ok(ReplayReport { records, end })
@@ -258,6 +259,19 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
     })))
 }
 
+/// Whether the engine or an operator ended the run, whatever its code did.
+fn is_ended_from_outside(journal: &[Entry], last: &Body) -> bool {
+    let Some(error) = recorded_error(last) else {
+        return false;
+    };
+    journal.iter().any(|entry| match &entry.record.body {
+        Body::DeadlinePassed(_) => error.is(ErrorCode::DeadlineExceeded),
+        Body::ForcedFailure(forced) => forced.location.is_none() && forced.error == *error,
+        Body::CancelRequested(_) => error.is(ErrorCode::Cancelled),
+        _ => false,
+    })
+}
+
 /// Why the run failed, if it did, whether or not it could be rolled back.
 fn recorded_error(last: &Body) -> Option<&Failure> {
     match last {
@@ -268,13 +282,9 @@ fn recorded_error(last: &Body) -> Option<&Failure> {
 }
 
 fn is_same_end(recorded: &Failure, end: &ReplayEnd) -> bool {
-    let is = |code| recorded.is(code);
     match end {
-        // What a cancelled function returns is of no interest.
-        _ if is(ErrorCode::Cancelled) => true,
         ReplayEnd::Failed(failure) => is_same(recorded, failure),
-        // The engine itself ended it; the code was not done.
-        ReplayEnd::Unfinished => is(ErrorCode::DeadlineExceeded) || is(ErrorCode::NotDurable),
+        ReplayEnd::Unfinished => recorded.is(ErrorCode::NotDurable),
         ReplayEnd::Completed(_) => false,
     }
 }
