@@ -38,6 +38,7 @@ mod pausing;
 mod races;
 mod random_family;
 mod random_program;
+mod random_undos;
 mod recorded;
 mod records;
 mod replaying;
@@ -45,7 +46,10 @@ mod results;
 mod retries;
 mod reviving;
 mod sagas;
+mod sagas_at_rest;
+mod sagas_control;
 mod sagas_crashes;
+mod sagas_explicit;
 #[cfg(feature = "schema")]
 mod schemas;
 mod settling;

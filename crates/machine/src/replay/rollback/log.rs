@@ -42,6 +42,8 @@ pub(in crate::replay) struct Done {
     pub(super) progress: Progress,
     /// Whether a rollback includes it.
     pub(super) wanted: bool,
+    /// Whether this pass of the function has come by.
+    pub(super) reached: bool,
     /// The highest attempt to undo it that is recorded or announced.
     pub(super) highest: u32,
     /// Recorded failures; takeovers do not count.
@@ -122,6 +124,7 @@ impl UndoLog {
             payload: payload.or_else(|| earlier.and_then(|done| done.payload)),
             progress: Progress::Due,
             wanted: false,
+            reached: true,
             highest: 0,
             failures: 0,
         });
@@ -168,12 +171,38 @@ impl UndoLog {
         self.no_return = true;
     }
 
-    /// A rollback begins: it includes everything that is done, back to an undo that failed for good.
+    /// A further pass of the function begins: it has come by nothing yet.
+    pub(in crate::replay) fn begin_pass(&mut self) {
+        for done in &mut self.done {
+            done.reached = false;
+        }
+    }
+
+    /// This pass takes over the result of a step that an earlier one did.
+    pub(in crate::replay) fn reach(&mut self, location: &Location) {
+        if let Some(done) = self.at_mut(location) {
+            done.reached = true;
+        }
+    }
+
+    /// The code asks for a rollback: it includes what this pass knows to be done.
+    pub(super) fn want_reached(&mut self) {
+        for done in self.possible() {
+            done.wanted |= done.reached;
+        }
+    }
+
+    /// The run ends with a rollback: it includes everything that is done.
     pub(super) fn want_all(&mut self) {
-        let reachable = self.done.iter_mut().rev();
-        for done in reachable.take_while(|done| !matches!(done.progress, Progress::Failed(_))) {
+        for done in self.possible() {
             done.wanted = true;
         }
+    }
+
+    /// What can be undone, back to an undo that failed for good.
+    fn possible(&mut self) -> impl Iterator<Item = &mut Done> {
+        let latest_first = self.done.iter_mut().rev();
+        latest_first.take_while(|done| !matches!(done.progress, Progress::Failed(_)))
     }
 
     /// What is undone next: the latest that a rollback includes.

@@ -84,7 +84,7 @@ impl Replay {
         if self.cancel.is_some() {
             return Some(self.open_refused(location));
         }
-        self.rollback.log.want_all();
+        self.rollback.log.want_reached();
         self.rollback.reason = Some(reason);
         let op = self.operations.open(location, Kind::Rollback);
         self.rollback.calls.push(op);
@@ -290,6 +290,9 @@ impl Replay {
         );
         if !is_about_undo {
             self.rollback.log.learn(body);
+        }
+        if self.phase == Phase::Backoff {
+            self.rollback.log.begin_pass();
         }
     }
 
