@@ -13,6 +13,7 @@ use everstep_store::{Head, Outcome, ReadRequest, Refusal, StreamRef};
 
 use super::cause::parent_of;
 use super::effect::{ChildFinished, Effect, StartChild, key_of, outcome_of};
+use crate::control::Asked;
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::start::Start;
@@ -216,9 +217,12 @@ impl Core {
         run: &RunId,
         parent: &ParentLink,
     ) -> Result<Delivery, EngineError> {
-        if let Some(head) = self.open_child(run, parent).await? {
-            let by = format!("run {}", parent.run);
-            return self.end_at_once(head, by, left_by(parent)).await;
+        if self.open_child(run, parent).await?.is_some() {
+            let asked = Asked {
+                by: Some(format!("run {}", parent.run)),
+                reason: Some(left_by(parent)),
+            };
+            self.terminate(run, asked).await?;
         }
         Ok(Delivery::Done)
     }

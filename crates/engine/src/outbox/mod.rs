@@ -11,7 +11,6 @@ mod effect;
 mod events;
 mod lane;
 mod pump;
-mod terminate;
 
-pub(crate) use cause::{Cause, parent_of};
+pub(crate) use cause::{Cause, left_by, parent_of};
 pub(crate) use pump::Outbox;

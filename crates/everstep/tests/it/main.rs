@@ -24,6 +24,7 @@ mod event_forms;
 mod events;
 mod executions;
 mod failure_hooks;
+mod family_control;
 mod fork_programs;
 mod forking;
 mod hot_equals_cold;

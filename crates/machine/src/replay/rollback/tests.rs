@@ -77,7 +77,7 @@ fn completed(place: &str, result: &str) -> Body {
         result: json(result),
         undo: None,
         sensitive: false,
-        folded: None,
+        early: None,
     }
     .into()
 }
@@ -96,6 +96,7 @@ fn failed(place: &str, payload: Option<&str>, retry_at: Option<Timestamp>) -> Bo
         outcome,
         retry_at,
         undo: payload.map(json),
+        retries_left: None,
     }
     .into()
 }
