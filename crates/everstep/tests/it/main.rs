@@ -22,6 +22,7 @@ mod divergence;
 mod ephemeral;
 mod event_forms;
 mod events;
+mod every_commit;
 mod executions;
 mod failure_hooks;
 mod family_control;
