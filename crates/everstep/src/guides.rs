@@ -16,5 +16,8 @@ mod changing_code {}
 #[doc = include_str!("../../../docs/guides/idempotency.md")]
 mod idempotency {}
 
+#[doc = include_str!("../../../docs/guides/operating-runs.md")]
+mod operating_runs {}
+
 #[doc = include_str!("../../../docs/guides/testing.md")]
 mod testing {}

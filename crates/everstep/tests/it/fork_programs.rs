@@ -164,13 +164,19 @@ async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
     }
     let journal = ended(&run).await;
     check(&journal);
-    let done: HashSet<Location> = completed(&journal).into_iter().collect();
+    let begun = |journal: &[Entry], location: &Location| {
+        journal.iter().find_map(|entry| match &entry.record.body {
+            Body::StepCompleted(done) if done.location == *location => Some(done.started_at),
+            _ => None,
+        })
+    };
     if !before
         .iter()
         .any(|entry| matches!(entry.record.body, Body::ExecutionRetried(_)))
     {
         for location in completed(&before) {
-            assert!(done.contains(&location), "{location} was done and is lost");
+            let (then, now) = (begun(&before, &location), begun(&journal, &location));
+            assert_eq!(now, then, "{location} was done, and was done again");
         }
     }
     engine.shutdown().await;

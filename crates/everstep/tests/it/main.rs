@@ -11,6 +11,7 @@ mod batches;
 mod bulk;
 mod cancelling;
 mod control_across_nodes;
+mod control_crashes;
 mod control_support;
 mod declared;
 mod deleting;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use everstep_model::record::{StepFailed, TimerPurpose};
 use everstep_model::{Body, Entry, Location, RunStatus};
 
-use super::select::{ending, up_to};
+use super::select::{end_of_life, up_to};
 use super::{CannotFork, Kept, place};
 use crate::overview::Overview;
 use crate::replay::Replay;
@@ -31,14 +31,14 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     }
     let rollback = rollback_begins(journal);
     if let Some(undone) = first_undone(journal, rollback) {
-        let cut = undone.min(ending(journal));
+        let cut = undone.min(end_of_life(journal));
         let kept = up_to(journal, overview, cut)?;
         return Ok(Recovered {
             kept,
             repeats_undone: true,
         });
     }
-    let end = ending(journal).min(rollback);
+    let end = end_of_life(journal).min(rollback);
     let causes = causes(journal, end);
     let cut = reaction(journal, &causes, end).unwrap_or(end);
     let mut kept = up_to(journal, overview, cut)?;
