@@ -3,7 +3,7 @@
 use everstep_model::{
     ErrorCode, Failure, InvalidName, InvalidRunId, Location, Name, PayloadError, RunId,
 };
-use everstep_store::StoreError;
+use everstep_store::{Outcome, Refusal, StoreError};
 
 /// Why a request to the engine had no effect, or an unknown one where the store failed.
 #[derive(Debug, thiserror::Error)]
@@ -153,5 +153,13 @@ impl EngineError {
     #[must_use]
     pub fn failure(&self) -> Failure {
         Failure::new(self.code(), self.to_string())
+    }
+}
+
+/// A run that cannot be read is an error to whoever asked for something; every other outcome is for them to judge.
+pub(crate) fn readable(outcome: Outcome) -> Result<Outcome, StoreError> {
+    match outcome {
+        Outcome::Refused(Refusal::Unreadable(error)) => Err(error),
+        outcome => Ok(outcome),
     }
 }

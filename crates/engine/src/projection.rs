@@ -1,4 +1,5 @@
-//! The rows that follow from records: timers and open rpcs. A function of the record alone, so no run must be folded.
+//! What follows from records: rows of timers and open rpcs, and what a loop drops. A function of the record alone, so no
+//! run must be folded.
 
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
@@ -133,15 +134,26 @@ fn project_record(
             }
         }
         Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
+        Body::ChildStarted(r) => {
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Child, Some(&r.location)));
+            }
+        }
         Body::StepFailed(r) => {
             if let Some(due) = r.retry_at {
                 set(commit, timer(due, TimerPurpose::Retry, Some(&r.location)));
+            }
+        }
+        Body::UndoFailed(r) => {
+            if let Some(due) = r.retry_at {
+                set(commit, timer(due, TimerPurpose::Undo, Some(&r.location)));
             }
         }
         Body::ExecutionRetried(r) => set(
             commit,
             timer(r.retry_at, TimerPurpose::ExecutionRetry, None),
         ),
+        Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
         Body::TimerFired(_)
         | Body::Event(_)
         | Body::ChildFinished(_)
@@ -161,9 +173,7 @@ fn project_record(
         | Body::BranchCompleted(_)
         | Body::BranchFailed(_)
         | Body::RaceWon(_)
-        | Body::LoopAdvanced(_)
         | Body::SwitchChosen(_)
-        | Body::ChildStarted(_)
         | Body::Sent(_)
         | Body::Replied(_)
         | Body::StateChanged(_)
@@ -174,7 +184,6 @@ fn project_record(
         | Body::NoReturn(_)
         | Body::UndoStarted(_)
         | Body::UndoCompleted(_)
-        | Body::UndoFailed(_)
         | Body::UndoSkipped(_)
         | Body::Paused(_)
         | Body::Resumed(_)

@@ -7,8 +7,11 @@ use everstep_model::{Name, Payload, Record, RecordNumber, RunId, RunStatus, limi
 use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, Target};
 
 use crate::core::{Core, Effects};
-use crate::error::EngineError;
+use crate::error::{EngineError, readable};
 use crate::start::check_key;
+
+/// Where the answer to an event goes whose sender reads the journal.
+const WAITING_SENDER: &str = "journal";
 
 /// An event to send.
 #[derive(Clone, Debug)]
@@ -23,6 +26,8 @@ pub struct SendEvent {
     pub dedup_id: Option<String>,
     /// Who sends it.
     pub by: Option<String>,
+    /// Whether the sender waits for the run's answer.
+    pub wants_reply: bool,
 }
 
 /// What became of an event that was not refused.
@@ -75,7 +80,7 @@ impl Core {
                 name: event.name.clone(),
                 payload: event.payload.clone(),
                 dedup_id: event.dedup_id.clone(),
-                reply_to: None,
+                reply_to: event.wants_reply.then(|| WAITING_SENDER.to_owned()),
                 by: event.by.clone(),
             }
             .into(),
@@ -106,7 +111,7 @@ impl Core {
         commit: Commit,
     ) -> Result<Outcome, EngineError> {
         let effects = Effects::of(run, &commit, Vec::new());
-        let outcome = self.committer.commit(commit).await?;
+        let outcome = readable(self.committer.commit(commit).await?)?;
         if let Outcome::Committed { taken, .. } = &outcome {
             self.committed(head.number, effects);
             self.woken(head.number, *taken);

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::panic::Location as Caller;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +14,11 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::event::{Accepts, Event};
 use crate::execution::Shared;
-use crate::operation::{EventWait, RpcCall, Sleep, Step, StepContext, TryStep};
+use crate::operation::{
+    Child, EventWait, Repeat, Rollback, RpcCall, Sleep, Step, StepContext, TryStep, Until,
+};
 use crate::rpc::Rpc;
+use crate::workflow::Workflow;
 
 /// The workflow of a plain function: it accepts every event.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +80,23 @@ impl<W> Ctx<W> {
             scope: Scope::ROOT,
             workflow: PhantomData,
         }
+    }
+
+    /// The same run, seen from another scope.
+    pub(crate) fn in_scope(&self, scope: Scope) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            scope,
+            workflow: PhantomData,
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// A named unit of work whose result is recorded once. It is retried as its options say.
@@ -194,6 +215,66 @@ impl<W> Ctx<W> {
         EventWait::new(self.shared.clone(), self.scope.clone(), Caller::caller())
     }
 
+    /// Runs a body again and again. It gets a handle of its own and a state, and either goes on with the next state or ends
+    /// the loop with a result. Both are durable: a crash in iteration `k` goes on in iteration `k`.
+    ///
+    /// The journal keeps the last few iterations, so a loop may run for years. See [`Repeat::keep`].
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use everstep::{Ctx, Error, Result};
+    /// async fn import(ctx: Ctx, rows: u64) -> Result<u64> {
+    ///     ctx.repeat("import", 0, |ctx, from: u64| async move {
+    ///         let to = ctx.step("batch", || async { Ok::<_, Error>(from + 1_000) }).await?;
+    ///         if to >= rows {
+    ///             return Ok(ControlFlow::Break(to));
+    ///         }
+    ///         Ok(ControlFlow::Continue(to))
+    ///     })
+    ///     .await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn repeat<S, B, F, Fut>(&self, name: &str, state: S, body: F) -> Repeat<W, S, F, Fut>
+    where
+        S: Serialize + DeserializeOwned,
+        B: Serialize + DeserializeOwned,
+        F: Fn(Ctx<W>, S) -> Fut,
+        Fut: Future<Output = Result<ControlFlow<B, S>>>,
+    {
+        Repeat::new(self.clone(), name, state, body, Caller::caller())
+    }
+
+    /// Runs a body again and again until it gives something. See [`Ctx::repeat`].
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Error, Result, minutes};
+    /// async fn poll(ctx: Ctx) -> Result<String> {
+    ///     ctx.repeat_until("poll", |ctx| async move {
+    ///         let found = ctx.step("look", || async { Ok::<_, Error>(None::<String>) }).await?;
+    ///         if found.is_none() {
+    ///             ctx.sleep("pause", minutes(5)).await?;
+    ///         }
+    ///         Ok(found)
+    ///     })
+    ///     .await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn repeat_until<B, F, Fut>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> Repeat<W, (), impl Fn(Ctx<W>, ()) -> Until<Fut> + use<B, F, Fut, W>, Until<Fut>>
+    where
+        B: Serialize + DeserializeOwned,
+        F: Fn(Ctx<W>) -> Fut,
+        Fut: Future<Output = Result<Option<B>>>,
+    {
+        let body = move |ctx, ()| Until::new(body(ctx));
+        Repeat::new(self.clone(), name, (), body, Caller::caller())
+    }
+
     /// Asks a question and waits for the answer. Clients see it as soon as it is asked.
     #[track_caller]
     pub fn rpc<R: Rpc>(&self, question: R) -> RpcCall<R> {
@@ -203,6 +284,114 @@ impl<W> Ctx<W> {
             &question,
             Caller::caller(),
         )
+    }
+
+    /// Starts another run and waits for its end. The same child is found again on every replay.
+    #[track_caller]
+    pub fn child<C: Workflow>(&self, input: &C::Input) -> Child<C::Output> {
+        let (shared, scope) = (self.shared.clone(), self.scope.clone());
+        let input = Payload::from_value(input);
+        Child::new(shared, scope, C::NAME, input, Caller::caller())
+    }
+
+    /// Starts a run of the workflow of that name and waits for its end; input and result as JSON.
+    #[track_caller]
+    pub fn child_by_name(&self, workflow: &str, input: Payload) -> Child<Payload> {
+        let (shared, scope) = (self.shared.clone(), self.scope.clone());
+        Child::new(shared, scope, workflow, Ok(input), Caller::caller())
+    }
+
+    /// Sends an event to another run, durably and once. The code goes on at once; the event arrives when this is in the
+    /// journal, and events to one run arrive in the order they were sent. One that the other run cannot take, because it is
+    /// over or does not exist, has no effect.
+    ///
+    /// ```
+    /// # use everstep::{Accepts, Ctx, Event, Result, RunId, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # struct Payment;
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    /// impl Accepts<Approval> for Payment {}
+    ///
+    /// fn approve(ctx: &Ctx, payment: &RunId) -> Result<()> {
+    ///     ctx.send::<Payment, _>(payment, &Approval)
+    /// }
+    /// ```
+    ///
+    /// An event that the other workflow does not accept does not compile:
+    ///
+    /// ```compile_fail,E0277
+    /// # use everstep::{Accepts, Ctx, Event, Result, RunId, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # struct Payment;
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// fn approve(ctx: &Ctx, payment: &RunId) -> Result<()> {
+    ///     ctx.send::<Payment, _>(payment, &Approval)
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn send<C, E>(&self, to: impl AsRef<str>, event: &E) -> Result<()>
+    where
+        C: Accepts<E>,
+        E: Event,
+    {
+        self.send_at(
+            to.as_ref(),
+            E::NAME,
+            Payload::from_value(event)?,
+            Caller::caller(),
+        )
+    }
+
+    /// Sends an event by name to another run, with its payload as JSON.
+    #[track_caller]
+    pub fn send_by_name(&self, to: impl AsRef<str>, event: &str, payload: Payload) -> Result<()> {
+        self.send_at(to.as_ref(), event, payload, Caller::caller())
+    }
+
+    fn send_at(
+        &self,
+        to: &str,
+        event: &str,
+        payload: Payload,
+        site: &'static Caller<'static>,
+    ) -> Result<()> {
+        let to = RunId::new(to)?;
+        let mut state = self.shared.state();
+        let event = state.replay.name(event)?;
+        state.replay.send(&self.scope, to, event, payload, site);
+        Ok(())
+    }
+
+    /// Undoes every step that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
+    /// nothing. If an undo fails for good, the rest is not undone and this is an error.
+    #[track_caller]
+    pub fn rollback(&self) -> Rollback {
+        Rollback::new(self.shared.clone(), self.scope.clone(), Caller::caller())
+    }
+
+    /// The point of no return: from here on a rollback runs only undos marked with [`Step::undo_internal`]; the others are
+    /// recorded as skipped.
+    #[track_caller]
+    pub fn no_return(&self) {
+        let site = Caller::caller();
+        self.shared.state().replay.no_return(&self.scope, site);
     }
 
     /// Leaves a line in the run's journal, for people who read it later.
@@ -284,7 +473,8 @@ impl<W> Ctx<W> {
     #[must_use]
     #[track_caller]
     pub fn random(&self) -> u64 {
-        self.shared.state().replay.random(Caller::caller())
+        let site = Caller::caller();
+        self.shared.state().replay.random(&self.scope, site)
     }
 
     /// A random UUID (version 4): the same on every replay.
@@ -293,7 +483,10 @@ impl<W> Ctx<W> {
     pub fn uuid(&self) -> String {
         let site = Caller::caller();
         let mut state = self.shared.state();
-        let (high, low) = (state.replay.random(site), state.replay.random(site));
+        let (high, low) = (
+            state.replay.random(&self.scope, site),
+            state.replay.random(&self.scope, site),
+        );
         let high = (high & !0xF000) | 0x4000;
         let low = (low & !(0b11 << 62)) | (0b10 << 62);
         format!(

@@ -256,11 +256,16 @@ impl RunHandle {
             payload,
             dedup_id,
             by: None,
+            wants_reply: false,
         };
         self.engine.inner.send(event).await
     }
 
-    async fn check_event(&self, name: &Name, payload: &Payload) -> Result<(), EngineError> {
+    pub(crate) async fn check_event(
+        &self,
+        name: &Name,
+        payload: &Payload,
+    ) -> Result<(), EngineError> {
         let row = self.engine.inner.row(&self.id).await?;
         let Some(declaration) = self.engine.declaration(&row.workflow) else {
             return Ok(());

@@ -44,6 +44,26 @@ impl Scope {
         }
     }
 
+    /// Whether this is `outer`, or a scope inside it.
+    #[must_use]
+    pub fn is_within(&self, outer: &Self) -> bool {
+        self.segments().starts_with(outer.segments())
+    }
+
+    /// The innermost iteration of a loop that this scope stands in, as a scope.
+    #[must_use]
+    pub fn iteration(&self) -> Option<Self> {
+        let path = self.segments();
+        let is_iteration = |segment: &Segment| matches!(segment, Segment::Iteration(_));
+        let last = path.iter().rposition(is_iteration)?;
+        match path.get(..=last) {
+            Some(prefix) if prefix.len() < path.len() => {
+                Some(Self::from_segments(prefix.iter().cloned()))
+            }
+            _ => Some(self.clone()),
+        }
+    }
+
     /// The path from the root.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
@@ -64,6 +84,13 @@ pub struct Location {
 }
 
 impl Location {
+    /// The scope of what is called inside this operation.
+    #[must_use]
+    pub fn inner_scope(&self) -> Scope {
+        let own = Segment::Named(self.name.clone(), self.counter);
+        self.scope.child(own)
+    }
+
     /// The operation `name:counter` of the root scope.
     #[must_use]
     pub fn root(name: Name, counter: u32) -> Self {
@@ -75,18 +102,29 @@ impl Location {
     }
 }
 
+impl fmt::Display for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(name, 0) if !ends_like_a_counter(name.as_str()) => write!(f, "{name}"),
+            Self::Named(name, counter) => write!(f, "{name}:{counter}"),
+            Self::Iteration(n) => write!(f, "~{n}"),
+        }
+    }
+}
+
+/// The path, each part followed by `/`; nothing for the root.
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for segment in self.segments() {
+            write!(f, "{segment}/")?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for segment in self.scope.segments() {
-            match segment {
-                Segment::Named(name, 0) if !ends_like_a_counter(name.as_str()) => {
-                    write!(f, "{name}/")?;
-                }
-                Segment::Named(name, counter) => write!(f, "{name}:{counter}/")?,
-                Segment::Iteration(n) => write!(f, "~{n}/")?,
-            }
-        }
-        write!(f, "{}:{}", self.name, self.counter)
+        write!(f, "{}{}:{}", self.scope, self.name, self.counter)
     }
 }
 

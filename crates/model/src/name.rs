@@ -128,6 +128,9 @@ impl From<Name> for String {
 #[derive(Debug, Default)]
 pub struct Interner(HashSet<Name>);
 
+/// How many names are shared at most; sharing saves memory and nothing else.
+const NAMES_MAX: usize = 10_000;
+
 impl Interner {
     /// The shared copy of a user's name, checked the first time it is seen.
     pub fn user(&mut self, text: &str) -> Result<Name, InvalidName> {
@@ -145,6 +148,10 @@ impl Interner {
             return Ok(known.clone());
         }
         let name = Name::internal(text)?;
+        // Names made up at run time, as in a loop, must not fill the memory.
+        if self.0.len() >= NAMES_MAX {
+            self.0.clear();
+        }
         self.0.insert(name.clone());
         Ok(name)
     }

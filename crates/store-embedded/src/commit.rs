@@ -61,6 +61,7 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
         .cache
         .publish(heads.into_iter().map(|staged| staged.head));
     inner.due.publish(due);
+    inner.effects.publish(stage.effects);
     Ok(outcomes)
 }
 

@@ -11,7 +11,7 @@ use everstep_model::{
 };
 use everstep_store::{Head, Owner, Row};
 use everstep_store_testkit::sample::{
-    NODE, NONCE, event, generation, idempotency, name, rpc, run, step, timer,
+    NODE, NONCE, effect, event, generation, idempotency, name, rpc, run, step, timer,
 };
 
 use crate::{keys, values};
@@ -116,6 +116,9 @@ fn the_rows_of_the_document_are_what_is_written() {
         "removed value",
         &values::encode_removed(StreamNumber(8), Term(1)),
     );
+    let caused = Row::Outbox(effect(StreamNumber(7), "key"));
+    shown("outbox key", &keys::lookup(&caused.key()).unwrap());
+    shown("outbox value", &values::encode_row(&caused));
 }
 
 /// The text between two marks.

@@ -21,6 +21,7 @@ use everstep_store::{Clock, StoreError};
 use crate::cache::HeadCache;
 use crate::commit::Writer;
 use crate::due::Due;
+use crate::effects::Effects;
 use crate::extent::{self, NoteExtent};
 use crate::failure;
 use crate::format::{self, Mark};
@@ -107,6 +108,7 @@ pub(crate) fn open(
         cache: HeadCache::new(options.heads_cached),
         leases: Leases::default(),
         due: Due::load(&tables)?,
+        effects: Effects::load(&tables)?,
         writer: Mutex::new(Writer {
             next_stream,
             term,

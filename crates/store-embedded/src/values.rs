@@ -4,7 +4,9 @@ use everstep_model::{
     Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, Payload, RecordNumber, RpcId,
     RunId, RunStatus, StreamName, StreamNumber, Term, Timestamp,
 };
-use everstep_store::{GenerationRow, Head, IdempotencyRow, Owner, Row, RowKey, RpcRow, RunRow};
+use everstep_store::{
+    GenerationRow, Head, IdempotencyRow, OutboxRow, Owner, Row, RowKey, RpcRow, RunRow,
+};
 
 use crate::coding::{Damaged, In, Out};
 use crate::keys::{checked_name, location, location_bytes};
@@ -137,7 +139,7 @@ fn take_run(input: &mut In<'_>) -> Result<RunRow, Damaged> {
     })
 }
 
-/// The value of an rpc, an idempotency key or a run's generation.
+/// The value of an rpc, an idempotency key, a run's generation or an effect.
 pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
     let mut out = Out::default();
     out.byte(VERSION);
@@ -162,6 +164,9 @@ pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
         Row::Generation(row) => {
             out.varint(row.generation.0.into()).varint(row.stream.0);
         }
+        Row::Outbox(row) => {
+            out.text(&row.key).text(row.effect.as_str());
+        }
     }
     out.0
 }
@@ -182,6 +187,20 @@ pub(crate) fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> 
             generation: Generation(input.short()?),
             stream: StreamNumber(input.varint()?),
         }),
+        RowKey::Outbox(stream, _) => Row::Outbox(take_effect(*stream, &mut input)?),
+    })
+}
+
+/// An effect as it stands behind its key.
+pub(crate) fn decode_effect(stream: StreamNumber, bytes: &[u8]) -> Result<OutboxRow, Unreadable> {
+    Ok(take_effect(stream, &mut versioned(bytes)?)?)
+}
+
+fn take_effect(stream: StreamNumber, input: &mut In<'_>) -> Result<OutboxRow, Damaged> {
+    Ok(OutboxRow {
+        stream,
+        key: input.text()?.to_owned(),
+        effect: payload(input.text()?)?,
     })
 }
 
@@ -208,7 +227,8 @@ fn take_rpc(stream: StreamNumber, input: &mut In<'_>) -> Result<RpcRow, Damaged>
 }
 
 fn payload(text: &str) -> Result<Payload, Damaged> {
-    Payload::from_json(text.as_bytes().to_vec()).map_err(|_| Damaged("a schema is not JSON"))
+    Payload::from_json(text.as_bytes().to_vec())
+        .map_err(|_| Damaged("a schema or an effect is not JSON"))
 }
 
 /// A number that stands alone: a stream's under its name, a record's under its dedup id.

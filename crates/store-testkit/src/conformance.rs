@@ -136,6 +136,17 @@ macro_rules! conformance {
                 long_keys_are_kept_apart,
                 deleting_nothing_is_no_error,
             ];
+            outbox: [
+                an_effect_comes_back_as_it_was,
+                effects_come_by_stream_and_key,
+                paging_gives_every_effect_once,
+                a_deleted_effect_is_gone,
+                a_closing_commit_may_leave_effects,
+                a_closed_stream_lets_its_rows_go,
+                a_closed_stream_takes_nothing_but_deletes,
+                effects_of_a_creation_belong_to_the_new_stream,
+                a_refused_commit_leaves_no_effect,
+            ];
         }
     };
     (@topics $open:path; $($topic:ident: [$($case:ident),* $(,)?];)*) => {
@@ -147,6 +158,24 @@ macro_rules! conformance {
                 $crate::run_case($open, |f| Box::pin($crate::cases::$topic::$case(f)));
             })*
         })*
+    };
+}
+
+/// One `#[test]` per case of sending again, for backends that are not exclusive. `$open` is as in [`conformance!`].
+#[macro_export]
+macro_rules! resending {
+    ($open:path) => {
+        $crate::conformance! { @topics $open;
+            resending: [
+                a_creation_sent_again_is_still_the_creation,
+                a_firing_sent_again_has_fired,
+                an_event_sent_again_lands_once,
+                a_batch_sent_again_is_answered_one_by_one,
+                the_rest_of_a_batch_may_be_sent_again_with_more,
+                an_overtaken_commit_is_refused,
+                an_overtaken_commit_makes_nothing_forgotten,
+            ];
+        }
     };
 }
 
@@ -167,6 +196,7 @@ macro_rules! reopening {
             a_removal_is_remembered,
             what_is_gone_stays_gone,
             a_status_change_alone_is_remembered,
+            effects_are_what_they_were,
         }
     };
     (@cases $place:path; $($case:ident),* $(,)?) => {

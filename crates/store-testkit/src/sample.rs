@@ -8,7 +8,8 @@ use everstep_model::{
     RecordRange, RpcId, RunId, RunStatus, Seed, StreamName, StreamNumber, Timestamp,
 };
 use everstep_store::{
-    Author, Commit, Fence, GenerationRow, IdempotencyRow, Row, RpcRow, RunRow, Target, TimerRow,
+    Author, Commit, Fence, GenerationRow, IdempotencyRow, OutboxRow, Row, RpcRow, RunRow, Target,
+    TimerRow,
 };
 
 use crate::clock::START;
@@ -75,7 +76,7 @@ pub fn step(text: &str) -> Record {
         result: Payload::from_value(text).unwrap(),
         undo: None,
         sensitive: false,
-        folded: None,
+        early: None,
     })
 }
 
@@ -100,6 +101,8 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         now: Timestamp::default(),
         gone: Vec::new(),
         inbox_dropped: 0,
+        gaps: Vec::new(),
+        durable: false,
     })
 }
 
@@ -193,6 +196,15 @@ pub fn rpc(stream: StreamNumber, id: &str) -> RpcRow {
         method: name("approve"),
         deadline: Some(START),
         schema: Some(Payload::from_value(&["any"]).unwrap()),
+    }
+}
+
+/// An effect on another run.
+pub fn effect(stream: StreamNumber, key: &str) -> OutboxRow {
+    OutboxRow {
+        stream,
+        key: key.to_owned(),
+        effect: Payload::from_value(&["effect", key]).unwrap(),
     }
 }
 

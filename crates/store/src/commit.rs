@@ -17,6 +17,18 @@ pub struct Fence {
     pub nonce: Nonce,
 }
 
+/// Which commit this is: known by it, a commit that is sent again takes effect once.
+///
+/// A node numbers its commits in the order it sends them. It sends a batch once it knows what became of everything
+/// numbered lower, or has given that up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CommitId {
+    /// Who sends it. A node that starts again is another one.
+    pub node: NodeId,
+    /// Which of its commits, from 1.
+    pub number: u64,
+}
+
 /// Which stream a commit is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -93,11 +105,14 @@ pub struct Commit {
     pub author: Author,
     /// The engine's clock.
     pub now: Timestamp,
+    /// Which commit it is; none if it will not be sent again.
+    pub id: Option<CommitId>,
     /// Conditions, judged in order.
     pub guards: Vec<Guard>,
     /// An id of the sender's choice. If the stream has seen it, the answer is the original outcome.
     pub dedup: Option<String>,
-    /// What is appended. A closed stream takes nothing.
+    /// What is appended. A closed stream takes nothing; a commit that only deletes rows is no such thing, because what a
+    /// run left behind is cleared away after its end.
     pub records: Vec<Record>,
     /// The right to execute.
     pub lease: LeaseChange,
@@ -129,6 +144,7 @@ impl Commit {
             target,
             author,
             now,
+            id: None,
             guards: Vec::new(),
             dedup: None,
             records: Vec::new(),
@@ -142,5 +158,20 @@ impl Commit {
             delete: Vec::new(),
             drop: Vec::new(),
         }
+    }
+
+    /// Whether it does nothing but delete rows, which a closed stream allows.
+    #[must_use]
+    pub fn only_deletes(&self) -> bool {
+        !self.delete.is_empty()
+            && self.records.is_empty()
+            && self.put.is_empty()
+            && self.drop.is_empty()
+            && self.run.is_none()
+            && self.status.is_none()
+            && self.ready.is_none()
+            && !self.close
+            && self.lease == LeaseChange::Keep
+            && self.author == Author::Inbox
     }
 }

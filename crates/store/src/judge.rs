@@ -63,7 +63,7 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
     {
         return Verdict::Refuse(Refusal::NotInbox);
     }
-    if head.closed {
+    if head.closed && !commit.only_deletes() {
         return Verdict::Refuse(Refusal::Closed);
     }
     for guard in &commit.guards {
@@ -82,7 +82,7 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
     if let Some(ready) = commit.ready {
         after.ready = ready;
     }
-    after.closed = commit.close;
+    after.closed |= commit.close;
     Verdict::Apply {
         head: Box::new(after),
         first,

@@ -1,4 +1,5 @@
-//! Rows beside the journals: what must be found without reading a journal. All can be rebuilt from the journals.
+//! Rows beside the journals: what must be found without reading a journal. All but the outbox can be rebuilt from the
+//! journals; a rebuilt outbox may hold effects that were delivered, which does no harm.
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Generation, Location, Name, Payload, RpcId, RunId, StreamNumber, Timestamp};
@@ -55,6 +56,17 @@ pub struct GenerationRow {
     pub stream: StreamNumber,
 }
 
+/// An effect on another run that was decided with a commit and is not delivered yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// The run that caused it.
+    pub stream: StreamNumber,
+    /// Its key; the order of keys is the order in which the run caused its effects.
+    pub key: String,
+    /// What is to be done. Only whoever delivers it knows what it means.
+    pub effect: Payload,
+}
+
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
@@ -66,6 +78,8 @@ pub enum Row {
     Idempotency(IdempotencyRow),
     /// The latest generation of a run.
     Generation(GenerationRow),
+    /// An effect on another run.
+    Outbox(OutboxRow),
 }
 
 /// What a row is found by.
@@ -79,6 +93,8 @@ pub enum RowKey {
     Idempotency(Name, String),
     /// The latest generation of a run.
     Generation(RunId),
+    /// An effect on another run.
+    Outbox(StreamNumber, String),
 }
 
 impl Row {
@@ -90,6 +106,7 @@ impl Row {
             Self::Rpc(rpc) => RowKey::Rpc(rpc.stream, rpc.id.clone()),
             Self::Idempotency(row) => RowKey::Idempotency(row.workflow.clone(), row.key.clone()),
             Self::Generation(row) => RowKey::Generation(row.run.clone()),
+            Self::Outbox(row) => RowKey::Outbox(row.stream, row.key.clone()),
         }
     }
 
@@ -100,6 +117,7 @@ impl Row {
             Self::Timer(timer) => timer.stream = number,
             Self::Rpc(rpc) => rpc.stream = number,
             Self::Generation(row) => row.stream = number,
+            Self::Outbox(row) => row.stream = number,
             Self::Idempotency(_) => {}
         }
         self

@@ -183,7 +183,7 @@ impl Core {
         }
         commit.records = records;
         // What the original emitted is not emitted again.
-        let effects = Effects::silent(timers);
+        let effects = Effects::of_copy(&commit, timers);
         match self.committer.commit(commit).await? {
             Outcome::Committed { stream, taken, .. } => {
                 self.committed(stream, effects);

@@ -7,7 +7,7 @@ use everstep_model::{Payload, PayloadError, RunId};
 use serde::Serialize;
 
 use super::location;
-use super::request::{Request, sealed::Perform};
+use super::request::{ControlRequest, sealed::Perform};
 use crate::handle::RunHandle;
 
 /// Forking.
@@ -29,12 +29,12 @@ impl RunHandle {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn fork(&self) -> Request<Fork> {
-        Request::new(self, Fork::default())
+    pub fn fork(&self) -> ControlRequest<Fork> {
+        ControlRequest::new(self, Fork::default())
     }
 }
 
-impl Request<Fork> {
+impl ControlRequest<Fork> {
     /// The id of the new run; a random one unless this is said. The same fork asked for again gives the same run.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.verb.id = Some(id.into());

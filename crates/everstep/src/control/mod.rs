@@ -1,6 +1,6 @@
 //! Control of runs: pausing, cancelling, reviving, settling steps, forking, deleting, one or many at a time.
 //!
-//! Each verb gives a [`Request`]: say who asks and why, then await it. What it did comes back as [`Done`](everstep_engine::Done).
+//! Each verb gives a [`ControlRequest`]: say who asks and why, then await it. What it did comes back as [`Done`](everstep_engine::Done).
 
 mod bulk;
 mod fork;
@@ -13,7 +13,7 @@ use everstep_model::{InvalidLocation, Location};
 
 pub use bulk::BulkRuns;
 pub use fork::Fork;
-pub use request::{Request, Verb};
+pub use request::{ControlRequest, Verb};
 pub use steps::{EditStep, FailOperation, RestartFrom, SkipStep};
 pub use verbs::{Cancel, Plain};
 

@@ -38,13 +38,13 @@ pub(super) mod sealed {
 /// ```
 #[must_use = "nothing is asked for until it is awaited"]
 #[derive(Debug)]
-pub struct Request<V> {
+pub struct ControlRequest<V> {
     run: RunHandle,
     asked: Asked,
     pub(super) verb: V,
 }
 
-impl<V> Request<V> {
+impl<V> ControlRequest<V> {
     pub(super) fn new(run: &RunHandle, verb: V) -> Self {
         Self {
             run: run.clone(),
@@ -66,7 +66,7 @@ impl<V> Request<V> {
     }
 }
 
-impl<V: Verb> IntoFuture for Request<V> {
+impl<V: Verb> IntoFuture for ControlRequest<V> {
     type Output = Result<V::Output, EngineError>;
     type IntoFuture = Asking<V::Output>;
 

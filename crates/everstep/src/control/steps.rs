@@ -7,7 +7,7 @@ use everstep_model::{Payload, PayloadError};
 use serde::Serialize;
 
 use super::location;
-use super::request::{Request, sealed::Perform};
+use super::request::{ControlRequest, sealed::Perform};
 use crate::handle::RunHandle;
 
 /// Skipping a step.
@@ -49,12 +49,12 @@ impl RunHandle {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn skip_step(&self, step: impl Into<String>) -> Request<SkipStep> {
+    pub fn skip_step(&self, step: impl Into<String>) -> ControlRequest<SkipStep> {
         let skip = SkipStep {
             step: step.into(),
             result: Ok(Payload::null()),
         };
-        Request::new(self, skip)
+        ControlRequest::new(self, skip)
     }
 
     /// Gives a step its result, if it has none yet. To change one that it has, [restart from it](Self::restart_from).
@@ -62,12 +62,12 @@ impl RunHandle {
         &self,
         step: impl Into<String>,
         result: &T,
-    ) -> Request<EditStep> {
+    ) -> ControlRequest<EditStep> {
         let edit = EditStep {
             step: step.into(),
             result: Payload::from_value(result),
         };
-        Request::new(self, edit)
+        ControlRequest::new(self, edit)
     }
 
     /// Makes an operation fail that has no result yet: a step, a sleep, a wait, a question, a child.
@@ -75,12 +75,12 @@ impl RunHandle {
         &self,
         operation: impl Into<String>,
         message: impl Into<String>,
-    ) -> Request<FailOperation> {
+    ) -> ControlRequest<FailOperation> {
         let fail = FailOperation {
             operation: operation.into(),
             message: message.into(),
         };
-        Request::new(self, fail)
+        ControlRequest::new(self, fail)
     }
 
     /// Begins the run again at one of its operations, as a new generation that has every result from before it. A place
@@ -92,16 +92,16 @@ impl RunHandle {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn restart_from(&self, operation: impl Into<String>) -> Request<RestartFrom> {
+    pub fn restart_from(&self, operation: impl Into<String>) -> ControlRequest<RestartFrom> {
         let restart = RestartFrom {
             operation: operation.into(),
             result: None,
         };
-        Request::new(self, restart)
+        ControlRequest::new(self, restart)
     }
 }
 
-impl Request<SkipStep> {
+impl ControlRequest<SkipStep> {
     /// What the step is taken to have returned.
     pub fn result<T: Serialize + ?Sized>(mut self, result: &T) -> Self {
         self.verb.result = Payload::from_value(result);
@@ -109,7 +109,7 @@ impl Request<SkipStep> {
     }
 }
 
-impl Request<RestartFrom> {
+impl ControlRequest<RestartFrom> {
     /// The operation is a step, and is taken to have returned this: it does not run again.
     pub fn with_result<T: Serialize + ?Sized>(mut self, result: &T) -> Self {
         self.verb.result = Some(Payload::from_value(result));

@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use everstep_engine::{Asked, Control, Done, EngineError};
 
-use super::request::{Request, sealed::Perform};
+use super::request::{ControlRequest, sealed::Perform};
 use crate::handle::RunHandle;
 
 /// A verb without options of its own.
@@ -20,13 +20,13 @@ pub struct Cancel {
 impl RunHandle {
     /// Pauses the run: steps in flight finish, nothing new begins. Timers still fire, and the run sees them when it is
     /// resumed.
-    pub fn pause(&self) -> Request<Plain> {
-        Request::new(self, Plain(Control::Pause))
+    pub fn pause(&self) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Control::Pause))
     }
 
     /// Lets a paused run go on.
-    pub fn resume(&self) -> Request<Plain> {
-        Request::new(self, Plain(Control::Resume))
+    pub fn resume(&self) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Control::Resume))
     }
 
     /// Cancels the run: what it waits for is refused, steps in flight end first, and then it is over.
@@ -37,23 +37,23 @@ impl RunHandle {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn cancel(&self) -> Request<Cancel> {
-        Request::new(self, Cancel { rollback: false })
+    pub fn cancel(&self) -> ControlRequest<Cancel> {
+        ControlRequest::new(self, Cancel { rollback: false })
     }
 
     /// Ends the run at once, whatever it is doing. Its code does not hear of it, and nothing is undone.
-    pub fn terminate(&self) -> Request<Plain> {
-        Request::new(self, Plain(Control::Terminate))
+    pub fn terminate(&self) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Control::Terminate))
     }
 
     /// Makes the run fail, with this message. It rolls back like any run that fails.
-    pub fn force_fail(&self, message: impl Into<String>) -> Request<Plain> {
-        Request::new(self, Plain(Control::ForceFail)).reason(message)
+    pub fn force_fail(&self, message: impl Into<String>) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Control::ForceFail)).reason(message)
     }
 
     /// Begins the run again from its start, as a new generation. One that is not over is terminated first.
-    pub fn restart(&self) -> Request<Plain> {
-        Request::new(self, Plain(Control::Restart))
+    pub fn restart(&self) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Control::Restart))
     }
 
     /// Lets a run that ended badly go on where it failed, as a new generation: what is done stays done.
@@ -65,22 +65,22 @@ impl RunHandle {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn recover(&self) -> Request<Plain> {
-        Request::new(self, Plain(Control::Recover))
+    pub fn recover(&self) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Control::Recover))
     }
 
     /// Tries a rollback again that failed, as a new generation: what is undone stays undone.
-    pub fn retry_rollback(&self) -> Request<Plain> {
-        Request::new(self, Plain(Control::RetryRollback))
+    pub fn retry_rollback(&self) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Control::RetryRollback))
     }
 
     /// Deletes the run with all its generations; its id can be used anew. One that is not over is terminated first.
-    pub fn delete(&self) -> Request<Plain> {
-        Request::new(self, Plain(Control::Delete))
+    pub fn delete(&self) -> ControlRequest<Plain> {
+        ControlRequest::new(self, Plain(Control::Delete))
     }
 }
 
-impl Request<Cancel> {
+impl ControlRequest<Cancel> {
     /// Undoes completed steps before the run ends.
     pub fn rollback(mut self) -> Self {
         self.verb.rollback = true;

@@ -6,13 +6,38 @@ use everstep_machine::Replay;
 use everstep_model::{Body, Entry, RecordNumber};
 
 use super::executor::{Executor, Next};
+use super::rollback::Undoing;
 use super::shared::Shared;
 
+/// Drops from a journal what these records of it say is dropped.
+pub(super) fn drop_as_named(journal: &mut Vec<Entry>, by: &[Entry]) {
+    for entry in by {
+        if let Body::LoopAdvanced(record) = &entry.record.body
+            && !record.dropped.is_empty()
+        {
+            let gone = |number| {
+                let mut ranges = record.dropped.iter();
+                ranges.any(|range| (range.first..=range.last).contains(&number))
+            };
+            journal.retain(|entry| !gone(entry.number));
+        }
+    }
+}
+
 impl Executor {
-    /// Takes in records of others. Where another node began a new pass, this one begins it too.
+    /// Takes in records of others. Where another node began a new pass, this one begins it too; where another one went
+    /// through a loop and dropped what this one has not folded, it begins with what is left.
     pub(super) fn extend_foreign(&mut self, entries: Vec<Entry>) {
         let is_retry = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
-        if entries.iter().any(is_retry) {
+        let known = self.shared.state().replay.known();
+        let mut new = entries.iter().filter(|entry| entry.number >= known);
+        let mut next = known;
+        let is_whole = new.all(|entry| {
+            let follows = entry.number == next;
+            next = entry.number.plus(1);
+            follows
+        });
+        if !is_whole || entries.iter().any(is_retry) {
             self.begin_again();
         } else {
             self.extend(entries);
@@ -26,6 +51,7 @@ impl Executor {
                 .iter()
                 .filter(|entry| known.is_none_or(|known| entry.number > known));
             history.extend(new.cloned());
+            drop_as_named(history, &entries);
         }
         self.shared.state().replay.extend(entries);
     }
@@ -42,7 +68,10 @@ impl Executor {
     /// Throws the execution away and reads the journal anew.
     pub(super) fn begin_again(&mut self) {
         self.drop_code();
+        self.shared.forget_undos();
         self.returned = None;
+        self.broken = None;
+        self.undoing = Undoing::default();
         self.conclusion = None;
         self.unsent.clear();
         self.strict = false;

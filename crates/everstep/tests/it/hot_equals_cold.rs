@@ -127,6 +127,7 @@ fn check(journal: &[Entry], witness: &Witness, status: RunStatus) {
     let live = witness.traces();
     let (pass, last) = live.last().expect("it ran");
     for (_, earlier) in live.iter().filter(|(other, _)| other == pass) {
+        let (earlier, last) = seen_by_both(earlier, last);
         let shared = earlier.len().min(last.len());
         assert_eq!(
             earlier[..shared],
@@ -147,34 +148,74 @@ fn check(journal: &[Entry], witness: &Witness, status: RunStatus) {
         result.err().map(|e| e.to_string()).unwrap_or_default()
     );
     let cold = replayed.traces();
+    let (_, cold) = cold.last().expect("it was replayed");
+    let (cold, last) = seen_by_both(cold, last);
     assert_eq!(
-        cold.last().map(|(_, trace)| trace),
-        Some(last),
+        cold, last,
         "a replay of the journal saw something else than the run"
     );
+    check_gaps(journal);
     check_records(journal);
 }
 
-/// Each step has one result, events of a name are taken once and in order, numbers have no gaps.
+/// Two traces without the iterations that only one of them went through: the other began after they were dropped.
+fn seen_by_both(one: &[String], other: &[String]) -> (Vec<String>, Vec<String>) {
+    let common = |own: &[String], other: &[String]| {
+        let known: HashSet<&str> = other.iter().flat_map(|line| iterations(line)).collect();
+        let is_common = |line: &&String| iterations(line).all(|at| known.contains(at));
+        own.iter().filter(is_common).cloned().collect::<Vec<_>>()
+    };
+    (common(one, other), common(other, one))
+}
+
+/// The iterations a line of a trace stands in, outermost first.
+fn iterations(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices('~').map(|(at, _)| {
+        let digits = line[at + 1..].chars().take_while(char::is_ascii_digit);
+        &line[..=at + digits.count()]
+    })
+}
+
+/// Exactly those records are missing that the last loop which dropped any says are.
+fn check_gaps(journal: &[Entry]) {
+    let dropping = journal
+        .iter()
+        .rev()
+        .find_map(|entry| match &entry.record.body {
+            Body::LoopAdvanced(record) if !record.dropped.is_empty() => Some(record),
+            _ => None,
+        });
+    let gaps = dropping
+        .map(|record| record.gaps.as_slice())
+        .unwrap_or_default();
+    let named = gaps.iter().flat_map(|gap| gap.first.0..=gap.last.0);
+    let present: HashSet<u64> = journal.iter().map(|entry| entry.number.0).collect();
+    let end = journal.last().map_or(0, |last| last.number.0);
+    let missing = (0..=end).filter(|number| !present.contains(number));
+    assert_eq!(missing.collect::<Vec<_>>(), named.collect::<Vec<_>>());
+}
+
+/// Each step has one result, events of a name are taken once and in order.
 fn check_records(journal: &[Entry]) {
     let mut completed = HashSet::new();
     let mut last_taken: HashMap<Name, u64> = HashMap::new();
-    for (index, entry) in journal.iter().enumerate() {
-        assert_eq!(entry.number.0, index as u64);
+    for entry in journal {
         match &entry.record.body {
             Body::StepCompleted(done) => {
                 assert!(completed.insert(done.location.clone()), "completed twice")
             }
             Body::WaitCompleted(done) => {
-                let taken = done.events[0].0;
-                let Body::Event(event) = &journal[taken as usize].record.body else {
-                    panic!("record {taken} is no event");
-                };
-                let before = last_taken.insert(event.name.clone(), taken);
-                assert!(
-                    before.is_none_or(|before| before < taken),
-                    "events were taken out of order"
-                );
+                for taken in &done.events {
+                    let sent = journal.iter().find(|entry| entry.number == *taken);
+                    let Some(Body::Event(event)) = sent.map(|entry| &entry.record.body) else {
+                        panic!("record {taken} is no event");
+                    };
+                    let before = last_taken.insert(event.name.clone(), taken.0);
+                    assert!(
+                        before.is_none_or(|before| before < taken.0),
+                        "events were taken out of order"
+                    );
+                }
             }
             _ => {}
         }

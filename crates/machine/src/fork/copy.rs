@@ -97,7 +97,9 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
             record.event = numbers.new_of(record.event).unwrap_or(record.event);
         }
         Body::StepCompleted(record) => {
-            record.folded = record.folded.map(|old| numbers.place_of(old));
+            if let Some(early) = &mut record.early {
+                early.folded = numbers.place_of(early.folded);
+            }
         }
         Body::LoopAdvanced(record) => {
             record.folded = numbers.place_of(record.folded);

@@ -3,18 +3,19 @@
 use std::time::Duration;
 
 use everstep_model::record::{
-    Emitted, Note, RowOperation, RpcRequested, Sleeping, StateChanged, StepStarted, VersionChosen,
-    Waiting,
+    Emitted, Note, Replied, RowOperation, RpcRequested, Sleeping, StateChanged, StepStarted,
+    VersionChosen, Waiting,
 };
 use everstep_model::{
-    Body, InvalidName, Location, Name, Payload, RpcId, Scope, Seed, StepOptions, Timestamp,
+    Body, InvalidName, Location, Name, Payload, RecordNumber, RpcId, Scope, Seed, StepOptions,
+    Timestamp,
 };
 
 use super::divergence::{CallSite, Divergence, Halt};
 use super::mailbox::Wanted;
 use super::memo::Remembered;
 use super::operation::{Kind, OpId, Resolution, StepOp, StepPhase};
-use super::{Phase, Replay};
+use super::{Phase, Replay, scopes};
 
 /// Which events a wait takes.
 #[derive(Clone, Debug)]
@@ -245,11 +246,32 @@ impl Replay {
         });
     }
 
+    /// Answers an event whose sender waits. False if it was answered before.
+    pub fn reply(
+        &mut self,
+        scope: &Scope,
+        event: RecordNumber,
+        payload: Payload,
+        site: CallSite,
+    ) -> bool {
+        if !self.replied.insert(event) {
+            return false;
+        }
+        self.write(scope, "__reply", site, |location| {
+            Replied {
+                location,
+                event,
+                payload,
+            }
+            .into()
+        });
+        true
+    }
+
     /// Decides which version of a change this run follows, once per scope.
     pub fn version(&mut self, scope: &Scope, change: &Name, latest: u32, site: CallSite) -> u32 {
-        let key = (scope.clone(), change.clone());
-        if let Some(version) = self.versions.get(&key) {
-            return *version;
+        if let Some(version) = self.scopes.version(scope, change) {
+            return version;
         }
         let Ok(name) = self.names.internal(&format!("__version:{change}")) else {
             return latest;
@@ -263,7 +285,7 @@ impl Replay {
             return latest;
         }
         let version = self.choose_version(location, latest, site);
-        self.versions.insert(key, version);
+        self.scopes.set_version(scope, change.clone(), version);
         version
     }
 
@@ -280,7 +302,7 @@ impl Replay {
             // The run passed this place before the gate was there.
             Some(_) => 1,
             // An earlier pass of the function did: keep to what it did.
-            None if !self.memo.is_empty() => 1,
+            None if self.was_begun_before(&location.scope) => 1,
             None => {
                 let said = VersionChosen {
                     location,
@@ -314,8 +336,9 @@ impl Replay {
         version
     }
 
-    /// The next random number of the run: the same at the same place of every execution.
-    pub fn random(&mut self, site: CallSite) -> u64 {
+    /// The next random number of a scope: the same at the same place of every execution. Each scope has a sequence of its
+    /// own, so that it does not matter what was drawn in iterations that are gone.
+    pub fn random(&mut self, scope: &Scope, site: CallSite) -> u64 {
         if !self.calls_allowed && self.halted.is_none() {
             self.halt(Halt::NotDurable(format!(
                 "the code drew a random number (at {}:{}) inside a step, or after something that is not in the journal woke \
@@ -325,9 +348,10 @@ impl Replay {
             )));
         }
         let Seed(seed) = self.facts.as_ref().map_or(Seed(0), |facts| facts.seed);
-        self.draws += 1;
+        let seed = seed ^ scopes::mark(scope);
+        let draws = self.scopes.count_draw(scope);
         // SplitMix64: the n-th output is a function of seed and n alone.
-        let mut z = seed.wrapping_add(self.draws.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut z = seed.wrapping_add(draws.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
@@ -338,7 +362,7 @@ impl Replay {
         self.names.user(text)
     }
 
-    fn write(
+    pub(super) fn write(
         &mut self,
         scope: &Scope,
         name: &str,
@@ -432,6 +456,7 @@ impl Replay {
             Remembered::Version(_) => "version_chosen",
             Remembered::Won(_) => "race_won",
             Remembered::Chosen(_) => "switch_chosen",
+            Remembered::Child(_) => "child_started",
         };
         self.halt(Halt::Diverged(Box::new(Divergence {
             record: None,

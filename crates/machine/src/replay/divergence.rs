@@ -50,6 +50,7 @@ fn operation_word(type_name: &str) -> &str {
         "wait_timed_out" => "the timeout of wait",
         "rpc_requested" => "rpc",
         "rpc_completed" => "the end of rpc",
+        "loop_advanced" => "loop",
         "state_changed" => "row",
         "emitted" => "emit",
         "version_chosen" => "version",

@@ -11,6 +11,7 @@ mod call;
 mod children;
 mod control;
 mod divergence;
+mod ephemeral;
 mod facts;
 mod fold;
 mod mailbox;
@@ -18,31 +19,37 @@ mod memo;
 mod operation;
 mod repeat;
 mod rollback;
+mod scopes;
 mod script;
 mod step;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use everstep_model::record::{CancelRequested, TimerPurpose};
 use everstep_model::{
-    Body, Entry, Failure, Generation, Interner, Name, Origin, RecordNumber, RunId, RunStatus,
-    Scope, Timestamp,
+    Body, Entry, Failure, Generation, Interner, Origin, RecordNumber, RunId, RunStatus, Timestamp,
 };
-use rustc_hash::FxHashMap;
 
 pub use call::WaitFor;
+pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
-pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use operation::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use repeat::{Advance, Returned};
+pub use rollback::{UndoStart, UndoState, undo_missing};
 pub use step::StepStart;
 
 use control::Pause;
+use ephemeral::Early;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
+use repeat::Loops;
+use rollback::Rollback;
+use scopes::Scopes;
 use script::Script;
 
 /// What the executor does next.
@@ -111,16 +118,20 @@ pub struct Replay {
     wall: Timestamp,
 
     operations: Operations,
-    counters: FxHashMap<(Scope, Name), u32>,
+    scopes: Scopes,
+    loops: Loops,
     mailbox: Mailbox,
     script: Script,
     memo: Memo,
-    versions: HashMap<(Scope, Name), u32>,
+    rollback: Rollback,
     names: Interner,
-    draws: u64,
+    /// Events that this pass of the function answered.
+    replied: HashSet<RecordNumber>,
 
     /// Resolutions that wait for a poll of their own.
     pending: VecDeque<(OpId, Resolution)>,
+    /// Results that took effect before they were durable, and where.
+    early: VecDeque<Early>,
     /// Whether the code may call operations: only in a poll that resolved something.
     calls_allowed: bool,
     /// Whether the executor is throwing the code away, so that dropped operations say nothing.
@@ -134,6 +145,8 @@ pub struct Replay {
     cautious: bool,
     /// Rows of dropped operations, to be deleted with the next commit.
     obsolete: Vec<Obsolete>,
+    /// Children the code no longer waits for, to be told with the next commit.
+    left: Vec<LeftChild>,
     outgoing: Vec<Body>,
     /// Whether something outgoing must be durable before the code goes on.
     strict: bool,
@@ -160,23 +173,27 @@ impl Replay {
             now: Timestamp::default(),
             wall: Timestamp::default(),
             operations: Operations::default(),
-            counters: FxHashMap::default(),
+            scopes: Scopes::default(),
+            loops: Loops::default(),
             mailbox: Mailbox::default(),
             script: Script::default(),
             memo: Memo::default(),
-            versions: HashMap::new(),
+            rollback: Rollback::default(),
             names: Interner::default(),
-            draws: 0,
+            replied: HashSet::new(),
             pending: VecDeque::new(),
+            early: VecDeque::new(),
             calls_allowed: false,
             detached: false,
             parked: None,
             dry: false,
             cautious: false,
             obsolete: Vec::new(),
+            left: Vec::new(),
             outgoing: Vec::new(),
             strict: false,
         };
+        let journal = replay.foresee(journal);
         let rest = replay.learn_earlier_passes(journal);
         replay.extend(rest);
         replay
@@ -190,6 +207,7 @@ impl Replay {
             }
             self.note_known(&entry);
             self.note_parking(&entry.record.body);
+            self.note_early(&entry.record.body);
             if script::is_scripted(&entry.record.body)
                 && let Err(divergence) = self.script.record(&entry)
             {
@@ -207,6 +225,10 @@ impl Replay {
             if let Some(halt) = &self.halted {
                 return Turn::Halted(halt.clone());
             }
+            if let Some((op, resolution)) = self.jump() {
+                self.calls_allowed = true;
+                return Turn::Resolved(op, resolution);
+            }
             while let Some((op, resolution)) = self.pending.pop_front() {
                 // A dropped operation resolves nothing any more.
                 if self.operations.close(op).is_some() {
@@ -214,10 +236,8 @@ impl Replay {
                     return Turn::Resolved(op, resolution);
                 }
             }
-            match &self.phase {
-                Phase::Ended(status) => return Turn::Ended(*status),
-                Phase::Broken(failure) => return Turn::Broken(failure.clone()),
-                Phase::New | Phase::Running | Phase::Backoff | Phase::Returned => {}
+            if let Phase::Ended(status) = self.phase {
+                return Turn::Ended(status);
             }
             // While paused, nothing is folded: what came meanwhile keeps its order and is seen on resuming.
             if self.pause != Pause::No {
@@ -230,8 +250,16 @@ impl Replay {
                 }
                 self.pause = Pause::No;
             }
-            if let Some((op, events)) = self.mailbox.next_match() {
+            if let Phase::Broken(failure) = &self.phase {
+                // What came after is folded first: results that arrived late are undone too.
+                if self.unfolded.is_empty() {
+                    return Turn::Broken(failure.clone());
+                }
+            } else if let Some((op, events)) = self.mailbox.next_match() {
                 self.give(op, events);
+                continue;
+            }
+            if self.apply_early() || self.cross_to_effect() {
                 continue;
             }
             let Some(entry) = self.unfolded.pop_front() else {
@@ -354,7 +382,7 @@ impl Replay {
             .operations
             .iter()
             .flat_map(|(_, operation)| operation.rows());
-        open.chain(deadline).collect()
+        open.chain(deadline).chain(self.undo_timers()).collect()
     }
 
     /// Where the code called what a record of the script says, if that was in this execution.
@@ -393,6 +421,9 @@ impl Replay {
         if self.pause != Pause::No {
             return RunStatus::Paused;
         }
+        if self.undo_state() == UndoState::Waiting {
+            return RunStatus::RollingBack;
+        }
         let mut status = RunStatus::Sleeping;
         for (_, operation) in self.operations.iter() {
             match &operation.kind {
@@ -428,7 +459,7 @@ impl Replay {
 
     /// Whether nothing waits for a poll of its own.
     fn is_settled(&self) -> bool {
-        self.pending.is_empty() && !self.mailbox.has_matches()
+        self.pending.is_empty() && !self.mailbox.has_matches() && !self.has_early()
     }
 
     /// Whether the journal ends with a divergence is known as soon as it is handed in: code that diverges at its first
@@ -461,5 +492,6 @@ impl Replay {
     fn count_folded(&mut self, entry: &Entry) {
         self.next = entry.number.plus(1);
         self.now = self.now.max(entry.record.time);
+        self.loops.kept.note(entry);
     }
 }

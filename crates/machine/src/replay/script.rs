@@ -168,6 +168,26 @@ impl Script {
         }
     }
 
+    /// How much of what the code said is not in the journal yet.
+    pub(super) fn unwritten(&self) -> usize {
+        self.unrecorded.len()
+    }
+
+    /// Whether the journal holds, ahead of the code, the beginning of this iteration.
+    pub(super) fn holds_advance(&self, place: &Location, iteration: u64) -> bool {
+        let mut ahead = self.expected.iter();
+        ahead.any(|(_, body)| {
+            matches!(body, Body::LoopAdvanced(record)
+                if !record.done && record.iteration == iteration && record.location == *place)
+        })
+    }
+
+    pub(super) fn forget_sites(&mut self, is_gone: impl Fn(RecordNumber) -> bool) {
+        if let Some(sites) = &mut self.sites {
+            sites.retain(|number, _| !is_gone(*number));
+        }
+    }
+
     pub(super) fn keep_sites(&mut self) {
         self.sites.get_or_insert_default();
     }
@@ -256,6 +276,27 @@ fn difference(recorded: &Body, said: &Body) -> Option<Option<String>> {
                 recorded.winner, said.winner
             )))
         }
+        (Body::ChildStarted(recorded), Body::ChildStarted(said))
+            if (&recorded.workflow, recorded.detached) != (&said.workflow, said.detached) =>
+        {
+            let kind = |detached| if detached { "detached" } else { "awaited" };
+            Some(Some(format!(
+                "it started `{}` ({}) then and `{}` ({}) now",
+                recorded.workflow,
+                kind(recorded.detached),
+                said.workflow,
+                kind(said.detached)
+            )))
+        }
+        (Body::LoopAdvanced(recorded), Body::LoopAdvanced(said))
+            if (recorded.iteration, recorded.done) != (said.iteration, said.done) =>
+        {
+            Some(Some(format!(
+                "the loop {} then and {} now",
+                advance(recorded.iteration, recorded.done),
+                advance(said.iteration, said.done)
+            )))
+        }
         (Body::RpcRequested(recorded), Body::RpcRequested(said))
             if recorded.method != said.method =>
         {
@@ -265,6 +306,14 @@ fn difference(recorded: &Body, said: &Body) -> Option<Option<String>> {
             )))
         }
         _ => None,
+    }
+}
+
+fn advance(iteration: u64, done: bool) -> String {
+    if done {
+        format!("ended with iteration {iteration}")
+    } else {
+        format!("went on to iteration {iteration}")
     }
 }
 

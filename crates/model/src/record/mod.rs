@@ -35,9 +35,9 @@ pub use execution::{DeadlinePassed, Diverged, ExecutionRetried, Paused, Resumed}
 pub use lifecycle::{
     Cancelled, Completed, Created, Failed, ForkReason, ForkedFrom, RollbackFailed,
 };
-pub use repeat::{IterationRange, LoopAdvanced};
+pub use repeat::{Gap, IterationRange, LoopAdvanced};
 pub use rpc::{RpcAnswered, RpcCompleted, RpcRequested};
-pub use step::{FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted};
+pub use step::{FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect};
 pub use timer::{Sleeping, TimerFired, TimerPurpose};
 pub use undo::{NoReturn, UndoCompleted, UndoFailed, UndoSkipped, UndoStarted};
 pub use version::{Removed, VersionChosen};

@@ -18,7 +18,20 @@ pub struct IterationRange {
 }
 codec!(IterationRange { first, last });
 
-/// A loop finished an iteration. Gaps in a journal are legal where this record names them, and nowhere else.
+/// Records that are no longer in a journal, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The first.
+    pub first: RecordNumber,
+    /// The last.
+    pub last: RecordNumber,
+    /// The latest time of any of them: the run's time does not go back where they are missing.
+    pub time: Timestamp,
+}
+codec!(Gap { first, last, time });
+
+/// A loop finished an iteration. Gaps in a journal are legal where the last of these that dropped something names
+/// them, and nowhere else.
 ///
 /// It belongs to the iteration it begins, and is dropped with it; so whatever a reader must know of everything dropped
 /// before is said again by each.
@@ -47,6 +60,12 @@ pub struct LoopAdvanced {
     /// How many inbox records of the whole journal were dropped so far.
     #[serde(default)]
     pub inbox_dropped: u64,
+    /// Every gap of the whole journal, these included; given by each record that drops something.
+    #[serde(default)]
+    pub gaps: Vec<Gap>,
+    /// Whether the iteration begins only when this record is folded: so much was said before that it had to be durable.
+    #[serde(default)]
+    pub durable: bool,
 }
 codec!(LoopAdvanced {
     location,
@@ -57,5 +76,7 @@ codec!(LoopAdvanced {
     now,
     dropped,
     gone,
-    inbox_dropped
+    inbox_dropped,
+    gaps,
+    durable
 });

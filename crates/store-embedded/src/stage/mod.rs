@@ -16,6 +16,7 @@ use everstep_store::{
 };
 
 use crate::cache::{ByNumber, HeadCache};
+use crate::effects::EffectKey;
 use crate::keys;
 use crate::leases::Leases;
 use crate::tables::Tables;
@@ -40,6 +41,10 @@ pub(crate) struct Stage<'a> {
     pub(crate) lookups: HashMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) timers: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) earliest_timer: Option<Timestamp>,
+    /// Streams that could not be read: their later commits must not overtake the one that was refused for it.
+    unreadable: ByNumber<StoreError>,
+    /// Effects that appear, or go.
+    pub(crate) effects: HashMap<EffectKey, bool>,
 }
 
 /// The head of a stream that the batch is about.
@@ -75,6 +80,8 @@ impl<'a> Stage<'a> {
             lookups: HashMap::new(),
             timers: BTreeMap::new(),
             earliest_timer: None,
+            unreadable: ByNumber::default(),
+            effects: HashMap::new(),
         }
     }
 
@@ -82,8 +89,30 @@ impl<'a> Stage<'a> {
         self.view.get_or_init(|| View::new(self.tables))
     }
 
-    /// Judges one commit and stages what it does.
+    /// Judges one commit and stages what it does. What cannot be read is the commit's own outcome; only what ends all
+    /// writing is an error.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
+        let number = match commit.target {
+            Target::Stream(number) => Some(number.0),
+            // The number that a creation would have got goes to the next one.
+            Target::Create(_) | Target::Remove(_) => None,
+        };
+        if let Some(error) = number.and_then(|number| self.unreadable.get(&number)) {
+            return Ok(Outcome::Refused(Refusal::Unreadable(error.clone())));
+        }
+        self.try_commit(commit).or_else(|error| {
+            if let StoreError::Poisoned { .. } = error {
+                return Err(error);
+            }
+            if let Some(number) = number {
+                self.unreadable.insert(number, error.clone());
+            }
+            Ok(Outcome::Refused(Refusal::Unreadable(error)))
+        })
+    }
+
+    /// If it fails, nothing is staged.
+    fn try_commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
         if let Target::Remove(streams) = &commit.target {
             return self.remove(streams, commit);
         }
@@ -181,15 +210,14 @@ impl<'a> Stage<'a> {
         first: RecordNumber,
     ) -> Result<(), StoreError> {
         let stream = after.number;
+        // First, because reading what is dropped may fail.
+        self.drop_records(stream, &commit.drop, before.next)?;
         for key in &commit.delete {
             self.stage_row(key, None);
         }
         for row in &commit.put {
             let row = row.clone().of_stream(stream);
             self.stage_row(&row.key(), Some(&row));
-        }
-        for range in &commit.drop {
-            self.drop_records(stream, *range, before.next)?;
         }
         if !commit.records.is_empty() {
             let frame = Frame::encode(&after.frame, &commit.records);
@@ -223,6 +251,10 @@ impl<'a> Stage<'a> {
     }
 
     fn stage_row(&mut self, key: &RowKey, row: Option<&Row>) {
+        if let RowKey::Outbox(stream, effect) = key {
+            self.effects
+                .insert((*stream, effect.clone()), row.is_some());
+        }
         if let RowKey::Timer(timer) = key {
             let (key, value) = keys::timer(timer);
             if row.is_some() {
@@ -238,6 +270,28 @@ impl<'a> Stage<'a> {
     }
 
     fn drop_records(
+        &mut self,
+        stream: StreamNumber,
+        ranges: &[RecordRange],
+        end: RecordNumber,
+    ) -> Result<(), StoreError> {
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let of_stream = (stream, RecordNumber(0))..=(stream, RecordNumber(u64::MAX));
+        let staged = self.frames.range(of_stream.clone());
+        let staged: Vec<_> = staged.map(|(key, frame)| (*key, frame.clone())).collect();
+        let dropped = ranges
+            .iter()
+            .try_for_each(|range| self.drop_range(stream, *range, end));
+        if dropped.is_err() {
+            self.frames.retain(|key, _| !of_stream.contains(key));
+            self.frames.extend(staged);
+        }
+        dropped
+    }
+
+    fn drop_range(
         &mut self,
         stream: StreamNumber,
         range: RecordRange,

@@ -10,8 +10,8 @@ use everstep_store::{
 use crate::clock::TestClock;
 use crate::fixture::{Fixture, Reopen};
 use crate::sample::{
-    NODE, NONCE, OTHER, closing, event, executor, inbox, range, removal, rpc, run_creation, step,
-    timer, wait_completed, with_progress,
+    NODE, NONCE, OTHER, closing, effect, event, executor, inbox, range, removal, rpc, run_creation,
+    step, timer, wait_completed, with_progress,
 };
 
 /// Drops a fixture's store and opens its place again.
@@ -282,4 +282,23 @@ pub async fn a_status_change_alone_is_remembered<R: Reopen>(place: &R, clock: Ar
     };
     let row = f.list(waiting).await.rows.pop();
     assert_eq!(row.map(|row| row.status), Some(RunStatus::Waiting));
+}
+
+/// Effects that were not delivered are there, and those that were are not.
+pub async fn effects_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let stream = f.create("a").await;
+    let long = effect(stream, &"l".repeat(5_000));
+    let (x, y) = (effect(stream, "x"), effect(stream, "y"));
+    let mut close = inbox(stream, vec![]);
+    close.put = [&x, &y, &long].map(|row| Row::Outbox(row.clone())).into();
+    close.close = true;
+    f.accept(close).await;
+    let mut clear = inbox(stream, vec![]);
+    clear.delete.push(RowKey::Outbox(stream, y.key));
+    f.accept(clear).await;
+    drop(f);
+    let f = Fixture::open(place, &clock);
+    assert_eq!(f.outbox().await, [long, x]);
+    assert!(f.head(stream).await.closed);
 }

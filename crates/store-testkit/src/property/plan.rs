@@ -122,6 +122,7 @@ pub(super) enum Kept {
     Rpc(u8),
     Idempotency(u8),
     Generation(u8),
+    Outbox(u8),
 }
 
 pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
@@ -284,5 +285,6 @@ fn kept() -> impl Strategy<Value = Kept> {
         (0..FEW).prop_map(Kept::Rpc),
         (0..FEW).prop_map(Kept::Idempotency),
         (0..FEW).prop_map(Kept::Generation),
+        (0..FEW).prop_map(Kept::Outbox),
     ]
 }

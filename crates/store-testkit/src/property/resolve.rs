@@ -253,6 +253,7 @@ pub(super) fn row(kept: Kept, stream: StreamNumber) -> Row {
         Kept::Rpc(n) => Row::Rpc(sample::rpc(stream, &"r".repeat(usize::from(n)))),
         Kept::Idempotency(n) => sample::idempotency(&workflow(n), "key", &format!("s{stream}")),
         Kept::Generation(n) => sample::generation(&"g".repeat(usize::from(n) + 1), 2, stream),
+        Kept::Outbox(n) => Row::Outbox(sample::effect(stream, &"e".repeat(usize::from(n)))),
     }
 }
 
@@ -261,7 +262,14 @@ pub(super) fn keys(numbers: &[StreamNumber]) -> Vec<RowKey> {
     let mut keys = Vec::new();
     for number in numbers {
         let timers = (0..12).map(Kept::Timer);
-        let kinds = |n| [Kept::Rpc(n), Kept::Idempotency(n), Kept::Generation(n)];
+        let kinds = |n| {
+            [
+                Kept::Rpc(n),
+                Kept::Idempotency(n),
+                Kept::Generation(n),
+                Kept::Outbox(n),
+            ]
+        };
         let rest = (0..super::plan::FEW).flat_map(kinds);
         keys.extend(timers.chain(rest).map(|kept| row(kept, *number).key()));
     }

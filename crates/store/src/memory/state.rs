@@ -13,7 +13,9 @@ use crate::head::Head;
 use crate::judge::{Liveness, Verdict, judge, judge_removal, judge_superseded};
 use crate::list::{Cursor, ListPage, ListQuery};
 use crate::outcome::{Outcome, Refusal};
-use crate::row::{Row, RowKey, TimerRow};
+use crate::row::{OutboxRow, Row, RowKey, TimerRow};
+
+use super::answers::Answers;
 
 #[derive(Default)]
 pub(super) struct State {
@@ -26,6 +28,7 @@ pub(super) struct State {
     term: Term,
     /// When each node's lease runs out.
     leases: BTreeMap<NodeId, Timestamp>,
+    answers: Answers,
 }
 
 struct Stream {
@@ -56,7 +59,25 @@ impl Liveness for World<'_> {
 }
 
 impl State {
-    pub(super) fn commit(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+    pub(super) fn commit(&mut self, batch: &[Commit], now: Timestamp) -> Vec<Outcome> {
+        self.answers.begin(batch);
+        let outcomes = batch.iter().map(|commit| self.commit_once(commit, now));
+        outcomes.collect()
+    }
+
+    fn commit_once(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+        let Some(id) = commit.id else {
+            return self.commit_one(commit, now);
+        };
+        if let Some(outcome) = self.answers.of(id) {
+            return outcome;
+        }
+        let outcome = self.commit_one(commit, now);
+        self.answers.keep(id, outcome.clone());
+        outcome
+    }
+
+    fn commit_one(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
         if let Target::Remove(streams) = &commit.target {
             return self.remove(streams, commit);
         }
@@ -240,7 +261,7 @@ impl State {
         let rows = self.rows.range((from, Bound::Unbounded));
         let timers = rows.map_while(|(_, row)| match row {
             Row::Timer(timer) => Some(timer),
-            Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+            Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) | Row::Outbox(_) => None,
         });
         let due = timers.take_while(|timer| timer.due <= query.until);
         due.take(query.limit).cloned().collect()
@@ -268,6 +289,23 @@ impl State {
         ready.take(limit).collect()
     }
 
+    pub(super) fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> Vec<OutboxRow> {
+        let from = match after {
+            Some((stream, key)) => Bound::Excluded(RowKey::Outbox(stream, key)),
+            None => Bound::Included(RowKey::Outbox(StreamNumber(0), String::new())),
+        };
+        let rows = self.rows.range((from, Bound::Unbounded));
+        let effects = rows.map_while(|(_, row)| match row {
+            Row::Outbox(row) => Some(row),
+            Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+        });
+        effects.take(limit).cloned().collect()
+    }
+
     pub(super) fn row(&self, key: &RowKey) -> Option<Row> {
         self.rows.get(key).cloned()
     }
@@ -278,6 +316,7 @@ impl State {
 
     pub(super) fn retire(&mut self, node: NodeId) {
         self.leases.remove(&node);
+        self.answers.forget(node);
     }
 
     fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {

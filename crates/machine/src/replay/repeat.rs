@@ -1,1 +1,0 @@
-//! Loops: which iterations the journal still holds, and where each begins.

@@ -1,0 +1,113 @@
+//! Going on after a gap: a loop whose next iteration is gone waits for a later one, and begins it where it began.
+//!
+//! That iteration began before its record was durable. So the record says how far the journal was folded then; its
+//! place in the script says what the code had said before.
+
+use std::collections::BTreeMap;
+
+use everstep_model::record::LoopAdvanced;
+use everstep_model::{Body, Location, RecordNumber};
+
+use super::super::Replay;
+use super::super::operation::{OpId, Resolution};
+
+/// What a loop waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Until {
+    /// The fold comes to where this iteration began.
+    Said(u64),
+    /// The record that begins this iteration is folded.
+    Durable(u64),
+}
+
+/// The loops that wait.
+#[derive(Debug, Default)]
+pub(super) struct Jumps(BTreeMap<OpId, (Location, Until)>);
+
+impl Jumps {
+    pub(super) fn wait(&mut self, op: OpId, place: Location, until: Until) {
+        self.0.insert(op, (place, until));
+    }
+
+    fn waiting(&self, record: &LoopAdvanced, until: Until) -> Option<OpId> {
+        let mut waiting = self.0.iter();
+        let is_it = |known: &(Location, Until)| known.0 == record.location && known.1 == until;
+        waiting.find(|(_, known)| is_it(known)).map(|(op, _)| *op)
+    }
+}
+
+impl Replay {
+    /// A loop that goes on now, because the fold stands where a later iteration of it began.
+    pub(in super::super) fn jump(&mut self) -> Option<(OpId, Resolution)> {
+        let (op, folded) = self.next_jump()?;
+        if self.next < folded {
+            return None;
+        }
+        let Some(Body::LoopAdvanced(record)) = self.script.pop_expected() else {
+            return None;
+        };
+        self.now = self.now.max(record.now);
+        self.loops.kept.follow(&record);
+        let iterations = record.location.inner_scope();
+        self.loops.kept.begin(&iterations, record.iteration);
+        if record.durable {
+            let until = Until::Durable(record.iteration);
+            self.loops.jumps.wait(op, record.location, until);
+            return None;
+        }
+        self.loops.jumps.0.remove(&op);
+        self.operations.close(op)?;
+        Some((op, Resolution::Iteration(record.iteration, record.state)))
+    }
+
+    /// Nothing is left to do where the fold stands, and all records are gone up to where a loop goes on or a result takes
+    /// effect: goes there.
+    pub(in super::super) fn cross_to_effect(&mut self) -> bool {
+        let jump = self.next_jump().map(|(_, folded)| folded);
+        let Some(there) = jump.into_iter().chain(self.early_at()).min() else {
+            return false;
+        };
+        let has_more = self
+            .unfolded
+            .front()
+            .is_some_and(|entry| entry.number < there);
+        if self.next >= there || has_more {
+            return false;
+        }
+        let is_gap = self.loops.kept.time_between(self.next, there).is_some();
+        if is_gap {
+            self.next = there;
+        }
+        is_gap
+    }
+
+    /// A loop that waits for what comes next in the script, and how far the journal was folded then.
+    fn next_jump(&self) -> Option<(OpId, RecordNumber)> {
+        if self.loops.jumps.0.is_empty() {
+            return None;
+        }
+        let Some(Body::LoopAdvanced(record)) = self.script.next_expected() else {
+            return None;
+        };
+        let op = self
+            .loops
+            .jumps
+            .waiting(record, Until::Said(record.iteration))?;
+        (!record.done).then_some((op, record.folded))
+    }
+
+    /// The record that begins an iteration is durable.
+    pub(in super::super) fn fold_loop_advanced(&mut self, record: &LoopAdvanced) {
+        let until = Until::Durable(record.iteration);
+        if let Some(op) = self.loops.jumps.waiting(record, until) {
+            self.loops.jumps.0.remove(&op);
+            let iteration = Resolution::Iteration(record.iteration, record.state.clone());
+            self.pending.push_back((op, iteration));
+        }
+    }
+
+    /// The code gave up a loop that waited.
+    pub(in super::super) fn leave_loop(&mut self, op: OpId) {
+        self.loops.jumps.0.remove(&op);
+    }
+}

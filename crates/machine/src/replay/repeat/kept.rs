@@ -1,0 +1,222 @@
+//! Which iterations the journal still holds, and which records belong to each.
+//!
+//! To an iteration belong the records of everything called in it, the record that began it, and what its operations
+//! took from the inbox. A record inside nested loops is listed with the innermost; an outer iteration has all that is
+//! listed within its scope.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
+use everstep_model::{Body, Entry, Location, Origin, RecordNumber, Scope, Segment, Timestamp};
+use rustc_hash::FxHashMap;
+
+use super::gaps::Gaps;
+use super::undos::LiveUndos;
+
+/// One loop, by the scope its iterations stand in.
+#[derive(Debug, Default)]
+pub(super) struct Loop {
+    /// Iterations that are no longer in the journal, in order.
+    pub(super) gone: Vec<IterationRange>,
+    /// Iterations the journal holds something of, and that nothing is known to hold.
+    pub(super) open: BTreeSet<u64>,
+    /// Iterations that were looked at and have a live undo.
+    pub(super) held: BTreeSet<u64>,
+    /// All iterations before this one have ended in this pass, and the journal says so.
+    pub(super) ended_before: u64,
+}
+
+/// The records of one iteration, without those of iterations inside it.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    pub(super) spans: Vec<Gap>,
+    /// Those that came from outside, which are counted.
+    pub(super) inbox: Vec<RecordNumber>,
+}
+
+#[derive(Debug, Default)]
+pub(in super::super) struct Kept {
+    pub(super) gaps: Gaps,
+    pub(super) inbox_dropped: u64,
+    pub(super) loops: BTreeMap<Scope, Loop>,
+    pub(super) iterations: BTreeMap<Scope, Records>,
+    pub(super) undos: LiveUndos,
+    /// Events that no recorded wait has taken, with their times.
+    events: FxHashMap<RecordNumber, Timestamp>,
+}
+
+impl Kept {
+    /// Learns from a journal, before it is folded, what is missing in it.
+    pub(super) fn foresee(&mut self, record: &LoopAdvanced) {
+        if record.dropped.is_empty() {
+            return;
+        }
+        self.gaps.add(&record.gaps);
+        self.inbox_dropped = self.inbox_dropped.max(record.inbox_dropped);
+        let known = self.loops.entry(record.location.inner_scope()).or_default();
+        known.gone = joined(known.gone.iter().chain(&record.gone).copied().collect());
+    }
+
+    /// The first iteration from `from` on that is not gone.
+    pub(super) fn next_kept(&self, iterations: &Scope, from: u64) -> u64 {
+        let gone = self.loops.get(iterations).map(|known| &known.gone);
+        let mut ranges = gone.into_iter().flatten();
+        let around = ranges.find(|range| (range.first..=range.last).contains(&from));
+        around.map_or(from, |range| range.last + 1)
+    }
+
+    /// The code begins an iteration.
+    pub(super) fn begin(&mut self, iterations: &Scope, iteration: u64) {
+        let known = self.loops.entry(iterations.clone()).or_default();
+        known.open.insert(iteration);
+        let scope = iterations.child(Segment::Iteration(iteration));
+        self.iterations.entry(scope).or_default();
+    }
+
+    /// A new pass of the function begins: it goes through the iterations once more.
+    pub(in super::super) fn begin_pass(&mut self) {
+        for known in self.loops.values_mut() {
+            known.ended_before = 0;
+        }
+    }
+
+    /// A record of the journal is folded.
+    pub(in super::super) fn note(&mut self, entry: &Entry) {
+        let (number, time) = (entry.number, entry.record.time);
+        let body = &entry.record.body;
+        match body {
+            Body::Event(_) => {
+                self.events.insert(number, time);
+                return;
+            }
+            Body::LoopAdvanced(record) => return self.note_advance(record, number, time),
+            _ => {}
+        }
+        let Some(location) = body.location() else {
+            return;
+        };
+        let iteration = location.scope.iteration();
+        if let Body::WaitCompleted(record) = body {
+            for event in &record.events {
+                let sent = self.events.remove(event);
+                if let (Some(iteration), Some(sent)) = (&iteration, sent) {
+                    self.put(iteration, *event, sent, Origin::Inbox);
+                }
+            }
+        }
+        if let Some(iteration) = iteration {
+            self.put(&iteration, number, time, body.origin());
+            if let Some(freed) = self.undos.note(body, location) {
+                self.release(&freed);
+            }
+        }
+    }
+
+    fn note_advance(&mut self, record: &LoopAdvanced, number: RecordNumber, time: Timestamp) {
+        let iterations = record.location.inner_scope();
+        let owner = if record.done {
+            record.location.scope.iteration()
+        } else {
+            Some(iterations.child(Segment::Iteration(record.iteration)))
+        };
+        if let Some(owner) = owner {
+            self.put(&owner, number, time, Origin::Executor);
+        }
+        let known = self.loops.entry(iterations).or_default();
+        let ended_before = record.iteration + u64::from(record.done);
+        known.ended_before = known.ended_before.max(ended_before);
+    }
+
+    fn put(&mut self, iteration: &Scope, number: RecordNumber, time: Timestamp, origin: Origin) {
+        if !self.iterations.contains_key(iteration) {
+            self.register(iteration);
+        }
+        let records = self.iterations.entry(iteration.clone()).or_default();
+        if origin == Origin::Inbox {
+            records.inbox.push(number);
+        }
+        match records.spans.last_mut() {
+            Some(span) if span.last.plus(1) == number => {
+                span.last = number;
+                span.time = span.time.max(time);
+            }
+            _ => records.spans.push(Gap {
+                first: number,
+                last: number,
+                time,
+            }),
+        }
+    }
+
+    /// Makes an iteration known that the code has not begun here: one of an earlier pass, or one that is gone and gets a
+    /// late record, which goes with the next that are dropped.
+    fn register(&mut self, iteration: &Scope) {
+        let path = iteration.segments();
+        for (index, segment) in path.iter().enumerate() {
+            if let Segment::Iteration(number) = segment {
+                let outer = path.iter().take(index).cloned();
+                let known = self.loops.entry(Scope::from_segments(outer)).or_default();
+                known.open.insert(*number);
+            }
+        }
+    }
+
+    /// A step was undone: the iterations around it may be droppable now.
+    fn release(&mut self, scope: &Scope) {
+        let path = scope.segments();
+        for (index, segment) in path.iter().enumerate() {
+            let Segment::Iteration(number) = segment else {
+                continue;
+            };
+            let outer = Scope::from_segments(path.iter().take(index).cloned());
+            if let Some(known) = self.loops.get_mut(&outer)
+                && known.held.remove(number)
+            {
+                known.open.insert(*number);
+            }
+        }
+    }
+
+    pub(super) fn is_gone(&self, number: RecordNumber) -> bool {
+        self.gaps.holds(number)
+    }
+
+    /// The latest time of the records from `first` on and before `end`, if all of them are gone.
+    pub(super) fn time_between(&self, first: RecordNumber, end: RecordNumber) -> Option<Timestamp> {
+        self.gaps.between(first, end)
+    }
+
+    /// How many inbox records are gone.
+    pub(super) fn inbox_dropped(&self) -> u64 {
+        self.inbox_dropped
+    }
+
+    /// Whether a completed step inside this scope may still have to be undone.
+    pub(in super::super) fn has_live_undo_in(&self, scope: &Scope) -> bool {
+        self.undos.any_within(scope)
+    }
+}
+
+/// The loop and the iteration directly below it that a location stands in.
+pub(super) fn iteration_of(location: &Location, iterations: &Scope) -> Option<u64> {
+    let path = location.scope.segments();
+    match path.strip_prefix(iterations.segments())?.first() {
+        Some(Segment::Iteration(number)) => Some(*number),
+        Some(Segment::Named(..)) | None => None,
+    }
+}
+
+/// The same iterations in as few ranges as possible.
+pub(super) fn joined(mut ranges: Vec<IterationRange>) -> Vec<IterationRange> {
+    ranges.sort_by_key(|range| range.first);
+    let mut joined: Vec<IterationRange> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match joined.last_mut() {
+            Some(before) if range.first <= before.last.saturating_add(1) => {
+                before.last = before.last.max(range.last);
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
