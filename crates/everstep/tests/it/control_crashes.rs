@@ -11,8 +11,8 @@ use everstep::{
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
     BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, LocalBus, MemoryStore,
-    Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery,
-    TimerRow,
+    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
 };
 
 use crate::control_support::slow;
@@ -61,6 +61,7 @@ impl Store for Stopping {
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
         row(key: RowKey) -> Option<Row>;
+        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
         renew(lease: Lease) -> ();
         retire(node: NodeId) -> ();
     }

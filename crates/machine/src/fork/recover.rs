@@ -163,7 +163,7 @@ impl Cause {
             Body::ChildFinished(record) => record.location == self.location,
             Body::BranchFailed(record) => {
                 let branch = place::branch_scope(&record.location, &record.branch);
-                place::is_in_scope(&self.location.scope, &branch)
+                self.location.scope.is_within(&branch)
             }
             _ => false,
         }
@@ -231,13 +231,17 @@ fn is_beside(journal: &[Entry], cause: &Cause, body: &Body) -> bool {
         _ => None,
     });
     let mut around = started.filter_map(|record| {
-        let branches = place::scope_of(&record.location);
-        place::is_in_scope(&cause.location.scope, &branches).then_some(branches)
+        let branches = record.location.inner_scope();
+        cause
+            .location
+            .scope
+            .is_within(&branches)
+            .then_some(branches)
     });
     around.any(|branches| {
         let depth = branches.segments().len();
         let of = |scope: &everstep_model::Scope| scope.segments().get(depth).cloned();
-        place::is_in_scope(&scope, &branches)
+        scope.is_within(&branches)
             && of(&scope).is_some()
             && of(&scope) != of(&cause.location.scope)
     })

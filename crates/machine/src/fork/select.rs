@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use everstep_model::record::StepEdited;
 use everstep_model::{Body, Entry, Location, Payload, Record, StepStatus};
 
-use super::{CannotFork, ForkPlan, Kept, place};
+use super::{CannotFork, ForkPlan, Kept, compacted, place};
 use crate::overview::Overview;
 use crate::replay::Replay;
 
@@ -22,7 +22,10 @@ pub(super) fn before(
     let is_known = |owner: &Location| first_of(journal, owner);
     let exact = is_known(at).ok_or_else(unknown)?;
     let first = match &repeated {
-        Some(whole) => is_known(whole).ok_or_else(unknown)?,
+        Some(whole) => match compacted::oldest_beginning(journal, whole) {
+            Some(oldest) => oldest,
+            None => is_known(whole).ok_or_else(unknown)?,
+        },
         None => exact,
     };
     let cut = first.min(end_of_life(journal));
@@ -32,6 +35,9 @@ pub(super) fn before(
     };
     if repeated.is_some() {
         return Err(CannotFork::InsideLoop(at.clone()));
+    }
+    if compacted::last_whole(journal, cut) != cut {
+        return Err(CannotFork::Compacted(at.clone()));
     }
     let started = journal.get(exact).map(|entry| (entry, &entry.record.body));
     let Some((entry, Body::StepStarted(_))) = started else {
@@ -66,6 +72,7 @@ pub(super) fn up_to(
     overview: &Overview,
     cut: usize,
 ) -> Result<Vec<Kept>, CannotFork> {
+    let cut = compacted::last_whole(journal, cut.min(journal.len()));
     let (before, after) = journal.split_at_checked(cut).unwrap_or((journal, &[]));
     let mut open = open_steps(before);
     let lives = before.iter().filter(|entry| !ends(&entry.record.body));
