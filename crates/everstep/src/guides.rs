@@ -18,6 +18,8 @@ mod idempotency {}
 
 #[doc = include_str!("../../../docs/guides/children.md")]
 mod children {}
+#[doc = include_str!("../../../docs/guides/operating-runs.md")]
+mod operating_runs {}
 
 #[doc = include_str!("../../../docs/guides/testing.md")]
 mod testing {}

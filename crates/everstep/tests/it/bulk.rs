@@ -57,7 +57,7 @@ fn every_run_of_a_filter_is_dealt_with_and_reported_on() {
                 Effect::NeedsWorker => panic!("{done}"),
             }
         }
-        let seen = seen.lock().unwrap();
+        let seen = seen.lock().unwrap().clone();
         assert_eq!(seen.len(), 30);
         assert!(
             seen.iter()

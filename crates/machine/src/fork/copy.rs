@@ -106,6 +106,7 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
             // Numbers have no gaps any more; which iterations are gone stays true.
             record.dropped = Vec::new();
             record.inbox_dropped = 0;
+            record.gaps = Vec::new();
         }
         // The original's children may be awaited, never cancelled.
         Body::ChildStarted(record) => record.on_close = ParentClose::Abandon,
