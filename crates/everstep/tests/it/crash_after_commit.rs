@@ -22,7 +22,7 @@ use tokio::sync::Notify;
 const COMMITS_MAX: u64 = 500;
 
 /// Longer than any story takes.
-const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
+const PATIENCE: Duration = Duration::from_secs(1_200);
 
 /// A store whose process dies after so many commits.
 pub(crate) struct Mortal {
