@@ -125,7 +125,13 @@ impl Core {
             Err(error) => return Err(error),
         };
         if !head.closed {
-            return Ok(Delivery::Awaiting(run.clone()));
+            let name = StreamName::of_run(&parent.run, parent.generation);
+            let waits = self.store.head(StreamRef::Name(name)).await?;
+            let is_awaited = waits.is_some_and(|head| !head.closed);
+            return Ok(match is_awaited {
+                true => Delivery::Awaiting(run.clone()),
+                false => Delivery::Done,
+            });
         }
         let last = RecordNumber(head.next.0.saturating_sub(1));
         let end = self.read_journal(head.number, last).await?.pop();

@@ -125,7 +125,7 @@ pub(crate) fn outcome_of(end: &Body) -> Option<ChildOutcome> {
         Body::Completed(end) => Some(ChildOutcome::Completed(end.result.clone())),
         Body::Failed(end) => Some(ChildOutcome::Failed(shortened(&end.error))),
         Body::RollbackFailed(end) => {
-            let message = format!("and so did its rollback: {}", end.rollback_error);
+            let message = format!("it failed and so did its rollback: {}", end.rollback_error);
             let failure = Failure::new(ErrorCode::RollbackFailed, message);
             Some(ChildOutcome::Failed(
                 failure.caused_by(shortened(&end.error)),
@@ -161,7 +161,7 @@ fn shortened(failure: &Failure) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::record::{Failed, Terminated};
+    use everstep_model::record::{Failed, RollbackFailed, Terminated};
 
     use super::*;
 
@@ -241,6 +241,22 @@ mod tests {
             at = cause;
         }
         assert_eq!(causes, CAUSES_MAX);
+    }
+
+    // B167
+    #[test]
+    fn a_child_whose_rollback_failed_says_both() {
+        let end = RollbackFailed {
+            error: Failure::new(ErrorCode::StepFailed, "no money"),
+            rollback_error: Failure::new(ErrorCode::UndoFailed, "no refund"),
+            abandoned: vec![],
+        };
+        let Some(ChildOutcome::Failed(why)) = outcome_of(&end.into()) else {
+            panic!("it failed");
+        };
+        assert!(why.is(ErrorCode::RollbackFailed));
+        assert!(why.message.contains("no refund"));
+        assert_eq!(why.cause.unwrap().message, "no money");
     }
 
     #[test]

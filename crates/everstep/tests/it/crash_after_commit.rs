@@ -22,17 +22,18 @@ use tokio::sync::Notify;
 const COMMITS_MAX: u64 = 500;
 
 /// Longer than any story takes.
-const PATIENCE: Duration = Duration::from_secs(24 * 3_600);
+const PATIENCE: Duration = Duration::from_secs(1_200);
 
 /// A store whose process dies after so many commits.
-struct Mortal {
+pub(crate) struct Mortal {
     inner: Arc<dyn Store>,
     left: AtomicU64,
-    died: Notify,
+    /// Told when it does.
+    pub(crate) died: Notify,
 }
 
 impl Mortal {
-    fn new(inner: Arc<dyn Store>, commits: u64) -> Arc<Self> {
+    pub(crate) fn new(inner: Arc<dyn Store>, commits: u64) -> Arc<Self> {
         Arc::new(Self {
             inner,
             left: AtomicU64::new(commits),

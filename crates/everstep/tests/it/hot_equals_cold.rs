@@ -113,6 +113,9 @@ pub(crate) async fn run(
     }
     let journal = handle.journal().await.unwrap();
     let status = handle.status().await.unwrap();
+    tokio::time::sleep(secs(1)).await;
+    let left = world.store.outbox(None, 10).await.unwrap();
+    assert!(left.is_empty(), "effects were not delivered: {left:?}");
     world.process.crash().await;
     (journal, world.witness.clone(), status)
 }

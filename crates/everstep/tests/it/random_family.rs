@@ -86,20 +86,15 @@ pub(crate) async fn run_family(
                 Some(timeout_ms) => child.timeout(millis(u64::from(*timeout_ms))).await,
                 None => child.await.map(Some),
             };
-            match ended {
-                Ok(result) => format!("{result:?}"),
-                Err(error) => match error.child_failure() {
-                    Some(child) => format!("{}: {}", child.location, child.error),
-                    None => return Err(error),
-                },
-            }
+            told(ended)?
         }
         FamilyOp::ChildOrSleep { takes_ms, sleep_ms } => {
             let child = leaf(*takes_ms, false)?;
             let sleep = ctx.sleep("patience", millis(u64::from(*sleep_ms)));
             tokio::select! {
                 biased;
-                result = child => format!("{:?}", result?),
+                // A second pass may find another child in this place, and what it came to.
+                result = child => told(result.map(Some))?,
                 slept = sleep => {
                     slept?;
                     "out of patience".to_owned()
@@ -113,4 +108,15 @@ pub(crate) async fn run_family(
             "sent".to_owned()
         }
     })
+}
+
+/// What a child came to, as data.
+fn told(ended: Result<Option<Payload>>) -> Result<String> {
+    match ended {
+        Ok(result) => Ok(format!("{result:?}")),
+        Err(error) => match error.child_failure() {
+            Some(child) => Ok(format!("{}: {}", child.location, child.error)),
+            None => Err(error),
+        },
+    }
 }
