@@ -16,5 +16,8 @@ mod changing_code {}
 #[doc = include_str!("../../../docs/guides/idempotency.md")]
 mod idempotency {}
 
+#[doc = include_str!("../../../docs/guides/sagas.md")]
+mod sagas {}
+
 #[doc = include_str!("../../../docs/guides/testing.md")]
 mod testing {}
