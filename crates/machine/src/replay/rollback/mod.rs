@@ -369,6 +369,13 @@ impl Replay {
         }
     }
 
+    /// Whether an execution that cannot go on leaves something to undo, and the journal does not say yet that the run fails.
+    #[must_use]
+    pub fn must_break_off_first(&self) -> bool {
+        let is_forced = |entry: &Entry| matches!(&entry.record.body, Body::ForcedFailure(forced) if forced.location.is_none());
+        self.rollback.log.live().next().is_some() && !self.unfolded.iter().any(is_forced)
+    }
+
     /// The timers of undos that wait.
     pub(super) fn undo_timers(&self) -> impl Iterator<Item = Obsolete> {
         use everstep_model::record::TimerPurpose;
