@@ -11,6 +11,7 @@ use everstep_store::{LocalBus, MemoryStore};
 use everstep_store_testkit::{Fault, Faulty, block_on};
 
 use crate::crash_points::{Effects, append_to_inbox};
+use crate::sagas::takes;
 use crate::sagas_crashes::{three_steps, traced};
 use crate::support::json;
 
@@ -138,4 +139,59 @@ fn a_deadline_passes_first_or_changes_nothing_wherever_it_lands() {
         assert_eq!(end.rolled_back, done(&journal) > 0);
         before += 1;
     }
+}
+
+/// Runs a function whose commit of that number fails at first and is made again a while later.
+async fn run_with_slow_commit(slow: u64) -> (Vec<Entry>, Vec<String>, u64) {
+    let process = Arc::new(VirtualRuntime::new(7));
+    let commits = Arc::new(AtomicU64::new(0));
+    let count = commits.clone();
+    let store = Faulty::new(MemoryStore::new(process.clone()), move |call| {
+        count.store(call + 1, Ordering::SeqCst);
+        if call == slow {
+            Fault::Before
+        } else {
+            Fault::None
+        }
+    });
+    let effects = Effects::new();
+    let seen = effects.clone();
+    let engine = Engine::on_store(Arc::new(store))
+        .bus(Arc::new(LocalBus::new()))
+        .runtime(process)
+        .function("w", move |ctx: Ctx<AnyEvent>, (): ()| {
+            let effects = effects.clone();
+            async move {
+                let fails = ctx.step("fails", || async {
+                    tokio::time::sleep(millis(10)).await;
+                    Err::<(), _>(Error::fatal("stop"))
+                });
+                let late = takes(&ctx, "late", 11, &effects);
+                tokio::try_join!(async { fails.await }, late)?;
+                Ok(())
+            }
+        })
+        .start()
+        .await
+        .unwrap();
+    let run = engine.start_by_name("w", json(&())).id("r").await.unwrap();
+    let _ = run.wait_json().await;
+    let journal = run.journal().await.unwrap();
+    (journal, seen.take(), commits.load(Ordering::SeqCst))
+}
+
+// B126
+#[test]
+fn a_result_that_is_on_its_way_to_the_journal_when_the_run_fails_is_undone_too() {
+    let (mut slow, mut late) = (0, 0);
+    loop {
+        let (journal, effects, commits) = virtual_time(run_with_slow_commit(slow));
+        if slow >= commits {
+            break;
+        }
+        assert_eq!(effects.len(), done(&journal), "commit {slow} was slow");
+        late += done(&journal);
+        slow += 1;
+    }
+    assert!(late > 0, "no result was late");
 }
