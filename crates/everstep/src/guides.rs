@@ -20,6 +20,8 @@ mod idempotency {}
 mod children {}
 #[doc = include_str!("../../../docs/guides/operating-runs.md")]
 mod operating_runs {}
+#[doc = include_str!("../../../docs/guides/sagas.md")]
+mod sagas {}
 
 #[doc = include_str!("../../../docs/guides/testing.md")]
 mod testing {}

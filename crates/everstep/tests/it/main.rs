@@ -53,6 +53,7 @@ mod sagas_at_rest;
 mod sagas_control;
 mod sagas_crashes;
 mod sagas_explicit;
+mod sagas_races;
 #[cfg(feature = "schema")]
 mod schemas;
 mod settling;

@@ -348,3 +348,38 @@ fn a_workflow_that_panics_is_rolled_back() {
         assert_eq!(undone.take(), ["undo first!"]);
     });
 }
+
+#[test]
+fn an_undo_that_holds_the_run_itself_does_not_keep_it_in_memory() {
+    for_each_store(async |store| {
+        let held = std::sync::Arc::new(());
+        let kept = held.clone();
+        let code = move |ctx: Ctx<AnyEvent>, fails: bool| {
+            let held = held.clone();
+            async move {
+                let (own, captured) = (ctx.clone(), held.clone());
+                ctx.step("first", || ok(1))
+                    .undo(move |_| async move {
+                        drop((own, captured));
+                        Ok::<_, Error>(())
+                    })
+                    .await?;
+                ctx.sleep("nap", minutes(1)).await?;
+                if fails {
+                    Err(Error::fatal("stop"))
+                } else {
+                    Ok(())
+                }
+            }
+        };
+        let test = store.engine().function("w", code).evict_all().start().await;
+        let before = std::sync::Arc::strong_count(&kept);
+        for fails in [false, true] {
+            let input = crate::support::json(&fails);
+            let run = test.start_by_name("w", input).await.unwrap();
+            let _ = run.wait_json().await;
+            test.advance(secs(1)).await;
+            assert_eq!(std::sync::Arc::strong_count(&kept), before);
+        }
+    });
+}

@@ -234,3 +234,17 @@ fn a_run_that_is_cancelled_or_too_late_between_two_passes_undoes_what_the_first_
             assert!(is_rolled_back(ended));
         });
 }
+
+#[test]
+fn a_run_that_awaits_something_that_is_not_durable_fails_and_rolls_back() {
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        three_steps(&ctx, &effects).await?;
+        std::future::pending::<()>().await;
+        Ok(1)
+    })
+    .check(|ended| {
+        assert_effects(ended, &ALL);
+        assert!(error_of(ended).is(ErrorCode::NotDurable));
+        assert!(is_rolled_back(ended));
+    });
+}

@@ -40,7 +40,7 @@ pub(in crate::replay) struct Done {
     /// What it registered for its undo.
     pub(super) payload: Option<Payload>,
     pub(super) progress: Progress,
-    /// Whether a rollback includes it.
+    /// Whether a rollback that the code asked for includes it.
     pub(super) wanted: bool,
     /// Whether this pass of the function has come by.
     pub(super) reached: bool,
@@ -56,12 +56,20 @@ pub(in crate::replay) struct UndoLog {
     called: FxHashMap<Location, StepOptions>,
     /// What is not undone, the latest last.
     done: Vec<Done>,
+    /// Whether the run ends with a rollback of everything.
+    all: bool,
     /// Whether only undos marked internal run.
     no_return: bool,
     /// Whether an undo ever began or was passed over.
     begun: bool,
     /// Whether anything was undone.
     undone: bool,
+}
+
+impl Done {
+    fn has_failed(&self) -> bool {
+        matches!(self.progress, Progress::Failed(_))
+    }
 }
 
 impl UndoLog {
@@ -187,27 +195,27 @@ impl UndoLog {
 
     /// The code asks for a rollback: it includes what this pass knows to be done.
     pub(super) fn want_reached(&mut self) {
-        for done in self.possible() {
+        let latest_first = self.done.iter_mut().rev();
+        for done in latest_first.take_while(|done| !done.has_failed()) {
             done.wanted |= done.reached;
         }
     }
 
-    /// The run ends with a rollback: it includes everything that is done.
-    pub(super) fn want_all(&mut self) {
-        for done in self.possible() {
-            done.wanted = true;
-        }
+    /// Whether the run ends with a rollback, which includes everything that is done.
+    pub(super) fn want_all(&mut self, all: bool) {
+        self.all = all;
     }
 
-    /// What can be undone, back to an undo that failed for good.
-    fn possible(&mut self) -> impl Iterator<Item = &mut Done> {
-        let latest_first = self.done.iter_mut().rev();
-        latest_first.take_while(|done| !matches!(done.progress, Progress::Failed(_)))
+    /// What is to be undone, the next one first; nothing from an undo on that failed for good.
+    pub(super) fn to_undo(&self) -> impl Iterator<Item = &Done> {
+        let latest_first = self.done.iter().rev();
+        latest_first
+            .take_while(|done| !done.has_failed())
+            .filter(|done| self.all || done.wanted)
     }
 
-    /// What is undone next: the latest that a rollback includes.
     pub(super) fn next(&self) -> Option<&Done> {
-        self.done.iter().rfind(|done| done.wanted)
+        self.to_undo().next()
     }
 
     /// The one that is being undone here, or whose end is not durable yet.
@@ -221,7 +229,8 @@ impl UndoLog {
     }
 
     pub(super) fn next_mut(&mut self) -> Option<&mut Done> {
-        self.done.iter_mut().rfind(|done| done.wanted)
+        let location = self.next()?.location.clone();
+        self.at_mut(&location)
     }
 
     pub(super) fn at(&self, location: &Location) -> Option<&Done> {

@@ -179,7 +179,7 @@ impl Run {
     /// The code returns an error, and the executor ends the run for it.
     fn end(&mut self) -> Turn {
         let turn = self.turn_of_return();
-        self.replay.roll_back(stop());
+        self.replay.end_with_rollback(Some(stop()));
         turn
     }
 
@@ -335,7 +335,7 @@ fn a_result_that_lands_after_the_deadline_passed_is_undone() {
     let Turn::Broken(failure) = run.turn() else {
         panic!("the deadline has passed");
     };
-    run.replay.roll_back(*failure);
+    run.replay.end_with_rollback(Some(*failure));
     assert_eq!(
         run.undo_all(),
         ["undo_started a:0", "undo_completed a:0"],
