@@ -33,8 +33,8 @@ pub use error::{Error, Result};
 pub use event::{Accepts, Event};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use operation::{
-    BestEffort, EventReceived, EventWait, EventWithin, Received, Repeat, RpcCall, RpcWithin, Sleep,
-    Step, StepContext, TryStep, Until,
+    BestEffort, EventReceived, EventWait, EventWithin, Received, Removed, Repeat, RpcCall,
+    RpcWithin, Sleep, Step, StepContext, TryStep, Until,
 };
 pub use options::{Options, Retry};
 pub use rpc::Rpc;
@@ -42,7 +42,7 @@ pub use start::StartRun;
 pub use workflow::Workflow;
 
 pub use everstep_engine::{Emission, Emissions, EngineError, Records, RunInfo, Sent, Settings};
-pub use everstep_machine::{Overview, Reason, StepFailure, StepView, Why};
+pub use everstep_machine::{Overview, Reason, RemovedKind, StepFailure, StepView, Why};
 pub use everstep_model::{
     Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,
     Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, days, entry_from_json,

@@ -298,7 +298,8 @@ impl Executor {
         let state = self.shared.state();
         let in_flight = !state.replay.steps_in_flight().is_empty();
         let is_startable = !state.replay.startable().is_empty();
-        if in_flight || (is_startable && !self.stopping) {
+        // What must be durable before the code goes on will make it go on.
+        if in_flight || self.strict || (is_startable && !self.stopping) {
             return None;
         }
         if is_startable {

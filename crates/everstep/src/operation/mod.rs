@@ -5,6 +5,7 @@
 
 mod event;
 mod handle;
+mod removed;
 mod repeat;
 mod rpc;
 mod sleep;
@@ -12,6 +13,7 @@ mod step;
 mod step_failure;
 
 pub use event::{EventReceived, EventWait, EventWithin, Received};
+pub use removed::Removed;
 pub use repeat::{Repeat, Until};
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;

@@ -8,18 +8,21 @@
 
 mod bad_input;
 mod batches;
+mod compaction;
 mod declared;
 mod divergence;
 mod events;
 mod executions;
 mod hot_equals_cold;
 mod listing;
+mod loops;
 mod nodes;
 mod not_durable;
 mod passes;
 mod random_program;
 mod recorded;
 mod records;
+mod removed;
 mod replaying;
 mod results;
 mod retries;

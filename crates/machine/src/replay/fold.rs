@@ -76,6 +76,7 @@ impl Replay {
             Body::StepStarted(record) => self.fold_step_started(record),
             Body::RaceWon(record) => self.fold_race_won(&record.location),
             Body::LoopAdvanced(record) => self.fold_loop_advanced(record),
+            Body::Removed(record) => self.fold_removed(record),
             _ => {}
         }
     }

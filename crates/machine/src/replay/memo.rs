@@ -106,7 +106,7 @@ impl Memo {
             Body::VersionChosen(r) => self.put(&r.location, Remembered::Version(r.version)),
             Body::RaceWon(r) => self.put(&r.location, Remembered::Won(r.winner.clone())),
             Body::SwitchChosen(r) => self.put(&r.location, Remembered::Chosen(r.branch.clone())),
-            Body::Note(_) | Body::StateChanged(_) | Body::Emitted(_) => {
+            Body::Note(_) | Body::StateChanged(_) | Body::Emitted(_) | Body::Removed(_) => {
                 if let Some(location) = body.location() {
                     self.put(location, Remembered::Written(body.type_name()));
                 }

@@ -16,6 +16,7 @@ mod fold;
 mod mailbox;
 mod memo;
 mod operation;
+mod removed;
 mod repeat;
 mod rollback;
 mod scopes;
@@ -36,6 +37,7 @@ pub use call::WaitFor;
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
 pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use removed::RemovedKind;
 pub use repeat::{Advance, Returned};
 pub use step::StepStart;
 
@@ -43,6 +45,7 @@ use control::Pause;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
+use removed::RemovedPlaces;
 use repeat::Loops;
 use scopes::Scopes;
 use script::Script;
@@ -115,6 +118,7 @@ pub struct Replay {
     operations: Operations,
     scopes: Scopes,
     loops: Loops,
+    removed: RemovedPlaces,
     mailbox: Mailbox,
     script: Script,
     memo: Memo,
@@ -163,6 +167,7 @@ impl Replay {
             operations: Operations::default(),
             scopes: Scopes::default(),
             loops: Loops::default(),
+            removed: RemovedPlaces::default(),
             mailbox: Mailbox::default(),
             script: Script::default(),
             memo: Memo::default(),
@@ -208,7 +213,7 @@ impl Replay {
             if let Some(halt) = &self.halted {
                 return Turn::Halted(halt.clone());
             }
-            if let Some((op, resolution)) = self.jump() {
+            if let Some((op, resolution)) = self.jump().or_else(|| self.pass_removed()) {
                 self.calls_allowed = true;
                 return Turn::Resolved(op, resolution);
             }
@@ -244,6 +249,7 @@ impl Replay {
             }
             let Some(entry) = self.unfolded.pop_front() else {
                 self.end_cancelled_steps();
+                self.end_removed();
                 return Turn::Idle;
             };
             if self.fold(entry) {

@@ -38,6 +38,13 @@ pub(super) struct Loops {
     memory: Memory,
 }
 
+impl Loops {
+    /// Whether iterations of a loop at this place are no longer in the journal.
+    pub(super) fn has_gone(&self, place: &Location) -> bool {
+        self.kept.next_kept(&place.inner_scope(), 0) > 0
+    }
+}
+
 /// How a loop goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Advance {
