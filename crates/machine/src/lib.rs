@@ -17,8 +17,8 @@ pub use overview::{
     StepView, WaitView,
 };
 pub use replay::{
-    Advance, CallSite, Divergence, EventTaken, Halt, Obsolete, OpId, RemovedKind, Replay,
-    Resolution, Returned, RunFacts, StepFailure, StepStart, Turn, WaitFor,
+    Advance, CallSite, Divergence, EventTaken, Halt, Obsolete, OpId, PassRemoved, RemovedKind,
+    Replay, Resolution, Returned, RunFacts, StepFailure, StepStart, Turn, WaitFor,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
 pub use why::{Reason, Why, why};

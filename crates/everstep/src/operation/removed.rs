@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use everstep_machine::RemovedKind;
+use everstep_machine::{OpId, PassRemoved, RemovedKind};
 use everstep_model::Scope;
 
 use super::handle::Handle;
@@ -20,7 +20,14 @@ pub struct Removed {
     scope: Scope,
     name: String,
     kind: RemovedKind,
+    stage: Stage,
     site: &'static Caller<'static>,
+}
+
+enum Stage {
+    New,
+    Waiting(OpId),
+    Halted,
 }
 
 impl Removed {
@@ -36,8 +43,24 @@ impl Removed {
             scope,
             name: name.to_owned(),
             kind,
+            stage: Stage::New,
             site,
         }
+    }
+
+    /// Whether the place is passed already.
+    fn call(&mut self) -> Result<bool> {
+        let mut state = self.handle.shared().state();
+        let name = state.replay.name(&self.name)?;
+        let called = state
+            .replay
+            .call_removed(&self.scope, &name, self.kind, self.site);
+        self.stage = match called {
+            Some(PassRemoved::AtOnce) => return Ok(true),
+            Some(PassRemoved::Wait(op)) => Stage::Waiting(op),
+            None => Stage::Halted,
+        };
+        Ok(false)
     }
 }
 
@@ -45,13 +68,16 @@ impl Future for Removed {
     type Output = Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let (scope, name, kind, site) = (&this.scope, &this.name, this.kind, this.site);
-        let resolved = this.handle.poll(context, |replay| {
-            let name = replay.name(name)?;
-            Ok(replay.call_removed(scope, &name, kind, site))
-        });
-        resolved.map(|resolution| resolution.map(drop))
+        if matches!(self.stage, Stage::New) && self.call()? {
+            return Poll::Ready(Ok(()));
+        }
+        match self.stage {
+            Stage::Waiting(op) => {
+                let resolved = self.handle.poll(context, |_| Ok(Some(op)));
+                resolved.map(|resolution| resolution.map(drop))
+            }
+            Stage::New | Stage::Halted => Poll::Pending,
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub use call::WaitFor;
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
 pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
-pub use removed::RemovedKind;
+pub use removed::{PassRemoved, RemovedKind};
 pub use repeat::{Advance, Returned};
 pub use step::StepStart;
 

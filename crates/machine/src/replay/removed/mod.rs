@@ -18,6 +18,15 @@ use super::script;
 use end::End;
 pub use kind::RemovedKind;
 
+/// How the code goes on at the place of an operation that it no longer has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassRemoved {
+    /// At once.
+    AtOnce,
+    /// When this resolves.
+    Wait(OpId),
+}
+
 /// A removed operation whose end is further down the journal.
 #[derive(Debug)]
 struct Passing {
@@ -41,20 +50,23 @@ struct Past {
 }
 
 impl Replay {
-    /// Passes the place of an operation that the code no longer has.
+    /// Passes the place of an operation that the code no longer has: at once if nothing else happened meanwhile.
     pub fn call_removed(
         &mut self,
         scope: &Scope,
         name: &Name,
         kind: RemovedKind,
         site: CallSite,
-    ) -> Option<OpId> {
+    ) -> Option<PassRemoved> {
         let location = self.removed_place(scope, name, kind, site)?;
         match self.memo.take(&location) {
             Some(known) if kind.fits_memory(&known) => {
-                return Some(self.open_resolved(location, Kind::Loop, Resolution::Removed));
+                return Some(PassRemoved::AtOnce);
             }
-            Some(other) => return self.halt_on_memory(&location, "removed", &other, site),
+            Some(other) => {
+                self.halt_on_memory(&location, "removed", &other, site);
+                return None;
+            }
             None => {}
         }
         let is_other = |body: &Body| !matches!(body, Body::Removed(_)) && is_of(body, &location);
@@ -62,7 +74,8 @@ impl Replay {
             return self.leave_mark(location, kind, site);
         }
         let past = self.take_past(&location);
-        if !kind.fits(&past.lines, &location) && !self.loops.has_gone(&location) {
+        let is_loop = kind == RemovedKind::Loop && self.loops.has_gone(&location);
+        if !is_loop && !kind.fits(&past.lines, &location) {
             self.halt_on_other_kind(location, kind, &past, site);
             return None;
         }
@@ -71,15 +84,19 @@ impl Replay {
                 self.mailbox.reserve(&record.events);
             }
         }
+        let end = self.end_of(&location, kind, &past);
+        if self.is_over(end) {
+            return Some(PassRemoved::AtOnce);
+        }
         let passing = Passing {
-            end: self.end_of(&location, kind, &past),
+            end,
             rows: past.rows(),
             location: location.clone(),
             kind,
         };
         let op = self.operations.open(location, Kind::Loop);
         self.removed.0.insert(op, passing);
-        Some(op)
+        Some(PassRemoved::Wait(op))
     }
 
     fn removed_place(
@@ -112,16 +129,16 @@ impl Replay {
         location: Location,
         kind: RemovedKind,
         site: CallSite,
-    ) -> Option<OpId> {
+    ) -> Option<PassRemoved> {
         if self.cancel.is_some() {
-            return Some(self.open_refused(location));
+            return Some(PassRemoved::Wait(self.open_refused(location)));
         }
         let said = Removed {
-            location: location.clone(),
+            location,
             kind: kind.type_name().to_owned(),
         };
         self.say_at(said.into(), Some(site))?;
-        Some(self.open_resolved(location, Kind::Loop, Resolution::Removed))
+        Some(PassRemoved::AtOnce)
     }
 
     /// Takes what the journal holds of an operation out of what the code must say.
@@ -141,17 +158,19 @@ impl Replay {
 
     /// A removed operation that is passed now.
     pub(super) fn pass_removed(&mut self) -> Option<(OpId, Resolution)> {
-        let next_line = self.script.next_number();
-        let is_over = |passing: &Passing| match passing.end {
-            End::Said(number) => next_line.is_none_or(|next| next > number),
-            End::Folded(number) => self.next > number,
-            End::Marked | End::Open => false,
-        };
         let mut waiting = self.removed.0.iter();
-        let op = *waiting.find(|(_, passing)| is_over(passing))?.0;
+        let op = *waiting.find(|(_, passing)| self.is_over(passing.end))?.0;
         self.removed.0.remove(&op);
         self.operations.close(op)?;
         Some((op, Resolution::Removed))
+    }
+
+    fn is_over(&self, end: End) -> bool {
+        match end {
+            End::Said(number) => self.script.next_number().is_none_or(|next| next > number),
+            End::Folded(number) => self.next > number,
+            End::Marked | End::Open => false,
+        }
     }
 
     /// Everything known is folded: operations that were not over are ended here.
