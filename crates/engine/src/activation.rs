@@ -4,7 +4,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use everstep_machine::Obsolete;
+use everstep_machine::{LeftChild, Obsolete};
+use everstep_model::record::ParentLink;
 use everstep_model::{
     Entry, ExecutorSeq, Generation, Name, Record, RecordNumber, RunId, RunStatus, StreamNumber,
     Timestamp,
@@ -16,6 +17,7 @@ use everstep_store::{
 
 use crate::core::{Core, Effects};
 use crate::mailbox::Mailbox;
+use crate::outbox::Cause;
 use crate::projection;
 use crate::settings::Settings;
 
@@ -33,6 +35,11 @@ pub trait Worker: Send + Sync + 'static {
     /// What it can execute.
     fn offers(&self) -> Vec<Offer>;
 
+    /// How long runs of a workflow may take that nobody said more about, counted from their creation.
+    fn deadline(&self, _workflow: &Name) -> Option<std::time::Duration> {
+        None
+    }
+
     /// Executes a run until it ends, is lost, or is evicted. The future is polled as a task of its own.
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()>;
 }
@@ -42,6 +49,8 @@ pub trait Worker: Send + Sync + 'static {
 pub enum Then {
     /// It goes on.
     Continue,
+    /// It goes on with this status, and nothing came that was not folded.
+    GoOnAs(RunStatus),
     /// It waits for the inbox, and nothing came that was not folded.
     Suspend(RunStatus),
     /// It is parked until somebody acts.
@@ -69,6 +78,8 @@ pub struct Append {
     pub progress: bool,
     /// Rows that nothing needs any more.
     pub obsolete: Vec<Obsolete>,
+    /// Children that the run no longer waits for.
+    pub left: Vec<LeftChild>,
 }
 
 /// What the engine tells an executor.
@@ -111,6 +122,7 @@ pub struct Activation {
     pub(crate) stream: StreamNumber,
     pub(crate) core: Arc<Core>,
     pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) parent: Option<ParentLink>,
     pub(crate) fence: Fence,
     pub(crate) seq: ExecutorSeq,
 }
@@ -121,12 +133,18 @@ impl Activation {
         let message = self.mailbox.poll(context);
         match &message {
             Poll::Ready(Message::Appended { .. }) => self.seq = self.seq.next(),
-            Poll::Ready(Message::Resumed(fence)) => {
+            // News of an older right may come late.
+            Poll::Ready(Message::Resumed(fence)) if fence.epoch > self.fence.epoch => {
                 self.fence = *fence;
                 self.seq = ExecutorSeq(0);
             }
             Poll::Ready(
-                Message::Missed(_) | Message::Grew | Message::Lost | Message::Evict | Message::Stop,
+                Message::Missed(_)
+                | Message::Grew
+                | Message::Resumed(_)
+                | Message::Lost
+                | Message::Evict
+                | Message::Stop,
             )
             | Poll::Pending => {}
         }
@@ -149,6 +167,13 @@ impl Activation {
         commit
             .delete
             .extend(obsolete.map(|row| projection::obsolete_key(row, self.stream)));
+        let cause = Cause {
+            stream: self.stream,
+            run: &self.run,
+            generation: self.generation,
+            parent: self.parent.as_ref(),
+        };
+        commit.put = cause.effects(&append.records, &append.left, append.seen);
         commit.records = append.records;
         let timers = projection::project(&mut commit, self.stream);
         let effects = Effects::of(&self.run, &commit, timers);
@@ -201,6 +226,10 @@ impl std::fmt::Debug for Activation {
 fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
     match then {
         Then::Continue => {}
+        Then::GoOnAs(status) => {
+            commit.guards.push(Guard::InboxSeen(inbox_seen));
+            commit.status = Some(status);
+        }
         Then::Suspend(status) => {
             commit.guards.push(Guard::InboxSeen(inbox_seen));
             commit.lease = LeaseChange::Release;
@@ -240,7 +269,7 @@ fn settle(
     match outcome {
         Ok(Outcome::Committed { first, before, .. } | Outcome::Duplicate { first, before, .. }) => {
             match then {
-                Then::Continue => {}
+                Then::Continue | Then::GoOnAs(_) => {}
                 Then::Suspend(_) => core.hot_idle(stream),
                 Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => {
                     core.hot_gone(stream, mailbox)
@@ -253,6 +282,11 @@ fn settle(
             Message::Appended { first, before }
         }
         Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Message::Missed(missed),
+        Ok(Outcome::Refused(Refusal::Unreadable(error))) => {
+            core.hot_gone(stream, mailbox);
+            core.unreadable(stream, &error);
+            Message::Lost
+        }
         Ok(Outcome::Refused(refusal)) => {
             tracing::debug!(%stream, %refusal, "an executor lost its run");
             core.hot_gone(stream, mailbox);

@@ -33,7 +33,8 @@ impl Core {
             .await?
         {
             Some(Row::Rpc(row)) => Ok(row),
-            Some(Row::Timer(_) | Row::Idempotency(_)) | None => Err(self.not_open(run, rpc)),
+            Some(Row::Timer(_) | Row::Idempotency(_) | Row::Generation(_) | Row::Outbox(_))
+            | None => Err(self.not_open(run, rpc)),
         }
     }
 

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-use everstep_store::{Commit, Outcome, Store, StoreError};
+use everstep_model::NodeId;
+use everstep_store::{Commit, CommitId, Outcome, Store, StoreError};
 
 use crate::runtime::Runtime;
 use crate::watch::Watchers;
@@ -90,12 +91,14 @@ impl Committer {
         store: Arc<dyn Store>,
         runtime: Arc<dyn Runtime>,
         watchers: Arc<Watchers>,
+        node: NodeId,
     ) -> impl Future<Output = ()> + Send {
         let running = Running(self);
         async move {
             let committer = &running.0;
+            let mut sender = Sender { node, sent: 0 };
             while let Some((commits, replies)) = committer.next_batch().await {
-                let written = write(&*store, &*runtime, commits).await;
+                let written = sender.write(&*store, &*runtime, commits).await;
                 tell(replies, written, &*store, &watchers);
                 committer.rest();
             }
@@ -196,26 +199,48 @@ fn tell(
     }
 }
 
-/// Writes a batch. An unknown outcome is resolved by sending the same batch again; a store that is beyond repair is not
-/// asked twice.
-async fn write(
-    store: &dyn Store,
-    runtime: &dyn Runtime,
-    commits: Vec<Commit>,
-) -> Result<Vec<Outcome>, StoreError> {
-    // Exclusive stores fail for good, so their batches are not copied for a second try.
-    if store.describe().exclusive {
-        return store.commit(commits).await;
-    }
-    let mut tries = 0;
-    loop {
-        match store.commit(commits.clone()).await {
-            Err(StoreError::Unavailable { detail }) if tries < RETRIES_MAX => {
-                tries += 1;
-                tracing::warn!(%detail, tries, "the store is unavailable; the batch is sent again");
-                runtime.sleep(RETRY_DELAY).await;
+/// Sends batches, one at a time.
+struct Sender {
+    node: NodeId,
+    /// How many commits were numbered.
+    sent: u64,
+}
+
+impl Sender {
+    /// Writes a batch. An unknown outcome is resolved by sending the same batch again; a store that is beyond repair is
+    /// not asked twice.
+    async fn write(
+        &mut self,
+        store: &dyn Store,
+        runtime: &dyn Runtime,
+        mut commits: Vec<Commit>,
+    ) -> Result<Vec<Outcome>, StoreError> {
+        // Exclusive stores fail for good, so their batches are neither numbered nor copied for a second try.
+        if store.describe().exclusive {
+            return store.commit(commits).await;
+        }
+        self.number(&mut commits);
+        let mut tries = 0;
+        loop {
+            match store.commit(commits.clone()).await {
+                Err(StoreError::Unavailable { detail }) if tries < RETRIES_MAX => {
+                    tries += 1;
+                    tracing::warn!(%detail, tries, "the store is unavailable; the batch is sent again");
+                    runtime.sleep(RETRY_DELAY).await;
+                }
+                outcome => return outcome,
             }
-            outcome => return outcome,
+        }
+    }
+
+    /// Numbers a batch, so that it takes effect once however often it is sent.
+    fn number(&mut self, commits: &mut [Commit]) {
+        for commit in commits {
+            self.sent += 1;
+            commit.id = Some(CommitId {
+                node: self.node,
+                number: self.sent,
+            });
         }
     }
 }

@@ -2,20 +2,25 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
-use everstep_store::{Bus, Commit, Hint, LeaseChange, ReadRequest, Store, StoreError, TimerRow};
+use everstep_store::{
+    Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, Store, StoreError, TimerRow,
+};
 
 use tokio::sync::{Notify, OnceCell};
 
 use crate::activation::{Offer, Worker};
 use crate::committer::Committer;
 use crate::error::EngineError;
+use crate::failures::{FailureEvent, Failures};
 use crate::hot::HotRuns;
+use crate::outbox::Outbox;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::tasks::Tasks;
-use crate::timers::TimerQueue;
+use crate::timer_queue::TimerQueue;
 use crate::watch::{Emission, Watchers};
 
 /// Records read from the store at once.
@@ -31,7 +36,9 @@ pub(crate) struct Core {
     pub(crate) committer: Committer,
     pub(crate) hot: HotRuns,
     pub(crate) timers: TimerQueue,
+    pub(crate) outbox: Outbox,
     pub(crate) watchers: Arc<Watchers>,
+    pub(crate) failures: Failures,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
     pub(crate) ended: OnceCell<()>,
@@ -42,6 +49,8 @@ pub(crate) struct Core {
 pub(crate) struct Effects {
     timers: Vec<TimerRow>,
     emissions: Vec<Emission>,
+    failures: Vec<FailureEvent>,
+    outbox: Vec<OutboxRow>,
     closed: bool,
 }
 
@@ -61,9 +70,35 @@ impl Effects {
         Self {
             timers,
             emissions: emitted.collect(),
+            failures: commit
+                .records
+                .iter()
+                .filter_map(|record| FailureEvent::of(run, record))
+                .collect(),
+            outbox: caused_by(commit),
             closed: commit.close,
         }
     }
+
+    /// Those of a commit that copies records: what they told was told before.
+    pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
+        Self {
+            timers,
+            emissions: Vec::new(),
+            failures: Vec::new(),
+            outbox: caused_by(commit),
+            closed: false,
+        }
+    }
+}
+
+/// The effects on other runs that a commit brings about.
+fn caused_by(commit: &Commit) -> Vec<OutboxRow> {
+    let caused = commit.put.iter().filter_map(|row| match row {
+        Row::Outbox(row) => Some(row.clone()),
+        Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+    });
+    caused.collect()
 }
 
 impl Drop for Core {
@@ -74,7 +109,7 @@ impl Drop for Core {
 }
 
 impl Core {
-    /// The engine's own books after a commit: timers, watchers, subscribers, other nodes.
+    /// The engine's own books after a commit: timers, watchers, subscribers, effects on other runs, other nodes.
     pub(crate) fn committed(&self, stream: StreamNumber, effects: Effects) {
         for mut timer in effects.timers {
             timer.stream = stream;
@@ -87,10 +122,22 @@ impl Core {
         for emission in effects.emissions {
             self.watchers.emit(emission);
         }
+        for failure in effects.failures {
+            self.failures.report(failure);
+        }
         self.watchers.grew(stream, effects.closed);
+        let own = |row| OutboxRow { stream, ..row };
+        let caused = effects.outbox.into_iter().map(own);
+        self.outbox.caused(caused.collect());
         if !self.store.describe().exclusive {
             self.bus.publish(Hint::Grew(stream));
         }
+    }
+
+    /// A run cannot be read. It stays as it is; whoever waits for it looks again and hears why.
+    pub(crate) fn unreadable(&self, stream: StreamNumber, error: &StoreError) {
+        tracing::error!(%stream, %error, "a run cannot be read and stands still");
+        self.watchers.grew(stream, true);
     }
 
     /// The worker for a workflow and version, if one is here.
@@ -101,6 +148,12 @@ impl Core {
             .iter()
             .find(|(offer, _)| offered(offer))
             .map(|(_, worker)| worker)
+    }
+
+    /// How long runs of a workflow may take, as the worker says that offers it here.
+    pub(crate) fn deadline_of(&self, workflow: &Name) -> Option<Duration> {
+        let version = self.newest_version(workflow)?;
+        self.worker(workflow, version)?.deadline(workflow)
     }
 
     /// The newest version of a workflow offered here.
@@ -130,6 +183,22 @@ impl Core {
 
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.load(Ordering::Acquire)
+    }
+
+    /// About so many records from a number on.
+    pub(crate) async fn read_page(
+        &self,
+        stream: StreamNumber,
+        from: RecordNumber,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let request = ReadRequest {
+            stream,
+            from,
+            limit,
+        };
+        let page = self.store.read(request).await?;
+        Ok(page.map(|page| page.entries).unwrap_or_default())
     }
 
     /// A whole journal from a record on.

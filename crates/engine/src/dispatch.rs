@@ -9,12 +9,13 @@ use everstep_model::{
     RunStatus, StreamNumber, limits,
 };
 use everstep_store::{
-    Author, Commit, Fence, Hint, LeaseChange, Outcome, StoreError, StreamRef, Target,
+    Author, Commit, Fence, Hint, LeaseChange, Outcome, Refusal, StoreError, StreamRef, Target,
 };
 
 use crate::activation::{Activation, Message, Worker};
 use crate::core::Core;
 use crate::mailbox::Mailbox;
+use crate::outbox;
 
 /// A run that this node may execute.
 pub(crate) struct Claimed {
@@ -49,7 +50,8 @@ impl Core {
         }
     }
 
-    /// Claims a run that has something to do, and executes it.
+    /// Claims a run that has something to do, and executes it; says whether it did. One that cannot be read is left
+    /// alone, and an error is about the store.
     pub(crate) async fn claim(self: &Arc<Self>, stream: StreamNumber) -> Result<bool, StoreError> {
         if self.is_closing() {
             return Ok(false);
@@ -63,6 +65,10 @@ impl Core {
             } => {
                 self.woken(stream, Some(fence));
                 Ok(true)
+            }
+            Outcome::Refused(Refusal::Unreadable(error)) => {
+                self.unreadable(stream, &error);
+                Ok(false)
             }
             Outcome::Committed { .. } | Outcome::Duplicate { .. } | Outcome::Refused(_) => {
                 Ok(false)
@@ -89,7 +95,7 @@ impl Core {
             Ok(false) => self.hot_gone(stream, &mailbox),
             Err(error) => {
                 self.hot_gone(stream, &mailbox);
-                tracing::error!(%stream, %error, "a claimed run could not be read");
+                self.unreadable(stream, &error);
             }
         }
     }
@@ -150,6 +156,7 @@ impl Core {
             run: claimed.run,
             generation: claimed.generation,
             workflow: claimed.workflow,
+            parent: outbox::parent_of(&journal),
             journal,
             cautious: claimed.takeovers > 0,
             stream: claimed.stream,

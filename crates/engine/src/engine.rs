@@ -12,6 +12,7 @@ use crate::answer::Answer;
 use crate::committer::Committer;
 use crate::core::Core;
 use crate::error::EngineError;
+use crate::failures::{FailureHook, Failures};
 use crate::inspect::RunInfo;
 use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
@@ -31,12 +32,14 @@ pub struct EngineParts {
     pub settings: Settings,
     /// Who executes workflow code in this process; none for an engine that only serves requests.
     pub workers: Vec<Arc<dyn Worker>>,
+    /// Who hears of failures.
+    pub failure_hooks: Vec<FailureHook>,
 }
 
 /// A running engine. Clones share it; it goes on until [`Engine::shutdown`].
 #[derive(Clone)]
 pub struct Engine {
-    core: Arc<Core>,
+    pub(crate) core: Arc<Core>,
     _hints: Arc<Subscription>,
 }
 
@@ -55,6 +58,7 @@ impl Engine {
                 .into_iter()
                 .map(move |offer: Offer| (offer, worker.clone()))
         });
+        let (failures, telling) = Failures::to(parts.failure_hooks);
         let core = Arc::new(Core {
             node: NodeId(parts.runtime.random()),
             store: parts.store,
@@ -65,7 +69,9 @@ impl Engine {
             committer: Committer::default(),
             hot: Default::default(),
             timers: Default::default(),
+            outbox: Default::default(),
             watchers: Default::default(),
+            failures,
             closing: AtomicBool::new(false),
             stopping: Default::default(),
             ended: Default::default(),
@@ -77,6 +83,7 @@ impl Engine {
             core.store.clone(),
             core.runtime.clone(),
             core.watchers.clone(),
+            core.node,
         );
         core.runtime.spawn_committer(core.counted(Box::pin(task)));
         let listener = Arc::downgrade(&core);
@@ -86,10 +93,20 @@ impl Engine {
             }
         };
         let hints = core.bus.subscribe(Box::new(follow));
-        core.spawn(Box::pin(core.clone().run_timers()));
+        if let Some(telling) = telling {
+            core.spawn(Box::pin(telling));
+        }
         core.spawn(Box::pin(core.clone().keep_lease()));
+        core.spawn(Box::pin(core.clone().run_outbox()));
+        if let Err(error) = core.settle_outbox().await {
+            core.shutdown().await;
+            return Err(error.into());
+        }
+        core.spawn(Box::pin(core.clone().keep_sweeping_outbox()));
+        core.spawn(Box::pin(core.clone().run_timers()));
         core.spawn(Box::pin(core.clone().keep_sweeping()));
         core.spawn(Box::pin(core.clone().evict_idle()));
+        core.spawn(Box::pin(core.clone().keep_retention()));
         if let Err(error) = core.recover().await {
             core.shutdown().await;
             return Err(error.into());
@@ -118,11 +135,6 @@ impl Engine {
     /// Answers an rpc.
     pub async fn answer(&self, answer: Answer) -> Result<(), EngineError> {
         self.core.answer(answer).await
-    }
-
-    /// Resumes a paused run; says whether it was paused.
-    pub async fn resume(&self, run: &RunId, by: Option<String>) -> Result<bool, EngineError> {
-        self.core.resume(run, by).await
     }
 
     /// The list row of a run.

@@ -1,7 +1,9 @@
 //! What callers of the engine can get instead of an answer.
 
-use everstep_model::{ErrorCode, Failure, InvalidName, InvalidRunId, Name, PayloadError, RunId};
-use everstep_store::StoreError;
+use everstep_model::{
+    ErrorCode, Failure, InvalidName, InvalidRunId, Location, Name, PayloadError, RunId,
+};
+use everstep_store::{Outcome, Refusal, StoreError};
 
 /// Why a request to the engine had no effect, or an unknown one where the store failed.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,24 @@ pub enum EngineError {
         run: RunId,
         /// How it ended.
         status: everstep_model::RunStatus,
+    },
+    /// The run has no such operation.
+    #[error(
+        "run `{run}` has no operation `{location}`; its journal and its timeline name those it has"
+    )]
+    UnknownOperation {
+        /// The run.
+        run: RunId,
+        /// The place.
+        location: Location,
+    },
+    /// The run is in a state in which this cannot be done.
+    #[error("this cannot be done with run `{run}`: {detail}")]
+    WrongState {
+        /// The run.
+        run: RunId,
+        /// Why.
+        detail: String,
     },
     /// The workflow does not accept that event.
     #[error("workflow `{workflow}` does not accept event `{event}`; it accepts: {accepted}")]
@@ -117,6 +137,8 @@ impl EngineError {
             Self::UnknownRun(_) => ErrorCode::UnknownRun,
             Self::RunExists(_) | Self::OtherWorkflow { .. } => ErrorCode::RunExists,
             Self::RunFinished { .. } => ErrorCode::RunFinished,
+            Self::UnknownOperation { .. } => ErrorCode::UnknownOperation,
+            Self::WrongState { .. } => ErrorCode::WrongState,
             Self::EventNotAccepted { .. } => ErrorCode::EventNotAccepted,
             Self::TooManyEvents { .. } => ErrorCode::TooManyEvents,
             Self::RpcNotOpen { .. } => ErrorCode::RpcNotOpen,
@@ -131,5 +153,13 @@ impl EngineError {
     #[must_use]
     pub fn failure(&self) -> Failure {
         Failure::new(self.code(), self.to_string())
+    }
+}
+
+/// A run that cannot be read is an error to whoever asked for something; every other outcome is for them to judge.
+pub(crate) fn readable(outcome: Outcome) -> Result<Outcome, StoreError> {
+    match outcome {
+        Outcome::Refused(Refusal::Unreadable(error)) => Err(error),
+        outcome => Ok(outcome),
     }
 }

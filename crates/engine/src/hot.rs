@@ -75,6 +75,14 @@ impl HotRuns {
         true
     }
 
+    /// The executor of a run has lost it, whatever it is doing. Whoever takes the run next begins with a mailbox of its own.
+    pub(crate) fn lose(&self, stream: StreamNumber) {
+        let lost = self.state().take_out(stream);
+        if let Some(hot) = lost {
+            hot.mailbox.push(Message::Lost);
+        }
+    }
+
     pub(crate) fn contains(&self, stream: StreamNumber) -> bool {
         self.state().runs.contains_key(&stream)
     }

@@ -7,31 +7,40 @@
 mod activation;
 mod answer;
 mod committer;
+mod control;
 mod core;
 mod dispatch;
 mod engine;
 mod error;
+mod failures;
+mod generation;
 mod hot;
 mod inspect;
 mod lease;
 mod mailbox;
+mod outbox;
 mod projection;
 mod recovery;
-mod resume;
 mod runtime;
 mod send;
 mod settings;
 mod shutdown;
 mod start;
 mod tasks;
+mod timer_queue;
 mod timers;
 mod tokio_runtime;
 mod watch;
 
 pub use activation::{Activation, Append, Message, Offer, Then, Worker};
 pub use answer::Answer;
+pub use control::{
+    Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
+    Settlement,
+};
 pub use engine::{Engine, EngineParts};
 pub use error::EngineError;
+pub use failures::{FailureEvent, FailureHook};
 pub use inspect::RunInfo;
 pub use runtime::Runtime;
 pub use send::{SendEvent, Sent};

@@ -3,8 +3,8 @@
 
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
-use everstep_model::{Body, Location, Record, StreamNumber, Timestamp};
-use everstep_store::{Commit, Row, RowKey, RpcRow, TimerRow};
+use everstep_model::{Body, Entry, Location, Record, StreamNumber, Timestamp};
+use everstep_store::{Author, Commit, Row, RowKey, RpcRow, Target, TimerRow};
 
 /// Adds the rows of all records of a commit to it, and returns the timers it sets.
 pub(crate) fn project(commit: &mut Commit, stream: StreamNumber) -> Vec<TimerRow> {
@@ -27,6 +27,40 @@ pub(crate) fn project(commit: &mut Commit, stream: StreamNumber) -> Vec<TimerRow
         }
     }
     timers
+}
+
+/// The rows that a journal may still have: what was set, and is not said to be over. Code that dropped an operation does
+/// not always say so, so some may be gone; one too many does no harm, because what it is for is over.
+pub(crate) fn rows_of_journal<'a>(
+    records: impl Iterator<Item = &'a Record>,
+    stream: StreamNumber,
+) -> Vec<Row> {
+    let now = Timestamp::default();
+    let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+    let mut timers = Vec::new();
+    for record in records {
+        project_record(record, stream, &mut commit, &mut timers);
+        if let Body::TimerFired(fired) = &record.body {
+            commit.delete.push(RowKey::Timer(TimerRow {
+                due: fired.due,
+                stream,
+                purpose: fired.purpose,
+                location: fired.location.clone(),
+            }));
+        }
+        // In order: what is over may be set again.
+        for key in std::mem::take(&mut commit.delete) {
+            commit.put.retain(|row| row.key() != key);
+        }
+    }
+    commit.put
+}
+
+/// The keys of the rows that a journal may still have.
+pub(crate) fn rows_left(journal: &[Entry], stream: StreamNumber) -> Vec<RowKey> {
+    let records = journal.iter().map(|entry| &entry.record);
+    let rows = rows_of_journal(records, stream);
+    rows.iter().map(Row::key).collect()
 }
 
 /// The key of a row that nothing needs any more.
@@ -100,9 +134,19 @@ fn project_record(
             }
         }
         Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
+        Body::ChildStarted(r) => {
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Child, Some(&r.location)));
+            }
+        }
         Body::StepFailed(r) => {
             if let Some(due) = r.retry_at {
                 set(commit, timer(due, TimerPurpose::Retry, Some(&r.location)));
+            }
+        }
+        Body::UndoFailed(r) => {
+            if let Some(due) = r.retry_at {
+                set(commit, timer(due, TimerPurpose::Undo, Some(&r.location)));
             }
         }
         Body::ExecutionRetried(r) => set(
@@ -130,7 +174,6 @@ fn project_record(
         | Body::BranchFailed(_)
         | Body::RaceWon(_)
         | Body::SwitchChosen(_)
-        | Body::ChildStarted(_)
         | Body::Sent(_)
         | Body::Replied(_)
         | Body::StateChanged(_)
@@ -141,7 +184,6 @@ fn project_record(
         | Body::NoReturn(_)
         | Body::UndoStarted(_)
         | Body::UndoCompleted(_)
-        | Body::UndoFailed(_)
         | Body::UndoSkipped(_)
         | Body::Paused(_)
         | Body::Resumed(_)

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use everstep_model::{ExecutorSeq, Name, RunStatus, StreamName, StreamNumber, limits};
 use everstep_store::{
-    Author, Commit, Hint, LeaseChange, ListQuery, Outcome, StoreError, StreamRef, Target,
+    Author, Commit, Head, Hint, LeaseChange, ListQuery, Outcome, Refusal, StoreError, StreamRef,
+    Target,
 };
 use futures_util::future::join_all;
 
@@ -95,7 +96,7 @@ impl Core {
         if self.hot.contains(stream) {
             return Ok(false);
         }
-        let Some(head) = self.store.head(StreamRef::Number(stream)).await? else {
+        let Some(head) = self.sound_head(StreamRef::Number(stream)).await? else {
             return Ok(false);
         };
         let is_mine = head.owner.is_some_and(|owner| owner.node == self.node);
@@ -122,6 +123,10 @@ impl Core {
         commit.ready = Some(true);
         match self.committer.commit(commit).await? {
             Outcome::Committed { .. } => self.claim(stream).await,
+            Outcome::Refused(Refusal::Unreadable(error)) => {
+                self.unreadable(stream, &error);
+                Ok(false)
+            }
             // Somebody acted in between; if the run is free, the next sweep finds it.
             Outcome::Duplicate { .. } | Outcome::Refused(_) => Ok(false),
         }
@@ -148,7 +153,7 @@ impl Core {
             let page = self.store.list(query.clone()).await?;
             for row in page.rows {
                 let name = StreamName::of_run(&row.id, row.generation);
-                let head = self.store.head(StreamRef::Name(name)).await?;
+                let head = self.sound_head(StreamRef::Name(name)).await?;
                 if let Some(head) = head
                     && self.worker(&row.workflow, row.version).is_some()
                 {
@@ -159,6 +164,17 @@ impl Core {
                 Some(next) => query.cursor = Some(next),
                 None => return Ok(()),
             }
+        }
+    }
+
+    /// The head of a run that is to be picked up. One that is damaged is left lying, so that it is in nobody's way.
+    async fn sound_head(&self, stream: StreamRef) -> Result<Option<Head>, StoreError> {
+        match self.store.head(stream).await {
+            Err(error) if error.is_damage() => {
+                tracing::error!(%error, "a run cannot be read and is not picked up");
+                Ok(None)
+            }
+            head => head,
         }
     }
 
@@ -186,6 +202,14 @@ impl Core {
                     .tell(stream, crate::activation::Message::Grew, false);
             }
             Hint::Timer(due) => self.timers.hint(due),
+            Hint::Outbox(stream) => {
+                let core = self.clone();
+                self.spawn(Box::pin(async move {
+                    if let Err(error) = core.follow_outbox(stream).await {
+                        tracing::warn!(%error, %stream, "effects could not be read");
+                    }
+                }));
+            }
             Hint::Ready(stream) => {
                 let core = self.clone();
                 self.spawn(Box::pin(async move {
@@ -198,7 +222,7 @@ impl Core {
     }
 
     async fn claim_if_offered(self: &Arc<Self>, stream: StreamNumber) -> Result<(), StoreError> {
-        let head = self.store.head(StreamRef::Number(stream)).await?;
+        let head = self.sound_head(StreamRef::Number(stream)).await?;
         let Some(head) = head else { return Ok(()) };
         let offered = head
             .run

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use everstep_model::record::Event;
-use everstep_model::{
-    Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, StreamName, limits,
-};
-use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, StreamRef, Target};
+use everstep_model::{Name, Payload, Record, RecordNumber, RunId, RunStatus, limits};
+use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, Target};
 
 use crate::core::{Core, Effects};
-use crate::error::EngineError;
+use crate::error::{EngineError, readable};
 use crate::start::check_key;
+
+/// Where the answer to an event goes whose sender reads the journal.
+const WAITING_SENDER: &str = "journal";
 
 /// An event to send.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct SendEvent {
     pub dedup_id: Option<String>,
     /// Who sends it.
     pub by: Option<String>,
+    /// Whether the sender waits for the run's answer.
+    pub wants_reply: bool,
 }
 
 /// What became of an event that was not refused.
@@ -42,23 +45,14 @@ impl Core {
         event.payload.check_size()?;
         check_key("dedup id", event.dedup_id.as_deref())?;
         let (head, _) = self.find(&event.run).await?;
-        let mut commit = self.inbox_commit(&head);
-        commit
-            .guards
-            .push(Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX));
-        commit.dedup = event.dedup_id.clone();
-        commit.records.push(Record {
-            time: commit.now,
-            body: Event {
-                name: event.name,
-                payload: event.payload,
-                dedup_id: event.dedup_id,
-                reply_to: None,
-                by: event.by,
+        let mut outcome = self.send_to(&head, &event).await?;
+        if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
+            // It may have been revived at that very moment.
+            let (latest, _) = self.find(&event.run).await?;
+            if latest.number != head.number {
+                outcome = self.send_to(&latest, &event).await?;
             }
-            .into(),
-        });
-        let outcome = self.deliver(&event.run, &head, commit).await?;
+        }
         match outcome {
             Outcome::Committed { first, .. } => Ok(Sent::Accepted(first)),
             Outcome::Duplicate { first, .. } => Ok(Sent::Duplicate(first)),
@@ -70,17 +64,28 @@ impl Core {
         }
     }
 
-    /// The current generation of a run.
-    pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), EngineError> {
-        let name = StreamName::of_run(run, Generation::FIRST);
-        let head = self.store.head(StreamRef::Name(name)).await?;
-        let Some(head) = head else {
-            return Err(EngineError::UnknownRun(run.clone()));
-        };
-        match head.run.clone() {
-            Some(row) => Ok((head, row)),
-            None => Err(EngineError::UnknownRun(run.clone())),
-        }
+    async fn send_to(
+        self: &Arc<Self>,
+        head: &Head,
+        event: &SendEvent,
+    ) -> Result<Outcome, EngineError> {
+        let mut commit = self.inbox_commit(head);
+        commit
+            .guards
+            .push(Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX));
+        commit.dedup = event.dedup_id.clone();
+        commit.records.push(Record {
+            time: commit.now,
+            body: Event {
+                name: event.name.clone(),
+                payload: event.payload.clone(),
+                dedup_id: event.dedup_id.clone(),
+                reply_to: event.wants_reply.then(|| WAITING_SENDER.to_owned()),
+                by: event.by.clone(),
+            }
+            .into(),
+        });
+        self.deliver(&event.run, head, commit).await
     }
 
     /// A commit to a run's inbox that takes the run for this node if it can execute it.
@@ -106,7 +111,7 @@ impl Core {
         commit: Commit,
     ) -> Result<Outcome, EngineError> {
         let effects = Effects::of(run, &commit, Vec::new());
-        let outcome = self.committer.commit(commit).await?;
+        let outcome = readable(self.committer.commit(commit).await?)?;
         if let Outcome::Committed { taken, .. } = &outcome {
             self.committed(head.number, effects);
             self.woken(head.number, *taken);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::control::Retention;
+
 /// Settings of an engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -17,6 +19,10 @@ pub struct Settings {
     pub timer_horizon: Duration,
     /// Timers kept in memory.
     pub timers_in_memory_max: usize,
+    /// How long finished runs are kept.
+    pub retention: Retention,
+    /// How often runs that are kept no longer are looked for.
+    pub retention_interval: Duration,
     /// How long shutting down waits for steps in flight.
     pub shutdown_grace: Duration,
     /// How long records that nothing waits for may stay unwritten while a step runs.
@@ -34,6 +40,8 @@ impl Default for Settings {
             sweep_interval: Duration::from_secs(30),
             timer_horizon: Duration::from_secs(60),
             timers_in_memory_max: 100_000,
+            retention: Retention::forever(),
+            retention_interval: Duration::from_secs(3_600),
             shutdown_grace: Duration::from_secs(10),
             lazy_flush: Duration::from_millis(5),
             development: false,

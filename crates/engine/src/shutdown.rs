@@ -40,6 +40,7 @@ impl Core {
         }
         self.hot.tell_all(&Message::Lost);
         self.committer.close();
+        self.failures.close();
         self.tasks.ended().await;
         self.watchers.close();
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_model::record::Created;
+use everstep_model::record::{Created, ParentLink};
 use everstep_model::{
     Entry, Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, Seed, StreamName,
     StreamNumber, limits,
@@ -14,7 +14,7 @@ use everstep_store::{
 
 use crate::core::{Core, Effects};
 use crate::dispatch::Claimed;
-use crate::error::EngineError;
+use crate::error::{EngineError, readable};
 use crate::projection;
 
 /// What to start.
@@ -36,6 +36,10 @@ pub struct Start {
     pub execution_retries: Option<u32>,
     /// Refuse an id that exists instead of giving that run.
     pub strict: bool,
+    /// The operation of another run that starts it and waits for its end.
+    pub parent: Option<ParentLink>,
+    /// Who starts it, as far as known.
+    pub by: Option<String>,
 }
 
 impl Start {
@@ -51,6 +55,8 @@ impl Start {
             deadline: None,
             execution_retries: None,
             strict: false,
+            parent: None,
+            by: None,
         }
     }
 }
@@ -83,7 +89,7 @@ impl Core {
         let (mut commit, record) = self.creation(&start, &id, version);
         let timers = projection::project(&mut commit, StreamNumber(0));
         let effects = Effects::of(&id, &commit, timers);
-        match self.committer.commit(commit).await? {
+        match readable(self.committer.commit(commit).await?)? {
             Outcome::Committed { stream, taken, .. } => {
                 self.committed(stream, effects);
                 let claimed = taken.map(|fence| Claimed {
@@ -119,7 +125,9 @@ impl Core {
                 Row::Idempotency(row) => {
                     self.existing(&start, StreamRef::Name(row.stream), id).await
                 }
-                Row::Timer(_) | Row::Rpc(_) => Err(EngineError::UnknownRun(id)),
+                Row::Timer(_) | Row::Rpc(_) | Row::Generation(_) | Row::Outbox(_) => {
+                    Err(EngineError::UnknownRun(id))
+                }
             },
             Outcome::Refused(_) => Err(EngineError::UnknownRun(id)),
         }
@@ -140,8 +148,8 @@ impl Core {
                 deadline: start.deadline.map(|deadline| now.after(deadline)),
                 execution_retries: start.execution_retries,
                 idempotency_key: start.idempotency_key.clone(),
-                parent: None,
-                by: None,
+                parent: start.parent.clone(),
+                by: start.by.clone(),
                 forked_from: None,
             }
             .into(),
@@ -178,10 +186,11 @@ impl Core {
         id: RunId,
     ) -> Result<Started, EngineError> {
         let head = self.store.head(stream).await?;
-        let found = head.and_then(|head| Some((head.number, head.run?)));
-        let Some((stream, row)) = found else {
+        let Some(first) = head.and_then(|head| head.run) else {
             return Err(EngineError::UnknownRun(id));
         };
+        let (head, row) = self.find(&first.id).await?;
+        let stream = head.number;
         if start.strict {
             return Err(EngineError::RunExists(row.id));
         }
@@ -201,7 +210,7 @@ impl Core {
         })
     }
 
-    fn random_id(&self) -> Result<RunId, EngineError> {
+    pub(crate) fn random_id(&self) -> Result<RunId, EngineError> {
         let (a, b) = (self.runtime.random(), self.runtime.random());
         Ok(RunId::new(format!("{a:016x}{b:016x}"))?)
     }

@@ -1,16 +1,15 @@
-//! Timers: the near future in memory, the rest in the store. A timer fires by one commit that appends its record and
-//! removes its row, so it fires once, whoever polls, and never early.
+//! Timers: the near future in memory (`timer_queue`), the rest in the store. A timer fires by one commit that appends
+//! its record and removes its row, so it fires once, whoever polls, and never early.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashMap;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
 
 use everstep_model::record::{DeadlinePassed, TimerFired, TimerPurpose};
-use everstep_model::{Body, Record, RpcId, StreamNumber, Timestamp};
+use everstep_model::{Body, Record, RpcId, Timestamp};
 use everstep_store::{
-    Author, Commit, Guard, Head, Outcome, RowKey, StoreError, StreamRef, Target, TimerQuery,
-    TimerRow,
+    Author, Commit, Guard, Head, Outcome, Refusal, RowKey, StoreError, StreamRef, Target,
+    TimerQuery, TimerRow,
 };
 use futures_util::future::{Either, join_all, select};
 
@@ -21,125 +20,6 @@ use crate::runtime::sleep_until;
 const PAGE: usize = 10_000;
 /// Heads of due timers read from the store at once.
 const HEADS_AT_ONCE: usize = 256;
-
-#[derive(Default)]
-pub(crate) struct TimerQueue(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    near: BTreeSet<TimerRow>,
-    /// Everything due up to here is in `near`.
-    loaded_until: Timestamp,
-    /// Something may be missing in `near` all the same.
-    stale: bool,
-    waker: Option<Waker>,
-    changed: bool,
-}
-
-impl TimerQueue {
-    /// A timer was set by a commit of this node.
-    pub(crate) fn add(&self, timer: TimerRow) {
-        let mut state = self.state();
-        if timer.due > state.loaded_until {
-            return;
-        }
-        let first = state.near.first().is_none_or(|first| timer.due < first.due);
-        state.near.insert(timer);
-        if first {
-            state.signal();
-        }
-    }
-
-    /// Some node set a timer: if it is near and not known here, the store is read again.
-    pub(crate) fn hint(&self, due: Timestamp) {
-        let mut state = self.state();
-        if due <= state.loaded_until && !state.knows(due) {
-            state.stale = true;
-            state.signal();
-        }
-    }
-
-    /// Reading failed: it is to be done again.
-    fn set_stale(&self) {
-        self.state().stale = true;
-    }
-
-    fn take_stale(&self) -> bool {
-        std::mem::take(&mut self.state().stale)
-    }
-
-    /// Wakes the timer task, for instance to let it end.
-    pub(crate) fn signal(&self) {
-        self.state().signal();
-    }
-
-    fn take_due(&self, now: Timestamp) -> Vec<TimerRow> {
-        let mut state = self.state();
-        let mut due = Vec::new();
-        while state.near.first().is_some_and(|first| first.due <= now) {
-            due.extend(state.near.pop_first());
-        }
-        due
-    }
-
-    /// Takes over what was read, keeping at most `limit` in memory.
-    fn load(&self, timers: Vec<TimerRow>, until: Timestamp, limit: usize) {
-        let mut state = self.state();
-        state.loaded_until = state.loaded_until.max(until);
-        state.near.extend(timers);
-        while state.near.len() > limit {
-            if let Some(last) = state.near.pop_last() {
-                state.loaded_until = Timestamp::from_millis(last.due.as_millis().saturating_sub(1));
-            }
-        }
-    }
-
-    fn next_due(&self) -> Option<Timestamp> {
-        self.state().near.first().map(|first| first.due)
-    }
-
-    fn len(&self) -> usize {
-        self.state().near.len()
-    }
-
-    fn loaded_until(&self) -> Timestamp {
-        self.state().loaded_until
-    }
-
-    fn poll_changed(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.state();
-        if std::mem::take(&mut state.changed) {
-            return Poll::Ready(());
-        }
-        state.waker = Some(context.waker().clone());
-        Poll::Pending
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    /// Whether a timer is due at exactly this time.
-    fn knows(&self, due: Timestamp) -> bool {
-        let first = TimerRow {
-            due,
-            stream: StreamNumber(0),
-            purpose: TimerPurpose::Sleep,
-            location: None,
-        };
-        let next = self.near.range(first..).next();
-        next.is_some_and(|timer| timer.due == due)
-    }
-
-    fn signal(&mut self) {
-        self.changed = true;
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-}
 
 impl Core {
     /// The timer task.
@@ -203,12 +83,12 @@ impl Core {
                 after: after.clone(),
                 limit: PAGE,
             };
-            // The future counts as known before it is read, so that timers set meanwhile are not missed.
-            self.timers.load(Vec::new(), until, self.timers_max());
+            // Known before it is read, so that timers set meanwhile are not missed.
+            self.timers.know_until(until);
             let page = self.store.timers(query).await?;
             after = page.last().cloned();
             let is_last = page.len() < PAGE;
-            self.timers.load(page, until, self.timers_max());
+            self.timers.load(page, now, self.timers_max());
             if is_last || self.timers.loaded_until() < until {
                 return Ok(());
             }
@@ -221,20 +101,19 @@ impl Core {
             .iter()
             .map(|timer| self.store.head(StreamRef::Number(timer.stream)));
         let heads = join_all(heads).await;
-        let mut failed = HashSet::new();
+        let mut failed: HashMap<_, StoreError> = HashMap::new();
         for (timer, head) in timers.iter().zip(heads) {
             // What comes later in a run does not overtake what is tried again.
-            if failed.contains(&timer.stream) {
-                self.fire_later(timer.clone());
+            if let Some(error) = failed.get(&timer.stream) {
+                self.not_fired(timer.clone(), error);
                 continue;
             }
             match head {
                 Ok(Some(head)) => self.submit_firing(timer.clone(), &head),
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::error!(%error, stream = %timer.stream, "a timer's run could not be read; it is tried again");
-                    failed.insert(timer.stream);
-                    self.fire_later(timer.clone());
+                    self.not_fired(timer.clone(), &error);
+                    failed.insert(timer.stream, error);
                 }
             }
         }
@@ -263,17 +142,24 @@ impl Core {
                 }
                 self.woken(timer.stream, taken);
             }
+            Ok(Outcome::Refused(Refusal::Unreadable(error))) => self.not_fired(timer, &error),
             // Cancelled, fired by another node, or the run is over.
             Ok(Outcome::Refused(_) | Outcome::Duplicate { .. }) => {}
             Err(_) if self.is_closing() => {}
-            Err(error) => {
-                tracing::error!(%error, stream = %timer.stream, "a timer could not be fired; it is tried again");
-                self.fire_later(timer);
-            }
+            Err(error) => self.not_fired(timer, &error),
         }
     }
 
-    fn fire_later(self: &Arc<Self>, timer: TimerRow) {
+    /// Tries again soon if the store failed. If the run is damaged, its timers stay in the store and rest until runs are
+    /// swept again.
+    fn not_fired(self: &Arc<Self>, timer: TimerRow, error: &StoreError) {
+        if error.is_damage() {
+            self.unreadable(timer.stream, error);
+            let until = self.runtime.now().after(self.settings.sweep_interval);
+            self.timers.let_rest(timer.stream, until);
+            return;
+        }
+        tracing::error!(%error, stream = %timer.stream, "a timer could not be fired; it is tried again");
         let core = self.clone();
         self.spawn(Box::pin(async move {
             core.rest(core.settings.lease_ttl).await;

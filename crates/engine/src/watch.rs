@@ -258,10 +258,8 @@ impl Core {
         }
         let last = RecordNumber(head.next.0.saturating_sub(1));
         let entry = self.read_journal(head.number, last).await?.pop();
-        entry.ok_or_else(|| EngineError::Journal {
-            run: run.clone(),
-            detail: "it is closed without an end".to_owned(),
-        })
+        // A run that is gone by now was deleted.
+        entry.ok_or_else(|| EngineError::UnknownRun(run.clone()))
     }
 
     /// The records of a run from a number on.

@@ -25,7 +25,7 @@ pub struct RunPage {
 #[must_use = "nothing is listed until it is awaited"]
 #[derive(Debug)]
 pub struct ListRuns {
-    engine: Engine,
+    pub(crate) engine: Engine,
     workflows: Vec<String>,
     query: ListQuery,
 }
@@ -99,11 +99,17 @@ impl ListRuns {
         self
     }
 
-    async fn fetch(mut self) -> Result<RunPage, EngineError> {
+    /// The list as the engine is asked for it.
+    pub(crate) fn into_query(mut self) -> Result<ListQuery, EngineError> {
         for workflow in &self.workflows {
             self.query.workflows.push(Name::new(workflow)?);
         }
-        let page = self.engine.inner.list(self.query).await?;
+        Ok(self.query)
+    }
+
+    async fn fetch(self) -> Result<RunPage, EngineError> {
+        let engine = self.engine.clone();
+        let page = engine.inner.list(self.into_query()?).await?;
         Ok(RunPage {
             runs: page.rows,
             next: page.next,

@@ -16,9 +16,10 @@ use crate::error::{Error, Result};
 use crate::event::{Accepts, Event};
 use crate::execution::Shared;
 use crate::operation::{
-    EventWait, Removed, Repeat, RpcCall, Sleep, Step, StepContext, TryStep, Until,
+    Child, EventWait, Removed, Repeat, Rollback, RpcCall, Sleep, Step, StepContext, TryStep, Until,
 };
 use crate::rpc::Rpc;
+use crate::workflow::Workflow;
 
 /// The workflow of a plain function: it accepts every event.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +84,7 @@ impl<W> Ctx<W> {
     }
 
     /// The same run, seen from another scope.
-    pub(crate) fn at(&self, scope: Scope) -> Self {
+    pub(crate) fn in_scope(&self, scope: Scope) -> Self {
         Self {
             shared: self.shared.clone(),
             scope,
@@ -284,6 +285,114 @@ impl<W> Ctx<W> {
             &question,
             Caller::caller(),
         )
+    }
+
+    /// Starts another run and waits for its end. The same child is found again on every replay.
+    #[track_caller]
+    pub fn child<C: Workflow>(&self, input: &C::Input) -> Child<C::Output> {
+        let (shared, scope) = (self.shared.clone(), self.scope.clone());
+        let input = Payload::from_value(input);
+        Child::new(shared, scope, C::NAME, input, Caller::caller())
+    }
+
+    /// Starts a run of the workflow of that name and waits for its end; input and result as JSON.
+    #[track_caller]
+    pub fn child_by_name(&self, workflow: &str, input: Payload) -> Child<Payload> {
+        let (shared, scope) = (self.shared.clone(), self.scope.clone());
+        Child::new(shared, scope, workflow, Ok(input), Caller::caller())
+    }
+
+    /// Sends an event to another run, durably and once. The code goes on at once; the event arrives when this is in the
+    /// journal, and events to one run arrive in the order they were sent. One that the other run cannot take, because it is
+    /// over or does not exist, has no effect.
+    ///
+    /// ```
+    /// # use everstep::{Accepts, Ctx, Event, Result, RunId, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # struct Payment;
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    /// impl Accepts<Approval> for Payment {}
+    ///
+    /// fn approve(ctx: &Ctx, payment: &RunId) -> Result<()> {
+    ///     ctx.send::<Payment, _>(payment, &Approval)
+    /// }
+    /// ```
+    ///
+    /// An event that the other workflow does not accept does not compile:
+    ///
+    /// ```compile_fail,E0277
+    /// # use everstep::{Accepts, Ctx, Event, Result, RunId, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # struct Payment;
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// fn approve(ctx: &Ctx, payment: &RunId) -> Result<()> {
+    ///     ctx.send::<Payment, _>(payment, &Approval)
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn send<C, E>(&self, to: impl AsRef<str>, event: &E) -> Result<()>
+    where
+        C: Accepts<E>,
+        E: Event,
+    {
+        self.send_at(
+            to.as_ref(),
+            E::NAME,
+            Payload::from_value(event)?,
+            Caller::caller(),
+        )
+    }
+
+    /// Sends an event by name to another run, with its payload as JSON.
+    #[track_caller]
+    pub fn send_by_name(&self, to: impl AsRef<str>, event: &str, payload: Payload) -> Result<()> {
+        self.send_at(to.as_ref(), event, payload, Caller::caller())
+    }
+
+    fn send_at(
+        &self,
+        to: &str,
+        event: &str,
+        payload: Payload,
+        site: &'static Caller<'static>,
+    ) -> Result<()> {
+        let to = RunId::new(to)?;
+        let mut state = self.shared.state();
+        let event = state.replay.name(event)?;
+        state.replay.send(&self.scope, to, event, payload, site);
+        Ok(())
+    }
+
+    /// Undoes every step that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
+    /// nothing. If an undo fails for good, the rest is not undone and this is an error.
+    #[track_caller]
+    pub fn rollback(&self) -> Rollback {
+        Rollback::new(self.shared.clone(), self.scope.clone(), Caller::caller())
+    }
+
+    /// The point of no return: from here on a rollback runs only undos marked with [`Step::undo_internal`]; the others are
+    /// recorded as skipped.
+    #[track_caller]
+    pub fn no_return(&self) {
+        let site = Caller::caller();
+        self.shared.state().replay.no_return(&self.scope, site);
     }
 
     /// Leaves a line in the run's journal, for people who read it later.

@@ -5,7 +5,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{EngineError, EngineParts, Runtime, Settings, TokioRuntime, Worker};
+use everstep_engine::{
+    EngineError, EngineParts, FailureEvent, FailureHook, Retention, Runtime, Settings,
+    TokioRuntime, Worker,
+};
 use everstep_model::{ErrorCode, InvalidName, Name};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 use serde::Serialize;
@@ -94,6 +97,7 @@ pub struct EngineBuilder {
     mocks: Option<Arc<dyn Mocks>>,
     bus: Option<Arc<dyn Bus>>,
     runtime: Option<Arc<dyn Runtime>>,
+    failure_hooks: Vec<FailureHook>,
 }
 
 impl Engine {
@@ -139,6 +143,7 @@ impl EngineBuilder {
             mocks: None,
             bus: None,
             runtime: None,
+            failure_hooks: Vec::new(),
         }
     }
 
@@ -197,10 +202,25 @@ impl EngineBuilder {
         self
     }
 
+    /// How long finished runs are kept; for ever unless this says otherwise.
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.settings.retention = retention;
+        self
+    }
+
     /// All settings at once.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// Calls this for every failed attempt of a step or undo and every failed run, once each, after the failure is durable. It is
+    /// called from a task of its own and should be quick; a panic in it changes nothing.
+    #[must_use]
+    pub fn on_failure(mut self, hook: impl Fn(&FailureEvent) + Send + Sync + 'static) -> Self {
+        self.failure_hooks.push(Arc::new(hook));
         self
     }
 
@@ -233,6 +253,12 @@ impl EngineBuilder {
         self
     }
 
+    #[cfg(feature = "testing")]
+    pub(crate) fn failure_hooks(mut self, hooks: Vec<FailureHook>) -> Self {
+        self.failure_hooks = hooks;
+        self
+    }
+
     /// Opens the engine and picks up whatever was left behind.
     ///
     /// # Errors
@@ -252,6 +278,7 @@ impl EngineBuilder {
             runtime,
             settings: self.settings,
             workers: vec![registry.clone() as Arc<dyn Worker>],
+            failure_hooks: self.failure_hooks,
         })
         .await?;
         Ok(Engine { inner, registry })

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use everstep_machine::{FailureClass, StepFailure};
 use everstep_model::record::{BranchesKind, FailureOutcome};
-use everstep_model::{ErrorCode, Failure, InvalidName, Location, PayloadError};
+use everstep_model::{
+    ErrorCode, Failure, InvalidName, InvalidRunId, Location, PayloadError, RunId,
+};
 
 use crate::operation::payload_error_code;
 
@@ -31,6 +33,23 @@ pub enum Source {
     Step(StepFailure),
     /// A join or race.
     Branches(BranchesFailure),
+    /// A child.
+    Child(ChildFailure),
+}
+
+/// How a child did not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChildFailure {
+    /// The operation that waited for it.
+    pub location: Location,
+    /// The child.
+    pub run: RunId,
+    /// Its workflow.
+    pub workflow: String,
+    /// Why, as the child itself says.
+    pub error: Failure,
+    /// Whether it was cancelled or terminated rather than failed.
+    pub cancelled: bool,
 }
 
 /// How the branches of a join or race failed.
@@ -123,7 +142,7 @@ impl Error {
     pub fn step_failure(&self) -> Option<&StepFailure> {
         match self.origin()? {
             Source::Step(step) => Some(step),
-            Source::Branches(_) => None,
+            Source::Branches(_) | Source::Child(_) => None,
         }
     }
 
@@ -132,7 +151,16 @@ impl Error {
     pub fn branches_failure(&self) -> Option<&BranchesFailure> {
         match self.origin()? {
             Source::Branches(branches) => Some(branches),
-            Source::Step(_) => None,
+            Source::Step(_) | Source::Child(_) => None,
+        }
+    }
+
+    /// How a child did not complete, if this comes from one.
+    #[must_use]
+    pub fn child_failure(&self) -> Option<&ChildFailure> {
+        match self.origin()? {
+            Source::Child(child) => Some(child),
+            Source::Step(_) | Source::Branches(_) => None,
         }
     }
 
@@ -147,6 +175,7 @@ impl Error {
         match &self.0.source {
             Some(Source::Step(step)) => vec![step.location.clone()],
             Some(Source::Branches(branches)) => branches.causes.clone(),
+            Some(Source::Child(child)) => vec![child.location.clone()],
             None => Vec::new(),
         }
     }
@@ -178,6 +207,25 @@ impl Error {
             failure: step_to_failure(&step),
             class,
             source: Some(Source::Step(step)),
+        }))
+    }
+
+    /// The error of a child that did not complete. Its outcome stands, so another pass would see the same.
+    pub(crate) fn from_child(child: ChildFailure) -> Self {
+        let end = if child.cancelled {
+            "was ended"
+        } else {
+            "failed"
+        };
+        let message = format!(
+            "child `{}` of workflow `{}` {end}",
+            child.run, child.workflow
+        );
+        let failure = Failure::new(ErrorCode::ChildFailed, message).caused_by(child.error.clone());
+        Self(Box::new(Inner {
+            failure,
+            class: FailureClass::Fatal,
+            source: Some(Source::Child(child)),
         }))
     }
 
@@ -294,6 +342,9 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
 fn mistake(error: &(dyn std::any::Any + Send + Sync)) -> Option<ErrorCode> {
     if error.is::<InvalidName>() {
         return Some(ErrorCode::InvalidName);
+    }
+    if error.is::<InvalidRunId>() {
+        return Some(ErrorCode::InvalidRunId);
     }
     error.downcast_ref::<PayloadError>().map(payload_error_code)
 }

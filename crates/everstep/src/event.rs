@@ -1,5 +1,6 @@
 //! Events are types: what is not declared cannot be sent or awaited.
 
+use everstep_model::{Payload, PayloadError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -56,3 +57,78 @@ pub trait Event: Serialize + DeserializeOwned + Send + 'static {
 /// }
 /// ```
 pub trait Accepts<E: Event> {}
+
+/// An event whose sender waits for an answer.
+///
+/// ```
+/// use everstep::testing::{TestEngine, virtual_time};
+/// use everstep::{Ctx, Event, Request};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Add(u32);
+/// impl Event for Add { const NAME: &'static str = "add"; }
+/// impl Request for Add { type Reply = u32; }
+///
+/// virtual_time(async {
+///     let counter = |ctx: Ctx, _: ()| async move {
+///         let add = ctx.event::<Add>().received().await?;
+///         ctx.reply(&add, &(add.event.0 + 1))?;
+///         Ok(())
+///     };
+///     let test = TestEngine::builder().function("counter", counter).start().await;
+///     let run = test.start_by_name("counter", everstep::Payload::null()).await.unwrap();
+///     assert_eq!(run.request(&Add(41)).await.unwrap(), 42);
+/// });
+/// ```
+pub trait Request: Event {
+    /// What the workflow answers with.
+    type Reply: Serialize + DeserializeOwned + Send + 'static;
+}
+
+/// Several kinds of events, of which a wait takes whichever comes first. Tuples of up to four events are sets.
+pub trait EventSet<W>: Send + 'static {
+    /// The event that came.
+    type Taken: Send;
+
+    /// The names of the events.
+    const NAMES: &'static [&'static str];
+
+    /// Reads the event of that name.
+    ///
+    /// # Errors
+    /// If the payload does not fit its type.
+    fn read(name: &str, payload: &Payload) -> Result<Self::Taken, PayloadError>;
+}
+
+macro_rules! sets {
+    ($one_of:ident, $count:literal: $first:ident $(, $event:ident)*) => {
+        #[doc = concat!("One of ", $count, " kinds of events.")]
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "the variants are the places in the set")]
+        pub enum $one_of<$first, $($event),*> {
+            $first($first),
+            $($event($event),)*
+        }
+
+        impl<W, $first: Event, $($event: Event),*> EventSet<W> for ($first, $($event,)*)
+        where
+            W: Accepts<$first> $(+ Accepts<$event>)*,
+        {
+            type Taken = $one_of<$first, $($event),*>;
+
+            const NAMES: &'static [&'static str] = &[$first::NAME, $($event::NAME),*];
+
+            fn read(name: &str, payload: &Payload) -> Result<Self::Taken, PayloadError> {
+                $(if name == $event::NAME {
+                    return payload.decode().map($one_of::$event);
+                })*
+                payload.decode().map($one_of::$first)
+            }
+        }
+    };
+}
+
+sets!(OneOf2, "two": A, B);
+sets!(OneOf3, "three": A, B, C);
+sets!(OneOf4, "four": A, B, C, D);

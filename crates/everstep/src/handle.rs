@@ -7,8 +7,8 @@ use std::time::Duration;
 use everstep_engine::{Answer, EngineError, Records, RunInfo, SendEvent, Sent, Started};
 use everstep_machine::Why;
 use everstep_model::{
-    Body, Entry, ErrorCode, Failure, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
-    RunStatus,
+    Body, Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId,
+    RunId, RunStatus,
 };
 use futures_util::future::{Either, select};
 use serde::Serialize;
@@ -68,9 +68,9 @@ impl WaitError {
 /// A run, whatever its workflow.
 #[derive(Clone, Debug)]
 pub struct RunHandle {
-    engine: Engine,
-    id: RunId,
-    created: bool,
+    pub(crate) engine: Engine,
+    pub(crate) id: RunId,
+    pub(crate) created: bool,
 }
 
 /// A run of a known workflow.
@@ -137,7 +137,8 @@ impl RunHandle {
         self.created
     }
 
-    /// Waits for the end of the run and gives its result as JSON.
+    /// Waits for the end of the run and gives its result as JSON. A run that is revived meanwhile is not waited for
+    /// longer: the wait is for the life it found.
     ///
     /// # Errors
     /// If it ends otherwise than with a result.
@@ -171,12 +172,13 @@ impl RunHandle {
         }
     }
 
-    /// Resumes a run that the engine paused because it made no progress; says whether it was paused.
+    /// Which life of the run is the latest: 1, and one more after each revival.
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn resume(&self) -> Result<bool, EngineError> {
-        self.engine.inner.resume(&self.id, None).await
+    pub async fn generation(&self) -> Result<Generation, EngineError> {
+        let row = self.engine.inner.row(&self.id).await?;
+        Ok(row.generation)
     }
 
     /// What the run is doing.
@@ -254,11 +256,16 @@ impl RunHandle {
             payload,
             dedup_id,
             by: None,
+            wants_reply: false,
         };
         self.engine.inner.send(event).await
     }
 
-    async fn check_event(&self, name: &Name, payload: &Payload) -> Result<(), EngineError> {
+    pub(crate) async fn check_event(
+        &self,
+        name: &Name,
+        payload: &Payload,
+    ) -> Result<(), EngineError> {
         let row = self.engine.inner.row(&self.id).await?;
         let Some(declaration) = self.engine.declaration(&row.workflow) else {
             return Ok(());

@@ -5,7 +5,9 @@
 //! function is replayed from those records. An [`Engine`] runs workflows; `Engine::open(path)` keeps everything in
 //! one directory.
 
+mod audit;
 mod client;
+mod control;
 mod ctx;
 mod declare;
 mod definition;
@@ -18,6 +20,7 @@ mod guides;
 mod handle;
 mod operation;
 mod options;
+mod request;
 mod rpc;
 mod start;
 #[cfg(feature = "testing")]
@@ -26,23 +29,36 @@ mod worker;
 mod workflow;
 
 pub use client::{ListRuns, RunPage};
+pub use control::{
+    BulkRuns, Cancel, ControlRequest, EditStep, FailOperation, Fork, Plain, RestartFrom, SkipStep,
+    Verb,
+};
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declare::{Declaration, Declare};
 pub use engine::{Engine, EngineBuilder, OpenError};
-pub use error::{Error, Result};
-pub use event::{Accepts, Event};
+pub use error::{BranchFailure, BranchesFailure, ChildFailure, Error, Result, Source};
+pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use operation::{
-    BestEffort, EventReceived, EventWait, EventWithin, Received, Removed, Repeat, RpcCall,
-    RpcWithin, Sleep, Step, StepContext, TryStep, Until,
+    AnyEventWait, AnyEventWithin, BestEffort, Branch, Child, ChildWithin, DetachedChild, Each,
+    EventBatch, EventReceived, EventWait, EventWithin, Join, Race, Received, Removed, Repeat,
+    Rollback, RpcCall, RpcWithin, Settled, Sleep, Step, StepContext, Switch, TryEvent, TryStep,
+    Undo, Until, Won,
 };
 pub use options::{Options, Retry};
+pub use request::RequestError;
 pub use rpc::Rpc;
 pub use start::StartRun;
 pub use workflow::Workflow;
 
-pub use everstep_engine::{Emission, Emissions, EngineError, Records, RunInfo, Sent, Settings};
-pub use everstep_machine::{Overview, Reason, RemovedKind, StepFailure, StepView, Why};
+pub use everstep_engine::{
+    Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,
+    FailureEvent, Records, Retention, RunInfo, Sent, Settings,
+};
+pub use everstep_machine::{
+    Line, Overview, Reason, RemovedKind, Shape, StepFailure, StepView, Why, to_json_lines,
+    to_mermaid,
+};
 pub use everstep_model::{
     Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,
     Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, days, entry_from_json,

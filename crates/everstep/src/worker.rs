@@ -51,6 +51,11 @@ impl Worker for Registry {
         offers.collect()
     }
 
+    fn deadline(&self, workflow: &Name) -> Option<std::time::Duration> {
+        let definition = self.find(workflow)?;
+        definition.options.over(self.defaults).deadline
+    }
+
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()> {
         let Some(definition) = self.find(&activation.workflow).cloned() else {
             return Box::pin(std::future::ready(()));

@@ -5,20 +5,29 @@
 //!
 //! Two folds of the same records live here. [`Replay`] is the executor's: it drives workflow code record by record and
 //! compares what the code does with what was recorded. [`Overview`] is the reader's: it says what a run is doing
-//! without any code at hand.
+//! without any code at hand. [`why()`], [`timeline()`] and [`shape()`] are other readers' views: why a run is not moving,
+//! what happened when and by whom, and how its parts hang together.
 
+mod fork;
 mod overview;
+mod phrase;
 mod replay;
 mod retry;
+mod shape;
+mod timeline;
 mod why;
 
+pub use fork::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
 pub use overview::{
     ChildView, EndingView, EventView, OpenRpc, Overview, PauseView, RollbackView, SleepView,
     StepView, WaitView,
 };
 pub use replay::{
-    Advance, CallSite, Divergence, EventTaken, Halt, Obsolete, OpId, PassRemoved, RemovedKind,
-    Replay, Resolution, Returned, RunFacts, StepFailure, StepStart, Turn, WaitFor,
+    Advance, CallSite, ChildCall, ChildEnd, Divergence, EventTaken, Halt, LeftChild, Obsolete,
+    OpId, PassRemoved, RemovedKind, Replay, Resolution, Returned, RunFacts, StepFailure, StepStart,
+    Turn, UndoStart, UndoState, WaitFor, undo_missing,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
+pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
+pub use timeline::{Actor, Line, Outcome, timeline, to_json_lines};
 pub use why::{Reason, Why, why};

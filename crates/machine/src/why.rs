@@ -3,181 +3,65 @@
 //! The answer is data first, so that a dashboard can link it, and a plain sentence second. It reads no clock: a reader
 //! who knows the time can tell a timer that is due from one that is not.
 
+mod reason;
 mod sentence;
 #[cfg(test)]
 mod tests;
 
-use everstep_model::{Failure, Location, Name, RpcId, RunId, RunStatus, StepStatus, Timestamp};
-use serde::Serialize;
+use everstep_model::{Name, RunStatus, StepStatus};
 
-use crate::overview::{Overview, PauseView, RollbackView, StepView, WaitView};
+pub use reason::{Reason, Why};
 
-/// What a run is doing, and everything it waits for. Displayed as one sentence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Why {
-    /// What it is doing.
-    pub status: RunStatus,
-    /// What it waits for. None means that nothing holds it up.
-    pub reasons: Vec<Reason>,
-}
-
-/// One thing a run waits for. Displayed as what the run does, without a subject.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(
-    tag = "kind",
-    rename_all = "snake_case",
-    rename_all_fields = "camelCase"
-)]
-#[non_exhaustive]
-pub enum Reason {
-    /// The end of a sleep.
-    TimerAt {
-        /// The sleep.
-        location: Location,
-        /// When it ends.
-        due: Timestamp,
-    },
-    /// An event.
-    Event {
-        /// One of these.
-        names: Vec<Name>,
-        /// Since when.
-        since: Timestamp,
-        /// When the wait gives up.
-        deadline: Option<Timestamp>,
-    },
-    /// The answer to a question.
-    Answer {
-        /// What is asked.
-        method: Name,
-        /// The id under which it is answered.
-        rpc_id: RpcId,
-        /// Since when.
-        since: Timestamp,
-        /// When the question is withdrawn.
-        deadline: Option<Timestamp>,
-    },
-    /// The end of a child.
-    Child {
-        /// The child.
-        run: RunId,
-        /// Its workflow.
-        workflow: Name,
-        /// Since when.
-        since: Timestamp,
-    },
-    /// The next attempt of a step.
-    RetryAt {
-        /// The step.
-        step: Location,
-        /// The attempt that comes next.
-        attempt: u32,
-        /// When it begins, if that is known.
-        at: Option<Timestamp>,
-        /// Why the last one failed.
-        last_error: Option<Failure>,
-    },
-    /// The next attempt of the whole function.
-    ExecutionRetry {
-        /// When it begins.
-        at: Timestamp,
-        /// The attempt that comes next.
-        attempt: u32,
-        /// Why the last one failed.
-        last_error: Failure,
-    },
-    /// A step that is being executed, or due to be.
-    StepRunning {
-        /// The step.
-        step: Location,
-        /// Which attempt.
-        attempt: u32,
-        /// Since when, if that is known.
-        since: Option<Timestamp>,
-    },
-    /// A step that is being undone.
-    UndoRunning {
-        /// The step.
-        step: Location,
-        /// Which attempt to undo it.
-        attempt: u32,
-        /// Since when.
-        since: Timestamp,
-    },
-    /// The next attempt to undo a step.
-    UndoRetryAt {
-        /// The step.
-        step: Location,
-        /// The attempt that comes next.
-        attempt: u32,
-        /// When it begins.
-        at: Timestamp,
-        /// Why the last one failed.
-        last_error: Failure,
-    },
-    /// A worker: none that is alive offers this workflow in this version.
-    NoWorker {
-        /// The workflow.
-        workflow: Name,
-        /// The version of it that the run keeps.
-        version: u32,
-    },
-    /// Code that fits the journal.
-    Diverged {
-        /// Where the two part, if that is known.
-        location: Option<Location>,
-        /// What was recorded, what the code did, and what to do.
-        error: Failure,
-    },
-    /// Somebody to resume it.
-    Paused {
-        /// Who paused it, as far as known.
-        by: Option<String>,
-        /// Why.
-        reason: Option<String>,
-    },
-    /// Nothing: it is over.
-    Finished {
-        /// How it ended.
-        status: RunStatus,
-    },
-    /// Its turn: a worker offers its code and will take it.
-    Queued,
-    /// The store. Said by whoever could not read the journal; [`why`] never does.
-    StoreUnavailable {
-        /// What the store said.
-        detail: String,
-    },
-}
+use crate::overview::{EndingView, Overview, PauseView, RollbackView, StepView, WaitView};
 
 /// Why a run is not moving. `offered` says whether a live worker offers its workflow in its version.
 #[must_use]
 pub fn why(overview: &Overview, offered: bool) -> Why {
     let status = overview.status();
-    let mut reasons = match status {
-        RunStatus::Completed
-        | RunStatus::Failed
-        | RunStatus::RollbackFailed
-        | RunStatus::Cancelled
-        | RunStatus::Terminated => {
-            let reasons = vec![Reason::Finished { status }];
-            return Why { status, reasons };
-        }
-        RunStatus::Diverged => divergence(overview),
-        RunStatus::Paused => paused(overview),
-        RunStatus::Queued if offered => vec![Reason::Queued],
-        RunStatus::Queued => Vec::new(),
-        RunStatus::Pausing | RunStatus::Cancelling => steps_in_flight(overview),
-        RunStatus::RollingBack => rollback(overview),
-        RunStatus::Running | RunStatus::Sleeping | RunStatus::Waiting | RunStatus::Retrying => {
-            operations(overview)
-        }
-    };
+    if status.is_terminal() {
+        return Why {
+            status,
+            reasons: vec![Reason::Finished { status }],
+            deadline: None,
+        };
+    }
+    let mut reasons = held_by(overview);
+    reasons.extend(waits_for(overview, status, offered));
     if let Some(workflow) = overview.workflow.clone().filter(|_| !offered) {
         let version = overview.version;
         reasons.push(Reason::NoWorker { workflow, version });
     }
-    Why { status, reasons }
+    Why {
+        status,
+        reasons,
+        deadline: overview.deadline.filter(|_| overview.ending.is_none()),
+    }
+}
+
+/// What was asked of the whole run.
+fn held_by(overview: &Overview) -> Vec<Reason> {
+    let mut reasons: Vec<_> = overview.pause.iter().map(of_pause).collect();
+    reasons.extend(overview.ending.iter().map(of_ending));
+    reasons
+}
+
+fn waits_for(overview: &Overview, status: RunStatus, offered: bool) -> Vec<Reason> {
+    match status {
+        RunStatus::Diverged => divergence(overview),
+        RunStatus::Queued if offered => vec![Reason::Queued],
+        RunStatus::Pausing => in_flight(overview),
+        RunStatus::Cancelling | RunStatus::RollingBack => rollback(overview),
+        RunStatus::Running | RunStatus::Sleeping | RunStatus::Waiting | RunStatus::Retrying => {
+            operations(overview)
+        }
+        RunStatus::Queued
+        | RunStatus::Paused
+        | RunStatus::Completed
+        | RunStatus::Failed
+        | RunStatus::RollbackFailed
+        | RunStatus::Cancelled
+        | RunStatus::Terminated => Vec::new(),
+    }
 }
 
 fn divergence(overview: &Overview) -> Vec<Reason> {
@@ -190,43 +74,75 @@ fn divergence(overview: &Overview) -> Vec<Reason> {
         .collect()
 }
 
-fn paused(overview: &Overview) -> Vec<Reason> {
-    let Some(PauseView::Paused { request, reason }) = &overview.pause else {
-        return Vec::new();
-    };
-    let asked = request.as_ref().and_then(|request| request.reason.clone());
-    vec![Reason::Paused {
-        by: request.as_ref().and_then(|request| request.by.clone()),
-        reason: reason.as_ref().map(ToString::to_string).or(asked),
-    }]
+fn of_pause(pause: &PauseView) -> Reason {
+    match pause {
+        PauseView::Requested(request) => Reason::PauseRequested {
+            by: request.by.clone(),
+            reason: request.reason.clone(),
+        },
+        PauseView::Paused { request, reason } => {
+            let asked = request.as_ref().and_then(|request| request.reason.clone());
+            Reason::Paused {
+                by: request.as_ref().and_then(|request| request.by.clone()),
+                reason: reason.as_ref().map(ToString::to_string).or(asked),
+            }
+        }
+    }
+}
+
+fn of_ending(ending: &EndingView) -> Reason {
+    match ending {
+        EndingView::Cancel(request) => Reason::CancelRequested {
+            by: request.by.clone(),
+            reason: request.reason.clone(),
+            rollback: request.rollback,
+        },
+        EndingView::Deadline(deadline) => Reason::DeadlinePassed {
+            deadline: *deadline,
+        },
+        EndingView::Forced(forced) => Reason::ForcedFailure {
+            by: forced.by.clone(),
+            error: forced.error.clone(),
+        },
+    }
+}
+
+/// What is being executed. What waits for another attempt is not: while the run is held it does not come to that.
+fn in_flight(overview: &Overview) -> Vec<Reason> {
+    let undoing = undo(overview).filter(|undo| matches!(undo, Reason::UndoRunning { .. }));
+    let steps = steps_in_flight(overview);
+    undoing.into_iter().chain(steps).collect()
 }
 
 fn rollback(overview: &Overview) -> Vec<Reason> {
-    let mut reasons = match &overview.rollback {
-        Some(RollbackView::Undoing {
+    let steps = steps_in_flight(overview);
+    undo(overview).into_iter().chain(steps).collect()
+}
+
+fn undo(overview: &Overview) -> Option<Reason> {
+    match overview.rollback.as_ref()? {
+        RollbackView::Undoing {
             step,
             attempt,
             since,
-        }) => vec![Reason::UndoRunning {
+        } => Some(Reason::UndoRunning {
             step: step.clone(),
             attempt: *attempt,
             since: *since,
-        }],
-        Some(RollbackView::Retrying {
+        }),
+        RollbackView::Retrying {
             step,
             attempt,
             error,
             retry_at,
-        }) => vec![Reason::UndoRetryAt {
+        } => Some(Reason::UndoRetryAt {
             step: step.clone(),
             attempt: attempt.saturating_add(1),
             at: *retry_at,
             last_error: error.clone(),
-        }],
-        Some(RollbackView::Between) | None => Vec::new(),
-    };
-    reasons.extend(steps_in_flight(overview));
-    reasons
+        }),
+        RollbackView::Between => None,
+    }
 }
 
 fn operations(overview: &Overview) -> Vec<Reason> {
@@ -242,17 +158,21 @@ fn operations(overview: &Overview) -> Vec<Reason> {
         }];
     }
     reasons.extend(unmet_waits(overview).into_iter().map(|wait| Reason::Event {
+        location: wait.location.clone(),
         names: wait.names.clone(),
         since: wait.since,
         deadline: wait.deadline,
+        batch: wait.batch,
     }));
     reasons.extend(overview.rpcs.iter().map(|rpc| Reason::Answer {
+        location: rpc.location.clone(),
         method: rpc.method.clone(),
         rpc_id: rpc.rpc_id.clone(),
         since: rpc.since,
         deadline: rpc.deadline,
     }));
     reasons.extend(overview.children.iter().map(|child| Reason::Child {
+        location: child.location.clone(),
         run: child.run.clone(),
         workflow: child.workflow.clone(),
         since: child.since,

@@ -261,6 +261,11 @@ impl ErrorCode {
                 | Self::RunCancelled
                 | Self::RunTerminated
                 | Self::RollbackFailed
+                | Self::BranchesFailed
+                | Self::ChildFailed
+                | Self::UndoFailed
+                | Self::ForcedFailure
+                | Self::NoReply
         )
     }
 }

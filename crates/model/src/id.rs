@@ -137,6 +137,29 @@ impl RunId {
     }
 }
 
+impl RunId {
+    /// The id of the child that a run starts at `location`, unless it chooses one: the same on every replay. A later pass
+    /// of the function that starts it anew gets another one.
+    #[must_use]
+    pub fn of_child(parent: &Self, generation: Generation, location: &Location, pass: u32) -> Self {
+        let text = format!("{parent}\n{generation}\n{location}\n{pass}");
+        let digest = Sha256::digest(text.as_bytes());
+        let mark: String = digest.iter().take(10).map(|b| format!("{b:02x}")).collect();
+        // The parent's id is there for people; the mark alone tells children apart.
+        let shown = parent.0.get(..CHILD_PREFIX_BYTES).unwrap_or(&parent.0);
+        Self(format!("{shown}-{mark}").into())
+    }
+}
+
+/// How much of its parent's id a child's id shows, so that ids of deep families do not outgrow their limit.
+const CHILD_PREFIX_BYTES: usize = 128;
+
+impl AsRef<str> for RunId {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl TryFrom<String> for RunId {
     type Error = InvalidRunId;
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -241,6 +264,20 @@ mod tests {
         }
         for good in ["a", "order-1:x_y.z", &"x".repeat(255)] {
             assert_eq!(RunId::new(good).unwrap().as_str(), good);
+        }
+    }
+
+    #[test]
+    fn ids_of_children_keep_the_rules_however_deep_the_family() {
+        let place: Location = "ship:0".parse().unwrap();
+        let mut run = RunId::new("order.").unwrap();
+        for _ in 0..100 {
+            let child = RunId::of_child(&run, Generation::FIRST, &place, 1);
+            assert_eq!(RunId::new(child.as_str()).unwrap(), child);
+            assert_eq!(child, RunId::of_child(&run, Generation::FIRST, &place, 1));
+            assert_ne!(child, RunId::of_child(&run, Generation::FIRST, &place, 2));
+            assert_ne!(child, RunId::of_child(&run, Generation(2), &place, 1));
+            run = child;
         }
     }
 

@@ -208,7 +208,7 @@ impl Bench {
             result: Payload::from_json(result).unwrap(),
             undo: None,
             sensitive: false,
-            folded: None,
+            early: None,
         }));
         commit
     }

@@ -50,6 +50,13 @@ impl HeadCache {
             generations.keep(head);
         }
     }
+
+    /// The stream is gone.
+    pub(crate) fn forget(&self, number: StreamNumber) {
+        let mut generations = self.generations();
+        generations.young.remove(&number.0);
+        generations.old.remove(&number.0);
+    }
 }
 
 impl Generations {

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use everstep_model::{RunStatus, StreamNumber};
+use everstep_model::{RunStatus, StreamNumber, Term};
 use everstep_store::{Commit, Head, Outcome, RunRow, StoreError};
 use fjall::{OwnedWriteBatch, PersistMode};
 
@@ -20,6 +20,8 @@ const ROW_OVERHEAD: usize = 64;
 /// What only the committer touches.
 pub(crate) struct Writer {
     pub(crate) next_stream: StreamNumber,
+    /// The term of new streams.
+    pub(crate) term: Term,
     /// Why nothing is written any more.
     pub(crate) poisoned: Option<String>,
     pub(crate) pressure: Pressure,
@@ -33,7 +35,7 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
         &inner.cache,
         &inner.leases,
         now,
-        writer.next_stream,
+        (writer.next_stream, writer.term),
     );
     let outcomes = batch.iter().map(|commit| stage.commit(commit));
     let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
@@ -47,10 +49,19 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
         })?;
     }
     writer.next_stream = stage.next_stream;
+    writer.term = stage.term;
+    let (gone, heads): (Vec<_>, Vec<_>) = stage
+        .heads
+        .into_values()
+        .partition(|staged| staged.is_removed);
+    for staged in gone {
+        inner.cache.forget(staged.head.number);
+    }
     inner
         .cache
-        .publish(stage.heads.into_values().map(|staged| staged.head));
+        .publish(heads.into_iter().map(|staged| staged.head));
     inner.due.publish(due);
+    inner.effects.publish(stage.effects);
     Ok(outcomes)
 }
 
@@ -121,25 +132,28 @@ fn rows_of(tables: &Tables, stage: &mut Stage<'_>) -> (OwnedWriteBatch, DueChang
 fn head_rows(tables: &Tables, staged: &Staged, rows: &mut OwnedWriteBatch, due: &mut DueChanges) {
     let head: &Head = &staged.head;
     let number = head.number;
-    rows.insert(
-        &tables.heads,
-        keys::stream(number),
-        values::encode_head(head),
-    );
+    if staged.is_removed {
+        rows.remove(&tables.heads, keys::stream(number));
+    } else {
+        rows.insert(
+            &tables.heads,
+            keys::stream(number),
+            values::encode_head(head),
+        );
+    }
     let was_ready = staged.before.as_ref().is_some_and(|before| before.ready);
-    if head.ready && !was_ready {
+    let is_ready = head.ready && !staged.is_removed;
+    if is_ready && !was_ready {
         rows.insert(&tables.ready, keys::stream(number), Vec::new());
         due.marked.push(number);
-    } else if was_ready && !head.ready {
+    } else if was_ready && !is_ready {
         rows.remove(&tables.ready, keys::stream(number));
         due.cleared.push(number);
     }
-    let before = staged
-        .before
-        .as_ref()
-        .and_then(|before| before.run.as_ref());
-    if before != head.run.as_ref() {
-        list_rows(tables, number, before, head.run.as_ref(), rows);
+    let before = staged.before.as_ref().and_then(|before| before.listed());
+    let after = head.listed().filter(|_| !staged.is_removed);
+    if before != after {
+        list_rows(tables, number, before, after, rows);
     }
 }
 

@@ -12,6 +12,7 @@ use everstep_model::{StreamNumber, Timestamp};
 use everstep_store::{StoreError, TimerQuery, TimerRow};
 use fjall::Readable;
 
+use crate::failure;
 use crate::keys;
 use crate::tables::Tables;
 use crate::view::View;
@@ -127,7 +128,13 @@ fn scan(
         let (key, value) = row
             .into_inner()
             .map_err(|error| view.tables.failed(&error))?;
-        let timer = keys::timer_row(&key, &value).map_err(|d| view.damaged("a timer", d))?;
+        let timer = match keys::timer_row(&key, &value) {
+            Ok(timer) => timer,
+            Err(damage) => {
+                failure::left_out("timers", &view.damaged("a timer", damage));
+                continue;
+            }
+        };
         if timer.due > query.until {
             break;
         }

@@ -83,3 +83,8 @@ pub(crate) fn of_frame(place: &str, what: &str, error: &DecodeError) -> StoreErr
         },
     }
 }
+
+/// A damaged row is not in the way of those that are sound; but nobody is to believe that all is there.
+pub(crate) fn left_out(of_what: &str, error: &StoreError) {
+    tracing::error!(%error, "a row that is damaged is left out of the {of_what}");
+}

@@ -11,7 +11,7 @@ use everstep_model::{
 };
 use everstep_store::{Head, Owner, Row};
 use everstep_store_testkit::sample::{
-    NODE, NONCE, event, idempotency, name, rpc, run, step, timer,
+    NODE, NONCE, effect, event, generation, idempotency, name, rpc, run, step, timer,
 };
 
 use crate::{keys, values};
@@ -108,6 +108,17 @@ fn the_rows_of_the_document_are_what_is_written() {
     let used = idempotency("order", "key", "workflows/a");
     shown("idempotency key", &keys::lookup(&used.key()).unwrap());
     shown("idempotency value", &values::encode_row(&used));
+    let latest = generation("a", 3, StreamNumber(7));
+    shown("generation key", &keys::lookup(&latest.key()).unwrap());
+    shown("generation value", &values::encode_row(&latest));
+    shown("removed key", &keys::REMOVED);
+    shown(
+        "removed value",
+        &values::encode_removed(StreamNumber(8), Term(1)),
+    );
+    let caused = Row::Outbox(effect(StreamNumber(7), "key"));
+    shown("outbox key", &keys::lookup(&caused.key()).unwrap());
+    shown("outbox value", &values::encode_row(&caused));
 }
 
 /// The text between two marks.

@@ -19,6 +19,10 @@ const NAME: u8 = b'n';
 const DEDUP: u8 = b'd';
 const RPC: u8 = b'r';
 const IDEMPOTENCY: u8 = b'i';
+const GENERATION: u8 = b'g';
+/// What is remembered of removed streams.
+pub(crate) const REMOVED: [u8; 1] = [b'x'];
+const OUTBOX: u8 = b'o';
 const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
 
@@ -66,7 +70,16 @@ pub(crate) fn dedup(stream: StreamNumber, id: &str) -> Vec<u8> {
     key.0
 }
 
-/// An rpc or an idempotency key; timers have a table of their own.
+/// What the keys of a stream's dedup ids, rpcs and effects begin with.
+pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 3] {
+    [DEDUP, RPC, OUTBOX].map(|kind| {
+        let mut key = Out::default();
+        key.byte(kind).fixed(stream.0);
+        key.0
+    })
+}
+
+/// An rpc, an idempotency key, a run's generation or an effect; timers have a table of their own.
 pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
     let mut key = Out::default();
     match row {
@@ -79,8 +92,28 @@ pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
             key.byte(IDEMPOTENCY).text(workflow.as_str());
             tail(&mut key, id.as_bytes());
         }
+        RowKey::Generation(run) => {
+            key.byte(GENERATION);
+            tail(&mut key, run.as_str().as_bytes());
+        }
+        RowKey::Outbox(stream, id) => {
+            key.byte(OUTBOX).fixed(stream.0);
+            tail(&mut key, id.as_bytes());
+        }
     }
     Some(key.0)
+}
+
+/// Where the keys of effects begin, and where they have ended.
+pub(crate) fn all_effects() -> ([u8; 1], [u8; 1]) {
+    ([OUTBOX], [OUTBOX + 1])
+}
+
+/// The run that caused an effect, from the effect's key.
+pub(crate) fn stream_of_effect(key: &[u8]) -> Result<StreamNumber, Damaged> {
+    let mut input = In(key);
+    input.byte()?;
+    input.fixed().map(StreamNumber)
 }
 
 /// Runs of one workflow: what their list keys begin with.

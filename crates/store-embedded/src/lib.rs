@@ -14,6 +14,7 @@ mod cache;
 mod coding;
 mod commit;
 mod due;
+mod effects;
 mod extent;
 mod failure;
 mod format;
@@ -36,5 +37,7 @@ pub use store::EmbeddedStore;
 
 #[cfg(test)]
 mod damage_tests;
+#[cfg(test)]
+mod damaged_stream_tests;
 #[cfg(test)]
 mod golden_tests;

@@ -9,6 +9,7 @@ use everstep_model::{Name, RunStatus, StreamNumber};
 use everstep_store::{Cursor, ListPage, ListQuery, RunRow, StoreError};
 use fjall::{Iter, Readable};
 
+use crate::failure;
 use crate::keys;
 use crate::view::View;
 
@@ -57,7 +58,16 @@ impl Walk {
             let Some(number) = self.next_number(view)? else {
                 return Ok(None);
             };
-            let run = view.head_row(number)?.and_then(|head| head.run);
+            let head = match view.head_row(number) {
+                Err(error) if error.is_damage() => {
+                    failure::left_out("list of runs", &error);
+                    continue;
+                }
+                head => head?,
+            };
+            let run = head
+                .filter(|head| !head.superseded)
+                .and_then(|head| head.run);
             if let Some(run) = run.filter(|run| query.matches(run)) {
                 return Ok(Some((number, run)));
             }

@@ -15,12 +15,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use everstep_model::StreamNumber;
+use everstep_model::{StreamNumber, Term};
 use everstep_store::{Clock, StoreError};
 
 use crate::cache::HeadCache;
 use crate::commit::Writer;
 use crate::due::Due;
+use crate::effects::Effects;
 use crate::extent::{self, NoteExtent};
 use crate::failure;
 use crate::format::{self, Mark};
@@ -31,6 +32,8 @@ use crate::manifest_check;
 use crate::pressure::Pressure;
 use crate::store::Inner;
 use crate::tables::{self, Tables};
+use crate::values;
+use crate::view::View;
 
 /// How a store is tuned. The defaults fit most machines.
 #[derive(Clone, Debug)]
@@ -99,14 +102,16 @@ pub(crate) fn open(
     if mark != Mark::Finished {
         format::write(path, Mark::Finished).map_err(|error| failure::of_io(&place, &error))?;
     }
-    let next_stream = next_stream(&tables)?;
+    let (next_stream, term) = next_stream(&tables)?;
     Ok(Inner {
         clock,
         cache: HeadCache::new(options.heads_cached),
         leases: Leases::default(),
         due: Due::load(&tables)?,
+        effects: Effects::load(&tables)?,
         writer: Mutex::new(Writer {
             next_stream,
+            term,
             poisoned: None,
             pressure: Pressure::default(),
         }),
@@ -211,7 +216,18 @@ fn open_tables(data: &Path, options: &Options, place: &str) -> Result<Tables, St
     opened.unwrap_or_else(|_| Err(corrupt(place, "it holds something that was never written")))
 }
 
-fn next_stream(tables: &Tables) -> Result<StreamNumber, StoreError> {
+/// The number and the term of the next stream: behind all there are, and all there were.
+fn next_stream(tables: &Tables) -> Result<(StreamNumber, Term), StoreError> {
+    let view = View::new(tables);
+    let removed = view.lookup(&keys::REMOVED)?;
+    let removed = removed.map(|bytes| values::decode_removed(&bytes));
+    let removed = removed.transpose();
+    let removed = removed.map_err(|e| view.unreadable("the memory of removed streams", e))?;
+    let (behind_removed, term) = removed.unwrap_or((StreamNumber(1), Term(0)));
+    Ok((behind_last(tables)?.max(behind_removed), term))
+}
+
+fn behind_last(tables: &Tables) -> Result<StreamNumber, StoreError> {
     let Some(last) = tables.heads.last_key_value() else {
         return Ok(StreamNumber(1));
     };

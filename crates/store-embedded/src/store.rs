@@ -5,14 +5,16 @@ use std::sync::{Arc, Mutex};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Clock, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Clock, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 use crate::cache::HeadCache;
 use crate::commit::{self, Writer};
 use crate::due::Due;
+use crate::effects::Effects;
 use crate::extent::NoteExtent;
+use crate::failure;
 use crate::frames;
 use crate::leases::Leases;
 use crate::list;
@@ -30,6 +32,7 @@ pub(crate) struct Inner {
     pub(crate) cache: HeadCache,
     pub(crate) leases: Leases,
     pub(crate) due: Due,
+    pub(crate) effects: Effects,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) tables: Tables,
     /// Noted when the tables are closed.
@@ -90,7 +93,10 @@ impl EmbeddedStore {
             }
             last = marked.last().copied();
             for number in marked {
-                runs.extend(self.ready_run(number)?);
+                match self.ready_run(number) {
+                    Err(error) if error.is_damage() => failure::left_out("ready runs", &error),
+                    run => runs.extend(run?),
+                }
             }
         }
         runs.truncate(limit);
@@ -163,6 +169,14 @@ impl Store for EmbeddedStore {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
         done(self.ready_runs(after, limit))
+    }
+
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
+        done(self.0.effects.rows(&self.0.tables, after, limit))
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

@@ -3,7 +3,7 @@
 //! ```text
 //!   journal   (stream, first record) → frame          written by every commit, read in order
 //!   heads     (stream)               → head row       written when more than counts change
-//!   lookups   names, dedup ids, open rpcs, idempotency keys → value      point reads, mostly misses
+//!   lookups   names, dedup ids, open rpcs, idempotency keys, effects → value      point reads, mostly misses
 //!   lists     (workflow, status, stream), (tag, stream)                  read backwards
 //!   timers    (due, stream, purpose, place)                              read forwards from now
 //!   ready     (stream)                                                   read once, when the store is opened

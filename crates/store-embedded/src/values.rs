@@ -4,7 +4,9 @@ use everstep_model::{
     Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, Payload, RecordNumber, RpcId,
     RunId, RunStatus, StreamName, StreamNumber, Term, Timestamp,
 };
-use everstep_store::{Head, IdempotencyRow, Owner, Row, RowKey, RpcRow, RunRow};
+use everstep_store::{
+    GenerationRow, Head, IdempotencyRow, OutboxRow, Owner, Row, RowKey, RpcRow, RunRow,
+};
 
 use crate::coding::{Damaged, In, Out};
 use crate::keys::{checked_name, location, location_bytes};
@@ -16,6 +18,7 @@ const OWNED: u8 = 1;
 const READY: u8 = 2;
 const CLOSED: u8 = 4;
 const RUN: u8 = 8;
+const SUPERSEDED: u8 = 16;
 
 /// Why a value cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +39,8 @@ pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
     let flags = flag(head.owner.is_some(), OWNED)
         | flag(head.ready, READY)
         | flag(head.closed, CLOSED)
-        | flag(head.run.is_some(), RUN);
+        | flag(head.run.is_some(), RUN)
+        | flag(head.superseded, SUPERSEDED);
     out.byte(VERSION).byte(flags);
     out.text(head.name.as_str());
     out.varint(head.term.0).varint(head.next.0);
@@ -94,6 +98,7 @@ pub(crate) fn decode_head(number: StreamNumber, bytes: &[u8]) -> Result<Head, Un
         takeovers,
         ready: flags & READY != 0,
         closed: flags & CLOSED != 0,
+        superseded: flags & SUPERSEDED != 0,
         run,
     })
 }
@@ -134,7 +139,7 @@ fn take_run(input: &mut In<'_>) -> Result<RunRow, Damaged> {
     })
 }
 
-/// The value of an rpc or an idempotency key.
+/// The value of an rpc, an idempotency key, a run's generation or an effect.
 pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
     let mut out = Out::default();
     out.byte(VERSION);
@@ -156,6 +161,12 @@ pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
         Row::Idempotency(row) => {
             out.text(row.stream.as_str());
         }
+        Row::Generation(row) => {
+            out.varint(row.generation.0.into()).varint(row.stream.0);
+        }
+        Row::Outbox(row) => {
+            out.text(&row.key).text(row.effect.as_str());
+        }
     }
     out.0
 }
@@ -171,6 +182,25 @@ pub(crate) fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> 
             key: key.clone(),
             stream: StreamName::from_stored(input.text()?),
         }),
+        RowKey::Generation(run) => Row::Generation(GenerationRow {
+            run: run.clone(),
+            generation: Generation(input.short()?),
+            stream: StreamNumber(input.varint()?),
+        }),
+        RowKey::Outbox(stream, _) => Row::Outbox(take_effect(*stream, &mut input)?),
+    })
+}
+
+/// An effect as it stands behind its key.
+pub(crate) fn decode_effect(stream: StreamNumber, bytes: &[u8]) -> Result<OutboxRow, Unreadable> {
+    Ok(take_effect(stream, &mut versioned(bytes)?)?)
+}
+
+fn take_effect(stream: StreamNumber, input: &mut In<'_>) -> Result<OutboxRow, Damaged> {
+    Ok(OutboxRow {
+        stream,
+        key: input.text()?.to_owned(),
+        effect: payload(input.text()?)?,
     })
 }
 
@@ -197,7 +227,8 @@ fn take_rpc(stream: StreamNumber, input: &mut In<'_>) -> Result<RpcRow, Damaged>
 }
 
 fn payload(text: &str) -> Result<Payload, Damaged> {
-    Payload::from_json(text.as_bytes().to_vec()).map_err(|_| Damaged("a schema is not JSON"))
+    Payload::from_json(text.as_bytes().to_vec())
+        .map_err(|_| Damaged("a schema or an effect is not JSON"))
 }
 
 /// A number that stands alone: a stream's under its name, a record's under its dedup id.
@@ -209,6 +240,18 @@ pub(crate) fn encode_number(number: u64) -> Vec<u8> {
 
 pub(crate) fn decode_number(bytes: &[u8]) -> Result<u64, Unreadable> {
     Ok(versioned(bytes)?.varint()?)
+}
+
+/// What is remembered of removed streams: the lowest number and the lowest term a new stream may have.
+pub(crate) fn encode_removed(next: StreamNumber, term: Term) -> Vec<u8> {
+    let mut out = Out::default();
+    out.byte(VERSION).varint(next.0).varint(term.0);
+    out.0
+}
+
+pub(crate) fn decode_removed(bytes: &[u8]) -> Result<(StreamNumber, Term), Unreadable> {
+    let mut input = versioned(bytes)?;
+    Ok((StreamNumber(input.varint()?), Term(input.varint()?)))
 }
 
 fn versioned(bytes: &[u8]) -> Result<In<'_>, Unreadable> {

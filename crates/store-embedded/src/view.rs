@@ -39,6 +39,14 @@ impl<'a> View<'a> {
         value.map_err(|error| self.tables.failed(&error))
     }
 
+    /// The keys of the table of lookups that begin like this.
+    pub(crate) fn lookup_keys(&self, prefix: &[u8]) -> Result<Vec<Vec<u8>>, StoreError> {
+        let found = self.snapshot.prefix(&self.tables.lookups, prefix);
+        let keys = found.map(|row| row.key().map(|key| key.to_vec()));
+        let keys: Result<_, _> = keys.collect();
+        keys.map_err(|error| self.tables.failed(&error))
+    }
+
     pub(crate) fn row(&self, key: &RowKey) -> Result<Option<Row>, StoreError> {
         let value = match (key, keys::lookup(key)) {
             (RowKey::Timer(timer), _) => {

@@ -74,6 +74,7 @@ macro_rules! conformance {
                 a_repeated_claim_gets_the_same_fence,
                 progress_resets_the_takeovers,
                 a_release_resets_the_takeovers,
+                a_taken_run_runs_unless_it_is_on_its_way_to_something_else,
             ];
             timers: [
                 timers_come_in_the_order_they_are_due,
@@ -116,6 +117,16 @@ macro_rules! conformance {
                 a_commit_drops_only_what_was_before_it,
                 counts_outlive_dropped_records,
             ];
+            removal: [
+                nothing_is_left_of_a_removed_stream,
+                a_removed_name_can_be_used_anew,
+                an_open_stream_is_not_removed,
+                numbers_of_removed_streams_are_not_used_again,
+                a_superseded_run_is_not_listed,
+                only_a_closed_stream_is_superseded,
+                a_creation_may_begin_with_a_copy,
+                a_stream_that_grew_is_refused,
+            ];
             rows: [
                 an_rpc_row_comes_back,
                 a_present_row_is_required_once,
@@ -124,6 +135,17 @@ macro_rules! conformance {
                 keys_do_not_run_into_each_other,
                 long_keys_are_kept_apart,
                 deleting_nothing_is_no_error,
+            ];
+            outbox: [
+                an_effect_comes_back_as_it_was,
+                effects_come_by_stream_and_key,
+                paging_gives_every_effect_once,
+                a_deleted_effect_is_gone,
+                a_closing_commit_may_leave_effects,
+                a_closed_stream_lets_its_rows_go,
+                a_closed_stream_takes_nothing_but_deletes,
+                effects_of_a_creation_belong_to_the_new_stream,
+                a_refused_commit_leaves_no_effect,
             ];
         }
     };
@@ -136,6 +158,24 @@ macro_rules! conformance {
                 $crate::run_case($open, |f| Box::pin($crate::cases::$topic::$case(f)));
             })*
         })*
+    };
+}
+
+/// One `#[test]` per case of sending again, for backends that are not exclusive. `$open` is as in [`conformance!`].
+#[macro_export]
+macro_rules! resending {
+    ($open:path) => {
+        $crate::conformance! { @topics $open;
+            resending: [
+                a_creation_sent_again_is_still_the_creation,
+                a_firing_sent_again_has_fired,
+                an_event_sent_again_lands_once,
+                a_batch_sent_again_is_answered_one_by_one,
+                the_rest_of_a_batch_may_be_sent_again_with_more,
+                an_overtaken_commit_is_refused,
+                an_overtaken_commit_makes_nothing_forgotten,
+            ];
+        }
     };
 }
 
@@ -153,8 +193,10 @@ macro_rules! reopening {
             leases_of_an_exclusive_store_are_void,
             a_revocation_is_remembered,
             numbers_go_on,
+            a_removal_is_remembered,
             what_is_gone_stays_gone,
             a_status_change_alone_is_remembered,
+            effects_are_what_they_were,
         }
     };
     (@cases $place:path; $($case:ident),* $(,)?) => {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page, ReadRequest,
-    ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 /// How often each method was called.
@@ -25,6 +25,8 @@ pub struct Calls {
     pub timers: u64,
     /// Ready queries.
     pub ready: u64,
+    /// Outbox queries.
+    pub outbox: u64,
     /// Rows.
     pub rows: u64,
     /// Signs of life, and of leaving.
@@ -40,6 +42,7 @@ struct Counters {
     lists: AtomicU64,
     timers: AtomicU64,
     ready: AtomicU64,
+    outbox: AtomicU64,
     rows: AtomicU64,
     leases: AtomicU64,
 }
@@ -75,6 +78,7 @@ impl<S> Counting<S> {
             lists: read(&self.counters.lists),
             timers: read(&self.counters.timers),
             ready: read(&self.counters.ready),
+            outbox: read(&self.counters.outbox),
             rows: read(&self.counters.rows),
             leases: read(&self.counters.leases),
         }
@@ -125,6 +129,15 @@ impl<S: Store> Store for Counting<S> {
     ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
         count(&self.counters.ready, 1);
         self.inner.ready(after, limit)
+    }
+
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
+        count(&self.counters.outbox, 1);
+        self.inner.outbox(after, limit)
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

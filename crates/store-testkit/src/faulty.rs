@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page, ReadRequest,
-    ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 /// What happens to one call of `commit`.
@@ -91,6 +91,14 @@ impl<S: Store> Store for Faulty<S> {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
         self.inner.ready(after, limit)
+    }
+
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
+        self.inner.outbox(after, limit)
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use everstep_model::{Entry, NodeId, Nonce, RecordNumber, StreamName, StreamNumber, Timestamp};
 use everstep_store::{
-    Clock, Commit, Fence, Head, Lease, LeaseChange, ListPage, ListQuery, Outcome, Page,
+    Clock, Commit, Fence, Head, Lease, LeaseChange, ListPage, ListQuery, OutboxRow, Outcome, Page,
     ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StreamRef, TimerQuery, TimerRow,
 };
 
@@ -201,6 +201,11 @@ impl<S: Store> Fixture<S> {
     /// All runs with a ready mark.
     pub async fn ready(&self) -> Vec<ReadyRun> {
         self.store.ready(None, 1_000).await.unwrap()
+    }
+
+    /// All effects that are not delivered.
+    pub async fn outbox(&self) -> Vec<OutboxRow> {
+        self.store.outbox(None, 1_000).await.unwrap()
     }
 
     /// One row.

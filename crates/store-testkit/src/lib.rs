@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   conformance! { open }      one #[test] per case of the contract; `open` gives a fresh store and its guard
+//!   resending! { open }        the same for what is sent again, which exclusive stores need not know
 //!   reopening! { place }       the same for what must survive closing; `place` can be opened again and again
 //!   property::check            random batches, compared with the in-memory reference at every turn
 //! ```

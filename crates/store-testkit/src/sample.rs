@@ -8,7 +8,8 @@ use everstep_model::{
     RecordRange, RpcId, RunId, RunStatus, Seed, StreamName, StreamNumber, Timestamp,
 };
 use everstep_store::{
-    Author, Commit, Fence, IdempotencyRow, Row, RpcRow, RunRow, Target, TimerRow,
+    Author, Commit, Fence, GenerationRow, IdempotencyRow, OutboxRow, Row, RpcRow, RunRow, Target,
+    TimerRow,
 };
 
 use crate::clock::START;
@@ -75,7 +76,7 @@ pub fn step(text: &str) -> Record {
         result: Payload::from_value(text).unwrap(),
         undo: None,
         sensitive: false,
-        folded: None,
+        early: None,
     })
 }
 
@@ -198,6 +199,15 @@ pub fn rpc(stream: StreamNumber, id: &str) -> RpcRow {
     }
 }
 
+/// An effect on another run.
+pub fn effect(stream: StreamNumber, key: &str) -> OutboxRow {
+    OutboxRow {
+        stream,
+        key: key.to_owned(),
+        effect: Payload::from_value(&["effect", key]).unwrap(),
+    }
+}
+
 /// A used idempotency key.
 pub fn idempotency(workflow: &str, key: &str, stream: &str) -> Row {
     Row::Idempotency(IdempotencyRow {
@@ -205,4 +215,25 @@ pub fn idempotency(workflow: &str, key: &str, stream: &str) -> Row {
         key: key.to_owned(),
         stream: StreamName::from_stored(stream),
     })
+}
+
+/// The latest generation of a run.
+pub fn generation(run: &str, generation: u32, stream: StreamNumber) -> Row {
+    Row::Generation(GenerationRow {
+        run: RunId::new(run).unwrap(),
+        generation: Generation(generation),
+        stream,
+    })
+}
+
+/// A commit that removes streams.
+pub fn removal(streams: &[StreamNumber]) -> Commit {
+    Commit::new(Target::Remove(streams.to_vec()), Author::Inbox, START)
+}
+
+/// A commit to the inbox that closes the stream.
+pub fn closing(stream: StreamNumber) -> Commit {
+    let mut commit = inbox(stream, vec![]);
+    commit.close = true;
+    commit
 }

@@ -14,6 +14,8 @@ pub enum Hint {
     Ready(StreamNumber),
     /// A timer was set for this time.
     Timer(Timestamp),
+    /// The run caused effects that the node which heard of them first cannot deliver.
+    Outbox(StreamNumber),
 }
 
 /// Carries hints to whoever listens, on this node and others.

@@ -17,6 +17,18 @@ pub struct Fence {
     pub nonce: Nonce,
 }
 
+/// Which commit this is: known by it, a commit that is sent again takes effect once.
+///
+/// A node numbers its commits in the order it sends them. It sends a batch once it knows what became of everything
+/// numbered lower, or has given that up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CommitId {
+    /// Who sends it. A node that starts again is another one.
+    pub node: NodeId,
+    /// Which of its commits, from 1.
+    pub number: u64,
+}
+
 /// Which stream a commit is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -24,12 +36,16 @@ pub enum Target {
     Create(StreamName),
     /// An existing stream.
     Stream(StreamNumber),
+    /// Streams that go for good, the newest generation of a run first: their records, heads, list rows, dedup ids and
+    /// rpcs, and what the commit itself deletes. Timers are found by time, not by stream: the commit names those.
+    /// All must be closed, and nothing may have superseded the first. A stream created later has a higher term.
+    Remove(Vec<StreamNumber>),
 }
 
 /// In whose name a commit is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Author {
-    /// Anybody: only inbox records may be appended.
+    /// Anybody: only inbox records may be appended, except by a creation, which may begin with a copy of a journal.
     Inbox,
     /// The executor of the run. Its fence must match and `seq` must be the last one plus one; the last one repeated
     /// is answered with its original outcome.
@@ -50,6 +66,8 @@ pub enum Author {
 pub enum Guard {
     /// The inbox holds exactly this many records: nothing came that the executor has not seen.
     InboxSeen(u64),
+    /// The stream ends here: nothing at all was appended since the author read it.
+    EndsAt(RecordNumber),
     /// No more than this many events are unconsumed.
     UnconsumedEventsBelow(u64),
     /// The row exists.
@@ -87,17 +105,23 @@ pub struct Commit {
     pub author: Author,
     /// The engine's clock.
     pub now: Timestamp,
+    /// Which commit it is; none if it will not be sent again.
+    pub id: Option<CommitId>,
     /// Conditions, judged in order.
     pub guards: Vec<Guard>,
     /// An id of the sender's choice. If the stream has seen it, the answer is the original outcome.
     pub dedup: Option<String>,
-    /// What is appended. A closed stream takes nothing.
+    /// What is appended. A closed stream takes nothing; a commit that only deletes rows is no such thing, because what a
+    /// run left behind is cleared away after its end.
     pub records: Vec<Record>,
     /// The right to execute.
     pub lease: LeaseChange,
     /// The run's list row, given when it is created.
     pub run: Option<RunRow>,
-    /// The run's new status, given only when it changes. A run that is taken becomes `running` by itself.
+    /// A closed stream whose place in the lists this one takes: a run is listed once, as its latest generation.
+    pub supersedes: Option<StreamNumber>,
+    /// The run's new status, given only when it changes. A run that is taken becomes `running` by itself, unless
+    /// it is pausing, paused, cancelling or rolling back.
     pub status: Option<RunStatus>,
     /// Sets or clears the mark that the run has something to do.
     pub ready: Option<bool>,
@@ -120,11 +144,13 @@ impl Commit {
             target,
             author,
             now,
+            id: None,
             guards: Vec::new(),
             dedup: None,
             records: Vec::new(),
             lease: LeaseChange::Keep,
             run: None,
+            supersedes: None,
             status: None,
             ready: None,
             close: false,
@@ -132,5 +158,20 @@ impl Commit {
             delete: Vec::new(),
             drop: Vec::new(),
         }
+    }
+
+    /// Whether it does nothing but delete rows, which a closed stream allows.
+    #[must_use]
+    pub fn only_deletes(&self) -> bool {
+        !self.delete.is_empty()
+            && self.records.is_empty()
+            && self.put.is_empty()
+            && self.drop.is_empty()
+            && self.run.is_none()
+            && self.status.is_none()
+            && self.ready.is_none()
+            && !self.close
+            && self.lease == LeaseChange::Keep
+            && self.author == Author::Inbox
     }
 }

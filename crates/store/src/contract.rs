@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::head::Head;
 use crate::list::{ListPage, ListQuery};
 use crate::outcome::Outcome;
-use crate::row::{Row, RowKey, TimerRow};
+use crate::row::{OutboxRow, Row, RowKey, TimerRow};
 
 /// A future that can be kept behind `dyn Store`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -96,7 +96,7 @@ pub struct Description {
 /// ```text
 ///   executor ──┐                       ┌─ journal   (stream number, record number) → frame
 ///   sender   ──┼─ commit(batch) ──────▶├─ head, list row, ready mark
-///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys
+///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys, outbox
 ///                  when it returns
 /// ```
 ///
@@ -111,10 +111,26 @@ pub struct Description {
 /// `Duplicate` with the original place. Fences are never forgotten while the stream exists.
 ///
 /// **Numbered.** Records get consecutive numbers from the head inside the commit. Streams get numbers in the order of
-/// creation; a number is never used twice.
+/// creation; a number is never used twice, also not after a removal.
 ///
-/// **Failing.** `Err` from `commit` means that the outcome of the whole batch is unknown. Sending the same commits again
-/// MUST be safe. After a failed sync a store refuses all further writes with [`StoreError::Poisoned`].
+/// **Removed.** A removal takes every trace of its streams in one commit; their names are free again. A stream that is
+/// created after a removal has a higher term than any that was removed, so an offset never comes to mean something else.
+///
+/// **Failing.** What cannot be read refuses the commit that needs it with [`crate::Refusal::Unreadable`], and every later
+/// commit of the batch to the same stream with the same words, so that none overtakes another; the rest of the batch is
+/// judged as ever. `Err` from `commit` is about the store and not about a stream: it could not be reached, written or
+/// synced, and the outcome of the whole batch is unknown. After a failed sync a store refuses all further writes with
+/// [`StoreError::Poisoned`].
+///
+/// **Sent again.** After `Err` the same commits may be sent again. A commit with an id ([`Commit::id`]) MUST take effect
+/// once, and be answered with its original outcome, whoever else has committed in between. For this a store keeps the
+/// outcomes of each node's last batch, written together with that batch: those numbered lower than a batch's first
+/// commit go when it comes, and such a commit is refused with `OutOfOrder` from then on. All of a node's go when it
+/// retires, or when its lease ran out long before. An exclusive store need not look at ids: nothing it answers gets
+/// lost, and after `Err` it takes nothing more.
+///
+/// **Damaged.** `head`, `read` and `row` fail where they meet damage. `list`, `ready` and `timers` leave out single rows
+/// that are damaged and log each as an error, so that one run does not stand in the way of all.
 ///
 /// **Time.** `Commit::now` and query times are the engine's. Leases are judged by the store's own clock. A node
 /// without a lease row counts as dead.
@@ -140,6 +156,13 @@ pub trait Store: Send + Sync + 'static {
         after: Option<StreamNumber>,
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>>;
+
+    /// Effects that are not delivered yet, by stream and key, those after `after`.
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>>;
 
     /// One row.
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>>;

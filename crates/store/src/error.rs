@@ -61,6 +61,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether something in the store cannot be understood: asking again is of no use, and the rest may be sound.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt { .. } | Self::Newer { .. })
+    }
+
     /// Its stable code.
     #[must_use]
     pub fn code(&self) -> ErrorCode {

@@ -39,6 +39,8 @@ pub struct Head {
     pub ready: bool,
     /// Whether it takes no more records.
     pub closed: bool,
+    /// Whether a later stream has its place in the lists.
+    pub superseded: bool,
     /// The run it belongs to, if it is a journal.
     pub run: Option<RunRow>,
 }
@@ -58,8 +60,15 @@ impl Head {
             takeovers: 0,
             ready: false,
             closed: false,
+            superseded: false,
             run: None,
         }
+    }
+
+    /// The run as lists show it; none if they do not.
+    #[must_use]
+    pub fn listed(&self) -> Option<&RunRow> {
+        self.run.as_ref().filter(|_| !self.superseded)
     }
 
     /// The right that is in force.

@@ -5,7 +5,7 @@
 
 use everstep_model::{ExecutorSeq, NodeId, Origin, RecordNumber, RunStatus};
 
-use crate::commit::{Author, Commit, Fence, Guard, LeaseChange};
+use crate::commit::{Author, Commit, Fence, Guard, LeaseChange, Target};
 use crate::head::{Head, Owner};
 use crate::row::{Row, RowKey};
 
@@ -55,14 +55,15 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
         if let Some(verdict) = judge_fence(head, fence, seq) {
             return verdict;
         }
-    } else if commit
-        .records
-        .iter()
-        .any(|r| r.body.origin() != Origin::Inbox)
+    } else if !matches!(commit.target, Target::Create(_))
+        && commit
+            .records
+            .iter()
+            .any(|r| r.body.origin() != Origin::Inbox)
     {
         return Verdict::Refuse(Refusal::NotInbox);
     }
-    if head.closed {
+    if head.closed && !commit.only_deletes() {
         return Verdict::Refuse(Refusal::Closed);
     }
     for guard in &commit.guards {
@@ -81,11 +82,41 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
     if let Some(ready) = commit.ready {
         after.ready = ready;
     }
-    after.closed = commit.close;
+    after.closed |= commit.close;
     Verdict::Apply {
         head: Box::new(after),
         first,
         taken,
+    }
+}
+
+/// Judges a removal against the heads of its streams, in the order it names them.
+#[must_use]
+pub fn judge_removal(heads: &[Option<&Head>]) -> Option<crate::Refusal> {
+    use crate::Refusal;
+    for head in heads {
+        match head {
+            None => return Some(Refusal::NoStream),
+            Some(head) if !head.closed => return Some(Refusal::Open),
+            Some(_) => {}
+        }
+    }
+    match heads.first() {
+        None => Some(Refusal::NoStream),
+        Some(latest) => latest
+            .is_some_and(|latest| latest.superseded)
+            .then_some(Refusal::Superseded),
+    }
+}
+
+/// Judges whether a new stream may take the place of this one.
+#[must_use]
+pub fn judge_superseded(old: Option<&Head>) -> Option<crate::Refusal> {
+    use crate::Refusal;
+    match old {
+        None => Some(Refusal::NoStream),
+        Some(old) if !old.closed => Some(Refusal::Open),
+        Some(old) => old.superseded.then_some(Refusal::Superseded),
     }
 }
 
@@ -131,6 +162,9 @@ fn judge_guard(
             };
             Some(Verdict::InboxGrew { seen })
         }
+        Guard::EndsAt(end) if *end != head.next => {
+            Some(Verdict::Refuse(Refusal::EndsElsewhere(head.next)))
+        }
         Guard::UnconsumedEventsBelow(limit) if head.frame.unconsumed_events >= *limit => Some(
             Verdict::Refuse(Refusal::TooManyEvents(head.frame.unconsumed_events)),
         ),
@@ -141,7 +175,10 @@ fn judge_guard(
             let row = world.row(key)?;
             Some(Verdict::Refuse(Refusal::RowPresent(Box::new(row))))
         }
-        Guard::InboxSeen(_) | Guard::UnconsumedEventsBelow(_) | Guard::RowPresent(_) => None,
+        Guard::InboxSeen(_)
+        | Guard::EndsAt(_)
+        | Guard::UnconsumedEventsBelow(_)
+        | Guard::RowPresent(_) => None,
     }
 }
 
@@ -165,10 +202,29 @@ fn append(after: &mut Head, commit: &Commit) {
     }
 }
 
-/// A run that is taken is running, unless the commit itself says otherwise.
+/// A run that is taken is running, unless the commit itself says otherwise, or it is on its way to something else: who
+/// takes it goes on with that.
 fn change_status(after: &mut Head, commit: &Commit, taken: bool) {
     let Some(run) = &mut after.run else { return };
-    let status = commit.status.or(taken.then_some(RunStatus::Running));
+    let runs = taken
+        && match run.status {
+            RunStatus::Pausing
+            | RunStatus::Paused
+            | RunStatus::Cancelling
+            | RunStatus::RollingBack => false,
+            RunStatus::Queued
+            | RunStatus::Running
+            | RunStatus::Sleeping
+            | RunStatus::Waiting
+            | RunStatus::Retrying
+            | RunStatus::Diverged
+            | RunStatus::Completed
+            | RunStatus::Failed
+            | RunStatus::RollbackFailed
+            | RunStatus::Cancelled
+            | RunStatus::Terminated => true,
+        };
+    let status = commit.status.or(runs.then_some(RunStatus::Running));
     if let Some(status) = status
         && status != run.status
     {

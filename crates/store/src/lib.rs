@@ -18,14 +18,14 @@ mod row;
 
 pub use bus::{Bus, Hint, LocalBus, Subscription};
 pub use clock::Clock;
-pub use commit::{Author, Commit, Fence, Guard, LeaseChange, Target};
+pub use commit::{Author, Commit, CommitId, Fence, Guard, LeaseChange, Target};
 pub use contract::{
     BoxFuture, Description, Lease, Page, ReadRequest, ReadyRun, Store, StreamRef, TimerQuery,
 };
 pub use error::StoreError;
 pub use head::{Head, Owner};
-pub use judge::{Liveness, Verdict, judge};
+pub use judge::{Liveness, Verdict, judge, judge_removal, judge_superseded};
 pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;
 pub use outcome::{Outcome, Refusal};
-pub use row::{IdempotencyRow, Row, RowKey, RpcRow, TimerRow};
+pub use row::{GenerationRow, IdempotencyRow, OutboxRow, Row, RowKey, RpcRow, TimerRow};

@@ -3,6 +3,7 @@
 use everstep_model::{Entry, RecordNumber, StreamNumber};
 
 use crate::commit::Fence;
+use crate::error::StoreError;
 use crate::row::Row;
 
 /// What became of one commit of a batch.
@@ -44,11 +45,21 @@ pub enum Refusal {
     /// The stream is closed.
     #[error("the stream is closed")]
     Closed,
+    /// The stream is not closed, and must be.
+    #[error("the stream is not closed")]
+    Open,
+    /// Another stream has taken the place of this one.
+    #[error("another stream has taken its place")]
+    Superseded,
+    /// The stream has more records than the author has read.
+    #[error("the stream ends at record {0}")]
+    EndsElsewhere(RecordNumber),
     /// Another executor holds the run, or nobody does.
     #[error("the fence does not match")]
     Fenced,
-    /// The sequence is neither the next nor the last one.
-    #[error("the executor's sequence does not follow the last one")]
+    /// An executor's sequence is neither the next nor the last one, or a commit's number is lower than what its node
+    /// has sent since.
+    #[error("the commit comes out of order")]
     OutOfOrder,
     /// Only an executor may write such a record.
     #[error("an inbox commit may only append inbox records")]
@@ -68,4 +79,7 @@ pub enum Refusal {
     /// A row that must exist does not.
     #[error("a row does not exist that must")]
     RowAbsent,
+    /// The stream, or a row that decides, cannot be read, so nobody can say what the commit would do.
+    #[error("it cannot be judged: {0}")]
+    Unreadable(StoreError),
 }

@@ -1,7 +1,8 @@
-//! Rows beside the journals: what must be found without reading a journal. All can be rebuilt from the journals.
+//! Rows beside the journals: what must be found without reading a journal. All but the outbox can be rebuilt from the
+//! journals; a rebuilt outbox may hold effects that were delivered, which does no harm.
 
 use everstep_model::record::TimerPurpose;
-use everstep_model::{Location, Name, Payload, RpcId, StreamNumber, Timestamp};
+use everstep_model::{Generation, Location, Name, Payload, RpcId, RunId, StreamNumber, Timestamp};
 
 /// A timer that will fire. It is its own key; the order is the order of firing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +45,28 @@ pub struct IdempotencyRow {
     pub stream: everstep_model::StreamName,
 }
 
+/// The latest generation of a run that was revived; a run in its first has no such row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GenerationRow {
+    /// The run.
+    pub run: RunId,
+    /// Its latest generation.
+    pub generation: Generation,
+    /// The journal of that generation.
+    pub stream: StreamNumber,
+}
+
+/// An effect on another run that was decided with a commit and is not delivered yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// The run that caused it.
+    pub stream: StreamNumber,
+    /// Its key; the order of keys is the order in which the run caused its effects.
+    pub key: String,
+    /// What is to be done. Only whoever delivers it knows what it means.
+    pub effect: Payload,
+}
+
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Row {
@@ -53,6 +76,10 @@ pub enum Row {
     Rpc(RpcRow),
     /// A used idempotency key.
     Idempotency(IdempotencyRow),
+    /// The latest generation of a run.
+    Generation(GenerationRow),
+    /// An effect on another run.
+    Outbox(OutboxRow),
 }
 
 /// What a row is found by.
@@ -64,6 +91,10 @@ pub enum RowKey {
     Rpc(StreamNumber, RpcId),
     /// A used idempotency key.
     Idempotency(Name, String),
+    /// The latest generation of a run.
+    Generation(RunId),
+    /// An effect on another run.
+    Outbox(StreamNumber, String),
 }
 
 impl Row {
@@ -74,6 +105,8 @@ impl Row {
             Self::Timer(timer) => RowKey::Timer(timer.clone()),
             Self::Rpc(rpc) => RowKey::Rpc(rpc.stream, rpc.id.clone()),
             Self::Idempotency(row) => RowKey::Idempotency(row.workflow.clone(), row.key.clone()),
+            Self::Generation(row) => RowKey::Generation(row.run.clone()),
+            Self::Outbox(row) => RowKey::Outbox(row.stream, row.key.clone()),
         }
     }
 
@@ -83,6 +116,8 @@ impl Row {
         match &mut self {
             Self::Timer(timer) => timer.stream = number,
             Self::Rpc(rpc) => rpc.stream = number,
+            Self::Generation(row) => row.stream = number,
+            Self::Outbox(row) => row.stream = number,
             Self::Idempotency(_) => {}
         }
         self

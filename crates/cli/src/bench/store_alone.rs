@@ -153,7 +153,7 @@ pub(super) fn step_record(step: u64, texts: &Texts) -> anyhow::Result<Record> {
         result: Payload::from_value(&texts.next())?,
         undo: None,
         sensitive: false,
-        folded: None,
+        early: None,
     });
     Ok(Record { time, body })
 }

@@ -116,6 +116,7 @@ fn tell_failure(time: Timestamp, step: &StepFailed) -> (Mood, String) {
         (FailureOutcome::Fatal, _) => "not worth retrying".to_owned(),
         (FailureOutcome::TimedOut, _) => "it took too long".to_owned(),
         (FailureOutcome::RollBack, _) => "it asks to roll back".to_owned(),
+        (FailureOutcome::Cancelled, _) => "the run is being cancelled".to_owned(),
     };
     (Mood::Bad, format!("{what}; {then}"))
 }
@@ -189,6 +190,8 @@ fn tell_timer(timer: &TimerFired) -> String {
         TimerPurpose::Rpc => format!("the time for an answer to {place} is over"),
         TimerPurpose::Retry => format!("time to try step {place} again"),
         TimerPurpose::ExecutionRetry => "time to run again".to_owned(),
+        TimerPurpose::Child => format!("the time for child {place} is over"),
+        TimerPurpose::Undo => format!("time to try undoing step {place} again"),
         TimerPurpose::Deadline => "its deadline passed".to_owned(),
     }
 }
@@ -245,6 +248,7 @@ mod tests {
             outcome: FailureOutcome::Retrying,
             retry_at: Some(Timestamp::from_millis(3_000)),
             undo: None,
+            retries_left: None,
         };
         let sentence = "step charge failed (attempt 1): the bank is busy; next attempt in 2.0 s";
         assert_eq!(told(body), sentence);

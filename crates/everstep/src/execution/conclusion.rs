@@ -1,9 +1,10 @@
 //! What an execution comes to, and the record and commit that say so.
 
 use everstep_engine::Then;
-use everstep_machine::{Halt, Replay, after_execution_failure};
+use everstep_machine::{Halt, Replay, UndoState, after_execution_failure};
 use everstep_model::record::{
     CancelRequested, Cancelled, Completed, Diverged, ExecutionRetried, Failed, Paused,
+    RollbackFailed,
 };
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Record, RunStatus, Timestamp};
 
@@ -22,6 +23,15 @@ pub(super) enum Conclusion {
     Cancelled(CancelRequested),
     /// The run's deadline passed, or an operator made it fail.
     Broken(Failure),
+    /// What is done is undone first; this is the first record of that.
+    RollBack(Box<Body>),
+    /// The run failed or was cancelled, and an undo failed for good.
+    RollbackFailed {
+        /// Why the run ended.
+        error: Failure,
+        /// Why the undo failed.
+        rollback_error: Failure,
+    },
     /// Nothing is left to do until something comes in.
     Suspended(RunStatus),
     /// Somebody asked it to pause, and nothing is under way.
@@ -57,7 +67,9 @@ impl Conclusion {
             .unwrap_or(0);
         let deadline = facts.and_then(|facts| facts.deadline);
         let failed = || Self::Failed(failure.clone(), error.causes());
-        if !error.is_worth_another_pass() {
+        // A further pass would rely on results that are undone.
+        let is_undoing = replay.has_begun_undoing() || replay.undo_state() != UndoState::Over;
+        if !error.is_worth_another_pass() || is_undoing {
             return failed();
         }
         match after_execution_failure(replay.pass(), retries, now, deadline) {
@@ -92,12 +104,18 @@ pub(super) fn conclude(
         record(
             Failed {
                 error: error.clone(),
-                rolled_back: false,
+                rolled_back: replay.has_undone(),
                 abandoned: abandoned(),
                 caused_by: causes.to_vec(),
             }
             .into(),
         )
+    };
+    // Once the journal says as what the run ends, nothing that comes can matter.
+    let end = if replay.ending_is_decided() {
+        Then::EndAnyway
+    } else {
+        Then::End
     };
     match conclusion {
         Conclusion::Completed(result) => {
@@ -105,17 +123,36 @@ pub(super) fn conclude(
                 result: result.clone(),
                 abandoned: abandoned(),
             };
-            (record(completed.into()), Then::End(RunStatus::Completed))
+            (record(completed.into()), end(RunStatus::Completed))
         }
-        Conclusion::Failed(error, causes) => (failed(error, causes), Then::End(RunStatus::Failed)),
-        Conclusion::Retry(retried) => (record(retried.clone().into()), Then::Continue),
+        Conclusion::Failed(error, causes) => (failed(error, causes), end(RunStatus::Failed)),
+        Conclusion::Retry(retried) => (
+            record(retried.clone().into()),
+            Then::GoOnAs(RunStatus::Running),
+        ),
+        Conclusion::RollBack(first) => (
+            record(Body::clone(first)),
+            Then::GoOnAs(RunStatus::RollingBack),
+        ),
+        Conclusion::RollbackFailed {
+            error,
+            rollback_error,
+        } => {
+            let failed = RollbackFailed {
+                error: error.clone(),
+                rollback_error: rollback_error.clone(),
+                abandoned: abandoned(),
+            };
+            let status = RunStatus::RollbackFailed;
+            (record(failed.into()), end(status))
+        }
         Conclusion::Cancelled(request) => {
             let cancelled = Cancelled {
                 reason: request.reason.clone(),
-                rolled_back: false,
+                rolled_back: replay.has_undone(),
                 abandoned: abandoned(),
             };
-            (record(cancelled.into()), Then::End(RunStatus::Cancelled))
+            (record(cancelled.into()), end(RunStatus::Cancelled))
         }
         Conclusion::Broken(error) => (failed(error, &[]), Then::EndAnyway(RunStatus::Failed)),
         Conclusion::Suspended(status) => (None, Then::Suspend(*status)),

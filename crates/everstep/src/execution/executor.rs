@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_engine::{Activation, Append, Message, Then};
-use everstep_machine::{Halt, Obsolete, Replay, Turn};
-use everstep_model::{Body, Entry, Payload, Record, RecordNumber, Timestamp};
+use everstep_machine::{Halt, LeftChild, Obsolete, Replay, Turn, UndoState};
+use everstep_model::{Body, Entry, Failure, Payload, Record, RecordNumber, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
 use super::conclusion::{Conclusion, conclude};
+use super::rollback::Undoing;
 use super::root::RunningRoot;
 use super::shared::{Shared, SharedParts};
 use super::verify::second_look;
@@ -30,6 +31,8 @@ struct InFlight {
     then: Then,
     /// Rows of dropped operations that go with it.
     obsolete: Vec<Obsolete>,
+    /// Children that the code no longer waits for, as its records say.
+    left: Vec<LeftChild>,
 }
 
 /// Whether the executor's task goes on.
@@ -41,10 +44,13 @@ pub(super) enum Next {
 
 pub(crate) struct Executor {
     pub(super) activation: Activation,
-    definition: Arc<Definition>,
+    pub(super) definition: Arc<Definition>,
     pub(super) shared: Arc<Shared>,
     root: Option<RunningRoot>,
     pub(super) returned: Option<Result<Payload>>,
+    /// Why the run fails, whatever its code does.
+    pub(super) broken: Option<Failure>,
+    pub(super) undoing: Undoing,
     pub(super) conclusion: Option<Conclusion>,
     /// Records that happened and are not sent yet.
     pub(super) unsent: Vec<Record>,
@@ -55,7 +61,7 @@ pub(crate) struct Executor {
     pub(super) reading: Option<BoxFuture<'static, Result<Vec<Entry>, StoreError>>>,
     pub(super) read_again: bool,
     suspended: bool,
-    stopping: bool,
+    pub(super) stopping: bool,
     evicted: bool,
     /// Everything folded, kept in development mode for the second look.
     pub(super) history: Option<Vec<Entry>>,
@@ -81,6 +87,8 @@ impl Executor {
             shared: Shared::new(parts, replay),
             root: None,
             returned: None,
+            broken: None,
+            undoing: Undoing::default(),
             conclusion: None,
             unsent: Vec::new(),
             strict: false,
@@ -100,13 +108,14 @@ impl Executor {
             Message::Appended { first, before } => return self.appended(first, before),
             Message::Missed(entries) => {
                 // What was decided in ignorance of these is decided again.
-                self.conclusion = None;
+                if let Some(Conclusion::RollBack(_)) = self.conclusion.take() {
+                    self.shared.state().replay.retract_rollback();
+                }
                 if let Some(in_flight) = self.in_flight.take() {
                     self.unsent.splice(0..0, in_flight.records);
-                    self.shared
-                        .state()
-                        .replay
-                        .put_back_obsolete(in_flight.obsolete);
+                    let mut state = self.shared.state();
+                    state.replay.put_back_obsolete(in_flight.obsolete);
+                    state.replay.put_back_left_children(in_flight.left);
                 }
                 self.extend_foreign(entries);
             }
@@ -149,7 +158,7 @@ impl Executor {
         });
         self.extend(own.collect());
         match in_flight.then {
-            Then::Continue => {
+            Then::Continue | Then::GoOnAs(_) => {
                 // The function begins again, from what the journal holds.
                 if let Some(Conclusion::Retry(_)) = self.conclusion.take() {
                     self.begin_again();
@@ -184,9 +193,15 @@ impl Executor {
                 }
                 Turn::Idle => {
                     self.collect(now);
+                    self.shared.announce_cancellation();
                     break;
                 }
-                Turn::Broken(failure) => self.conclusion = Some(Conclusion::Broken(*failure)),
+                Turn::Broken(failure) => {
+                    self.drop_code();
+                    self.broken = Some(*failure);
+                    self.collect(now);
+                    break;
+                }
                 Turn::Ended(_) => return Next::Exit,
                 Turn::Pausing => break,
                 Turn::Paused => self.conclusion = Some(Conclusion::Paused),
@@ -223,27 +238,29 @@ impl Executor {
     }
 
     /// Takes what the machine wants written.
-    fn collect(&mut self, now: Timestamp) {
+    pub(super) fn collect(&mut self, now: Timestamp) {
         let (bodies, strict) = self.shared.state().replay.take_outgoing();
         self.strict |= strict;
         let records = bodies.into_iter().map(|body| Record { time: now, body });
         self.unsent.extend(records);
     }
 
-    /// Lets steps begin and go on. A step may end at once, so this is repeated until nothing moves.
+    /// Lets steps begin and go on. A step may end at once, so this is repeated until nothing moves. Code that called a step
+    /// and does not poll it holds it up, not the executor.
     fn work_on_steps(&mut self) {
+        let mut offered = Vec::new();
         while self.conclusion.is_none() && self.root.is_some() {
             let mut is_woken = self.root.as_ref().is_some_and(RunningRoot::is_woken);
             if !self.stopping {
                 let state = self.shared.state();
                 let startable = state.replay.startable();
-                let wakers: Vec<_> = startable
-                    .into_iter()
-                    .filter_map(|op| state.waker(op))
-                    .collect();
+                let wakers: Vec<_> = startable.iter().filter_map(|op| state.waker(*op)).collect();
                 drop(state);
-                is_woken |= !wakers.is_empty();
-                wakers.into_iter().for_each(|waker| waker.wake());
+                if startable != offered {
+                    is_woken |= !wakers.is_empty();
+                    wakers.into_iter().for_each(|waker| waker.wake());
+                    offered = startable;
+                }
             }
             if !is_woken {
                 return;
@@ -263,6 +280,7 @@ impl Executor {
         }
         if self.conclusion.is_none() && self.reading.is_none() {
             self.conclusion = self.conclude_if_done();
+            self.work_on_undos(context);
         }
         if let Some(conclusion) = &self.conclusion {
             let now = self.activation.now();
@@ -283,23 +301,22 @@ impl Executor {
     fn conclude_if_done(&mut self) -> Option<Conclusion> {
         let state = self.shared.state();
         if state.replay.is_pausing() {
-            let is_quiet = state.replay.steps_in_flight().is_empty();
+            let is_quiet = state.replay.is_quiet() && self.undoing.is_quiet();
             return is_quiet.then_some(Conclusion::Pause);
         }
         drop(state);
-        if let Some(returned) = &self.returned {
-            let retries = self.shared.defaults().execution_retries;
-            let state = self.shared.state();
-            let conclusion =
-                Conclusion::of_return(returned, &state.replay, retries, self.activation.now());
-            drop(state);
-            return Some(self.look_again(conclusion));
+        if let Some(next) = self.conclude_ending() {
+            return next;
+        }
+        // What must be durable first resolves something.
+        if self.strict {
+            return None;
         }
         let state = self.shared.state();
-        let in_flight = !state.replay.steps_in_flight().is_empty();
-        let is_startable = !state.replay.startable().is_empty();
-        // What must be durable before the code goes on will make it go on.
-        if in_flight || self.strict || (is_startable && !self.stopping) {
+        let undo = state.replay.undo_state();
+        let in_flight = !state.replay.steps_in_flight().is_empty() || undo == UndoState::InFlight;
+        let is_startable = !state.replay.startable().is_empty() || undo == UndoState::Due;
+        if in_flight || (is_startable && !self.stopping) {
             return None;
         }
         if is_startable {
@@ -316,7 +333,7 @@ impl Executor {
     }
 
     /// In development mode: replays everything once more, and parks the run if the code does something else.
-    fn look_again(&mut self, conclusion: Conclusion) -> Conclusion {
+    pub(super) fn look_again(&mut self, conclusion: Conclusion) -> Conclusion {
         let Some(history) = &self.history else {
             return conclusion;
         };
@@ -349,8 +366,11 @@ impl Executor {
         let mut state = self.shared.state();
         let dropped = state.replay.take_obsolete();
         let mut obsolete = dropped.clone();
+        let given_up = state.replay.take_left_children();
+        let mut left = given_up.clone();
         if matches!(then, Then::End(_) | Then::EndAnyway(_)) {
             obsolete.extend(state.replay.remaining_rows());
+            left.extend(state.replay.remaining_children());
         }
         let (seen, inbox_seen) = (state.replay.known(), state.replay.inbox_known());
         drop(state);
@@ -360,6 +380,7 @@ impl Executor {
             closing: closing.clone(),
             then,
             obsolete: dropped,
+            left: given_up,
         });
         let mut records = records;
         records.extend(closing);
@@ -370,6 +391,7 @@ impl Executor {
             inbox_seen,
             progress,
             obsolete,
+            left,
         });
     }
 
@@ -412,6 +434,7 @@ impl Executor {
             root.watch(context);
         }
         self.work_on_steps();
+        self.work_on_undos(context);
         self.decide(context);
         if moved {
             Poll::Ready(Next::GoOn)
@@ -427,7 +450,10 @@ impl Executor {
 
 /// Whether an operation resolves, or comes nearer to it, by this record.
 fn is_progress(record: &Record) -> bool {
-    matches!(record.body, Body::StepCompleted(_) | Body::StepFailed(_))
+    matches!(
+        record.body,
+        Body::StepCompleted(_) | Body::StepFailed(_) | Body::UndoCompleted(_) | Body::UndoFailed(_)
+    )
 }
 
 impl Future for Executor {
@@ -438,6 +464,7 @@ impl Future for Executor {
             match self.poll_once(context) {
                 Poll::Ready(Next::Exit) => {
                     self.drop_code();
+                    self.shared.forget_undos();
                     return Poll::Ready(());
                 }
                 Poll::Ready(Next::GoOn) => {}

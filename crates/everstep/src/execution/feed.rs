@@ -6,6 +6,7 @@ use everstep_machine::Replay;
 use everstep_model::{Body, Entry, RecordNumber};
 
 use super::executor::{Executor, Next};
+use super::rollback::Undoing;
 use super::shared::Shared;
 
 /// Drops from a journal what these records of it say is dropped.
@@ -67,7 +68,10 @@ impl Executor {
     /// Throws the execution away and reads the journal anew.
     pub(super) fn begin_again(&mut self) {
         self.drop_code();
+        self.shared.forget_undos();
         self.returned = None;
+        self.broken = None;
+        self.undoing = Undoing::default();
         self.conclusion = None;
         self.unsent.clear();
         self.strict = false;

@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use everstep_engine::Runtime;
-use everstep_machine::{FailureClass, OpId, Replay, Resolution, StepStart};
+use everstep_machine::{FailureClass, OpId, Replay, Resolution, StepStart, UndoStart};
 use everstep_model::{Failure, Generation, Name, Payload, RunId, limits};
 use rustc_hash::FxHashMap;
 
+use super::cancellation::Cancellation;
+use super::undos::{GivenUndo, Undos};
 use crate::ctx::RunMetadata;
 use crate::declare::Declaration;
 use crate::error::Result;
@@ -18,6 +20,9 @@ use crate::options::Options;
 pub(crate) trait Mocks: Send + Sync {
     /// The result of this attempt, if the test gives one.
     fn result(&self, start: &StepStart) -> Option<Result<Payload>>;
+
+    /// What this attempt to undo a step comes to, if the test says.
+    fn undo_result(&self, start: &UndoStart) -> Option<Result<()>>;
 }
 
 /// Where an execution gets things from.
@@ -34,11 +39,13 @@ pub(crate) struct SharedParts {
 
 pub(crate) struct Shared {
     parts: SharedParts,
+    cancellation: Arc<Cancellation>,
     state: Mutex<State>,
 }
 
 pub(crate) struct State {
     pub(crate) replay: Replay,
+    pub(crate) undos: Undos,
     slots: FxHashMap<OpId, Slot>,
 }
 
@@ -83,8 +90,10 @@ impl Shared {
     pub(crate) fn new(parts: SharedParts, replay: Replay) -> Arc<Self> {
         Arc::new(Self {
             parts,
+            cancellation: Arc::default(),
             state: Mutex::new(State {
                 replay,
+                undos: Undos::default(),
                 slots: FxHashMap::default(),
             }),
         })
@@ -114,8 +123,36 @@ impl Shared {
         self.parts.mocks.as_ref()?.result(start)
     }
 
+    pub(crate) fn mocked_undo(&self, start: &UndoStart) -> Option<Result<()>> {
+        self.parts.mocks.as_ref()?.undo_result(start)
+    }
+
+    /// The code says how to undo the step it has called.
+    pub(crate) fn give_undo(&self, op: OpId, undo: GivenUndo) {
+        let mut state = self.state();
+        if let Some(location) = state.replay.location_of(op).cloned() {
+            state.undos.give(location, undo);
+        }
+    }
+
+    /// Drops all undos. They may own handles to this very run, which would keep each other in memory.
+    pub(crate) fn forget_undos(&self) {
+        let undos = std::mem::take(&mut self.state().undos);
+        drop(undos);
+    }
+
     pub(crate) fn step_context(&self, start: &StepStart) -> StepContext {
-        StepContext::new(start, self.parts.run.clone(), self.parts.generation)
+        let keys_of = self.state().replay.facts().map(|facts| facts.keys_of);
+        let keys_of = keys_of.unwrap_or(self.parts.generation);
+        let run = self.parts.run.clone();
+        StepContext::new(start, run, keys_of, self.cancellation.clone())
+    }
+
+    /// Lets steps in flight hear of the run's cancellation, if there is one.
+    pub(crate) fn announce_cancellation(&self) {
+        if self.state().replay.cancellation().is_some() {
+            self.cancellation.set();
+        }
     }
 
     pub(crate) fn begin_attempt(&self, op: OpId) -> Option<StepStart> {

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use everstep_machine::{Divergence, Halt, Replay, Turn};
-use everstep_model::{Body, Entry, Payload, Record, RecordNumber};
+use everstep_model::{Body, Entry, Payload, Record, RecordNumber, Timestamp};
 
 use super::conclusion::Conclusion;
 use super::root::RunningRoot;
 use super::shared::{Shared, SharedParts};
+use super::undos::Undos;
 use crate::definition::Definition;
 use crate::error::Result;
 
@@ -35,6 +36,29 @@ pub(crate) fn verify(
         .unwrap_or_default();
     let replay = Replay::new(parts.run.clone(), parts.generation, journal).dry();
     let shared = Shared::new(parts, replay);
+    let verified = look(definition, &shared, now);
+    shared.forget_undos();
+    verified
+}
+
+/// The undos that the code gives in a pass of its function, found by replaying the journal of that pass.
+pub(super) fn undos_given(
+    definition: &Definition,
+    parts: SharedParts,
+    journal: Vec<Entry>,
+) -> Undos {
+    let now = journal
+        .last()
+        .map(|entry| entry.record.time)
+        .unwrap_or_default();
+    let replay = Replay::new(parts.run.clone(), parts.generation, journal).dry();
+    let shared = Shared::new(parts, replay);
+    // Code that does not fit any more has given what it could.
+    let _ = look(definition, &shared, now);
+    std::mem::take(&mut shared.state().undos)
+}
+
+fn look(definition: &Definition, shared: &Arc<Shared>, now: Timestamp) -> Result<Verified, Halt> {
     let mut root: Option<RunningRoot> = None;
     let mut returned = None;
     loop {
@@ -67,7 +91,7 @@ pub(crate) fn verify(
             shared.state().replay.returned(error.as_deref());
         }
     }
-    let unrecorded = unrecorded(&shared);
+    let unrecorded = unrecorded(shared);
     shared.state().replay.detach();
     drop(root);
     Ok(Verified {

@@ -3,7 +3,10 @@
 //! Each is called when it is first polled, stays pending until its record comes back from the journal, and is reported
 //! as dropped if the code gives it up before that.
 
+mod branches;
+mod child;
 mod event;
+mod event_forms;
 mod handle;
 mod removed;
 mod repeat;
@@ -11,13 +14,22 @@ mod rpc;
 mod sleep;
 mod step;
 mod step_failure;
+mod switch;
+mod try_scope;
+mod undo;
 
+pub use branches::{Branch, Each, Join, Race, Settled, Won};
+pub use child::{Child, ChildWithin, DetachedChild};
 pub use event::{EventReceived, EventWait, EventWithin, Received};
+pub use event_forms::{AnyEventWait, AnyEventWithin, EventBatch, TryEvent};
 pub use removed::Removed;
 pub use repeat::{Repeat, Until};
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;
 pub use step::{BestEffort, Step, StepContext, TryStep};
 pub(crate) use step_failure::panic_text;
+pub use switch::Switch;
+pub use undo::{Rollback, Undo};
+pub(crate) use undo::{undo_panicked, undo_timed_out};
 
 pub(crate) use step_failure::payload_error_code;

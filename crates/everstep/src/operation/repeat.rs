@@ -118,7 +118,9 @@ where
                 return Err(Error::fatal(format!("loop `{name}` lost its first state")));
             }
         };
-        let ctx = self.ctx.at(Replay::iteration_scope(&place, iteration));
+        let ctx = self
+            .ctx
+            .in_scope(Replay::iteration_scope(&place, iteration));
         let running = Box::pin((self.body)(ctx, state));
         self.stage = Stage::Running(place, iteration, running);
         Ok(())

@@ -16,8 +16,9 @@ use serde::de::DeserializeOwned;
 
 use super::handle::Handle;
 use super::step_failure::{self, RetryHooks};
+use super::undo::{UndoSetup, UndoSlot};
 use crate::error::{Error, Result};
-use crate::execution::Shared;
+use crate::execution::{Cancellation, Shared};
 use crate::options::{Options, Retry, invalid, whole_millis};
 
 /// What a step's work can know about its attempt.
@@ -34,13 +35,30 @@ pub struct StepContext {
     run: RunId,
     generation: everstep_model::Generation,
     location: everstep_model::Location,
+    cancellation: Arc<Cancellation>,
+    undo: UndoSlot,
 }
 
 impl StepContext {
+    /// Whether the run is being cancelled: the sooner the work ends, the sooner the run does.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancellation.is_set()
+    }
+
+    /// Completes when the run is being cancelled.
+    pub async fn cancelled(&self) {
+        self.cancellation.until_set().await;
+    }
+
     /// The key that all attempts of this step share and no other step has: give it to services that deduplicate.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         idempotency_key(&self.run, self.generation, &self.location)
+    }
+
+    pub(super) fn undo_slot(&self) -> &UndoSlot {
+        &self.undo
     }
 }
 
@@ -54,7 +72,9 @@ pub struct Step<F, Fut, T> {
     best_effort: bool,
     sensitive: bool,
     fenced: bool,
+    ephemeral: bool,
     hooks: RetryHooks,
+    undo: UndoSetup,
     work: F,
     attempt: Option<Attempt<Fut>>,
     site: &'static Caller<'static>,
@@ -66,6 +86,7 @@ struct Attempt<Fut> {
     start: StepStart,
     work: Option<Pin<Box<Fut>>>,
     timeout: Option<BoxFuture<'static, ()>>,
+    undo: UndoSlot,
 }
 
 // The work is boxed before it is polled, so nothing in a step is ever pinned in place.
@@ -87,7 +108,9 @@ impl<F, Fut, T> Step<F, Fut, T> {
             best_effort: false,
             sensitive: false,
             fenced: false,
+            ephemeral: false,
             hooks: RetryHooks::default(),
+            undo: UndoSetup::default(),
             work,
             attempt: None,
             site,
@@ -137,10 +160,21 @@ impl<F, Fut, T> Step<F, Fut, T> {
         self
     }
 
+    /// Its result takes effect at once and becomes durable with the run's next commit, so it costs no commit of its own. After a
+    /// crash in between it runs again: for work that may be repeated.
+    pub fn ephemeral(mut self) -> Self {
+        self.ephemeral = true;
+        self
+    }
+
     /// Its result is redacted in every view; the code gets the true value.
     pub fn sensitive(mut self) -> Self {
         self.sensitive = true;
         self
+    }
+
+    pub(super) fn undo_setup(&mut self) -> &mut UndoSetup {
+        &mut self.undo
     }
 
     fn resolve_options(&self) -> Result<StepOptions> {
@@ -152,16 +186,18 @@ impl<F, Fut, T> Step<F, Fut, T> {
         {
             return Err(invalid("a step's timeout must be shorter than 136 years"));
         }
-        Ok(StepOptions {
+        let options = StepOptions {
             retry: options.retry.unwrap_or_default().policy(),
             timeout: options.timeout.map(whole_millis),
             retry_timeouts: options.retry_timeouts.unwrap_or_default(),
             best_effort: self.best_effort,
             sensitive: self.sensitive,
-            ephemeral: false,
+            ephemeral: self.ephemeral,
             fenced: self.fenced,
             undo: UndoMode::None,
-        })
+        };
+        let undo = self.undo.mode(&options)?;
+        Ok(StepOptions { undo, ..options })
     }
 }
 
@@ -185,6 +221,12 @@ where
             let options = options.unwrap_or_else(|| Ok(StepOptions::default()))?;
             Ok(replay.call_step(scope, &name, options, site))
         });
+        if is_new
+            && let Some(op) = self.handle.op()
+            && let Some(undo) = self.undo.take()
+        {
+            self.handle.shared().give_undo(op, undo);
+        }
         if resolved.is_pending() {
             self.work_on(context);
         }
@@ -203,9 +245,12 @@ where
         let ended = attempt.poll(context, &mut self.work, self.handle.shared());
         self.handle.shared().state().replay.restore_calls(calls);
         if let Poll::Ready(ended) = ended
-            && let Some(attempt) = self.attempt.take()
+            && let Some(mut attempt) = self.attempt.take()
         {
-            self.record(&attempt.start, ended);
+            if !attempt.start.options.undo.is_none() {
+                attempt.start.undo = attempt.undo.take();
+            }
+            self.record(attempt.start, ended);
         }
     }
 
@@ -221,10 +266,11 @@ where
             start,
             work: None,
             timeout,
+            undo: UndoSlot::default(),
         })
     }
 
-    fn record(&self, start: &StepStart, ended: Ended<T>) {
+    fn record(&self, start: StepStart, ended: Ended<T>) {
         let Some(op) = self.handle.op() else { return };
         let shared = self.handle.shared();
         let result = match ended {
@@ -236,17 +282,17 @@ where
                 let failure = step_failure::timed_out(&self.name, timeout);
                 return shared.fail_attempt(
                     op,
-                    start,
+                    &self.undo.of_failure(start),
                     failure,
                     everstep_machine::FailureClass::TimedOut,
                 );
             }
         };
         match result {
-            Ok(payload) => shared.complete_attempt(op, start, payload),
+            Ok(payload) => shared.complete_attempt(op, &start, payload),
             Err(error) => {
                 let (failure, class) = self.hooks.classify(error, start.attempt);
-                shared.fail_attempt(op, start, failure, class);
+                shared.fail_attempt(op, &self.undo.of_failure(start), failure, class);
             }
         }
     }
@@ -277,9 +323,13 @@ impl<Fut> Attempt<Fut> {
         {
             return Poll::Ready(Ended::Mocked(mocked));
         }
-        let running = &mut self.work;
+        let (running, undo) = (&mut self.work, &self.undo);
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            let work = running.get_or_insert_with(|| Box::pin(work(shared.step_context(start))));
+            let work = running.get_or_insert_with(|| {
+                let mut context = shared.step_context(start);
+                context.undo = undo.clone();
+                Box::pin(work(context))
+            });
             work.as_mut().poll(context)
         }));
         match polled {
@@ -306,6 +356,7 @@ impl StepContext {
         start: &StepStart,
         run: RunId,
         generation: everstep_model::Generation,
+        cancellation: Arc<Cancellation>,
     ) -> Self {
         Self {
             attempt: start.attempt,
@@ -315,6 +366,8 @@ impl StepContext {
             run,
             generation,
             location: start.location.clone(),
+            cancellation,
+            undo: UndoSlot::default(),
         }
     }
 }

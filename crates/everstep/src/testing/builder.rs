@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::Settings;
+use everstep_engine::{FailureEvent, FailureHook, Settings};
 use everstep_model::InvalidName;
 use everstep_store::{Clock, MemoryStore, Store, StoreError};
 use serde::Serialize;
@@ -55,6 +55,7 @@ pub struct TestEngineBuilder {
     pub(super) settings: Settings,
     pub(super) defaults: Options,
     pub(super) mocks: Arc<MockedSteps>,
+    pub(super) failure_hooks: Vec<FailureHook>,
     seed: u64,
 }
 
@@ -66,6 +67,7 @@ impl TestEngineBuilder {
             settings: quiet(),
             defaults: Options::new(),
             mocks: Arc::default(),
+            failure_hooks: Vec::new(),
             seed: 1,
         }
     }
@@ -101,7 +103,7 @@ impl TestEngineBuilder {
     }
 
     /// Gives the result of a step, named as `charge` or, for one of several, by its place: `charge:1`. Several mocks of
-    /// one step follow each other; see [`Mock::times`].
+    /// one step follow each other; see [`Mock::times`]. `rollback:charge` is what undoes `charge`.
     pub fn mock_step(self, step: &str, mock: Mock) -> Self {
         self.mocks.add(step.to_owned(), mock);
         self
@@ -110,6 +112,12 @@ impl TestEngineBuilder {
     /// Defaults of all steps and runs.
     pub fn defaults(mut self, defaults: Options) -> Self {
         self.defaults = defaults;
+        self
+    }
+
+    /// Calls this for every failure, as [`crate::EngineBuilder::on_failure`] does.
+    pub fn on_failure(mut self, hook: impl Fn(&FailureEvent) + Send + Sync + 'static) -> Self {
+        self.failure_hooks.push(Arc::new(hook));
         self
     }
 

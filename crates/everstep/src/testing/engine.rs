@@ -55,6 +55,7 @@ impl TestEngine {
             .defaults(setup.defaults)
             .definitions(setup.definitions.clone())
             .mocks(setup.mocks.clone())
+            .failure_hooks(setup.failure_hooks.clone())
             .start();
         match opened.await {
             Ok(engine) => Self {
@@ -84,6 +85,12 @@ impl TestEngine {
     #[must_use]
     pub fn calls(&self, step: &str) -> u32 {
         self.setup.mocks.calls(step)
+    }
+
+    /// How many commits the engine has made since it was last started.
+    #[must_use]
+    pub fn commits(&self) -> u64 {
+        self.plug.commits()
     }
 
     /// Crashes and starts again: every task is dropped where it stands, nothing but the store is left, and a new engine

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use everstep_machine::StepStart;
+use everstep_machine::{StepStart, UndoStart};
 use everstep_model::{Failure, Payload};
 use serde::Serialize;
 
@@ -114,5 +114,16 @@ impl Mocks for MockedSteps {
             *state.calls.entry(key.to_owned()).or_default() += 1;
         }
         state.next(&place).or_else(|| state.next(name))
+    }
+
+    fn undo_result(&self, start: &UndoStart) -> Option<Result<()>> {
+        let place = format!("rollback:{}", start.location);
+        let name = format!("rollback:{}", start.location.name);
+        let mut state = self.state();
+        for key in [&place, &name] {
+            *state.calls.entry(key.clone()).or_default() += 1;
+        }
+        let mocked = state.next(&place).or_else(|| state.next(&name));
+        mocked.map(|result| result.map(drop))
     }
 }

@@ -1,16 +1,18 @@
 //! A store that can be unplugged: what a crashed process still tries to read or write fails, as if it were gone.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, Outcome, Page, ReadRequest,
-    ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 /// A store in the hands of one process.
 pub(super) struct Plug {
     description: Description,
+    commits: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -31,11 +33,17 @@ impl Plug {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         Self {
             description: store.describe(),
+            commits: AtomicU64::new(0),
             state: Mutex::new(State {
                 store: Some(store),
                 nodes: Vec::new(),
             }),
         }
+    }
+
+    /// How many commits its process has sent.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Acquire)
     }
 
     /// Takes the store from its process, and gives up the leases that would have died with it.
@@ -81,14 +89,22 @@ macro_rules! pass_on {
 
 impl Store for Plug {
     pass_on! {
-        commit(batch: Vec<Commit>) -> Vec<Outcome>;
         head(stream: StreamRef) -> Option<Head>;
         read(request: ReadRequest) -> Option<Page>;
         list(query: ListQuery) -> ListPage;
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
+        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
         row(key: RowKey) -> Option<Row>;
         retire(node: NodeId) -> ();
+    }
+
+    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+        Box::pin(async move {
+            let store = self.store()?;
+            self.commits.fetch_add(batch.len() as u64, Ordering::AcqRel);
+            store.commit(batch).await
+        })
     }
 
     fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {

@@ -205,16 +205,17 @@ fn check_records(journal: &[Entry]) {
                 assert!(completed.insert(done.location.clone()), "completed twice")
             }
             Body::WaitCompleted(done) => {
-                let taken = done.events[0].0;
-                let sent = journal.iter().find(|entry| entry.number.0 == taken);
-                let Some(Body::Event(event)) = sent.map(|entry| &entry.record.body) else {
-                    panic!("record {taken} is no event");
-                };
-                let before = last_taken.insert(event.name.clone(), taken);
-                assert!(
-                    before.is_none_or(|before| before < taken),
-                    "events were taken out of order"
-                );
+                for taken in &done.events {
+                    let sent = journal.iter().find(|entry| entry.number == *taken);
+                    let Some(Body::Event(event)) = sent.map(|entry| &entry.record.body) else {
+                        panic!("record {taken} is no event");
+                    };
+                    let before = last_taken.insert(event.name.clone(), taken.0);
+                    assert!(
+                        before.is_none_or(|before| before < taken.0),
+                        "events were taken out of order"
+                    );
+                }
             }
             _ => {}
         }

@@ -152,3 +152,25 @@ fn a_random_number_drawn_inside_a_step_is_an_error_that_says_so() {
         |failure| assert!(failure.message.contains("random number"), "{failure}"),
     );
 }
+
+#[test]
+fn a_step_that_was_called_and_is_not_polled_waits_without_holding_up_the_run() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let mut step = std::pin::pin!(ctx.step("held", || ok(1_u32)));
+                std::future::poll_fn(|context| {
+                    assert!(step.as_mut().poll(context).is_pending());
+                    std::task::Poll::Ready(())
+                })
+                .await;
+                ctx.sleep("nap", hours(1)).await?;
+                step.await
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        assert_eq!(output::<u32>(&run).await, 1);
+    });
+}

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use everstep::{AnyEvent, Ctx, Error, Event, Result, Retry, Rpc, Timestamp, millis};
+use everstep::{AnyEvent, Ctx, Error, Event, OneOf2, Result, Retry, Rpc, Timestamp, millis};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,36 @@ pub(crate) enum Op {
         takes_ms: u16,
         event: u8,
     },
+    /// A step whose result takes effect before it is durable.
+    Ephemeral {
+        name: u8,
+        takes_ms: u16,
+    },
+    /// Whichever event comes first.
+    AnyEvent {
+        timeout_ms: u16,
+    },
+    /// Up to so many events at once.
+    Batch {
+        max: u8,
+        timeout_ms: u16,
+    },
+    /// An event, if one is there.
+    TryEvent,
+    /// Named branches, so many at once.
+    Branches {
+        at_once: u8,
+        branches: Vec<Vec<Op>>,
+    },
+    /// Named branches of which the first counts.
+    Race(Vec<Vec<Op>>),
+    /// One of several branches.
+    Switch {
+        value: u8,
+        cases: Vec<Vec<Op>>,
+    },
+    /// A part whose failure is data.
+    TryScope(Vec<Op>),
 }
 
 /// What happens from outside, and when.
@@ -104,6 +134,23 @@ fn simple() -> impl Strategy<Value = Op> {
         1 => (0u8..2).prop_map(|change| Op::Version { change }),
         1 => (0u8..3, 0u16..40, 0u8..2)
             .prop_map(|(name, takes_ms, event)| Op::Either { name, takes_ms, event }),
+        2 => (0u8..3, 0u16..20).prop_map(|(name, takes_ms)| Op::Ephemeral { name, takes_ms }),
+        1 => (1u16..80).prop_map(|timeout_ms| Op::AnyEvent { timeout_ms }),
+        1 => (1u8..4, 1u16..80).prop_map(|(max, timeout_ms)| Op::Batch { max, timeout_ms }),
+        1 => Just(Op::TryEvent),
+    ]
+}
+
+/// Operations made of sequences of operations.
+fn composed(sequence: BoxedStrategy<Vec<Op>>) -> impl Strategy<Value = Op> {
+    let sequences = proptest::collection::vec(sequence.clone(), 1..4);
+    prop_oneof![
+        2 => sequences.clone().prop_map(Op::Join),
+        2 => (1u8..4, sequences.clone())
+            .prop_map(|(at_once, branches)| Op::Branches { at_once, branches }),
+        2 => sequences.clone().prop_map(Op::Race),
+        1 => (0u8..4, sequences).prop_map(|(value, cases)| Op::Switch { value, cases }),
+        1 => sequence.prop_map(Op::TryScope),
     ]
 }
 
@@ -118,14 +165,13 @@ fn repeated(body: impl Strategy<Value = Op>) -> impl Strategy<Value = Op> {
 }
 
 pub(crate) fn program() -> impl Strategy<Value = Vec<Op>> {
-    let sequence = proptest::collection::vec(simple(), 0..4);
-    let inner_join = proptest::collection::vec(sequence, 1..4).prop_map(Op::Join);
+    let sequence = proptest::collection::vec(simple(), 0..4).boxed();
     let inner_loop = repeated(simple());
-    let op = prop_oneof![3 => simple(), 1 => inner_join, 1 => inner_loop].boxed();
-    let branch = proptest::collection::vec(op.clone(), 0..4);
-    let join = proptest::collection::vec(branch, 1..4).prop_map(Op::Join);
+    let op = prop_oneof![3 => simple(), 1 => composed(sequence), 1 => inner_loop].boxed();
+    let inner = proptest::collection::vec(op.clone(), 0..4).boxed();
     let outer_loop = repeated(op);
-    proptest::collection::vec(prop_oneof![3 => simple(), 2 => join, 1 => outer_loop], 1..6)
+    let op = prop_oneof![3 => simple(), 2 => composed(inner), 1 => outer_loop];
+    proptest::collection::vec(op, 1..6)
 }
 
 pub(crate) fn happenings(crashes: bool) -> impl Strategy<Value = Vec<(u16, Happening)>> {
@@ -360,6 +406,72 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
                 event = wait(ctx, *event, 500) => event?,
             }
         }
+        Op::Ephemeral { name, takes_ms } => {
+            ctx.step(&format!("s{name}"), || work(trace, place, *takes_ms, 0))
+                .ephemeral()
+                .await?
+        }
+        Op::AnyEvent { timeout_ms } => {
+            let timeout = millis(u64::from(*timeout_ms));
+            match ctx.any_event::<(Zero, One)>().timeout(timeout).await? {
+                Some(OneOf2::A(Zero(n))) => format!("zero {n}"),
+                Some(OneOf2::B(One(n))) => format!("one {n}"),
+                None => "no event".to_owned(),
+            }
+        }
+        Op::Batch { max, timeout_ms } => {
+            let timeout = millis(u64::from(*timeout_ms));
+            let batch = ctx.events::<Zero>(u32::from(*max)).timeout(timeout).await?;
+            format!("{:?}", batch.iter().map(|zero| zero.0).collect::<Vec<_>>())
+        }
+        Op::TryEvent => format!("{:?}", ctx.try_event::<One>().await?.map(|one| one.0)),
+        Op::Branches { .. } | Op::Race(_) | Op::Switch { .. } | Op::TryScope(_) => {
+            run_composed(ctx, op, trace, place).await?
+        }
+    })
+}
+
+/// Runs an operation whose parts have scopes of their own.
+fn run_composed<'a>(
+    ctx: &'a Ctx<AnyEvent>,
+    op: &'a Op,
+    trace: &'a Trace,
+    place: &'a str,
+) -> std::pin::Pin<Box<dyn Future<Output = Result<String>> + Send + 'a>> {
+    let part = move |ctx: Ctx, index: usize, ops: &'a [Op]| async move {
+        run_sequence(&ctx, ops, trace, format!("{place}/{index}")).await?;
+        Ok(index)
+    };
+    Box::pin(async move {
+        Ok(match op {
+            Op::Branches { at_once, branches } => {
+                let items = branches.iter().enumerate();
+                let each = ctx.for_each("b", items, move |ctx, (index, ops)| part(ctx, index, ops));
+                format!("{:?}", each.concurrency(usize::from(*at_once)).await?)
+            }
+            Op::Race(branches) => {
+                let items = branches.iter().enumerate();
+                let race = ctx.race("r").branches(
+                    items,
+                    |(index, _)| format!("b{index}"),
+                    move |ctx, (index, ops)| part(ctx, index, ops),
+                );
+                race.await?.winner
+            }
+            Op::Switch { value, cases } => {
+                let mut switch = ctx.switch("s", value.to_string());
+                for (index, ops) in cases.iter().enumerate() {
+                    switch = switch.case(&index.to_string(), move |ctx| part(ctx, index, ops));
+                }
+                let chosen = switch.default(|_| async { Ok(usize::MAX) }).await?;
+                format!("case {chosen}")
+            }
+            Op::TryScope(ops) => {
+                let tried = ctx.try_scope("t", move |ctx| part(ctx, 0, ops)).await?;
+                format!("{:?}", tried.map_err(|error| error.to_string()))
+            }
+            _ => unreachable!("simple operations have no parts"),
+        })
     })
 }
 

@@ -1,90 +1,18 @@
 //! A store that fails: nobody waits for ever, runs go on when it works again, and the engine can always be ended.
 
-use std::sync::{Arc, Mutex};
+mod damaged_runs;
+mod failing;
+mod lost_answers;
+
+use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{Ctx, Engine, ErrorCode, hours, millis, minutes, secs};
-use everstep_model::{NodeId, StreamNumber};
-use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, MemoryStore, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
-};
+use everstep_store::{MemoryStore, StoreError};
 use futures_util::future::join;
 
 use crate::support::{Ping, Seen, json, ok, output, ping};
-
-/// A store that does what another does, until it is told to fail.
-struct Failing<S> {
-    inner: S,
-    commits: Mutex<Option<StoreError>>,
-    reads: Mutex<Option<StoreError>>,
-}
-
-impl<S: Store> Failing<S> {
-    fn new(inner: S) -> Arc<Self> {
-        Arc::new(Self {
-            inner,
-            commits: Mutex::default(),
-            reads: Mutex::default(),
-        })
-    }
-
-    fn fail_commits(&self, error: Option<StoreError>) {
-        *self.commits.lock().unwrap() = error;
-    }
-
-    fn fail_reads(&self, error: Option<StoreError>) {
-        *self.reads.lock().unwrap() = error;
-    }
-}
-
-macro_rules! pass_on {
-    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty, failing by $errors:ident;)*) => {
-        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
-            match self.$errors.lock().unwrap().clone() {
-                Some(error) => Box::pin(std::future::ready(Err(error))),
-                None => self.inner.$method($($argument),*),
-            }
-        })*
-    };
-}
-
-impl<S: Store> Store for Failing<S> {
-    pass_on! {
-        commit(batch: Vec<Commit>) -> Vec<Outcome>, failing by commits;
-        read(request: ReadRequest) -> Option<Page>, failing by reads;
-        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>, failing by reads;
-    }
-
-    fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {
-        self.inner.head(stream)
-    }
-
-    fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
-        self.inner.list(query)
-    }
-
-    fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
-        self.inner.timers(query)
-    }
-
-    fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {
-        self.inner.row(key)
-    }
-
-    /// The node looks alive all the time.
-    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.renew(lease)
-    }
-
-    fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.retire(node)
-    }
-
-    fn describe(&self) -> Description {
-        self.inner.describe()
-    }
-}
+use failing::Failing;
 
 fn unavailable() -> Option<StoreError> {
     Some(StoreError::Unavailable {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use everstep::testing::{TestEngine, TestEngineBuilder, VirtualRuntime, virtual_time};
 use everstep::{Error, Event, Failure, Payload, Result, RunHandle, Timestamp, WaitError};
-use everstep_store::{MemoryStore, Store, TimerQuery, TimerRow};
+use everstep_store::{MemoryStore, OutboxRow, Store, TimerQuery, TimerRow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,25 @@ impl TestStore {
     pub(crate) async fn timers_left(&self, test: TestEngine) -> Vec<TimerRow> {
         test.shutdown().await;
         drop(test);
-        let store: Arc<dyn Store> = match self {
+        let store = self.open();
+        let everything = TimerQuery {
+            until: Timestamp::from_millis(u64::MAX),
+            after: None,
+            limit: usize::MAX,
+        };
+        store.timers(everything).await.unwrap()
+    }
+
+    /// The effects on other runs left in the store after the engine has ended.
+    pub(crate) async fn outbox_left(&self, test: TestEngine) -> Vec<OutboxRow> {
+        test.shutdown().await;
+        drop(test);
+        self.open().outbox(None, usize::MAX).await.unwrap()
+    }
+
+    /// The store itself, which no engine has open.
+    pub(crate) fn open(&self) -> Arc<dyn Store> {
+        match self {
             Self::Memory(store) => Arc::new(store.clone()),
             #[cfg(feature = "embedded")]
             Self::Directory(directory, clock) => {
@@ -37,13 +55,7 @@ impl TestStore {
                     everstep_store_embedded::EmbeddedStore::open(directory.path(), clock.clone());
                 Arc::new(store.unwrap())
             }
-        };
-        let everything = TimerQuery {
-            until: Timestamp::from_millis(u64::MAX),
-            after: None,
-            limit: usize::MAX,
-        };
-        store.timers(everything).await.unwrap()
+        }
     }
 }
 
@@ -82,7 +94,7 @@ pub(crate) async fn start(test: &TestEngine) -> RunHandle {
 }
 
 /// Starts run `r` of workflow `w`.
-pub(crate) async fn start_with(test: &TestEngine, input: &impl Serialize) -> RunHandle {
+pub(crate) async fn start_with(test: &TestEngine, input: &(impl Serialize + ?Sized)) -> RunHandle {
     test.start_by_name("w", json(input)).id("r").await.unwrap()
 }
 

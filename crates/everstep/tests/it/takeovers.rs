@@ -41,9 +41,10 @@ fn after_ten_takeovers_without_progress_a_run_is_paused_until_it_is_resumed() {
         ping(&run, 1).await;
         test.advance(secs(60)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Paused);
-        assert!(run.resume().await.unwrap());
+        assert!(run.resume().await.unwrap().changed());
         assert_eq!(output::<u32>(&run).await, 7);
-        assert!(!run.resume().await.unwrap(), "it is not paused any more");
+        let again = run.resume().await.unwrap();
+        assert!(!again.changed(), "it is not paused any more");
     });
 }
 

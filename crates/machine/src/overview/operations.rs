@@ -42,6 +42,12 @@ impl Overview {
         self.ending.is_none()
     }
 
+    /// Whether an operation that is no step stands here.
+    pub(super) fn is_other_than_a_step(&self, location: &Location) -> bool {
+        let place = self.places.get(location);
+        place.is_some_and(|place| place.kind == Kind::Other)
+    }
+
     /// Closes whatever is open for which `is_over` holds; steps are not asked.
     pub(super) fn close_where(&mut self, is_over: impl Fn(&Location) -> bool) {
         self.waits.retain(|wait| !is_over(&wait.location));

@@ -63,7 +63,7 @@ pub(crate) fn any_open_journal() -> impl Strategy<Value = Journal> {
     bodies.prop_map(|bodies| Journal::created().with_all(bodies))
 }
 
-fn any_open_body() -> impl Strategy<Value = Body> {
+pub(crate) fn any_open_body() -> impl Strategy<Value = Body> {
     any_body().prop_filter("does not end the run", |body| body.terminal().is_none())
 }
 

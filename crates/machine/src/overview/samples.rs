@@ -101,7 +101,7 @@ pub(crate) fn completed_step(location: &str, attempt: u32, result: &str) -> Step
         result: json(result),
         undo: None,
         sensitive: false,
-        folded: None,
+        early: None,
     }
 }
 
@@ -114,6 +114,7 @@ pub(crate) fn failed_step(location: &str, attempt: u32, outcome: FailureOutcome)
         outcome,
         retry_at: (outcome == FailureOutcome::Retrying).then(|| time(100)),
         undo: None,
+        retries_left: None,
     }
 }
 
@@ -216,6 +217,7 @@ pub(crate) fn child_finished(location: &str) -> ChildFinished {
     ChildFinished {
         location: at(location),
         outcome: ChildOutcome::Completed(Payload::null()),
+        run: None,
     }
 }
 

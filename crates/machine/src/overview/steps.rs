@@ -47,6 +47,8 @@ impl Overview {
     }
 
     pub(super) fn step_abandoned(&mut self, at: Stamp, record: &StepAbandoned) {
+        // A child that the run no longer waits for is left by the same record.
+        self.close_child(&record.location);
         self.change_step(at, &record.location, |step| step.abandon(at.time));
     }
 

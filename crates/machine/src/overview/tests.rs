@@ -625,7 +625,7 @@ fn a_failed_undo_is_retried_when_its_own_timer_fires() {
     let after = |place, due| {
         journal
             .clone()
-            .with(fired(TimerPurpose::Retry, Some(place), due))
+            .with(fired(TimerPurpose::Undo, Some(place), due))
             .overview()
     };
     for waits in [

@@ -1,6 +1,6 @@
 //! What an [`Overview`](super::Overview) shows of each operation, and of what holds the whole run.
 
-use everstep_model::record::{CancelRequested, ForcedFailure, PauseRequested};
+use everstep_model::record::{CancelRequested, ForcedFailure, ParentClose, PauseRequested};
 use everstep_model::{
     Failure, Location, Name, Payload, RecordNumber, RpcId, RunId, StepStatus, Timestamp,
 };
@@ -56,6 +56,8 @@ pub struct WaitView {
     pub since: Timestamp,
     /// When it gives up.
     pub deadline: Option<Timestamp>,
+    /// The most events it takes at once.
+    pub batch: u32,
 }
 
 /// An open sleep.
@@ -97,6 +99,10 @@ pub struct ChildView {
     pub workflow: Name,
     /// When it was started.
     pub since: Timestamp,
+    /// When the run stops waiting for it.
+    pub deadline: Option<Timestamp>,
+    /// What becomes of it when the run ends first.
+    pub on_close: ParentClose,
 }
 
 /// An event that no wait has taken.

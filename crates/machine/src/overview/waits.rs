@@ -23,6 +23,7 @@ impl Overview {
                 names: record.names.clone(),
                 since: at.time,
                 deadline: record.deadline,
+                batch: record.batch,
             });
         }
     }
@@ -55,18 +56,34 @@ impl Overview {
     }
 
     pub(super) fn child_started(&mut self, at: Stamp, record: &ChildStarted) {
-        if self.opens(at, &record.location) && !record.detached {
+        // A later pass of the function may start a child anew where an earlier one gave it up.
+        let is_again = self.execution_attempt > 1 && self.ending.is_none();
+        let is_open = |child: &ChildView| child.location == record.location;
+        let opens = self.opens(at, &record.location)
+            || (is_again
+                && self.is_other_than_a_step(&record.location)
+                && !self.children.iter().any(is_open));
+        if opens && !record.detached {
             self.children.push(ChildView {
                 location: record.location.clone(),
                 run: record.run.clone(),
                 workflow: record.workflow.clone(),
                 since: at.time,
+                deadline: record.deadline,
+                on_close: record.on_close,
             });
         }
     }
 
     pub(super) fn child_finished(&mut self, record: &ChildFinished) {
-        self.children
-            .retain(|child| child.location != record.location);
+        let is_it = |child: &ChildView| {
+            child.location == record.location
+                && record.run.as_ref().is_none_or(|run| *run == child.run)
+        };
+        self.children.retain(|child| !is_it(child));
+    }
+
+    pub(super) fn close_child(&mut self, location: &Location) {
+        self.children.retain(|child| child.location != *location);
     }
 }

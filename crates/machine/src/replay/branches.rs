@@ -30,12 +30,22 @@ impl Replay {
         Some(location)
     }
 
+    /// Takes the place of a scope that is nothing but one.
+    pub fn open_scope(&mut self, scope: &Scope, name: &Name, site: CallSite) -> Option<Location> {
+        self.call(scope, name, "scope", site)
+    }
+
+    /// The scope inside an operation.
+    #[must_use]
+    pub fn scope_of(owner: &Location) -> Scope {
+        let own = Segment::Named(owner.name.clone(), owner.counter);
+        owner.scope.child(own)
+    }
+
     /// The scope of a branch.
     #[must_use]
     pub fn branch_scope(owner: &Location, branch: &Name) -> Scope {
-        let own = Segment::Named(owner.name.clone(), owner.counter);
-        let branch = Segment::Named(branch.clone(), 0);
-        owner.scope.child(own).child(branch)
+        Self::scope_of(owner).child(Segment::Named(branch.clone(), 0))
     }
 
     /// A branch returned.

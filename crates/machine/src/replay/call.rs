@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use everstep_model::record::{
-    Emitted, Note, RowOperation, RpcRequested, Sleeping, StateChanged, StepStarted, VersionChosen,
-    Waiting,
+    Emitted, Note, Replied, RowOperation, RpcRequested, Sleeping, StateChanged, StepStarted,
+    VersionChosen, Waiting,
 };
 use everstep_model::{
-    Body, InvalidName, Location, Name, Payload, RpcId, Scope, Seed, StepOptions, Timestamp,
+    Body, InvalidName, Location, Name, Payload, RecordNumber, RpcId, Scope, Seed, StepOptions,
+    Timestamp,
 };
 
 use super::divergence::{CallSite, Divergence, Halt};
@@ -245,6 +246,28 @@ impl Replay {
         });
     }
 
+    /// Answers an event whose sender waits. False if it was answered before.
+    pub fn reply(
+        &mut self,
+        scope: &Scope,
+        event: RecordNumber,
+        payload: Payload,
+        site: CallSite,
+    ) -> bool {
+        if !self.replied.insert(event) {
+            return false;
+        }
+        self.write(scope, "__reply", site, |location| {
+            Replied {
+                location,
+                event,
+                payload,
+            }
+            .into()
+        });
+        true
+    }
+
     /// Decides which version of a change this run follows, once per scope.
     pub fn version(&mut self, scope: &Scope, change: &Name, latest: u32, site: CallSite) -> u32 {
         if let Some(version) = self.scopes.version(scope, change) {
@@ -339,7 +362,7 @@ impl Replay {
         self.names.user(text)
     }
 
-    fn write(
+    pub(super) fn write(
         &mut self,
         scope: &Scope,
         name: &str,
@@ -433,6 +456,7 @@ impl Replay {
             Remembered::Version(_) => "version_chosen",
             Remembered::Won(_) => "race_won",
             Remembered::Chosen(_) => "switch_chosen",
+            Remembered::Child(_) => "child_started",
         };
         self.halt(Halt::Diverged(Box::new(Divergence {
             record: None,

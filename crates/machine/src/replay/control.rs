@@ -7,8 +7,8 @@
 use everstep_model::record::{CancelRequested, FailureOutcome, ForcedFailure, StepFailed};
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload};
 
+use super::Replay;
 use super::operation::{Kind, OpId, Resolution, StepFailure, StepPhase};
-use super::{Phase, Replay};
 
 /// Whether the fold stands still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,18 @@ impl Replay {
     #[must_use]
     pub fn is_pausing(&self) -> bool {
         self.pause == Pause::Asked && !self.pause_ends_ahead() && !self.rests_ahead()
+    }
+
+    /// Whether no attempt is under way here. Results that are not folded yet are results all the same, and a step that is
+    /// only announced has not begun.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        let running =
+            |kind: &Kind| matches!(kind, Kind::Step(step) if step.phase == StepPhase::Running);
+        !self
+            .operations
+            .iter()
+            .any(|(_, operation)| running(&operation.kind))
     }
 
     /// Whether the run was cancelled and its code does not come to an end.
@@ -68,7 +80,7 @@ impl Replay {
 
     /// The first cancellation counts.
     pub(super) fn fold_cancel_requested(&mut self, record: CancelRequested) {
-        if self.cancel.is_some() {
+        if self.cancel.is_some() || self.ending_is_decided() {
             return;
         }
         self.cancel = Some(record);
@@ -135,6 +147,7 @@ impl Replay {
             outcome: FailureOutcome::Cancelled,
             retry_at: None,
             undo: None,
+            retries_left: None,
         };
         self.outgoing.push(failed.into());
         self.strict = true;
@@ -151,7 +164,7 @@ impl Replay {
     /// An operator made an unresolved operation, or the whole run, fail.
     pub(super) fn fold_forced_failure(&mut self, record: ForcedFailure) {
         let Some(location) = record.location else {
-            self.phase = Phase::Broken(Box::new(record.error));
+            self.break_off(record.error);
             return;
         };
         let Some((op, operation)) = self.operations.at(&location) else {
@@ -179,6 +192,7 @@ impl Replay {
         if let Some(operation) = self.operations.get(op) {
             self.obsolete.extend(operation.rows());
             self.mailbox.forget(op);
+            self.give_up_child(op);
         }
     }
 }

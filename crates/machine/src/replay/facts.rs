@@ -24,6 +24,8 @@ pub struct RunFacts {
     pub deadline: Option<Timestamp>,
     /// How often the whole function may be retried, where the start says so itself.
     pub execution_retries: Option<u32>,
+    /// The life whose idempotency keys its steps have: an earlier one where it goes on with what that began.
+    pub keys_of: Generation,
     pub(super) seed: Seed,
 }
 
@@ -34,9 +36,11 @@ impl RunFacts {
         created: &Created,
         created_at: Timestamp,
     ) -> Self {
+        let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
         Self {
             id,
             generation,
+            keys_of: inherited.unwrap_or(generation),
             workflow: created.workflow.clone(),
             version: created.version,
             input: created.input.clone(),

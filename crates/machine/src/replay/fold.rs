@@ -39,6 +39,7 @@ impl Replay {
                 Body::ExecutionRetried(retried) => self.pass = retried.attempt + 1,
                 _ => {}
             }
+            self.rollback.log.learn(&entry.record.body);
             self.learn(&entry);
         }
         self.loops.kept.begin_pass();
@@ -52,6 +53,7 @@ impl Replay {
             return false;
         }
         self.count_folded(&entry);
+        self.note_done(&entry.record.body);
         if script::is_scripted(&entry.record.body) {
             if let Err(divergence) = self.script.reach(entry.number) {
                 self.halt(Halt::Diverged(divergence));
@@ -66,7 +68,11 @@ impl Replay {
                 self.fold_running(entry);
                 false
             }
-            Phase::Ended(_) | Phase::Broken(_) => false,
+            Phase::Broken(_) => {
+                self.fold_broken(entry);
+                false
+            }
+            Phase::Ended(_) => false,
         }
     }
 
@@ -74,7 +80,9 @@ impl Replay {
     fn fold_scripted(&mut self, body: &Body) {
         match body {
             Body::StepStarted(record) => self.fold_step_started(record),
-            Body::RaceWon(record) => self.fold_race_won(&record.location),
+            Body::RaceWon(record) if self.phase == Phase::Running => {
+                self.fold_race_won(&record.location);
+            }
             Body::LoopAdvanced(record) => self.fold_loop_advanced(record),
             Body::Removed(record) => self.fold_removed(record),
             _ => {}
@@ -108,7 +116,7 @@ impl Replay {
                 true
             }
             Body::DeadlinePassed(passed) => {
-                self.phase = Phase::Broken(Box::new(too_late(passed.deadline)));
+                self.break_off(too_late(passed.deadline));
                 false
             }
             Body::ForcedFailure(record) => {
@@ -148,9 +156,7 @@ impl Replay {
             Body::TimerFired(record) => self.fold_timer_fired(&record),
             Body::Event(record) => self.fold_event(record, entry.number, time),
             Body::RpcAnswered(record) => self.fold_rpc_answered(record),
-            Body::DeadlinePassed(record) => {
-                self.phase = Phase::Broken(Box::new(too_late(record.deadline)));
-            }
+            Body::DeadlinePassed(record) => self.break_off(too_late(record.deadline)),
             Body::PauseRequested(_) => self.pause = Pause::Asked,
             Body::Paused(_) => self.pause = Pause::Parked,
             // `turn` has looked ahead for these before it folded on.
@@ -170,10 +176,10 @@ impl Replay {
             Body::StepEdited(record) => self.fold_step_settled(&record.location, record.result),
             Body::ForcedFailure(record) => self.fold_forced_failure(record),
             Body::ChildFinished(record) => self.fold_child_finished(record),
-            Body::UndoStarted(record) => self.fold_undo_started(&record),
-            Body::UndoCompleted(record) => self.fold_undo_completed(&record),
-            Body::UndoFailed(record) => self.fold_undo_failed(record),
-            Body::UndoSkipped(record) => self.fold_undo_skipped(&record),
+            body @ (Body::UndoStarted(_)
+            | Body::UndoCompleted(_)
+            | Body::UndoFailed(_)
+            | Body::UndoSkipped(_)) => self.fold_undo(&body),
             // Scripted records do not come here: `fold` has compared them.
             Body::StepAbandoned(_)
             | Body::Sleeping(_)
@@ -273,7 +279,7 @@ impl Replay {
             }
             (TimerPurpose::Rpc, Kind::Rpc { .. }) => self.end_rpc(op, None),
             (TimerPurpose::Child, Kind::Child(_)) => {
-                self.pending.push_back((op, Resolution::Child(None)));
+                self.fold_child_timed_out(op, record.due);
             }
             // A timer of something that is over, or of the run itself.
             (

@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 
+use everstep_model::record::ChildFinished;
 use everstep_model::{Body, Location, Name, Payload, RecordNumber, Timestamp};
 
+use super::children::KnownChild;
 use super::mailbox::Mailbox;
 use super::operation::{EventTaken, Resolution};
 
@@ -31,6 +33,8 @@ pub(super) enum Remembered {
     Won(Name),
     /// A switch had chosen.
     Chosen(Name),
+    /// A child was started.
+    Child(Box<KnownChild>),
 }
 
 #[derive(Debug, Default)]
@@ -106,7 +110,19 @@ impl Memo {
             Body::VersionChosen(r) => self.put(&r.location, Remembered::Version(r.version)),
             Body::RaceWon(r) => self.put(&r.location, Remembered::Won(r.winner.clone())),
             Body::SwitchChosen(r) => self.put(&r.location, Remembered::Chosen(r.branch.clone())),
-            Body::Note(_) | Body::StateChanged(_) | Body::Emitted(_) | Body::Removed(_) => {
+            Body::ChildStarted(r) => {
+                let known = Remembered::Child(Box::new(KnownChild::new(r)));
+                self.put(&r.location, known);
+            }
+            Body::ChildFinished(r) => self.child_finished(r),
+            Body::StepAbandoned(r) => self.child_left(&r.location),
+            Body::Note(_)
+            | Body::StateChanged(_)
+            | Body::Emitted(_)
+            | Body::Replied(_)
+            | Body::NoReturn(_)
+            | Body::Sent(_)
+            | Body::Removed(_) => {
                 if let Some(location) = body.location() {
                     self.put(location, Remembered::Written(body.type_name()));
                 }
@@ -145,8 +161,32 @@ impl Memo {
             Some(Remembered::Asked(_)) => {
                 Remembered::Resolved("rpc_requested", Resolution::Answer(None))
             }
+            Some(Remembered::Child(known)) if !known.left => {
+                Remembered::Resolved("child_started", known.resolution(location, None))
+            }
             _ => return,
         };
         self.put(location, resolved);
+    }
+
+    fn child_finished(&mut self, record: &ChildFinished) {
+        let Some(Remembered::Child(known)) = self.0.get_mut(&record.location) else {
+            return;
+        };
+        if !known.is_finished_by(record) {
+            return;
+        }
+        if known.left {
+            known.outcome = Some(record.outcome.clone());
+        } else {
+            let end = known.resolution(&record.location, Some(record.outcome.clone()));
+            self.put(&record.location, Remembered::Resolved("child_started", end));
+        }
+    }
+
+    fn child_left(&mut self, location: &Location) {
+        if let Some(Remembered::Child(known)) = self.0.get_mut(location) {
+            known.left = true;
+        }
     }
 }

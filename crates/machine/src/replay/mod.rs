@@ -11,6 +11,7 @@ mod call;
 mod children;
 mod control;
 mod divergence;
+mod ephemeral;
 mod facts;
 mod fold;
 mod mailbox;
@@ -26,7 +27,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use everstep_model::record::{CancelRequested, TimerPurpose};
 use everstep_model::{
@@ -34,19 +35,23 @@ use everstep_model::{
 };
 
 pub use call::WaitFor;
+pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
-pub use operation::{EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use operation::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
 pub use removed::{PassRemoved, RemovedKind};
 pub use repeat::{Advance, Returned};
+pub use rollback::{UndoStart, UndoState, undo_missing};
 pub use step::StepStart;
 
 use control::Pause;
+use ephemeral::Early;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
 use removed::RemovedPlaces;
 use repeat::Loops;
+use rollback::Rollback;
 use scopes::Scopes;
 use script::Script;
 
@@ -122,10 +127,15 @@ pub struct Replay {
     mailbox: Mailbox,
     script: Script,
     memo: Memo,
+    rollback: Rollback,
     names: Interner,
+    /// Events that this pass of the function answered.
+    replied: HashSet<RecordNumber>,
 
     /// Resolutions that wait for a poll of their own.
     pending: VecDeque<(OpId, Resolution)>,
+    /// Results that took effect before they were durable, and where.
+    early: VecDeque<Early>,
     /// Whether the code may call operations: only in a poll that resolved something.
     calls_allowed: bool,
     /// Whether the executor is throwing the code away, so that dropped operations say nothing.
@@ -139,6 +149,8 @@ pub struct Replay {
     cautious: bool,
     /// Rows of dropped operations, to be deleted with the next commit.
     obsolete: Vec<Obsolete>,
+    /// Children the code no longer waits for, to be told with the next commit.
+    left: Vec<LeftChild>,
     outgoing: Vec<Body>,
     /// Whether something outgoing must be durable before the code goes on.
     strict: bool,
@@ -171,14 +183,18 @@ impl Replay {
             mailbox: Mailbox::default(),
             script: Script::default(),
             memo: Memo::default(),
+            rollback: Rollback::default(),
             names: Interner::default(),
+            replied: HashSet::new(),
             pending: VecDeque::new(),
+            early: VecDeque::new(),
             calls_allowed: false,
             detached: false,
             parked: None,
             dry: false,
             cautious: false,
             obsolete: Vec::new(),
+            left: Vec::new(),
             outgoing: Vec::new(),
             strict: false,
         };
@@ -196,6 +212,7 @@ impl Replay {
             }
             self.note_known(&entry);
             self.note_parking(&entry.record.body);
+            self.note_early(&entry.record.body);
             if script::is_scripted(&entry.record.body)
                 && let Err(divergence) = self.script.record(&entry)
             {
@@ -224,10 +241,8 @@ impl Replay {
                     return Turn::Resolved(op, resolution);
                 }
             }
-            match &self.phase {
-                Phase::Ended(status) => return Turn::Ended(*status),
-                Phase::Broken(failure) => return Turn::Broken(failure.clone()),
-                Phase::New | Phase::Running | Phase::Backoff | Phase::Returned => {}
+            if let Phase::Ended(status) = self.phase {
+                return Turn::Ended(status);
             }
             // While paused, nothing is folded: what came meanwhile keeps its order and is seen on resuming.
             if self.pause != Pause::No {
@@ -240,11 +255,16 @@ impl Replay {
                 }
                 self.pause = Pause::No;
             }
-            if let Some((op, events)) = self.mailbox.next_match() {
+            if let Phase::Broken(failure) = &self.phase {
+                // What came after is folded first: results that arrived late are undone too.
+                if self.unfolded.is_empty() {
+                    return Turn::Broken(failure.clone());
+                }
+            } else if let Some((op, events)) = self.mailbox.next_match() {
                 self.give(op, events);
                 continue;
             }
-            if self.cross_to_jump() {
+            if self.apply_early() || self.cross_to_effect() {
                 continue;
             }
             let Some(entry) = self.unfolded.pop_front() else {
@@ -368,7 +388,7 @@ impl Replay {
             .operations
             .iter()
             .flat_map(|(_, operation)| operation.rows());
-        open.chain(deadline).collect()
+        open.chain(deadline).chain(self.undo_timers()).collect()
     }
 
     /// Where the code called what a record of the script says, if that was in this execution.
@@ -407,6 +427,9 @@ impl Replay {
         if self.pause != Pause::No {
             return RunStatus::Paused;
         }
+        if self.undo_state() == UndoState::Waiting {
+            return RunStatus::RollingBack;
+        }
         let mut status = RunStatus::Sleeping;
         for (_, operation) in self.operations.iter() {
             match &operation.kind {
@@ -442,7 +465,7 @@ impl Replay {
 
     /// Whether nothing waits for a poll of its own.
     fn is_settled(&self) -> bool {
-        self.pending.is_empty() && !self.mailbox.has_matches()
+        self.pending.is_empty() && !self.mailbox.has_matches() && !self.has_early()
     }
 
     /// Whether the journal ends with a divergence is known as soon as it is handed in: code that diverges at its first

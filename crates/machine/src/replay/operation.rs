@@ -38,6 +38,17 @@ pub struct EventTaken {
     pub time: Timestamp,
 }
 
+/// What a child came to, as the operation that waited for it sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChildEnd {
+    /// The operation.
+    pub location: Location,
+    /// The child.
+    pub run: RunId,
+    /// How it ended; none if the run stopped waiting for it.
+    pub outcome: Option<ChildOutcome>,
+}
+
 /// What an operation resolves to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolution {
@@ -58,7 +69,7 @@ pub enum Resolution {
     /// The place of an operation that the code no longer has is passed.
     Removed,
     /// A child ended, or the run stopped waiting for it.
-    Child(Option<ChildOutcome>),
+    Child(Box<ChildEnd>),
     /// An explicit rollback is over, and what kept it from undoing everything.
     RolledBack(Option<Failure>),
     /// The operation was not done: the run is being cancelled, or an operator made the operation fail.
@@ -122,6 +133,8 @@ pub(super) struct ChildOp {
     pub(super) run: RunId,
     pub(super) on_close: ParentClose,
     pub(super) deadline: Option<Timestamp>,
+    /// Whether its resolution is decided, so that nothing becomes of the child by dropping the operation.
+    pub(super) settled: bool,
 }
 
 /// A row that an operation left in the store and that nothing needs any more.
@@ -211,6 +224,19 @@ impl Operations {
             | Kind::Race
             | Kind::Loop
             | Kind::Child(_)
+            | Kind::Rollback => None,
+        }
+    }
+
+    pub(super) fn child_mut(&mut self, id: OpId) -> Option<&mut ChildOp> {
+        match &mut self.open.get_mut(&id)?.kind {
+            Kind::Child(child) => Some(child),
+            Kind::Step(_)
+            | Kind::Sleep { .. }
+            | Kind::Wait { .. }
+            | Kind::Rpc { .. }
+            | Kind::Race
+            | Kind::Loop
             | Kind::Rollback => None,
         }
     }

@@ -300,6 +300,18 @@ fn difference(recorded: &Body, said: &Body) -> Option<Option<String>> {
                 recorded.winner, said.winner
             )))
         }
+        (Body::ChildStarted(recorded), Body::ChildStarted(said))
+            if (&recorded.workflow, recorded.detached) != (&said.workflow, said.detached) =>
+        {
+            let kind = |detached| if detached { "detached" } else { "awaited" };
+            Some(Some(format!(
+                "it started `{}` ({}) then and `{}` ({}) now",
+                recorded.workflow,
+                kind(recorded.detached),
+                said.workflow,
+                kind(said.detached)
+            )))
+        }
         (Body::LoopAdvanced(recorded), Body::LoopAdvanced(said))
             if (recorded.iteration, recorded.done) != (said.iteration, said.done) =>
         {

@@ -1,7 +1,7 @@
 //! Attempts of steps: when one may begin, and what its end means.
 
 use everstep_model::record::{
-    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted,
+    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect,
 };
 use everstep_model::{Failure, Location, Payload, StepOptions, Timestamp};
 
@@ -22,6 +22,8 @@ pub struct StepStart {
     pub options: StepOptions,
     /// When it begins.
     pub started_at: Timestamp,
+    /// What the attempt registered for the step's undo.
+    pub undo: Option<Payload>,
 }
 
 impl Replay {
@@ -53,6 +55,7 @@ impl Replay {
             failures: step.failures,
             options: step.options,
             started_at: now,
+            undo: None,
         };
         if is_new {
             let attempt = start.attempt;
@@ -80,12 +83,16 @@ impl Replay {
                 attempt: start.attempt,
                 started_at: start.started_at,
                 result,
-                undo: None,
+                undo: start.undo.clone(),
                 sensitive: start.options.sensitive,
-                folded: None,
+                early: start.options.ephemeral.then_some(TookEffect {
+                    folded: self.next,
+                    now: self.now,
+                }),
             };
+            self.resolve_early(&completed);
+            self.strict |= !start.options.ephemeral;
             self.outgoing.push(completed.into());
-            self.strict = true;
         }
     }
 
@@ -110,7 +117,13 @@ impl Replay {
                 error: error.at_attempt(start.attempt),
                 outcome,
                 retry_at,
-                undo: None,
+                undo: start.undo.clone(),
+                retries_left: Some(match outcome {
+                    FailureOutcome::Retrying => {
+                        start.options.retry.limit.saturating_sub(start.failures + 1)
+                    }
+                    _ => 0,
+                }),
             };
             self.outgoing.push(failed.into());
             self.strict = true;

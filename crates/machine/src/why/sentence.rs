@@ -2,21 +2,25 @@
 
 use std::fmt;
 
-use everstep_model::{Failure, Name, Timestamp};
+use everstep_model::{Failure, Location, Timestamp};
 
 use super::{Reason, Why};
+use crate::phrase::{Because, By, Listed};
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.status)?;
         if self.reasons.is_empty() {
-            return f.write_str("nothing holds it up");
+            f.write_str("nothing holds it up")?;
         }
         for (index, reason) in self.reasons.iter().enumerate() {
             let between = if index == 0 { "it" } else { "; it" };
             write!(f, "{between} {reason}")?;
         }
-        Ok(())
+        match self.deadline {
+            Some(deadline) => write!(f, "; it must be over by {deadline}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -35,6 +39,9 @@ impl fmt::Display for Reason {
         if let Some(until) = self.until() {
             write!(f, " until {until}")?;
         }
+        if let Some(place) = self.place() {
+            write!(f, " in `{place}`")?;
+        }
         match self.last_error() {
             Some(error) => write!(f, " after: {error}"),
             None => Ok(()),
@@ -46,7 +53,13 @@ impl Reason {
     fn write_deed(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TimerAt { location, .. } => write!(f, "sleeps in `{location}`"),
-            Self::Event { names, .. } => write!(f, "waits for event {}", AnyOf(names)),
+            Self::Event { names, batch, .. } => {
+                write!(f, "waits for event {}", Listed(names, " or "))?;
+                match batch {
+                    0 | 1 => Ok(()),
+                    batch => write!(f, " ({batch} at once at most)"),
+                }
+            }
             Self::Answer { method, rpc_id, .. } => {
                 write!(f, "waits for an answer to `{method}` ({rpc_id})")
             }
@@ -71,15 +84,21 @@ impl Reason {
                 }
                 write!(f, " because its code no longer fits its journal: {error}")
             }
-            Self::Paused { by, reason } => {
-                f.write_str("is paused")?;
-                if let Some(by) = by {
-                    write!(f, " by {by}")?;
-                }
-                match reason {
-                    Some(reason) => write!(f, ": {reason}"),
-                    None => Ok(()),
-                }
+            Self::Paused { by, reason } => write!(f, "is paused{}{}", By(by), Because(reason)),
+            Self::PauseRequested { by, reason } => {
+                write!(f, "was asked to pause{}{}", By(by), Because(reason))
+            }
+            Self::CancelRequested {
+                by,
+                reason,
+                rollback,
+            } => {
+                let how = if *rollback { " and roll back" } else { "" };
+                write!(f, "was asked to end{how}{}{}", By(by), Because(reason))
+            }
+            Self::DeadlinePassed { deadline } => write!(f, "passed its deadline, {deadline}"),
+            Self::ForcedFailure { by, error } => {
+                write!(f, "was made to fail{}: {error}", By(by))
             }
             Self::Finished { status } => write!(f, "is over ({status})"),
             Self::Queued => f.write_str("waits for its turn"),
@@ -127,6 +146,16 @@ impl Reason {
         }
     }
 
+    /// Where it waits. The other sentences name their place themselves.
+    fn place(&self) -> Option<&Location> {
+        match self {
+            Self::Event { location, .. }
+            | Self::Answer { location, .. }
+            | Self::Child { location, .. } => Some(location),
+            _ => None,
+        }
+    }
+
     fn last_error(&self) -> Option<&Failure> {
         match self {
             Self::RetryAt { last_error, .. } => last_error.as_ref(),
@@ -135,18 +164,5 @@ impl Reason {
             }
             _ => None,
         }
-    }
-}
-
-/// `` `a` or `b` ``
-struct AnyOf<'a>(&'a [Name]);
-
-impl fmt::Display for AnyOf<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, name) in self.0.iter().enumerate() {
-            let between = if index == 0 { "" } else { " or " };
-            write!(f, "{between}`{name}`")?;
-        }
-        Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! Claims about the answers to "why is it not moving?".
 
+mod states;
+
 use everstep_model::record::*;
-use everstep_model::{Body, ErrorCode, Payload};
+use everstep_model::{Body, ErrorCode, Failure, Payload};
 use proptest::prelude::*;
 
 use super::*;
@@ -62,7 +64,7 @@ fn a_wait_names_its_events_and_its_times() {
         [waiting("w:0", &["approval", "refusal"]).into()],
         true,
         "waiting: it waits for event `approval` or `refusal` since 2026-11-15T08:00:01.000Z \
-         until 2026-11-15T08:08:20.000Z",
+         until 2026-11-15T08:08:20.000Z in `w:0`",
     );
 }
 
@@ -90,8 +92,8 @@ fn a_question_and_a_child_are_named() {
     check(
         [asked("q:0", "rpc_1").into(), child("c:0", false).into()],
         true,
-        "waiting: it waits for an answer to `approve` (rpc_1) since 2026-11-15T08:00:01.000Z; \
-         it waits for its child `ship-1` of workflow `ship` since 2026-11-15T08:00:02.000Z",
+        "waiting: it waits for an answer to `approve` (rpc_1) since 2026-11-15T08:00:01.000Z in `q:0`; \
+         it waits for its child `ship-1` of workflow `ship` since 2026-11-15T08:00:02.000Z in `c:0`",
     );
 }
 
@@ -199,9 +201,10 @@ fn reasons_are_tagged_by_kind_on_the_wire() {
     assert_eq!(
         answer.as_str(),
         "{\"status\":\"waiting\",\"reasons\":[\
-         {\"kind\":\"answer\",\"method\":\"approve\",\"rpcId\":\"rpc_1\",\"since\":\"2026-11-15T08:00:02.000Z\",\
+         {\"kind\":\"answer\",\"location\":\"q:0\",\"method\":\"approve\",\"rpcId\":\"rpc_1\",\"since\":\"2026-11-15T08:00:02.000Z\",\
          \"deadline\":null},\
-         {\"kind\":\"timer_at\",\"location\":\"s:0\",\"due\":\"2026-11-15T08:03:20.000Z\"}]}"
+         {\"kind\":\"timer_at\",\"location\":\"s:0\",\"due\":\"2026-11-15T08:03:20.000Z\"}],\
+         \"deadline\":null}"
     );
 }
 
@@ -213,15 +216,15 @@ fn a_run_past_its_deadline_waits_only_for_steps_in_flight() {
     check(
         [backoff.into(), passed.clone()],
         true,
-        "running: nothing holds it up",
+        "running: it passed its deadline, 2026-11-15T08:00:09.000Z",
     );
     check(
         [execution_retried(1).into(), passed.clone()],
         true,
-        "running: nothing holds it up",
+        "running: it passed its deadline, 2026-11-15T08:00:09.000Z",
     );
     assert_eq!(
         ask([started("a:0", 1).into(), passed], true).reasons.len(),
-        1
+        2
     );
 }

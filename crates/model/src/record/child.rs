@@ -96,8 +96,11 @@ pub struct ChildFinished {
     pub location: Location,
     /// How.
     pub outcome: ChildOutcome,
+    /// The child, for an operation that starts another one in a later pass of the function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
-codec!(ChildFinished { location, outcome });
+codec!(ChildFinished { location, outcome } + { run });
 
 /// The run sent an event to another run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -37,7 +37,7 @@ pub use lifecycle::{
 };
 pub use repeat::{Gap, IterationRange, LoopAdvanced};
 pub use rpc::{RpcAnswered, RpcCompleted, RpcRequested};
-pub use step::{FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted};
+pub use step::{FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect};
 pub use timer::{Sleeping, TimerFired, TimerPurpose};
 pub use undo::{NoReturn, UndoCompleted, UndoFailed, UndoSkipped, UndoStarted};
 pub use version::{Removed, VersionChosen};

@@ -94,6 +94,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         ChildFinished {
             location: location.clone(),
             outcome: ChildOutcome::Failed(failure()),
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         PauseRequested {
@@ -146,7 +147,10 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             result: json("{\"id\":\"ch_1\"}"),
             undo: Some(json("7")),
             sensitive: false,
-            folded: Some(RecordNumber(4)),
+            early: Some(TookEffect {
+                folded: RecordNumber(4),
+                now: time,
+            }),
         }
         .into(),
         StepFailed {
@@ -157,6 +161,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             outcome: FailureOutcome::Retrying,
             retry_at: Some(time),
             undo: None,
+            retries_left: None,
         }
         .into(),
         StepAbandoned {
@@ -416,7 +421,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = Record> {
                 result,
                 undo: None,
                 sensitive,
-                folded: None,
+                early: None,
             })
         },
     );

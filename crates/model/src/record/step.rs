@@ -28,6 +28,17 @@ codec!(StepStarted {
     options
 });
 
+/// Where in the journal a result took effect that was not durable yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TookEffect {
+    /// Everything before this record was folded then, and nothing else.
+    pub folded: RecordNumber,
+    /// The run's time then.
+    pub now: Timestamp,
+}
+codec!(TookEffect { folded, now });
+
 /// The step has its result, once and for all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,9 +56,9 @@ pub struct StepCompleted {
     pub undo: Option<Payload>,
     /// Whether views must redact the result.
     pub sensitive: bool,
-    /// For a result that took effect before it was durable: everything before this record was folded then.
+    /// Where it took effect, if that was before it was durable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folded: Option<RecordNumber>,
+    pub early: Option<TookEffect>,
 }
 codec!(
     StepCompleted {
@@ -57,7 +68,7 @@ codec!(
         result,
         undo,
         sensitive
-    } + { folded }
+    } + { early }
 );
 
 /// What follows from a failed attempt.
@@ -97,16 +108,21 @@ pub struct StepFailed {
     pub retry_at: Option<Timestamp>,
     /// What its undo will need, if it registered that before failing.
     pub undo: Option<Payload>,
+    /// How many retries are left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries_left: Option<u32>,
 }
-codec!(StepFailed {
-    location,
-    attempt,
-    started_at,
-    error,
-    outcome,
-    retry_at,
-    undo
-});
+codec!(
+    StepFailed {
+        location,
+        attempt,
+        started_at,
+        error,
+        outcome,
+        retry_at,
+        undo
+    } + { retries_left }
+);
 
 /// The code dropped the step before it had a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! Nothing here is seen by anybody else. If the batch cannot be written, the stage is dropped and nothing happened.
 
 mod overlay;
+mod removal;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -11,9 +12,11 @@ use std::sync::Arc;
 use everstep_model::{Frame, RecordNumber, RecordRange, StreamNumber, Term, Timestamp};
 use everstep_store::{
     Commit, Head, Outcome, Refusal, Row, RowKey, StoreError, Target, Verdict, judge,
+    judge_superseded,
 };
 
 use crate::cache::{ByNumber, HeadCache};
+use crate::effects::EffectKey;
 use crate::keys;
 use crate::leases::Leases;
 use crate::tables::Tables;
@@ -29,6 +32,8 @@ pub(crate) struct Stage<'a> {
     /// Opened by the first commit that has to read.
     view: OnceCell<View<'a>>,
     pub(crate) next_stream: StreamNumber,
+    /// The term of new streams.
+    pub(crate) term: Term,
     pub(crate) heads: ByNumber<Staged>,
     /// Frames to put, or to take away, by stream and first record.
     pub(crate) frames: BTreeMap<(StreamNumber, RecordNumber), Option<Vec<u8>>>,
@@ -36,6 +41,10 @@ pub(crate) struct Stage<'a> {
     pub(crate) lookups: HashMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) timers: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) earliest_timer: Option<Timestamp>,
+    /// Streams that could not be read: their later commits must not overtake the one that was refused for it.
+    unreadable: ByNumber<StoreError>,
+    /// Effects that appear, or go.
+    pub(crate) effects: HashMap<EffectKey, bool>,
 }
 
 /// The head of a stream that the batch is about.
@@ -46,6 +55,8 @@ pub(crate) struct Staged {
     pub(crate) head: Arc<Head>,
     /// Whether its row must be written: the last frame does not tell all that changed.
     pub(crate) row_changed: bool,
+    /// Whether the batch leaves nothing of it.
+    pub(crate) is_removed: bool,
 }
 
 impl<'a> Stage<'a> {
@@ -54,7 +65,7 @@ impl<'a> Stage<'a> {
         cache: &'a HeadCache,
         leases: &'a Leases,
         now: Timestamp,
-        next_stream: StreamNumber,
+        (next_stream, term): (StreamNumber, Term),
     ) -> Self {
         Self {
             tables,
@@ -63,11 +74,14 @@ impl<'a> Stage<'a> {
             now,
             view: OnceCell::new(),
             next_stream,
+            term,
             heads: ByNumber::default(),
             frames: BTreeMap::new(),
             lookups: HashMap::new(),
             timers: BTreeMap::new(),
             earliest_timer: None,
+            unreadable: ByNumber::default(),
+            effects: HashMap::new(),
         }
     }
 
@@ -75,8 +89,39 @@ impl<'a> Stage<'a> {
         self.view.get_or_init(|| View::new(self.tables))
     }
 
-    /// Judges one commit and stages what it does.
+    /// Judges one commit and stages what it does. What cannot be read is the commit's own outcome; only what ends all
+    /// writing is an error.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
+        let number = match commit.target {
+            Target::Stream(number) => Some(number.0),
+            // The number that a creation would have got goes to the next one.
+            Target::Create(_) | Target::Remove(_) => None,
+        };
+        if let Some(error) = number.and_then(|number| self.unreadable.get(&number)) {
+            return Ok(Outcome::Refused(Refusal::Unreadable(error.clone())));
+        }
+        self.try_commit(commit).or_else(|error| {
+            if let StoreError::Poisoned { .. } = error {
+                return Err(error);
+            }
+            if let Some(number) = number {
+                self.unreadable.insert(number, error.clone());
+            }
+            Ok(Outcome::Refused(Refusal::Unreadable(error)))
+        })
+    }
+
+    /// If it fails, nothing is staged.
+    fn try_commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
+        if let Target::Remove(streams) = &commit.target {
+            return self.remove(streams, commit);
+        }
+        if let Some(old) = commit.supersedes {
+            let old = self.head(old)?;
+            if let Some(refusal) = judge_superseded(old.as_deref()) {
+                return Ok(Outcome::Refused(refusal));
+            }
+        }
         let head = match self.target(commit)? {
             Ok(head) => head,
             Err(refusal) => return Ok(Outcome::Refused(refusal)),
@@ -128,16 +173,17 @@ impl<'a> Stage<'a> {
                         number.map_err(|e| self.view().unreadable("a stream's name", e))?;
                     return Ok(Err(Refusal::Exists(StreamNumber(number))));
                 }
-                let head = Head::new(self.next_stream, name.clone(), Term::default());
+                let head = Head::new(self.next_stream, name.clone(), self.term);
                 Ok(Ok(Arc::new(head)))
             }
             Target::Stream(number) => Ok(self.head(*number)?.ok_or(Refusal::NoStream)),
+            Target::Remove(_) => Ok(Err(Refusal::NoStream)),
         }
     }
 
     fn head(&mut self, number: StreamNumber) -> Result<Option<Arc<Head>>, StoreError> {
         if let Some(staged) = self.heads.get(&number.0) {
-            return Ok(Some(staged.head.clone()));
+            return Ok((!staged.is_removed).then(|| staged.head.clone()));
         }
         let head = match self.cache.get(number) {
             Some(head) => head,
@@ -150,6 +196,7 @@ impl<'a> Stage<'a> {
             before: Some(head.clone()),
             head: head.clone(),
             row_changed: false,
+            is_removed: false,
         };
         self.heads.insert(number.0, staged);
         Ok(Some(head))
@@ -163,15 +210,14 @@ impl<'a> Stage<'a> {
         first: RecordNumber,
     ) -> Result<(), StoreError> {
         let stream = after.number;
+        // First, because reading what is dropped may fail.
+        self.drop_records(stream, &commit.drop, before.next)?;
         for key in &commit.delete {
             self.stage_row(key, None);
         }
         for row in &commit.put {
             let row = row.clone().of_stream(stream);
             self.stage_row(&row.key(), Some(&row));
-        }
-        for range in &commit.drop {
-            self.drop_records(stream, *range, before.next)?;
         }
         if !commit.records.is_empty() {
             let frame = Frame::encode(&after.frame, &commit.records);
@@ -188,12 +234,16 @@ impl<'a> Stage<'a> {
                 .insert(keys::name(after.name.as_str()), Some(number));
             self.next_stream = stream.next();
         }
+        if let Some(old) = commit.supersedes {
+            self.supersede(old);
+        }
         let row_changed = is_new || needs_row(before, &after, commit);
         let after = Arc::new(after);
         let staged = self.heads.entry(stream.0).or_insert_with(|| Staged {
             before: None,
             head: after.clone(),
             row_changed,
+            is_removed: false,
         });
         staged.head = after;
         staged.row_changed |= row_changed;
@@ -201,6 +251,10 @@ impl<'a> Stage<'a> {
     }
 
     fn stage_row(&mut self, key: &RowKey, row: Option<&Row>) {
+        if let RowKey::Outbox(stream, effect) = key {
+            self.effects
+                .insert((*stream, effect.clone()), row.is_some());
+        }
         if let RowKey::Timer(timer) = key {
             let (key, value) = keys::timer(timer);
             if row.is_some() {
@@ -216,6 +270,28 @@ impl<'a> Stage<'a> {
     }
 
     fn drop_records(
+        &mut self,
+        stream: StreamNumber,
+        ranges: &[RecordRange],
+        end: RecordNumber,
+    ) -> Result<(), StoreError> {
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let of_stream = (stream, RecordNumber(0))..=(stream, RecordNumber(u64::MAX));
+        let staged = self.frames.range(of_stream.clone());
+        let staged: Vec<_> = staged.map(|(key, frame)| (*key, frame.clone())).collect();
+        let dropped = ranges
+            .iter()
+            .try_for_each(|range| self.drop_range(stream, *range, end));
+        if dropped.is_err() {
+            self.frames.retain(|key, _| !of_stream.contains(key));
+            self.frames.extend(staged);
+        }
+        dropped
+    }
+
+    fn drop_range(
         &mut self,
         stream: StreamNumber,
         range: RecordRange,

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use everstep_model::{Epoch, Nonce, StreamNumber};
+use everstep_model::{Epoch, Nonce, RunStatus, StreamNumber};
 use everstep_store::{Fence, LeaseChange, Outcome, Owner, Store};
 
 use crate::fixture::Fixture;
-use crate::sample::{NODE, NONCE, OTHER, event, executor, inbox, step, with_progress};
+use crate::sample::{
+    NODE, NONCE, OTHER, event, executor, inbox, run_creation, step, with_progress,
+};
 
 const TTL: Duration = Duration::from_secs(60);
 
@@ -206,4 +208,22 @@ pub async fn a_release_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
     f.accept(release).await;
     f.take(stream, NODE, NONCE).await;
     assert_eq!(f.head(stream).await.takeovers, 0);
+}
+
+/// A run that is taken runs; one that is pausing, paused, cancelling or rolling back goes on with that.
+pub async fn a_taken_run_runs_unless_it_is_on_its_way_to_something_else<S: Store>(f: &Fixture<S>) {
+    for status in RunStatus::ALL {
+        let id = format!("r-{}", status.code());
+        let stream = f.create_with(run_creation(&id, "order", *status)).await;
+        f.take(stream, NODE, NONCE).await;
+        let expected = match status {
+            RunStatus::Pausing
+            | RunStatus::Paused
+            | RunStatus::Cancelling
+            | RunStatus::RollingBack => *status,
+            _ => RunStatus::Running,
+        };
+        let run = f.head(stream).await.run.unwrap();
+        assert_eq!(run.status, expected, "{status}");
+    }
 }

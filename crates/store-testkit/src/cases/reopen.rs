@@ -10,8 +10,8 @@ use everstep_store::{
 use crate::clock::TestClock;
 use crate::fixture::{Fixture, Reopen};
 use crate::sample::{
-    NODE, NONCE, OTHER, event, executor, inbox, range, rpc, run_creation, step, timer,
-    wait_completed, with_progress,
+    NODE, NONCE, OTHER, closing, effect, event, executor, inbox, range, removal, rpc, run_creation,
+    step, timer, wait_completed, with_progress,
 };
 
 /// Drops a fixture's store and opens its place again.
@@ -227,6 +227,21 @@ pub async fn numbers_go_on<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     }
 }
 
+/// A removed stream stays away; neither its number nor its term is used again.
+pub async fn a_removal_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    f.create("kept").await;
+    let stream = f.create("a").await;
+    let term = f.head(stream).await.term;
+    f.accept(closing(stream)).await;
+    f.accept(removal(&[stream])).await;
+    let f = again(f, place);
+    assert_eq!(f.head_of("a").await, None);
+    assert!(f.head_of("kept").await.is_some());
+    let anew = f.create("a").await;
+    assert!(anew > stream && f.head(anew).await.term > term);
+}
+
 /// Dropped records stay dropped, a closed stream stays closed, deleted rows stay deleted.
 pub async fn what_is_gone_stays_gone<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     let f = Fixture::open(place, &clock);
@@ -267,4 +282,23 @@ pub async fn a_status_change_alone_is_remembered<R: Reopen>(place: &R, clock: Ar
     };
     let row = f.list(waiting).await.rows.pop();
     assert_eq!(row.map(|row| row.status), Some(RunStatus::Waiting));
+}
+
+/// Effects that were not delivered are there, and those that were are not.
+pub async fn effects_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let stream = f.create("a").await;
+    let long = effect(stream, &"l".repeat(5_000));
+    let (x, y) = (effect(stream, "x"), effect(stream, "y"));
+    let mut close = inbox(stream, vec![]);
+    close.put = [&x, &y, &long].map(|row| Row::Outbox(row.clone())).into();
+    close.close = true;
+    f.accept(close).await;
+    let mut clear = inbox(stream, vec![]);
+    clear.delete.push(RowKey::Outbox(stream, y.key));
+    f.accept(clear).await;
+    drop(f);
+    let f = Fixture::open(place, &clock);
+    assert_eq!(f.outbox().await, [long, x]);
+    assert!(f.head(stream).await.closed);
 }

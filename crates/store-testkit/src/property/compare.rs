@@ -1,7 +1,9 @@
 //! Two stores looked at through the whole contract: every head, record, list, timer, mark and row.
 
 use everstep_model::{Entry, RunStatus, StreamNumber, Timestamp};
-use everstep_store::{ListQuery, MemoryStore, Page, ReadyRun, RunRow, Store, TimerQuery, TimerRow};
+use everstep_store::{
+    ListQuery, MemoryStore, OutboxRow, Page, ReadyRun, RunRow, Store, TimerQuery, TimerRow,
+};
 
 use super::plan::{FEW, Look};
 use super::resolve::{head, keys, moment, streams, tag, workflow};
@@ -69,6 +71,19 @@ async fn same_entries<S: Store>(
 pub(super) async fn same_due<S: Store>(candidate: &Fixture<S>, reference: &Reference) {
     assert_eq!(timers(candidate).await, timers(reference).await, "timers");
     assert_eq!(ready(candidate).await, ready(reference).await, "ready runs");
+    assert_eq!(outbox(candidate).await, outbox(reference).await, "outbox");
+}
+
+async fn outbox<S: Store>(f: &Fixture<S>) -> Vec<OutboxRow> {
+    let mut all: Vec<OutboxRow> = Vec::new();
+    loop {
+        let after = all.last().map(|row| (row.stream, row.key.clone()));
+        let page = f.store.outbox(after, 2).await.unwrap();
+        if page.is_empty() {
+            return all;
+        }
+        all.extend(page);
+    }
 }
 
 async fn timers<S: Store>(f: &Fixture<S>) -> Vec<TimerRow> {

@@ -36,6 +36,8 @@ pub(super) struct Look {
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) stream: Stream,
+    /// A closed stream whose place it takes.
+    pub(super) supersedes: Option<u8>,
     pub(super) author: Who,
     pub(super) records: Vec<Said>,
     pub(super) guard: Option<Asked>,
@@ -55,6 +57,8 @@ pub(super) enum Stream {
     Create(u8),
     /// One of those there are, or one that is not.
     Existing(u8),
+    /// One or two of those that are closed, or one that is not.
+    Remove(u8, bool),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +92,7 @@ pub(super) enum Said {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Asked {
     InboxSeen(bool),
+    EndsAt(bool),
     EventsBelow(u8),
     Present(Kept),
     Absent(Kept),
@@ -116,6 +121,8 @@ pub(super) enum Kept {
     Timer(u8),
     Rpc(u8),
     Idempotency(u8),
+    Generation(u8),
+    Outbox(u8),
 }
 
 pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
@@ -165,11 +172,11 @@ fn change() -> impl Strategy<Value = Change> {
         weighted(0.2, run()),
         weighted(0.2, 0u8..15),
         weighted(0.2, any::<bool>()),
-        prop::bool::weighted(0.01),
+        prop::bool::weighted(0.03),
     );
     let rows = (vec(kept(), 0..2), vec(kept(), 0..2), drops());
     (
-        stream(),
+        (stream(), weighted(0.05, any::<u8>())),
         who(),
         vec(said(), 0..4),
         weighted(0.15, asked()),
@@ -179,8 +186,10 @@ fn change() -> impl Strategy<Value = Change> {
         .prop_map(|(stream, author, records, guard, marks, rows)| {
             let (dedup, lease, run, status, ready, close) = marks;
             let (put, delete, drop) = rows;
+            let (stream, supersedes) = stream;
             Change {
                 stream,
+                supersedes,
                 author,
                 records,
                 guard,
@@ -206,8 +215,9 @@ fn drops() -> impl Strategy<Value = Vec<(u8, u8)>> {
 
 fn stream() -> impl Strategy<Value = Stream> {
     prop_oneof![
-        1 => (0..NAMES).prop_map(Stream::Create),
-        6 => any::<u8>().prop_map(Stream::Existing),
+        2 => (0..NAMES).prop_map(Stream::Create),
+        12 => any::<u8>().prop_map(Stream::Existing),
+        1 => (any::<u8>(), any::<bool>()).prop_map(|(pick, two)| Stream::Remove(pick, two)),
     ]
 }
 
@@ -238,6 +248,7 @@ fn said() -> impl Strategy<Value = Said> {
 fn asked() -> impl Strategy<Value = Asked> {
     prop_oneof![
         prop::bool::weighted(0.6).prop_map(Asked::InboxSeen),
+        prop::bool::weighted(0.6).prop_map(Asked::EndsAt),
         (0u8..8).prop_map(Asked::EventsBelow),
         kept().prop_map(Asked::Present),
         kept().prop_map(Asked::Absent),
@@ -273,5 +284,7 @@ fn kept() -> impl Strategy<Value = Kept> {
         (0u8..12).prop_map(Kept::Timer),
         (0..FEW).prop_map(Kept::Rpc),
         (0..FEW).prop_map(Kept::Idempotency),
+        (0..FEW).prop_map(Kept::Generation),
+        (0..FEW).prop_map(Kept::Outbox),
     ]
 }

@@ -85,6 +85,7 @@ impl<'a> Resolver<'a> {
             Lease::Release => LeaseChange::Release,
             Lease::Revoke => LeaseChange::Revoke,
         };
+        commit.supersedes = change.supersedes.map(|pick| self.closed(pick));
         commit.run = change.run.map(|run| run_row(run, number));
         commit.status = change.status.map(run_status);
         commit.ready = change.ready;
@@ -116,7 +117,24 @@ impl<'a> Resolver<'a> {
                 let number = head.map_or(StreamNumber(999), |head| head.number);
                 (Target::Stream(number), head)
             }
+            Stream::Remove(pick, two) => {
+                let mut streams = vec![self.closed(pick)];
+                streams.extend(two.then(|| self.closed(pick.wrapping_add(1))));
+                (Target::Remove(streams), None)
+            }
         }
+    }
+
+    /// A closed stream, or sometimes one that is open or does not exist.
+    fn closed(&self, pick: u8) -> StreamNumber {
+        let pick = usize::from(pick);
+        let closed: Vec<&Head> = self.heads.iter().filter(|head| head.closed).collect();
+        let some = if pick.is_multiple_of(8) {
+            self.heads.get(pick / 8)
+        } else {
+            closed.get(pick % closed.len().max(1)).copied()
+        };
+        some.map_or(StreamNumber(999), |head| head.number)
     }
 
     fn author(&mut self, who: Who, head: Option<&Head>) -> Author {
@@ -191,6 +209,10 @@ fn guard(asked: Asked, head: Option<&Head>) -> Guard {
             let count = head.map_or(0, |head| head.frame.inbox_count);
             Guard::InboxSeen(if all { count } else { count.saturating_sub(1) })
         }
+        Asked::EndsAt(all) => {
+            let end = head.map_or(0, |head| head.next.0);
+            Guard::EndsAt(RecordNumber(if all { end } else { end.saturating_sub(1) }))
+        }
         Asked::EventsBelow(limit) => Guard::UnconsumedEventsBelow(limit.into()),
         Asked::Present(kept) => Guard::RowPresent(row(kept, number).key()),
         Asked::Absent(kept) => Guard::RowAbsent(row(kept, number).key()),
@@ -230,6 +252,8 @@ pub(super) fn row(kept: Kept, stream: StreamNumber) -> Row {
         }
         Kept::Rpc(n) => Row::Rpc(sample::rpc(stream, &"r".repeat(usize::from(n)))),
         Kept::Idempotency(n) => sample::idempotency(&workflow(n), "key", &format!("s{stream}")),
+        Kept::Generation(n) => sample::generation(&"g".repeat(usize::from(n) + 1), 2, stream),
+        Kept::Outbox(n) => Row::Outbox(sample::effect(stream, &"e".repeat(usize::from(n)))),
     }
 }
 
@@ -238,7 +262,15 @@ pub(super) fn keys(numbers: &[StreamNumber]) -> Vec<RowKey> {
     let mut keys = Vec::new();
     for number in numbers {
         let timers = (0..12).map(Kept::Timer);
-        let rest = (0..super::plan::FEW).flat_map(|n| [Kept::Rpc(n), Kept::Idempotency(n)]);
+        let kinds = |n| {
+            [
+                Kept::Rpc(n),
+                Kept::Idempotency(n),
+                Kept::Generation(n),
+                Kept::Outbox(n),
+            ]
+        };
+        let rest = (0..super::plan::FEW).flat_map(kinds);
         keys.extend(timers.chain(rest).map(|kept| row(kept, *number).key()));
     }
     keys

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use everstep_store::{MemoryStore, Store, StreamRef};
-use everstep_store_testkit::sample::{creation, event, inbox};
+use everstep_store::{CommitId, MemoryStore, Store, StreamRef};
+use everstep_store_testkit::sample::{NODE, creation, event, inbox};
 use everstep_store_testkit::{Counting, Fault, Faulty, Fixture, TestClock, block_on};
 
 fn fixture<S>(wrap: impl FnOnce(MemoryStore) -> S) -> Fixture<S> {
@@ -54,5 +54,23 @@ fn a_fault_strikes_before_or_after_the_effect() {
             assert_eq!(result.is_ok(), records_after == 3);
             assert_eq!(f.numbers(stream).await.len(), records_after);
         }
+    });
+}
+
+#[test]
+fn what_took_effect_unheard_is_answered_when_it_is_sent_again() {
+    let f = fixture(|inner| {
+        Faulty::new(inner, |call| match call {
+            0 => Fault::After,
+            _ => Fault::None,
+        })
+    });
+    block_on(async {
+        let mut commit = creation("a");
+        let node = NODE;
+        commit.id = Some(CommitId { node, number: 1 });
+        f.store.commit(vec![commit.clone()]).await.unwrap_err();
+        assert!(f.head_of("a").await.is_some(), "it took effect");
+        f.accept(commit).await;
     });
 }

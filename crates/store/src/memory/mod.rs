@@ -3,6 +3,7 @@
 //! Everything lives in ordered maps under one lock and is looked up the obvious way. It refuses to know how to be
 //! fast, and it keeps nothing when the process ends.
 
+mod answers;
 mod state;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +19,7 @@ use crate::error::StoreError;
 use crate::head::Head;
 use crate::list::{ListPage, ListQuery};
 use crate::outcome::Outcome;
-use crate::row::{Row, RowKey, TimerRow};
+use crate::row::{OutboxRow, Row, RowKey, TimerRow};
 use state::State;
 
 /// A store that lives in memory. Clones share it, so several engines of one process can work on the same runs.
@@ -71,8 +72,7 @@ impl Store for MemoryStore {
     fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
         let now = self.now();
         let mut state = self.state();
-        let outcomes = batch.iter().map(|commit| state.commit(commit, now));
-        done(outcomes.collect())
+        done(state.commit(&batch, now))
     }
 
     fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {
@@ -97,6 +97,14 @@ impl Store for MemoryStore {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
         done(self.state().ready(after, limit, self.now()))
+    }
+
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
+        done(self.state().outbox(after, limit))
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

@@ -10,18 +10,25 @@ use everstep_model::{
 use crate::commit::{Author, Commit, Target};
 use crate::contract::{Page, ReadRequest, ReadyRun, StreamRef, TimerQuery};
 use crate::head::Head;
-use crate::judge::{Liveness, Verdict, judge};
+use crate::judge::{Liveness, Verdict, judge, judge_removal, judge_superseded};
 use crate::list::{Cursor, ListPage, ListQuery};
 use crate::outcome::{Outcome, Refusal};
-use crate::row::{Row, RowKey, TimerRow};
+use crate::row::{OutboxRow, Row, RowKey, TimerRow};
+
+use super::answers::Answers;
 
 #[derive(Default)]
 pub(super) struct State {
     names: BTreeMap<StreamName, StreamNumber>,
     streams: BTreeMap<StreamNumber, Stream>,
     rows: BTreeMap<RowKey, Row>,
+    /// The newest stream's number, removed or not.
+    last_number: StreamNumber,
+    /// The term of new streams: higher than that of any removed one.
+    term: Term,
     /// When each node's lease runs out.
     leases: BTreeMap<NodeId, Timestamp>,
+    answers: Answers,
 }
 
 struct Stream {
@@ -52,7 +59,34 @@ impl Liveness for World<'_> {
 }
 
 impl State {
-    pub(super) fn commit(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+    pub(super) fn commit(&mut self, batch: &[Commit], now: Timestamp) -> Vec<Outcome> {
+        self.answers.begin(batch);
+        let outcomes = batch.iter().map(|commit| self.commit_once(commit, now));
+        outcomes.collect()
+    }
+
+    fn commit_once(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+        let Some(id) = commit.id else {
+            return self.commit_one(commit, now);
+        };
+        if let Some(outcome) = self.answers.of(id) {
+            return outcome;
+        }
+        let outcome = self.commit_one(commit, now);
+        self.answers.keep(id, outcome.clone());
+        outcome
+    }
+
+    fn commit_one(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+        if let Target::Remove(streams) = &commit.target {
+            return self.remove(streams, commit);
+        }
+        if let Some(old) = commit.supersedes {
+            let old = self.streams.get(&old).map(|stream| &stream.head);
+            if let Some(refusal) = judge_superseded(old) {
+                return Outcome::Refused(refusal);
+            }
+        }
         let (head, stream) = match self.target(commit) {
             Ok(found) => found,
             Err(refusal) => return Outcome::Refused(refusal),
@@ -91,21 +125,43 @@ impl State {
             Target::Create(name) => match self.names.get(name) {
                 Some(number) => Err(Refusal::Exists(*number)),
                 None => {
-                    let number = self.next_number();
-                    Ok((Head::new(number, name.clone(), Term::default()), None))
+                    let number = self.last_number.next();
+                    Ok((Head::new(number, name.clone(), self.term), None))
                 }
             },
             Target::Stream(number) => {
                 let stream = self.streams.get(number).ok_or(Refusal::NoStream)?;
                 Ok((stream.head.clone(), Some(stream)))
             }
+            Target::Remove(_) => Err(Refusal::NoStream),
         }
     }
 
-    /// Streams are never removed, so the last one is the newest.
-    fn next_number(&self) -> StreamNumber {
-        let last = self.streams.last_key_value().map(|(number, _)| *number);
-        last.unwrap_or_default().next()
+    fn remove(&mut self, numbers: &[StreamNumber], commit: &Commit) -> Outcome {
+        let head = |number| self.streams.get(number).map(|stream| &stream.head);
+        let heads: Vec<_> = numbers.iter().map(head).collect();
+        let first = heads.first().copied().flatten().map(|latest| latest.next);
+        if let Some(refusal) = judge_removal(&heads) {
+            return Outcome::Refused(refusal);
+        }
+        for key in &commit.delete {
+            self.rows.remove(key);
+        }
+        for number in numbers {
+            let Some(stream) = self.streams.remove(number) else {
+                continue;
+            };
+            self.names.remove(&stream.head.name);
+            self.rows
+                .retain(|key, _| !matches!(key, RowKey::Rpc(of, _) if of == number));
+            self.term = self.term.max(Term(stream.head.term.0 + 1));
+        }
+        Outcome::Committed {
+            stream: numbers.first().copied().unwrap_or_default(),
+            first: first.unwrap_or_default(),
+            before: Vec::new(),
+            taken: None,
+        }
     }
 
     fn apply(&mut self, head: Head, commit: &Commit, first: RecordNumber) {
@@ -117,6 +173,10 @@ impl State {
             self.rows.insert(row.key(), row);
         }
         self.names.insert(head.name.clone(), head.number);
+        self.last_number = self.last_number.max(head.number);
+        if let Some(old) = commit.supersedes.and_then(|old| self.streams.get_mut(&old)) {
+            old.head.superseded = true;
+        }
         let stream = self.streams.entry(head.number).or_insert_with(|| Stream {
             head: head.clone(),
             entries: Vec::new(),
@@ -180,7 +240,7 @@ impl State {
         let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);
         let newest_first = self.streams.range(..end).rev();
         let mut matching = newest_first.filter_map(|(number, stream)| {
-            let row = stream.head.run.as_ref()?;
+            let row = stream.head.listed()?;
             query.matches(row).then_some((*number, row))
         });
         let mut last = end;
@@ -201,7 +261,7 @@ impl State {
         let rows = self.rows.range((from, Bound::Unbounded));
         let timers = rows.map_while(|(_, row)| match row {
             Row::Timer(timer) => Some(timer),
-            Row::Rpc(_) | Row::Idempotency(_) => None,
+            Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) | Row::Outbox(_) => None,
         });
         let due = timers.take_while(|timer| timer.due <= query.until);
         due.take(query.limit).cloned().collect()
@@ -229,6 +289,23 @@ impl State {
         ready.take(limit).collect()
     }
 
+    pub(super) fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> Vec<OutboxRow> {
+        let from = match after {
+            Some((stream, key)) => Bound::Excluded(RowKey::Outbox(stream, key)),
+            None => Bound::Included(RowKey::Outbox(StreamNumber(0), String::new())),
+        };
+        let rows = self.rows.range((from, Bound::Unbounded));
+        let effects = rows.map_while(|(_, row)| match row {
+            Row::Outbox(row) => Some(row),
+            Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+        });
+        effects.take(limit).cloned().collect()
+    }
+
     pub(super) fn row(&self, key: &RowKey) -> Option<Row> {
         self.rows.get(key).cloned()
     }
@@ -239,6 +316,7 @@ impl State {
 
     pub(super) fn retire(&mut self, node: NodeId) {
         self.leases.remove(&node);
+        self.answers.forget(node);
     }
 
     fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {

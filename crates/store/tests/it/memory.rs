@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use everstep_store::{Clock, MemoryStore, Store};
-use everstep_store_testkit::{Reopen, TestClock, conformance, property};
+use everstep_store_testkit::{Reopen, TestClock, conformance, property, resending};
 
 fn open(clock: Arc<dyn Clock>) -> (MemoryStore, ()) {
     (MemoryStore::new(clock), ())
 }
 
 conformance! { open }
+resending! { open }
 
 /// Not durable, but shared: every opening is a handle to the same store.
 struct Shared(MemoryStore);

@@ -120,6 +120,7 @@ impl RemovedKind {
             Remembered::Version(_) => self == Self::Version,
             Remembered::Won(_) => self == Self::Race,
             Remembered::Chosen(_) => self == Self::Switch,
+            Remembered::Child(_) => self == Self::Child,
         }
     }
 }

@@ -60,22 +60,23 @@ impl Replay {
         Some((op, Resolution::Iteration(record.iteration, record.state)))
     }
 
-    /// Nothing is left to do where the fold stands, and all records before the beginning of an iteration that a loop waits
-    /// for are gone: goes there.
-    pub(in super::super) fn cross_to_jump(&mut self) -> bool {
-        let Some((_, folded)) = self.next_jump() else {
+    /// Nothing is left to do where the fold stands, and all records are gone up to where a loop goes on or a result takes
+    /// effect: goes there.
+    pub(in super::super) fn cross_to_effect(&mut self) -> bool {
+        let jump = self.next_jump().map(|(_, folded)| folded);
+        let Some(there) = jump.into_iter().chain(self.early_at()).min() else {
             return false;
         };
         let has_more = self
             .unfolded
             .front()
-            .is_some_and(|entry| entry.number < folded);
-        if self.next >= folded || has_more {
+            .is_some_and(|entry| entry.number < there);
+        if self.next >= there || has_more {
             return false;
         }
-        let is_gap = self.loops.kept.time_between(self.next, folded).is_some();
+        let is_gap = self.loops.kept.time_between(self.next, there).is_some();
         if is_gap {
-            self.next = folded;
+            self.next = there;
         }
         is_gap
     }

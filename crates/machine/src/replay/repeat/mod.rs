@@ -165,7 +165,9 @@ impl Replay {
             self.loops
                 .kept
                 .compact(&iterations, keep, &in_use, &mut record);
-            self.forget_sites();
+            if !record.dropped.is_empty() {
+                self.forget_sites();
+            }
         }
         let Some(Body::LoopAdvanced(said)) = self.say_at(record.into(), Some(site)) else {
             return None;
@@ -209,7 +211,7 @@ impl Replay {
         let mut has_gaps = false;
         for entry in &journal {
             if let Body::LoopAdvanced(record) = &entry.record.body {
-                has_gaps |= !record.dropped.is_empty();
+                has_gaps |= !record.gaps.is_empty();
                 self.loops.kept.foresee(record);
             }
         }

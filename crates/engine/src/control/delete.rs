@@ -1,0 +1,76 @@
+//! Deleting: a run goes with all its generations, rows and keys, and its id can be used anew.
+
+use std::sync::Arc;
+
+use everstep_model::{Body, Generation, RecordNumber, RunId, StreamName, StreamNumber};
+use everstep_store::{Author, Commit, Outcome, Refusal, RowKey, StreamRef, Target};
+
+use super::{Asked, Done, Effect};
+use crate::core::Core;
+use crate::error::EngineError;
+
+impl Core {
+    /// Deletes a run. One that is not over is terminated first.
+    pub(crate) async fn delete(
+        self: &Arc<Self>,
+        run: &RunId,
+        asked: Asked,
+    ) -> Result<Done, EngineError> {
+        self.check_open()?;
+        loop {
+            let (head, row) = self.find(run).await?;
+            if !head.closed {
+                let reason = asked.reason.clone().or(Some("deleted".to_owned()));
+                let by = asked.by.clone();
+                self.terminate(run, Asked { by, reason }).await?;
+                continue;
+            }
+            let streams = self.generations(run, row.generation).await?;
+            let target = Target::Remove(streams.clone());
+            let mut commit = Commit::new(target, Author::Inbox, self.runtime.now());
+            commit.delete.push(RowKey::Generation(run.clone()));
+            commit.delete.extend(self.used_key(&streams).await?);
+            match self.committer.commit(commit).await? {
+                Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
+                    for stream in streams {
+                        self.watchers.grew(stream, true);
+                    }
+                    return Ok(Done::of(&row, row.status, Effect::Done));
+                }
+                // Somebody revived or deleted it meanwhile: look again.
+                Outcome::Refused(Refusal::NoStream | Refusal::Open | Refusal::Superseded) => {}
+                Outcome::Refused(refusal) => return Err(self.refused(run, &refusal)),
+            }
+        }
+    }
+
+    /// The journals of all generations, the latest first.
+    async fn generations(
+        &self,
+        run: &RunId,
+        latest: Generation,
+    ) -> Result<Vec<StreamNumber>, EngineError> {
+        let mut streams = Vec::new();
+        for generation in (Generation::FIRST.0..=latest.0).rev() {
+            let name = StreamName::of_run(run, Generation(generation));
+            let head = self.store.head(StreamRef::Name(name)).await?;
+            streams.extend(head.map(|head| head.number));
+        }
+        Ok(streams)
+    }
+
+    /// The idempotency key that led to the run.
+    async fn used_key(&self, streams: &[StreamNumber]) -> Result<Option<RowKey>, EngineError> {
+        let Some(first) = streams.last() else {
+            return Ok(None);
+        };
+        let entries = self.read_page(*first, RecordNumber(0), 1).await?;
+        Ok(entries.into_iter().next().and_then(|entry| {
+            let Body::Created(created) = entry.record.body else {
+                return None;
+            };
+            let key = created.idempotency_key?;
+            Some(RowKey::Idempotency(created.workflow, key))
+        }))
+    }
+}

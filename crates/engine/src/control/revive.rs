@@ -1,0 +1,290 @@
+//! Reviving: terminal is final, so a run goes on, or begins again, as a new generation whose journal begins as a copy.
+//!
+//! The copy is one commit with everything that follows from it: the open timers and questions, the row that names the
+//! latest generation, and the old one's place in the lists.
+
+use std::sync::Arc;
+
+use everstep_machine::{CannotFork, ForkExtent, ForkPlan, fork};
+use everstep_model::record::{Created, ForkReason};
+use everstep_model::{
+    Body, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, StreamName,
+    StreamNumber,
+};
+use everstep_store::{
+    Author, Commit, GenerationRow, Outcome, Refusal, Row, RunRow, StreamRef, Target, TimerRow,
+};
+
+use super::{Asked, Because, Done, Effect, Sight};
+use crate::core::{Core, Effects};
+use crate::error::EngineError;
+use crate::projection;
+
+/// How a run is revived.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Revival {
+    /// It begins again, from its start. A run that is not over is terminated first.
+    Restart,
+    /// It begins again at one of its operations, with everything before it. A run that is not over is terminated first.
+    RestartFrom {
+        /// The operation; a place inside a loop stands for the whole loop.
+        at: Location,
+        /// The result it is taken to have had, for a step.
+        edited: Option<Payload>,
+    },
+    /// It goes on where it failed, or was ended.
+    Recover,
+    /// A rollback that failed is tried again.
+    RetryRollback,
+}
+
+impl Revival {
+    fn reason(&self) -> ForkReason {
+        match self {
+            Self::Restart | Self::RestartFrom { .. } => ForkReason::Restart,
+            Self::Recover => ForkReason::Recover,
+            Self::RetryRollback => ForkReason::RetryRollback,
+        }
+    }
+
+    /// Why it does not apply to a run that is doing this.
+    fn does_not_apply(&self, status: RunStatus) -> Option<Because> {
+        let ended_badly = matches!(
+            status,
+            RunStatus::Failed
+                | RunStatus::RollbackFailed
+                | RunStatus::Cancelled
+                | RunStatus::Terminated
+        );
+        match self {
+            Self::Restart | Self::RestartFrom { .. } => None,
+            Self::Recover => (!ended_badly).then_some(Because::NotFailed),
+            Self::RetryRollback => {
+                (status != RunStatus::RollbackFailed).then_some(Because::RollbackDidNotFail)
+            }
+        }
+    }
+}
+
+impl Core {
+    /// Revives a run as a new generation.
+    pub(crate) async fn revive(
+        self: &Arc<Self>,
+        run: &RunId,
+        revival: Revival,
+        asked: Asked,
+    ) -> Result<Done, EngineError> {
+        self.check_open()?;
+        if let Revival::RestartFrom {
+            edited: Some(result),
+            ..
+        } = &revival
+        {
+            result.check_size()?;
+        }
+        loop {
+            let sight = self.sight(run).await?;
+            if let Some(because) = revival.does_not_apply(sight.overview.status()) {
+                return Ok(sight.nothing(because));
+            }
+            let records = self.plan(&sight, &revival, &asked)?;
+            if sight.overview.end.is_none() {
+                self.terminate(run, restarted(&asked)).await?;
+                continue;
+            }
+            let target = (run.clone(), sight.row.generation.next());
+            match self.create_copy(&sight, target, records, true).await? {
+                Copied::Created(status) => {
+                    let mut done = Done::of(&sight.row, status, effect_of(status));
+                    done.generation = sight.row.generation.next();
+                    return Ok(done);
+                }
+                // Somebody else revived or deleted it, or this is a repetition of what was done.
+                Copied::Refused { is_same: true, .. } => {
+                    let (_, row) = self.find(run).await?;
+                    return Ok(Done::of(&row, row.status, Effect::Done));
+                }
+                Copied::Refused { is_same: false, .. } => {}
+            }
+        }
+    }
+
+    fn plan(
+        &self,
+        sight: &Sight,
+        revival: &Revival,
+        asked: &Asked,
+    ) -> Result<Vec<Record>, EngineError> {
+        let row = &sight.row;
+        let extent = match revival {
+            Revival::Restart => ForkExtent::Beginning(self.newest_version(&row.workflow)),
+            Revival::RestartFrom { at, edited } => ForkExtent::Before {
+                at: at.clone(),
+                edited: edited.clone(),
+            },
+            Revival::Recover => ForkExtent::Recovered,
+            Revival::RetryRollback => ForkExtent::RollbackRetried,
+        };
+        let target = (row.id.clone(), row.generation.next());
+        self.copy_of(sight, extent, revival.reason(), target, asked)
+    }
+
+    /// The records of a copy of a run's journal.
+    pub(super) fn copy_of(
+        &self,
+        sight: &Sight,
+        extent: ForkExtent,
+        reason: ForkReason,
+        target: (RunId, Generation),
+        asked: &Asked,
+    ) -> Result<Vec<Record>, EngineError> {
+        let row = &sight.row;
+        let plan = ForkPlan {
+            source: (row.id.clone(), row.generation),
+            began: row.created_at,
+            target,
+            extent,
+            by: asked.by.clone(),
+            now: self.runtime.now(),
+        };
+        let forked = fork(&sight.journal, reason, &plan);
+        let forked = forked.map_err(|cannot| cannot_fork(&row.id, cannot))?;
+        Ok(forked.records)
+    }
+
+    /// Creates a journal that begins with these records, and has it executed.
+    pub(super) async fn create_copy(
+        self: &Arc<Self>,
+        sight: &Sight,
+        (run, generation): (RunId, Generation),
+        records: Vec<Record>,
+        revives: bool,
+    ) -> Result<Copied, EngineError> {
+        let name = StreamName::of_run(&run, generation);
+        let now = self.runtime.now();
+        let mut commit = Commit::new(Target::Create(name.clone()), Author::Inbox, now);
+        let Some(Body::Created(created)) = records.first().map(|first| &first.body) else {
+            return Err(cannot_fork(&run, CannotFork::NoBeginning));
+        };
+        let created = created.clone();
+        let timers = open_rows(&mut commit, &records);
+        commit.run = Some(list_row(&run, generation, &created, now));
+        commit.ready = Some(true);
+        if self.worker(&created.workflow, created.version).is_some() {
+            commit.lease = self.take();
+        }
+        if revives {
+            commit.supersedes = Some(sight.head.number);
+            commit.put.push(Row::Generation(GenerationRow {
+                run: run.clone(),
+                generation,
+                stream: StreamNumber(0),
+            }));
+        }
+        commit.records = records;
+        // What the original emitted is not emitted again.
+        let effects = Effects::of_copy(&commit, timers);
+        match self.committer.commit(commit).await? {
+            Outcome::Committed { stream, taken, .. } => {
+                self.committed(stream, effects);
+                let status = match taken {
+                    Some(_) => RunStatus::Running,
+                    None => RunStatus::Queued,
+                };
+                self.woken(stream, taken);
+                Ok(Copied::Created(status))
+            }
+            Outcome::Duplicate { .. } => Ok(Copied::Created(RunStatus::Running)),
+            Outcome::Refused(refusal) => {
+                let is_same = self.is_copy(&name, &created).await?;
+                Ok(Copied::Refused { refusal, is_same })
+            }
+        }
+    }
+
+    /// Whether the journal of that name began as this very copy.
+    async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, EngineError> {
+        let Some(head) = self.store.head(StreamRef::Name(name.clone())).await? else {
+            return Ok(false);
+        };
+        let first = self.read_page(head.number, RecordNumber(0), 1).await?;
+        let first = first.first().map(|entry| &entry.record.body);
+        Ok(matches!(first, Some(Body::Created(found)) if found.forked_from == created.forked_from))
+    }
+}
+
+/// What became of the creation of a copy.
+pub(super) enum Copied {
+    Created(RunStatus),
+    Refused {
+        refusal: Refusal,
+        /// Whether the stream that is there began as this very copy.
+        is_same: bool,
+    },
+}
+
+/// A copy is executed at once, or waits for somebody who can.
+pub(super) fn effect_of(status: RunStatus) -> Effect {
+    match status {
+        RunStatus::Queued => Effect::NeedsWorker,
+        _ => Effect::Done,
+    }
+}
+
+fn restarted(asked: &Asked) -> Asked {
+    Asked {
+        by: asked.by.clone(),
+        reason: asked.reason.clone().or(Some("restarted".to_owned())),
+    }
+}
+
+/// Adds the rows for what is open in a copied journal; gives its timers.
+fn open_rows(commit: &mut Commit, records: &[Record]) -> Vec<TimerRow> {
+    let rows = projection::rows_of_journal(records.iter(), StreamNumber(0));
+    let timers = rows.iter().filter_map(|row| match row {
+        Row::Timer(timer) => Some(timer.clone()),
+        _ => None,
+    });
+    let timers = timers.collect();
+    commit.put.extend(rows);
+    timers
+}
+
+fn list_row(
+    run: &RunId,
+    generation: Generation,
+    created: &Created,
+    now: everstep_model::Timestamp,
+) -> RunRow {
+    RunRow {
+        id: run.clone(),
+        generation,
+        workflow: created.workflow.clone(),
+        version: created.version,
+        status: RunStatus::Queued,
+        tags: created.tags.clone(),
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+/// A refusal of the plan as an error.
+pub(super) fn cannot_fork(run: &RunId, cannot: CannotFork) -> EngineError {
+    match cannot {
+        CannotFork::UnknownOperation(location) => EngineError::UnknownOperation {
+            run: run.clone(),
+            location,
+        },
+        CannotFork::NoBeginning => EngineError::Journal {
+            run: run.clone(),
+            detail: cannot.to_string(),
+        },
+        CannotFork::StillRunning(_)
+        | CannotFork::NotAStep(_)
+        | CannotFork::InsideLoop(_)
+        | CannotFork::WrongStatus(_) => EngineError::WrongState {
+            run: run.clone(),
+            detail: cannot.to_string(),
+        },
+    }
+}

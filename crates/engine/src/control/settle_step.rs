@@ -1,0 +1,198 @@
+//! Settling what has no result: an operator gives a step its result, skips it, or makes an operation or the run fail.
+//!
+//! The executor is overruled: the commit withdraws its right, so whichever is first in the journal wins, its result or
+//! the operator's. The commit also asks that nothing was appended since the operation was seen without a result.
+
+use std::sync::Arc;
+
+use everstep_machine::Overview;
+use everstep_model::record::{ForcedFailure, StepEdited, StepSkipped};
+use everstep_model::{
+    Body, Entry, ErrorCode, Failure, Location, Payload, Record, RunId, StepStatus,
+};
+use everstep_store::{Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, Target};
+
+use super::{Asked, Because, Done, Sight};
+use crate::core::{Core, Effects};
+use crate::error::EngineError;
+
+/// How often a run that keeps writing is raced before its executor is stopped first.
+const RACES_MAX: u32 = 16;
+
+/// What an operation without a result gets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Settlement {
+    /// A step is taken to have returned this, without having run.
+    Skip(Payload),
+    /// A step has this result.
+    Edit(Payload),
+    /// An operation fails.
+    Fail(String),
+}
+
+impl Core {
+    /// Settles an operation that has no result.
+    pub(crate) async fn settle(
+        self: &Arc<Self>,
+        run: &RunId,
+        location: &Location,
+        settlement: Settlement,
+        asked: Asked,
+    ) -> Result<Done, EngineError> {
+        self.check_open()?;
+        if let Settlement::Skip(result) | Settlement::Edit(result) = &settlement {
+            result.check_size()?;
+        }
+        let mut races = 0;
+        loop {
+            let sight = self.sight(run).await?;
+            if sight.overview.end.is_some() {
+                return Ok(sight.nothing(Because::Finished));
+            }
+            check_unsettled(&sight, location, &settlement)?;
+            let body = body(location.clone(), &settlement, &asked);
+            if let Some(done) = self.overrule(run, &sight, body).await? {
+                return Ok(done);
+            }
+            races += 1;
+            if races == RACES_MAX {
+                self.withdraw(sight.head.number).await?;
+            }
+        }
+    }
+
+    /// Makes a whole run fail.
+    pub(crate) async fn force_fail(
+        self: &Arc<Self>,
+        run: &RunId,
+        asked: Asked,
+    ) -> Result<Done, EngineError> {
+        self.request(run, |overview| match overview.ending {
+            Some(_) => Err(Because::Ending),
+            None => Ok(ForcedFailure {
+                location: None,
+                error: forced(asked.reason.as_deref()),
+                by: asked.by.clone(),
+            }
+            .into()),
+        })
+        .await
+    }
+
+    /// Appends over the executor's head, and has the run executed anew; none if the run changed meanwhile.
+    async fn overrule(
+        self: &Arc<Self>,
+        run: &RunId,
+        sight: &Sight,
+        body: Body,
+    ) -> Result<Option<Done>, EngineError> {
+        let stream = sight.head.number;
+        let now = self.runtime.now();
+        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+        let record = Record { time: now, body };
+        let status = sight.status_with(&record);
+        commit.guards.push(Guard::EndsAt(sight.end()));
+        commit.lease = LeaseChange::Revoke;
+        commit.ready = Some(true);
+        commit.status = Some(status);
+        commit.records.push(record);
+        let effects = Effects::of(run, &commit, Vec::new());
+        match self.commit_and_lose(stream, commit).await? {
+            Outcome::Committed { .. } | Outcome::Duplicate { .. } => {}
+            Outcome::Refused(Refusal::EndsElsewhere(_) | Refusal::Closed | Refusal::NoStream) => {
+                return Ok(None);
+            }
+            Outcome::Refused(refusal) => return Err(self.refused(run, &refusal)),
+        }
+        self.committed(stream, effects);
+        let is_offered = self
+            .worker(&sight.row.workflow, sight.row.version)
+            .is_some();
+        if !is_offered {
+            self.bus.publish(Hint::Ready(stream));
+        } else if let Err(error) = self.claim(stream).await {
+            // It is done all the same; whoever sweeps next executes the run.
+            tracing::warn!(%error, %run, "a run that was changed could not be claimed");
+        }
+        Ok(Some(Done::of(&sight.row, status, self.effect_on(sight))))
+    }
+}
+
+fn body(location: Location, settlement: &Settlement, asked: &Asked) -> Body {
+    let by = asked.by.clone();
+    match settlement.clone() {
+        Settlement::Skip(result) => StepSkipped {
+            location,
+            result,
+            by,
+        }
+        .into(),
+        Settlement::Edit(result) => StepEdited {
+            location,
+            result,
+            by,
+        }
+        .into(),
+        Settlement::Fail(message) => ForcedFailure {
+            location: Some(location),
+            error: forced(Some(&message)),
+            by,
+        }
+        .into(),
+    }
+}
+
+fn forced(reason: Option<&str>) -> Failure {
+    let reason = reason.unwrap_or("an operator made it fail");
+    Failure::new(ErrorCode::ForcedFailure, reason)
+}
+
+/// Refuses what is not there, has its result, or cannot have one.
+fn check_unsettled(
+    sight: &Sight,
+    location: &Location,
+    settlement: &Settlement,
+) -> Result<(), EngineError> {
+    let run = &sight.row.id;
+    let wrong = |detail: String| EngineError::WrongState {
+        run: run.clone(),
+        detail,
+    };
+    if let Some(step) = sight.overview.step(location) {
+        return match step.status {
+            StepStatus::Running | StepStatus::Retrying => Ok(()),
+            settled => Err(wrong(format!(
+                "step `{location}` is {settled}; to change it, restart the run from it"
+            ))),
+        };
+    }
+    let is_named = |entry: &Entry| entry.record.body.location() == Some(location);
+    if !sight.journal.iter().any(is_named) {
+        return Err(EngineError::UnknownOperation {
+            run: run.clone(),
+            location: location.clone(),
+        });
+    }
+    match settlement {
+        Settlement::Skip(_) | Settlement::Edit(_) => Err(wrong(format!(
+            "`{location}` is no step, so it has no result to give"
+        ))),
+        Settlement::Fail(_) if is_open(&sight.overview, location) => Ok(()),
+        Settlement::Fail(_) => Err(wrong(format!("`{location}` is over"))),
+    }
+}
+
+/// Whether an operation that is no step waits for something that has not come.
+fn is_open(overview: &Overview, location: &Location) -> bool {
+    let sleeps = overview.sleeps.iter().map(|sleep| &sleep.location);
+    let rpcs = overview.rpcs.iter().map(|rpc| &rpc.location);
+    let children = overview.children.iter().map(|child| &child.location);
+    let mut open = sleeps.chain(rpcs).chain(children);
+    let mut waits = overview.waits.iter();
+    let has_its_event = |names: &[everstep_model::Name]| {
+        let mut events = overview.events.iter();
+        events.any(|event| names.contains(&event.name))
+    };
+    open.any(|at| at == location)
+        || waits.any(|wait| wait.location == *location && !has_its_event(&wait.names))
+}

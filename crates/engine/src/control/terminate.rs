@@ -1,0 +1,124 @@
+//! Terminating: the run ends at once, whatever it is doing, with or without anybody to execute it.
+//!
+//! Two commits. The first withdraws the right to execute, so that the journal stands still but for its inbox; the second
+//! ends the run with what it then holds, and is done again if something came meanwhile. Between them the run has its
+//! ready mark and no holder: should nobody write the second, it goes on.
+
+use std::sync::Arc;
+
+use everstep_model::record::Terminated;
+use everstep_model::{Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
+use everstep_store::{
+    Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError, Target,
+};
+
+use super::{Asked, Because, Done, Effect, Sight};
+use crate::core::{Core, Effects};
+use crate::error::EngineError;
+use crate::projection;
+
+impl Core {
+    /// Ends a run at once.
+    pub(crate) async fn terminate(
+        self: &Arc<Self>,
+        run: &RunId,
+        asked: Asked,
+    ) -> Result<Done, EngineError> {
+        self.check_open()?;
+        loop {
+            let (head, row) = self.find(run).await?;
+            if head.closed {
+                let finished = Effect::Nothing(Because::Finished);
+                return Ok(Done::of(&row, row.status, finished));
+            }
+            self.withdraw(head.number).await?;
+            let ended = self.end_now(run, head.number, &asked).await;
+            if ended.is_err() {
+                self.bus.publish(Hint::Ready(head.number));
+            }
+            if let Some(done) = ended? {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// Takes the right to execute from whoever has it: nothing of theirs lands any more.
+    pub(super) async fn withdraw(self: &Arc<Self>, stream: StreamNumber) -> Result<(), StoreError> {
+        let now = self.runtime.now();
+        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+        commit.lease = LeaseChange::Revoke;
+        commit.ready = Some(true);
+        self.commit_and_lose(stream, commit).await.map(drop)
+    }
+
+    /// Commits something that withdraws the right to execute, and tells the executor here that it lost the run before
+    /// anybody can take it anew.
+    pub(super) async fn commit_and_lose(
+        self: &Arc<Self>,
+        stream: StreamNumber,
+        commit: Commit,
+    ) -> Result<Outcome, StoreError> {
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let core = self.clone();
+        let reply = move |outcome: Result<Outcome, StoreError>| {
+            if matches!(outcome, Ok(Outcome::Committed { .. })) {
+                core.hot.lose(stream);
+            }
+            let _ = send.send(outcome);
+        };
+        self.committer.submit(commit, Box::new(reply));
+        receive.await.unwrap_or_else(|_| {
+            Err(StoreError::Unavailable {
+                detail: "the engine has stopped".to_owned(),
+            })
+        })
+    }
+
+    /// The second commit; none if the run changed meanwhile.
+    async fn end_now(
+        self: &Arc<Self>,
+        run: &RunId,
+        stream: StreamNumber,
+        asked: &Asked,
+    ) -> Result<Option<Done>, EngineError> {
+        let sight = self.sight(run).await?;
+        if sight.head.number != stream || sight.overview.end.is_some() {
+            return Ok(None);
+        }
+        let now = self.runtime.now();
+        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+        commit.guards.push(Guard::EndsAt(sight.end()));
+        commit.delete = projection::rows_left(&sight.journal, stream);
+        commit.lease = LeaseChange::Revoke;
+        commit.ready = Some(false);
+        commit.status = Some(RunStatus::Terminated);
+        commit.close = true;
+        commit.records.push(Record {
+            time: now,
+            body: Terminated {
+                by: asked.by.clone(),
+                reason: asked.reason.clone(),
+                abandoned: running_steps(&sight),
+            }
+            .into(),
+        });
+        let effects = Effects::of(run, &commit, Vec::new());
+        match self.commit_and_lose(stream, commit).await? {
+            Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
+                self.committed(stream, effects);
+                let status = RunStatus::Terminated;
+                Ok(Some(Done::of(&sight.row, status, Effect::Done)))
+            }
+            Outcome::Refused(Refusal::EndsElsewhere(_) | Refusal::Closed | Refusal::NoStream) => {
+                Ok(None)
+            }
+            Outcome::Refused(refusal) => Err(self.refused(run, &refusal)),
+        }
+    }
+}
+
+fn running_steps(sight: &Sight) -> Vec<Location> {
+    let steps = sight.overview.steps.iter();
+    let running = steps.filter(|step| step.status == StepStatus::Running);
+    running.map(|step| step.location.clone()).collect()
+}

@@ -1,0 +1,23 @@
+//! Which generation of a run is meant: the latest, wherever a run is named by its id alone.
+
+use everstep_model::{Generation, RunId, StreamName};
+use everstep_store::{Head, Row, RowKey, RunRow, StreamRef};
+
+use crate::core::Core;
+use crate::error::EngineError;
+
+impl Core {
+    /// The latest generation of a run. Only a run whose first one is over can have another.
+    pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), EngineError> {
+        let name = StreamName::of_run(run, Generation::FIRST);
+        let mut head = self.store.head(StreamRef::Name(name)).await?;
+        if head.as_ref().is_some_and(|head| head.closed)
+            && let Some(Row::Generation(latest)) =
+                self.store.row(RowKey::Generation(run.clone())).await?
+        {
+            head = self.store.head(StreamRef::Number(latest.stream)).await?;
+        }
+        let found = head.and_then(|head| head.run.clone().map(|row| (head, row)));
+        found.ok_or_else(|| EngineError::UnknownRun(run.clone()))
+    }
+}

@@ -1,0 +1,112 @@
+//! Which effects follow from a commit: a function of its records and of the children it leaves.
+
+use everstep_machine::LeftChild;
+use everstep_model::record::{ParentClose, ParentLink};
+use everstep_model::{
+    Body, Entry, Generation, Location, Record, RecordNumber, RunId, StreamNumber,
+};
+use everstep_store::{OutboxRow, Row};
+
+use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
+
+/// The run whose commit causes effects.
+#[derive(Clone, Copy)]
+pub(crate) struct Cause<'a> {
+    pub(crate) stream: StreamNumber,
+    pub(crate) run: &'a RunId,
+    pub(crate) generation: Generation,
+    /// Who waits for it.
+    pub(crate) parent: Option<&'a ParentLink>,
+}
+
+impl Cause<'_> {
+    /// The effects of an executor's commit. `seen` is how many records it knew: the numbers of its own are not known yet,
+    /// but they are no smaller, and what it knows next is larger, so keys rise from commit to commit.
+    pub(crate) fn effects(
+        &self,
+        records: &[Record],
+        left: &[LeftChild],
+        seen: RecordNumber,
+    ) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (index, record) in records.iter().enumerate() {
+            let effect = self.effect_of(&record.body);
+            let key = format!("{:016x}", seen.plus(index).0);
+            rows.extend(effect.and_then(|effect| self.row(key, &effect)));
+        }
+        let last = seen.plus(records.len().saturating_sub(1));
+        rows.extend(self.leave(left, &format!("{:016x}", last.0)));
+        rows
+    }
+
+    /// The effects of a run's end that somebody else than its executor writes.
+    pub(crate) fn effects_of_end(&self, end: &Body, left: &[LeftChild]) -> Vec<Row> {
+        // Behind all that its executors caused: these begin with a digit.
+        let effect = self.effect_of(end);
+        let row = effect.and_then(|effect| self.row("~".to_owned(), &effect));
+        row.into_iter().chain(self.leave(left, "~")).collect()
+    }
+
+    fn leave(&self, left: &[LeftChild], key: &str) -> Vec<Row> {
+        let rows = left.iter().enumerate().filter_map(|(index, child)| {
+            let (run, parent) = (child.run.clone(), self.link(&child.location));
+            let effect = match child.on_close {
+                ParentClose::Cancel => Effect::CancelRun { run, parent },
+                ParentClose::Terminate => Effect::TerminateRun { run, parent },
+                ParentClose::Abandon => return None,
+            };
+            self.row(format!("{key}.{index:06}"), &effect)
+        });
+        rows.collect()
+    }
+
+    fn effect_of(&self, body: &Body) -> Option<Effect> {
+        match body {
+            Body::ChildStarted(record) => Some(Effect::StartChild(StartChild {
+                run: record.run.clone(),
+                workflow: record.workflow.clone(),
+                input: record.input.clone(),
+                tags: record.tags.clone(),
+                parent: self.link(&record.location),
+                detached: record.detached,
+            })),
+            Body::Sent(record) => Some(Effect::SendEvent {
+                to: record.to.clone(),
+                event: record.event.clone(),
+                payload: record.payload.clone(),
+                sender: self.link(&record.location),
+            }),
+            body => Some(Effect::ChildFinished(ChildFinished {
+                parent: self.parent?.clone(),
+                run: self.run.clone(),
+                generation: self.generation,
+                outcome: outcome_of(body)?,
+            })),
+        }
+    }
+
+    fn link(&self, location: &Location) -> ParentLink {
+        ParentLink {
+            run: self.run.clone(),
+            generation: self.generation,
+            location: location.clone(),
+        }
+    }
+
+    fn row(&self, key: String, effect: &Effect) -> Option<Row> {
+        let effect = effect.to_payload()?;
+        Some(Row::Outbox(OutboxRow {
+            stream: self.stream,
+            key,
+            effect,
+        }))
+    }
+}
+
+/// Who waits for the run with this journal.
+pub(crate) fn parent_of(journal: &[Entry]) -> Option<ParentLink> {
+    match &journal.first()?.record.body {
+        Body::Created(created) => created.parent.clone(),
+        _ => None,
+    }
+}

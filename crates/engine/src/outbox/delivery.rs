@@ -1,0 +1,309 @@
+//! Delivering one effect. Each delivery is a commit that changes nothing the second time, so it may be repeated by anybody
+//! at any time.
+
+use std::sync::Arc;
+
+use everstep_model::record::{
+    CancelRequested, ChildFinished as FinishedRecord, ChildOutcome, ParentLink,
+};
+use everstep_model::{
+    ErrorCode, Failure, Record, RecordNumber, RunId, StreamName, StreamNumber, idempotency_key,
+};
+use everstep_store::{Head, OutboxRow, Outcome, ReadRequest, Refusal, StreamRef};
+
+use super::cause::parent_of;
+use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
+use crate::core::Core;
+use crate::error::EngineError;
+use crate::send::SendEvent;
+use crate::start::Start;
+
+/// What became of an effect.
+#[derive(Debug)]
+pub(super) enum Delivery {
+    /// It is done, or can never be: it may go.
+    Done,
+    /// Not now.
+    Later(String),
+    /// Not by this node: another one knows the workflow, or a newer release.
+    Elsewhere,
+    /// When this run is over.
+    Awaiting(RunId),
+}
+
+impl Core {
+    pub(super) async fn deliver_effect(self: &Arc<Self>, row: &OutboxRow) -> Delivery {
+        let Some(effect) = Effect::from_payload(&row.effect) else {
+            tracing::warn!(stream = %row.stream, key = row.key, "an effect cannot be read here; it stays");
+            return Delivery::Elsewhere;
+        };
+        let delivered = match effect {
+            Effect::StartChild(start) => self.start_child(start).await,
+            Effect::AwaitRun { run, parent } => self.await_run(&run, &parent).await,
+            Effect::ChildFinished(finished) => self.tell_parent(finished).await,
+            Effect::SendEvent {
+                to,
+                event,
+                payload,
+                sender,
+            } => {
+                let event = SendEvent {
+                    run: to,
+                    name: event,
+                    payload,
+                    dedup_id: Some(format!("sent:{}", key_of(&sender))),
+                    by: Some(format!("run {}", sender.run)),
+                    wants_reply: false,
+                };
+                self.send_effect(event).await
+            }
+            Effect::CancelRun { run, parent } => self.cancel_child(&run, &parent).await,
+            Effect::TerminateRun { run, parent } => self.terminate_child(&run, &parent).await,
+        };
+        delivered.unwrap_or_else(|error| Delivery::Later(error.to_string()))
+    }
+
+    async fn start_child(self: &Arc<Self>, child: StartChild) -> Result<Delivery, EngineError> {
+        if child.run == child.parent.run {
+            return self
+                .refuse_child(&child, &waits_for_itself(&child.run))
+                .await;
+        }
+        let mut start = Start::new(child.workflow.clone(), child.input.clone());
+        start.id = Some(child.run.clone());
+        start.tags = child.tags.clone();
+        start.deadline = self.deadline_of(&child.workflow);
+        start.parent = (!child.detached).then(|| child.parent.clone());
+        start.by = Some(format!("run {}", child.parent.run));
+        match self.start(start).await {
+            Ok(started) if started.created => Ok(Delivery::Done),
+            Ok(started) => self.adopt(&child, started.stream).await,
+            Err(EngineError::UnknownWorkflow(_)) => self.start_elsewhere(&child).await,
+            Err(error @ (EngineError::Store(_) | EngineError::ShuttingDown)) => Err(error),
+            Err(error) => self.refuse_child(&child, &error.failure()).await,
+        }
+    }
+
+    /// Nobody here knows the workflow: another node starts the child, unless it is there already.
+    async fn start_elsewhere(
+        self: &Arc<Self>,
+        child: &StartChild,
+    ) -> Result<Delivery, EngineError> {
+        match self.find(&child.run).await {
+            Ok((head, row)) if row.workflow == child.workflow => {
+                self.adopt(child, head.number).await
+            }
+            Ok((_, row)) => {
+                let error = EngineError::OtherWorkflow {
+                    run: row.id,
+                    workflow: row.workflow,
+                    asked: child.workflow.clone(),
+                };
+                self.refuse_child(child, &error.failure()).await
+            }
+            Err(EngineError::UnknownRun(_)) => Ok(Delivery::Elsewhere),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The run is there. If this operation started it, it tells its end by itself; another one is waited for.
+    async fn adopt(
+        self: &Arc<Self>,
+        child: &StartChild,
+        stream: StreamNumber,
+    ) -> Result<Delivery, EngineError> {
+        if child.detached || self.is_child_of(stream, &child.parent).await? {
+            return Ok(Delivery::Done);
+        }
+        self.await_run(&child.run, &child.parent).await
+    }
+
+    async fn await_run(
+        self: &Arc<Self>,
+        run: &RunId,
+        parent: &ParentLink,
+    ) -> Result<Delivery, EngineError> {
+        let failed = |failure| ChildFinished {
+            parent: parent.clone(),
+            run: run.clone(),
+            generation: parent.generation,
+            outcome: ChildOutcome::Failed(failure),
+        };
+        if *run == parent.run {
+            return self.tell_parent(failed(waits_for_itself(run))).await;
+        }
+        let (head, row) = match self.find(run).await {
+            Ok(found) => found,
+            Err(error @ EngineError::UnknownRun(_)) => {
+                return self.tell_parent(failed(error.failure())).await;
+            }
+            Err(error) => return Err(error),
+        };
+        if !head.closed {
+            return Ok(Delivery::Awaiting(run.clone()));
+        }
+        let last = RecordNumber(head.next.0.saturating_sub(1));
+        let end = self.read_journal(head.number, last).await?.pop();
+        let outcome = end.and_then(|end| outcome_of(&end.record.body));
+        let finished = match outcome {
+            Some(outcome) => ChildFinished {
+                generation: row.generation,
+                outcome,
+                ..failed(Failure::new(ErrorCode::UnknownRun, ""))
+            },
+            None => {
+                let message = "its journal is closed without an end";
+                failed(Failure::new(ErrorCode::StoreCorrupt, message))
+            }
+        };
+        self.tell_parent(finished).await
+    }
+
+    /// The child cannot be had: whoever waits for it hears so.
+    async fn refuse_child(
+        self: &Arc<Self>,
+        child: &StartChild,
+        failure: &Failure,
+    ) -> Result<Delivery, EngineError> {
+        if child.detached {
+            tracing::warn!(child = %child.run, parent = %child.parent.run, %failure, "a detached child could not be started");
+            return Ok(Delivery::Done);
+        }
+        let finished = ChildFinished {
+            parent: child.parent.clone(),
+            run: child.run.clone(),
+            generation: child.parent.generation,
+            outcome: ChildOutcome::Failed(failure.clone()),
+        };
+        self.tell_parent(finished).await
+    }
+
+    async fn tell_parent(
+        self: &Arc<Self>,
+        finished: ChildFinished,
+    ) -> Result<Delivery, EngineError> {
+        let parent = finished.parent;
+        let name = StreamName::of_run(&parent.run, parent.generation);
+        let head = self.store.head(StreamRef::Name(name)).await?;
+        let Some(head) = head.filter(|head| !head.closed) else {
+            return Ok(Delivery::Done);
+        };
+        let mut commit = self.inbox_commit(&head);
+        let key = idempotency_key(&finished.run, finished.generation, &parent.location);
+        commit.dedup = Some(format!("child:{key}"));
+        commit.records.push(Record {
+            time: commit.now,
+            body: FinishedRecord {
+                location: parent.location,
+                outcome: finished.outcome,
+                run: Some(finished.run),
+            }
+            .into(),
+        });
+        let outcome = self.deliver(&parent.run, &head, commit).await?;
+        Ok(settled(outcome))
+    }
+
+    async fn send_effect(self: &Arc<Self>, event: SendEvent) -> Result<Delivery, EngineError> {
+        let (to, name) = (event.run.clone(), event.name.clone());
+        match self.send(event).await {
+            Ok(_) => Ok(Delivery::Done),
+            Err(
+                error @ (EngineError::TooManyEvents { .. }
+                | EngineError::Store(_)
+                | EngineError::ShuttingDown),
+            ) => Err(error),
+            Err(error) => {
+                tracing::warn!(%to, event = %name, %error, "an event to another run had no effect");
+                Ok(Delivery::Done)
+            }
+        }
+    }
+
+    async fn cancel_child(
+        self: &Arc<Self>,
+        run: &RunId,
+        parent: &ParentLink,
+    ) -> Result<Delivery, EngineError> {
+        let Some(head) = self.open_child(run, parent).await? else {
+            return Ok(Delivery::Done);
+        };
+        let mut commit = self.inbox_commit(&head);
+        commit.dedup = Some(format!("cancel:{}", key_of(parent)));
+        commit.records.push(Record {
+            time: commit.now,
+            body: CancelRequested {
+                by: Some(format!("run {}", parent.run)),
+                reason: Some(left_by(parent)),
+                rollback: true,
+            }
+            .into(),
+        });
+        let outcome = self.deliver(run, &head, commit).await?;
+        Ok(settled(outcome))
+    }
+
+    async fn terminate_child(
+        self: &Arc<Self>,
+        run: &RunId,
+        parent: &ParentLink,
+    ) -> Result<Delivery, EngineError> {
+        if let Some(head) = self.open_child(run, parent).await? {
+            let by = format!("run {}", parent.run);
+            return self.end_at_once(head, by, left_by(parent)).await;
+        }
+        Ok(Delivery::Done)
+    }
+
+    /// The child that this operation started, if it is not over. Runs that were only waited for are nobody's to end.
+    async fn open_child(
+        &self,
+        run: &RunId,
+        parent: &ParentLink,
+    ) -> Result<Option<Head>, EngineError> {
+        let head = match self.find(run).await {
+            Ok((head, _)) => head,
+            Err(EngineError::UnknownRun(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let is_its_own = !head.closed && self.is_child_of(head.number, parent).await?;
+        Ok(is_its_own.then_some(head))
+    }
+
+    async fn is_child_of(
+        &self,
+        stream: StreamNumber,
+        parent: &ParentLink,
+    ) -> Result<bool, EngineError> {
+        let request = ReadRequest {
+            stream,
+            from: RecordNumber(0),
+            limit: 1,
+        };
+        let page = self.store.read(request).await?.unwrap_or_default();
+        Ok(parent_of(&page.entries).as_ref() == Some(parent))
+    }
+}
+
+/// What a delivery came to: a run that is over, or does not exist any more, needs nothing.
+pub(super) fn settled(outcome: Outcome) -> Delivery {
+    match outcome {
+        Outcome::Committed { .. }
+        | Outcome::Duplicate { .. }
+        | Outcome::Refused(Refusal::Closed | Refusal::NoStream) => Delivery::Done,
+        Outcome::Refused(refusal) => Delivery::Later(refusal.to_string()),
+    }
+}
+
+fn key_of(link: &ParentLink) -> String {
+    idempotency_key(&link.run, link.generation, &link.location)
+}
+
+fn left_by(parent: &ParentLink) -> String {
+    format!("its parent `{}` no longer waits for it", parent.run)
+}
+
+fn waits_for_itself(run: &RunId) -> Failure {
+    let message = format!("run `{run}` would wait for itself; choose another id for the child");
+    Failure::new(ErrorCode::InvalidOptions, message)
+}

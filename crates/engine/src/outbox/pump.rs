@@ -1,0 +1,266 @@
+//! The task that delivers effects: at once what this node caused, and whatever is found in the store at the start and by
+//! every sweep.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use everstep_model::{RunId, StreamNumber};
+use everstep_store::{Author, Commit, Hint, OutboxRow, RowKey, StoreError, Target};
+use futures_util::future::select;
+
+use super::delivery::Delivery;
+use super::effect::Effect;
+use super::lane::{Lane, Lanes, Waiting};
+use crate::core::Core;
+
+/// Effects read from the store at once.
+const PAGE: usize = 1_000;
+/// How long a lane rests after its first failure; twice as long after each further one.
+const REST: Duration = Duration::from_millis(500);
+/// How long it rests at most.
+const REST_MAX: Duration = Duration::from_secs(30);
+
+#[derive(Default)]
+pub(crate) struct Outbox(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    lanes: Lanes,
+    changed: bool,
+    pump: Option<Waker>,
+    quiet: Vec<Waker>,
+}
+
+impl Outbox {
+    /// Effects that were written with a commit of this node.
+    pub(crate) fn caused(&self, rows: Vec<OutboxRow>) {
+        if !rows.is_empty() {
+            self.change(|lanes| lanes.add(rows, true));
+        }
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Lanes) -> T) -> T {
+        let mut state = self.state();
+        let changed = change(&mut state.lanes);
+        state.changed = true;
+        let mut wakers: Vec<Waker> = state.pump.take().into_iter().collect();
+        if state.lanes.is_quiet() {
+            wakers.append(&mut state.quiet);
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
+        changed
+    }
+
+    fn poll_changed(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if std::mem::take(&mut state.changed) {
+            return Poll::Ready(());
+        }
+        state.pump = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn poll_quiet(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if state.lanes.is_quiet() {
+            return Poll::Ready(());
+        }
+        state.quiet.push(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Core {
+    /// The pump's task.
+    pub(crate) async fn run_outbox(self: Arc<Self>) {
+        while !self.is_closing() {
+            while let Some((lane, waiting)) = self.next_lane() {
+                let core = self.clone();
+                self.spawn(Box::pin(async move {
+                    core.deliver_lane(lane, waiting).await;
+                }));
+            }
+            let changed = std::pin::pin!(poll_fn(|context| self.outbox.poll_changed(context)));
+            let stopping = std::pin::pin!(self.rest(self.settings.sweep_interval));
+            select(changed, stopping).await;
+        }
+    }
+
+    fn next_lane(&self) -> Option<(Lane, VecDeque<Waiting>)> {
+        self.outbox.state().lanes.next()
+    }
+
+    /// Tries everything that was left behind. What a child came to is known before a timeout fires that is late.
+    pub(crate) async fn settle_outbox(self: &Arc<Self>) -> Result<(), StoreError> {
+        self.sweep_outbox().await?;
+        poll_fn(|context| self.outbox.poll_quiet(context)).await;
+        Ok(())
+    }
+
+    /// The safety net: whatever is in the store and not known here.
+    pub(crate) async fn keep_sweeping_outbox(self: Arc<Self>) {
+        while !self.is_closing() {
+            self.rest(self.settings.sweep_interval).await;
+            if self.is_closing() {
+                return;
+            }
+            if let Err(error) = self.sweep_outbox().await {
+                tracing::warn!(%error, "effects could not be read");
+            }
+        }
+    }
+
+    async fn sweep_outbox(&self) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let page = self.store.outbox(after, PAGE).await?;
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
+            after = Some((last.stream, last.key.clone()));
+            self.outbox.change(|lanes| lanes.add(page, false));
+        }
+    }
+
+    /// Another node left effects that it cannot deliver itself.
+    pub(crate) async fn follow_outbox(&self, stream: StreamNumber) -> Result<(), StoreError> {
+        let before = StreamNumber(stream.0.saturating_sub(1));
+        let mut after = Some((before, char::MAX.to_string()));
+        loop {
+            let mut page = self.store.outbox(after, PAGE).await?;
+            let is_whole = page.len() == PAGE;
+            page.retain(|row| row.stream == stream);
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
+            after = Some((last.stream, last.key.clone()));
+            let goes_on = is_whole && page.len() == PAGE;
+            self.outbox.change(|lanes| lanes.add(page, false));
+            if !goes_on {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Delivers what waits in a lane, in order, and takes the delivered rows away with one commit.
+    async fn deliver_lane(self: &Arc<Self>, lane: Lane, mut waiting: VecDeque<Waiting>) {
+        let mut delivered = Vec::new();
+        while let Some(mut next) = waiting.pop_front() {
+            if self.is_closing() {
+                waiting.clear();
+                break;
+            }
+            match self.deliver_effect(&next.row).await {
+                Delivery::Done => delivered.push(next.row.key),
+                // It holds up nothing: the run that is waited for may need what comes next.
+                Delivery::Awaiting(run) => self.wait_for(run, next),
+                Delivery::Elsewhere => {
+                    waiting.push_front(next);
+                    self.leave_to_others(lane.0, std::mem::take(&mut waiting));
+                }
+                Delivery::Later(why) => {
+                    next.failures = next.failures.saturating_add(1);
+                    tracing::debug!(stream = %lane.0, why, "an effect is delivered later");
+                    waiting.push_front(next);
+                    // A run that takes no more events may end all the same.
+                    delivered.extend(self.end_target(&mut waiting).await);
+                    break;
+                }
+            }
+        }
+        self.take_away(lane.0, delivered);
+        let failures = waiting.front().map_or(0, |next| next.failures);
+        let rests = self
+            .outbox
+            .change(|lanes| lanes.delivered(lane.clone(), waiting));
+        if rests {
+            self.rest_lane(lane, failures);
+        }
+    }
+
+    /// Delivers what ends the target of a lane whose next event cannot be delivered.
+    async fn end_target(self: &Arc<Self>, waiting: &mut VecDeque<Waiting>) -> Option<String> {
+        let effect = |waiting: &Waiting| Effect::from_payload(&waiting.row.effect);
+        let is_event = |effect: Effect| matches!(effect, Effect::SendEvent { .. });
+        if !waiting.front().and_then(effect).is_some_and(is_event) {
+            return None;
+        }
+        let ends = |effect: Effect| {
+            matches!(
+                effect,
+                Effect::CancelRun { .. } | Effect::TerminateRun { .. }
+            )
+        };
+        let place = waiting
+            .iter()
+            .position(|waiting| effect(waiting).is_some_and(ends))?;
+        let ending = waiting.get(place)?.row.clone();
+        match self.deliver_effect(&ending).await {
+            Delivery::Done => {
+                waiting.remove(place);
+                Some(ending.key)
+            }
+            Delivery::Later(_) | Delivery::Elsewhere | Delivery::Awaiting(_) => None,
+        }
+    }
+
+    fn rest_lane(self: &Arc<Self>, lane: Lane, failures: u32) {
+        let core = self.clone();
+        let doublings = failures.saturating_sub(1).min(16);
+        let rest = REST.saturating_mul(1 << doublings).min(REST_MAX);
+        self.spawn(Box::pin(async move {
+            core.rest(rest).await;
+            core.outbox.change(|lanes| lanes.rested(lane));
+        }));
+    }
+
+    /// Removes delivered effects. Until that is durable nobody here tries them again; if it fails, the next sweep does.
+    fn take_away(self: &Arc<Self>, stream: StreamNumber, delivered: Vec<String>) {
+        if delivered.is_empty() {
+            return;
+        }
+        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, self.runtime.now());
+        let keys = delivered.iter().cloned();
+        commit.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
+        let core = self.clone();
+        let reply = move |_| {
+            let keys = delivered.into_iter().map(|key| (stream, key));
+            core.outbox.state().lanes.forget(keys);
+        };
+        self.committer.submit(commit, Box::new(reply));
+    }
+
+    /// Another node may know the workflow; if none does, a sweep tries again.
+    fn leave_to_others(&self, stream: StreamNumber, left: VecDeque<Waiting>) {
+        let is_own = left.iter().any(|waiting| waiting.is_own);
+        let keys = left.into_iter().map(|waiting| (stream, waiting.row.key));
+        self.outbox.state().lanes.forget(keys);
+        if is_own && !self.store.describe().exclusive {
+            self.bus.publish(Hint::Outbox(stream));
+        }
+    }
+
+    /// Tries again when the run is over, or after a while, should that news be lost.
+    fn wait_for(self: &Arc<Self>, run: RunId, waiting: Waiting) {
+        let core = self.clone();
+        self.spawn(Box::pin(async move {
+            let ended = std::pin::pin!(async {
+                // Whoever cannot watch it looks again after a while.
+                if core.ended(&run).await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+            });
+            let rest = std::pin::pin!(core.rest(core.settings.sweep_interval));
+            select(ended, rest).await;
+            core.outbox.change(|lanes| lanes.wait(waiting));
+        }));
+    }
+}

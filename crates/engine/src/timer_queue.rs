@@ -1,0 +1,171 @@
+//! The timers of the near future, in the order they are due, and up to when that future is known.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use everstep_model::record::TimerPurpose;
+use everstep_model::{StreamNumber, Timestamp};
+use everstep_store::TimerRow;
+
+#[derive(Default)]
+pub(crate) struct TimerQueue(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    near: BTreeSet<TimerRow>,
+    /// Everything due up to here is in `near`.
+    loaded_until: Timestamp,
+    /// Something may be missing in `near` all the same.
+    stale: bool,
+    /// Runs that could not be read, and until when their timers are not looked at.
+    resting: HashMap<StreamNumber, Timestamp>,
+    waker: Option<Waker>,
+    changed: bool,
+}
+
+impl TimerQueue {
+    /// A timer was set by a commit of this node.
+    pub(crate) fn add(&self, timer: TimerRow) {
+        let mut state = self.state();
+        if timer.due > state.loaded_until {
+            return;
+        }
+        let first = state.near.first().is_none_or(|first| timer.due < first.due);
+        state.near.insert(timer);
+        if first {
+            state.signal();
+        }
+    }
+
+    /// Some node set a timer: if it is near and not known here, the store is read again.
+    pub(crate) fn hint(&self, due: Timestamp) {
+        let mut state = self.state();
+        if due <= state.loaded_until && !state.knows(due) {
+            state.stale = true;
+            state.signal();
+        }
+    }
+
+    /// Reading failed: it is to be done again.
+    pub(crate) fn set_stale(&self) {
+        self.state().stale = true;
+    }
+
+    pub(crate) fn take_stale(&self) -> bool {
+        std::mem::take(&mut self.state().stale)
+    }
+
+    /// Wakes the timer task, for instance to let it end.
+    pub(crate) fn signal(&self) {
+        self.state().signal();
+    }
+
+    pub(crate) fn take_due(&self, now: Timestamp) -> Vec<TimerRow> {
+        let mut state = self.state();
+        let mut due = Vec::new();
+        while state.near.first().is_some_and(|first| first.due <= now) {
+            due.extend(state.near.pop_first());
+        }
+        due
+    }
+
+    /// Counts the future as known up to here.
+    pub(crate) fn know_until(&self, until: Timestamp) {
+        let mut state = self.state();
+        state.loaded_until = state.loaded_until.max(until);
+    }
+
+    /// Takes over what was read, keeping at most `limit` in memory.
+    pub(crate) fn load(&self, timers: Vec<TimerRow>, now: Timestamp, limit: usize) {
+        let mut state = self.state();
+        state.resting.retain(|_, until| *until > now);
+        let State { near, resting, .. } = &mut *state;
+        near.extend(
+            timers
+                .into_iter()
+                .filter(|timer| !resting.contains_key(&timer.stream)),
+        );
+        while state.near.len() > limit {
+            if let Some(last) = state.near.pop_last() {
+                state.loaded_until = Timestamp::from_millis(last.due.as_millis().saturating_sub(1));
+            }
+        }
+    }
+
+    /// The timers of this run stay in the store until then.
+    pub(crate) fn let_rest(&self, stream: StreamNumber, until: Timestamp) {
+        self.state().resting.insert(stream, until);
+    }
+
+    pub(crate) fn next_due(&self) -> Option<Timestamp> {
+        self.state().near.first().map(|first| first.due)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.state().near.len()
+    }
+
+    pub(crate) fn loaded_until(&self) -> Timestamp {
+        self.state().loaded_until
+    }
+
+    pub(crate) fn poll_changed(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if std::mem::take(&mut state.changed) {
+            return Poll::Ready(());
+        }
+        state.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Whether a timer is due at exactly this time.
+    fn knows(&self, due: Timestamp) -> bool {
+        let first = TimerRow {
+            due,
+            stream: StreamNumber(0),
+            purpose: TimerPurpose::Sleep,
+            location: None,
+        };
+        let next = self.near.range(first..).next();
+        next.is_some_and(|timer| timer.due == due)
+    }
+
+    fn signal(&mut self) {
+        self.changed = true;
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timer(stream: u64, due: u64) -> TimerRow {
+        TimerRow {
+            due: Timestamp::from_millis(due),
+            stream: StreamNumber(stream),
+            purpose: TimerPurpose::Sleep,
+            location: None,
+        }
+    }
+
+    #[test]
+    fn the_timers_of_a_run_that_rests_are_taken_over_only_afterwards() {
+        let at = Timestamp::from_millis;
+        let (queue, read) = (TimerQueue::default(), [timer(1, 5), timer(2, 6)]);
+        queue.let_rest(StreamNumber(1), at(100));
+        for (now, expected) in [(10, &read[1..]), (99, &read[1..]), (100, &read[..])] {
+            queue.load(read.to_vec(), at(now), 10);
+            assert_eq!(queue.take_due(at(now)), expected, "at {now}");
+        }
+    }
+}

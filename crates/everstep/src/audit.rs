@@ -1,0 +1,24 @@
+//! A run as people look at it afterwards: its timeline, and its shape.
+
+use everstep_engine::EngineError;
+use everstep_machine::{Line, Shape, shape, timeline};
+
+use crate::handle::RunHandle;
+
+impl RunHandle {
+    /// The run's journal as an audit trail: who, what, when, how long. [`crate::to_json_lines`] writes it for programs.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn timeline(&self) -> Result<Vec<Line>, EngineError> {
+        Ok(timeline(&self.journal().await?))
+    }
+
+    /// The run's structure: steps, branches, loops, and how each stands. [`crate::to_mermaid`] draws it.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn shape(&self) -> Result<Shape, EngineError> {
+        Ok(shape(&self.journal().await?))
+    }
+}

@@ -1,0 +1,130 @@
+//! The verbs in bulk: every run of a list, or runs by id, with progress and a report per run.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+
+use everstep_engine::{Asked, BulkProgress, BulkReport, Control, EngineError};
+use everstep_model::RunId;
+
+use crate::client::ListRuns;
+use crate::engine::Engine;
+
+type Listener = Box<dyn FnMut(BulkProgress) + Send>;
+
+/// Something to be done with many runs. Say who asks and why, then await it.
+#[must_use = "nothing is done until it is awaited"]
+pub struct BulkRuns {
+    engine: Engine,
+    which: Which,
+    control: Control,
+    asked: Asked,
+    progress: Listener,
+}
+
+enum Which {
+    Listed(Box<ListRuns>),
+    Named(Vec<String>),
+}
+
+impl ListRuns {
+    /// Does one thing with every run of the list, over all its pages, and reports on each.
+    ///
+    /// ```
+    /// # async fn example(engine: everstep::Engine) -> Result<(), everstep::EngineError> {
+    /// use everstep::{Control, RunStatus};
+    ///
+    /// let report = engine
+    ///     .list()
+    ///     .workflow("payment")
+    ///     .status(RunStatus::Failed)
+    ///     .each(Control::Recover)
+    ///     .by("alice")
+    ///     .progress(|so_far| println!("{} of {}", so_far.done, so_far.total))
+    ///     .await?;
+    /// for (run, why) in report.refused() {
+    ///     println!("{run}: {why}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn each(self, control: Control) -> BulkRuns {
+        let engine = self.engine.clone();
+        BulkRuns::new(engine, Which::Listed(Box::new(self)), control)
+    }
+}
+
+impl Engine {
+    /// Does one thing with these runs, and reports on each. One that is named twice is dealt with once.
+    pub fn each<I: Into<String>>(
+        &self,
+        runs: impl IntoIterator<Item = I>,
+        control: Control,
+    ) -> BulkRuns {
+        let runs = runs.into_iter().map(Into::into).collect();
+        BulkRuns::new(self.clone(), Which::Named(runs), control)
+    }
+
+    /// Deletes the finished runs that the settings do not keep any longer, now; gives their ids.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn apply_retention(&self) -> Result<Vec<RunId>, EngineError> {
+        self.inner.apply_retention().await
+    }
+}
+
+impl BulkRuns {
+    fn new(engine: Engine, which: Which, control: Control) -> Self {
+        Self {
+            engine,
+            which,
+            control,
+            asked: Asked::default(),
+            progress: Box::new(|_| ()),
+        }
+    }
+
+    /// Who asks. It is recorded with each run.
+    pub fn by(mut self, name: impl Into<String>) -> Self {
+        self.asked.by = Some(name.into());
+        self
+    }
+
+    /// Why. It is recorded with each run.
+    pub fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.asked.reason = Some(reason.into());
+        self
+    }
+
+    /// Called after each run.
+    pub fn progress(mut self, listener: impl FnMut(BulkProgress) + Send + 'static) -> Self {
+        self.progress = Box::new(listener);
+        self
+    }
+
+    async fn perform(self) -> Result<BulkReport, EngineError> {
+        let engine = &self.engine.inner;
+        let runs = match self.which {
+            Which::Listed(list) => engine.listed(list.into_query()?).await?,
+            Which::Named(runs) => runs.into_iter().map(RunId::new).collect::<Result<_, _>>()?,
+        };
+        Ok(engine
+            .bulk(runs, self.control, self.asked, self.progress)
+            .await)
+    }
+}
+
+impl IntoFuture for BulkRuns {
+    type Output = Result<BulkReport, EngineError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.perform())
+    }
+}
+
+impl std::fmt::Debug for BulkRuns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BulkRuns({:?})", self.control)
+    }
+}

@@ -1,0 +1,76 @@
+//! A request about one run: who asks, why, and what for.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+
+use everstep_engine::{Asked, EngineError};
+
+use crate::handle::RunHandle;
+
+type Asking<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>> + Send>>;
+
+/// Something that can be asked of a run. Only this crate has verbs.
+pub trait Verb: sealed::Perform {}
+
+impl<V: sealed::Perform> Verb for V {}
+
+pub(super) mod sealed {
+    use super::{Asked, Asking, RunHandle};
+
+    /// How a verb is done.
+    pub trait Perform: Send + 'static {
+        /// What comes back.
+        type Output: Send + 'static;
+
+        /// Does it.
+        fn perform(self, run: RunHandle, asked: Asked) -> Asking<Self::Output>;
+    }
+}
+
+/// A request about a run. Say who asks and why, then await it.
+///
+/// ```
+/// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
+/// let done = run.pause().reason("the bank is closed").by("alice").await?;
+/// println!("{done}"); // run `order-7` is pausing
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is asked for until it is awaited"]
+#[derive(Debug)]
+pub struct ControlRequest<V> {
+    run: RunHandle,
+    asked: Asked,
+    pub(super) verb: V,
+}
+
+impl<V> ControlRequest<V> {
+    pub(super) fn new(run: &RunHandle, verb: V) -> Self {
+        Self {
+            run: run.clone(),
+            asked: Asked::default(),
+            verb,
+        }
+    }
+
+    /// Who asks. It is recorded.
+    pub fn by(mut self, name: impl Into<String>) -> Self {
+        self.asked.by = Some(name.into());
+        self
+    }
+
+    /// Why. It is recorded where there is something to explain.
+    pub fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.asked.reason = Some(reason.into());
+        self
+    }
+}
+
+impl<V: Verb> IntoFuture for ControlRequest<V> {
+    type Output = Result<V::Output, EngineError>;
+    type IntoFuture = Asking<V::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        self.verb.perform(self.run, self.asked)
+    }
+}

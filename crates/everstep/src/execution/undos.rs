@@ -1,0 +1,73 @@
+//! The undos that workflow code gives: for each step it called, how to undo it. They live as long as the execution.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use everstep_machine::UndoStart;
+use everstep_model::{Location, Payload, RetryPolicy};
+use everstep_store::BoxFuture;
+use rustc_hash::FxHashMap;
+
+use crate::error::Result;
+use crate::operation::{StepContext, undo_panicked};
+
+/// What an undo is given, before it is decoded.
+pub(crate) struct UndoInput {
+    pub(crate) start: UndoStart,
+    pub(crate) context: StepContext,
+}
+
+/// The work of an undo; called once per attempt.
+pub(crate) type UndoWork = Box<dyn Fn(UndoInput) -> BoxFuture<'static, Result<()>> + Send>;
+
+/// How to undo a step.
+pub(crate) struct GivenUndo {
+    pub(crate) work: UndoWork,
+    /// How it is retried, if not like the step.
+    pub(crate) retry: Option<RetryPolicy>,
+    /// How long an attempt may take, if not as long as the step's.
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl GivenUndo {
+    /// Begins an attempt. A panic is its failure.
+    pub(super) fn begin(&self, input: UndoInput) -> BoxFuture<'static, Result<()>> {
+        let begun = catch_unwind(AssertUnwindSafe(|| (self.work)(input)));
+        begun.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(undo_panicked(&*panic)))))
+    }
+}
+
+/// The undos given so far, by the place of their step.
+#[derive(Default)]
+pub(crate) struct Undos(FxHashMap<Location, GivenUndo>);
+
+impl Undos {
+    pub(crate) fn give(&mut self, step: Location, undo: GivenUndo) {
+        self.0.insert(step, undo);
+    }
+
+    pub(super) fn take(&mut self, step: &Location) -> Option<GivenUndo> {
+        self.0.remove(step)
+    }
+
+    pub(super) fn has(&self, step: &Location) -> bool {
+        self.0.contains_key(step)
+    }
+
+    /// Adds undos of an earlier pass for steps that this one has not called.
+    pub(super) fn add_earlier(&mut self, earlier: Self) {
+        for (step, undo) in earlier.0 {
+            self.0.entry(step).or_insert(undo);
+        }
+    }
+}
+
+/// Why a payload is not what an undo takes.
+pub(crate) fn decode<T: serde::de::DeserializeOwned>(what: &str, payload: &Payload) -> Result<T> {
+    use everstep_model::{ErrorCode, Failure};
+    payload.decode().map_err(|error| {
+        let message = format!("the recorded {what} does not fit the type its undo takes: {error}");
+        let failure = Failure::new(ErrorCode::Undecodable, message);
+        crate::error::Error::from_failure(failure).non_retryable()
+    })
+}

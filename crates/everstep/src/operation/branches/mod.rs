@@ -1,0 +1,245 @@
+//! Branches: parts of a workflow that run side by side, each in a scope of its own.
+//!
+//! A branch is polled only when something in it can go on, and always in the order it was given, so that what the
+//! branches say comes in the same order on every replay. Dropping a branch is how it is cancelled.
+
+mod each;
+mod join;
+mod race;
+
+pub use each::{Each, Settled};
+pub use join::Join;
+pub use race::{Race, Won};
+
+use std::collections::HashSet;
+use std::future::Future;
+use std::panic::Location as Caller;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use everstep_machine::Replay;
+use everstep_model::record::BranchesKind;
+use everstep_model::{Location, Name};
+
+use crate::ctx::Ctx;
+use crate::error::{Error, Result};
+use crate::options::invalid;
+
+/// The code of a branch, begun.
+type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// The code of a branch, before it has its place.
+type Begin<'a, W, T> = Box<dyn FnOnce(Ctx<W>) -> Running<'a, T> + Send + 'a>;
+
+/// One branch of a join or race.
+pub struct Branch<'a, W, T> {
+    name: String,
+    state: State<'a, W, T>,
+    wake: Option<Arc<BranchWake>>,
+}
+
+enum State<'a, W, T> {
+    New(Begin<'a, W, T>),
+    Running(Running<'a, T>),
+    Ended(Result<T>),
+    /// Its result was taken, or it was dropped.
+    Gone,
+}
+
+// What is pinned is in a box of its own.
+impl<W, T> Unpin for Branch<'_, W, T> {}
+
+impl<'a, W, T> Branch<'a, W, T> {
+    fn new<F, Fut>(name: impl Into<String>, run: F) -> Self
+    where
+        F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
+        Fut: Future<Output = Result<T>> + Send + 'a,
+    {
+        Self {
+            name: name.into(),
+            state: State::New(Box::new(move |ctx| Box::pin(run(ctx)))),
+            wake: None,
+        }
+    }
+
+    fn is_new(&self) -> bool {
+        matches!(self.state, State::New(_))
+    }
+
+    fn is_running(&self) -> bool {
+        matches!(self.state, State::Running(_))
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(self.state, State::Ended(_) | State::Gone)
+    }
+
+    /// Begins the branch if it is new, and lets it go on if it can. True if it ended by that.
+    fn go_on(&mut self, owner: &Owner<W>) -> bool {
+        let Some(place) = &owner.place else {
+            return false;
+        };
+        if let State::New(_) = self.state {
+            self.begin(owner, place);
+        } else if !self.wake.as_ref().is_some_and(|wake| wake.take()) {
+            return false;
+        }
+        let (State::Running(running), Some(wake)) = (&mut self.state, &self.wake) else {
+            return false;
+        };
+        let waker = Waker::from(wake.clone());
+        let Poll::Ready(result) = running.as_mut().poll(&mut Context::from_waker(&waker)) else {
+            return false;
+        };
+        // What the branch left open is dropped with it, and before it counts as ended.
+        self.state = State::Gone;
+        let failure = result.as_ref().err().map(|error| error.failure().clone());
+        let mut state = owner.ctx.shared().state();
+        if let Ok(name) = state.replay.name(&self.name) {
+            state.replay.branch_ended(place, &name, failure.as_ref());
+        }
+        drop(state);
+        self.state = State::Ended(result);
+        true
+    }
+
+    fn begin(&mut self, owner: &Owner<W>, place: &Location) {
+        let State::New(begin) = std::mem::replace(&mut self.state, State::Gone) else {
+            return;
+        };
+        // The name was checked when the place was taken.
+        let Ok(name) = owner.ctx.shared().state().replay.name(&self.name) else {
+            return;
+        };
+        let scope = Replay::branch_scope(place, &name);
+        self.state = State::Running(begin(owner.ctx.in_scope(scope)));
+        self.wake = Some(Arc::new(BranchWake {
+            woken: AtomicBool::new(false),
+            parent: owner.parent.clone(),
+        }));
+    }
+
+    fn take_failure(&mut self) -> Option<(String, Error)> {
+        match std::mem::replace(&mut self.state, State::Gone) {
+            State::Ended(Err(error)) => Some((self.name.clone(), error)),
+            other => {
+                self.state = other;
+                None
+            }
+        }
+    }
+
+    fn take_result(&mut self) -> Option<Result<T>> {
+        match std::mem::replace(&mut self.state, State::Gone) {
+            State::Ended(result) => Some(result),
+            State::New(_) | State::Running(_) | State::Gone => None,
+        }
+    }
+}
+
+/// What a join or race is, apart from its branches.
+struct Owner<W> {
+    ctx: Ctx<W>,
+    name: String,
+    kind: BranchesKind,
+    site: &'static Caller<'static>,
+    /// Fixed by the first poll.
+    place: Option<Location>,
+    parent: Arc<Parent>,
+}
+
+impl<W> Owner<W> {
+    fn new(ctx: &Ctx<W>, name: &str, kind: BranchesKind, site: &'static Caller<'static>) -> Self {
+        Self {
+            ctx: ctx.clone(),
+            name: name.to_owned(),
+            kind,
+            site,
+            place: None,
+            parent: Arc::default(),
+        }
+    }
+
+    /// Takes its place on the first poll. False if the machine does not let it go on.
+    fn begin<'n>(
+        &mut self,
+        context: &Context<'_>,
+        branches: impl Iterator<Item = &'n str>,
+    ) -> Result<bool> {
+        self.parent.watch(context.waker());
+        if self.place.is_some() {
+            return Ok(true);
+        }
+        let mut state = self.ctx.shared().state();
+        let name = state.replay.name(&self.name)?;
+        let branches = branches
+            .map(|branch| state.replay.name(branch))
+            .collect::<Result<Vec<Name>, _>>()?;
+        let mut seen = HashSet::new();
+        if let Some(twice) = branches.iter().find(|branch| !seen.insert(*branch)) {
+            return Err(invalid(&format!(
+                "`{name}` has two branches named `{twice}`; names must differ"
+            )));
+        }
+        let scope = self.ctx.scope();
+        self.place = state
+            .replay
+            .call_branches(scope, &name, self.kind, branches, self.site);
+        Ok(self.place.is_some())
+    }
+
+    fn failed(&self, failed: Vec<(String, Error)>) -> Error {
+        match &self.place {
+            Some(place) => Error::from_branches(self.kind, place.clone(), failed),
+            None => Error::fatal("branches failed before they began"),
+        }
+    }
+}
+
+/// Wakes the join or race when one of its branches can go on.
+#[derive(Default)]
+struct Parent(Mutex<Option<Waker>>);
+
+impl Parent {
+    fn watch(&self, waker: &Waker) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *known {
+            Some(known) => known.clone_from(waker),
+            empty => *empty = Some(waker.clone()),
+        }
+    }
+}
+
+/// Remembers that a branch can go on.
+struct BranchWake {
+    woken: AtomicBool,
+    parent: Arc<Parent>,
+}
+
+impl BranchWake {
+    fn take(&self) -> bool {
+        self.woken.swap(false, Ordering::AcqRel)
+    }
+}
+
+impl Wake for BranchWake {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::Release);
+        let parent = self.parent.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waker) = &*parent {
+            waker.wake_by_ref();
+        }
+    }
+}
+
+impl<W, T> std::fmt::Debug for Branch<'_, W, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Branch({})", self.name)
+    }
+}

@@ -1,0 +1,200 @@
+//! Races: the first branch that succeeds wins. The winner is durable before the losers are cancelled, and nobody waits
+//! for them.
+
+use std::future::Future;
+use std::panic::Location as Caller;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use everstep_model::Name;
+use everstep_model::record::BranchesKind;
+
+use super::{Branch, Owner, State};
+use crate::ctx::Ctx;
+use crate::error::{Error, Result};
+use crate::operation::handle::Handle;
+use crate::options::invalid;
+
+/// Branches of which the first success counts.
+#[must_use = "branches do nothing until they are awaited"]
+pub struct Race<'a, W, T> {
+    owner: Owner<W>,
+    branches: Vec<Branch<'a, W, T>>,
+    /// The winner in an earlier pass of the function, which stands.
+    settled: Option<Name>,
+    winner: Option<Won<T>>,
+    /// Resolves when the winner is durable.
+    durable: Handle,
+}
+
+impl<W, T> Unpin for Race<'_, W, T> {}
+
+/// What won a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Won<T> {
+    /// The branch.
+    pub winner: String,
+    /// What it returned.
+    pub value: T,
+}
+
+impl<W> Ctx<W> {
+    /// Runs named branches side by side; the first that succeeds wins, and the others are cancelled by dropping them. A branch
+    /// that fails does not end the race; if all fail, the error lists each.
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Error, Result, minutes};
+    /// async fn answer(ctx: Ctx) -> Result<String> {
+    ///     let won = ctx
+    ///         .race("answer-or-give-up")
+    ///         .branch("work", |ctx| async move {
+    ///             ctx.step("ask", || async { Ok::<_, Error>("42".to_owned()) }).await
+    ///         })
+    ///         .branch("patience", |ctx| async move {
+    ///             ctx.sleep("wait", minutes(5)).await?;
+    ///             Ok("no answer".to_owned())
+    ///         })
+    ///         .await?;
+    ///     Ok(format!("{} ({})", won.value, won.winner))
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn race<'a, T>(&self, name: &str) -> Race<'a, W, T> {
+        Race {
+            owner: Owner::new(self, name, BranchesKind::Race, Caller::caller()),
+            branches: Vec::new(),
+            settled: None,
+            winner: None,
+            durable: Handle::new(self.shared().clone()),
+        }
+    }
+}
+
+impl<'a, W, T> Race<'a, W, T> {
+    /// A further branch.
+    pub fn branch<F, Fut>(mut self, name: &str, run: F) -> Self
+    where
+        F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
+        Fut: Future<Output = Result<T>> + Send + 'a,
+    {
+        self.branches.push(Branch::new(name, run));
+        self
+    }
+
+    /// Branches built at run time, one for each item, named by a key of the item.
+    pub fn branches<I, F, Fut>(
+        mut self,
+        items: impl IntoIterator<Item = I>,
+        mut key: impl FnMut(&I) -> String,
+        run: F,
+    ) -> Self
+    where
+        F: Fn(Ctx<W>, I) -> Fut + Clone + Send + 'a,
+        Fut: Future<Output = Result<T>> + Send + 'a,
+        I: Send + 'a,
+    {
+        self.branches.extend(items.into_iter().map(|item| {
+            let run = run.clone();
+            Branch::new(key(&item), move |ctx| run(ctx, item))
+        }));
+        self
+    }
+
+    fn begin(&mut self, context: &Context<'_>) -> Result<bool> {
+        if self.branches.is_empty() {
+            let name = &self.owner.name;
+            return Err(invalid(&format!("race `{name}` has no branches")));
+        }
+        let is_first = self.owner.place.is_none();
+        let names = self.branches.iter().map(|branch| branch.name.as_str());
+        if !self.owner.begin(context, names)? {
+            return Ok(false);
+        }
+        if let (true, Some(place)) = (is_first, &self.owner.place) {
+            let mut state = self.owner.ctx.shared().state();
+            self.settled = state.replay.remembered_winner(place);
+        }
+        Ok(true)
+    }
+
+    /// Lets the branches go on until one wins.
+    fn run(&mut self) {
+        for branch in &mut self.branches {
+            branch.go_on(&self.owner);
+            let may_win = self
+                .settled
+                .as_ref()
+                .is_none_or(|settled| settled.as_str() == branch.name);
+            if !may_win || !matches!(branch.state, State::Ended(Ok(_))) {
+                continue;
+            }
+            if let Some(Ok(value)) = branch.take_result() {
+                let winner = branch.name.clone();
+                self.winner = Some(Won { winner, value });
+                return;
+            }
+        }
+    }
+
+    /// Waits until the winner is durable; then the losers go.
+    fn finish(&mut self, context: &mut Context<'_>) -> Poll<Result<Won<T>>> {
+        let (Some(won), Some(place)) = (&self.winner, &self.owner.place) else {
+            return Poll::Pending;
+        };
+        let site = self.owner.site;
+        let resolved = self.durable.poll(context, |replay| {
+            let winner = replay.name(&won.winner)?;
+            Ok(replay.call_race_won(place, &winner, site))
+        });
+        std::task::ready!(resolved)?;
+        for branch in &mut self.branches {
+            branch.state = State::Gone;
+        }
+        match self.winner.take() {
+            Some(won) => Poll::Ready(Ok(won)),
+            None => Poll::Pending,
+        }
+    }
+
+    fn all_failed(&mut self) -> Option<Error> {
+        let has_failed = |branch: &Branch<'_, W, T>| matches!(branch.state, State::Ended(Err(_)));
+        if !self.branches.iter().all(has_failed) {
+            return None;
+        }
+        let failures = self.branches.iter_mut().filter_map(Branch::take_failure);
+        let failed = failures.collect();
+        Some(self.owner.failed(failed))
+    }
+}
+
+impl<W, T> Future for Race<'_, W, T> {
+    type Output = Result<Won<T>>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if !this.begin(context)? {
+            return Poll::Pending;
+        }
+        if this.winner.is_none() {
+            this.run();
+        }
+        if this.winner.is_some() {
+            return this.finish(context);
+        }
+        match this.all_failed() {
+            Some(error) => Poll::Ready(Err(error)),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl<W, T> std::fmt::Debug for Race<'_, W, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Race({}, {} branches)",
+            self.owner.name,
+            self.branches.len()
+        )
+    }
+}

@@ -1,0 +1,139 @@
+//! Switches: one of several branches, chosen by a value. The choice is recorded before the branch runs, and stands.
+
+use std::future::Future;
+use std::panic::Location as Caller;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use everstep_machine::Replay;
+use everstep_model::Name;
+
+use crate::ctx::Ctx;
+use crate::error::{Error, Result};
+
+/// The name of the branch for values without a case.
+const DEFAULT: &str = "default";
+
+type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+type Begin<'a, W, T> = Box<dyn FnOnce(Ctx<W>) -> Running<'a, T> + Send + 'a>;
+
+enum State<'a, W, T> {
+    New(Vec<(String, Begin<'a, W, T>)>),
+    Running(Running<'a, T>),
+    /// The machine does not let it go on.
+    Stopped,
+}
+
+/// A switch. Give it cases, then await it.
+#[must_use = "a switch does nothing until it is awaited"]
+pub struct Switch<'a, W, T> {
+    ctx: Ctx<W>,
+    name: String,
+    value: String,
+    state: State<'a, W, T>,
+    site: &'static Caller<'static>,
+}
+
+impl<W, T> Unpin for Switch<'_, W, T> {}
+
+impl<W> Ctx<W> {
+    /// Runs one of several branches, chosen by a value. Which one is recorded before it runs, so that the run keeps to it even
+    /// if the value is later computed otherwise.
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Error, Result};
+    /// async fn pay(ctx: Ctx, method: String) -> Result<String> {
+    ///     ctx.switch("pay", &method)
+    ///         .case("card", |ctx| async move {
+    ///             ctx.step("charge", || async { Ok::<_, Error>("charged".to_owned()) }).await
+    ///         })
+    ///         .case("invoice", |ctx| async move {
+    ///             ctx.step("send", || async { Ok::<_, Error>("sent".to_owned()) }).await
+    ///         })
+    ///         .default(|_| async { Err(Error::fatal("unknown method")) })
+    ///         .await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn switch<'a, T>(&self, name: &str, value: impl AsRef<str>) -> Switch<'a, W, T> {
+        Switch {
+            ctx: self.clone(),
+            name: name.to_owned(),
+            value: value.as_ref().to_owned(),
+            state: State::New(Vec::new()),
+            site: Caller::caller(),
+        }
+    }
+}
+
+impl<'a, W, T> Switch<'a, W, T> {
+    /// The branch for this value.
+    pub fn case<F, Fut>(mut self, value: &str, run: F) -> Self
+    where
+        F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
+        Fut: Future<Output = Result<T>> + Send + 'a,
+    {
+        if let State::New(cases) = &mut self.state {
+            cases.push((value.to_owned(), Box::new(move |ctx| Box::pin(run(ctx)))));
+        }
+        self
+    }
+
+    /// The branch for every other value.
+    pub fn default<F, Fut>(self, run: F) -> Self
+    where
+        F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
+        Fut: Future<Output = Result<T>> + Send + 'a,
+    {
+        self.case(DEFAULT, run)
+    }
+
+    /// Chooses and begins the branch.
+    fn begin(&self, cases: Vec<(String, Begin<'a, W, T>)>) -> Result<State<'a, W, T>> {
+        let mut state = self.ctx.shared().state();
+        let name = state.replay.name(&self.name)?;
+        let offered = cases
+            .iter()
+            .map(|(case, _)| state.replay.name(case))
+            .collect::<Result<Vec<Name>, _>>()?;
+        let of = |value: &str| offered.iter().find(|case| case.as_str() == value);
+        let chosen = of(&self.value).or_else(|| of(DEFAULT));
+        let scope = self.ctx.scope();
+        let called = state
+            .replay
+            .call_switch(scope, &name, chosen, &offered, self.site)
+            .map_err(|failure| Error::from_failure(failure).non_retryable())?;
+        drop(state);
+        let Some((place, branch)) = called else {
+            return Ok(State::Stopped);
+        };
+        let mut cases = cases.into_iter();
+        let Some((_, begin)) = cases.find(|(case, _)| case.as_str() == branch.as_str()) else {
+            return Ok(State::Stopped);
+        };
+        let scope = Replay::branch_scope(&place, &branch);
+        Ok(State::Running(begin(self.ctx.in_scope(scope))))
+    }
+}
+
+impl<W, T> Future for Switch<'_, W, T> {
+    type Output = Result<T>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        if let State::New(cases) = &mut this.state {
+            let cases = std::mem::take(cases);
+            this.state = this.begin(cases)?;
+        }
+        match &mut this.state {
+            State::Running(running) => running.as_mut().poll(context),
+            State::New(_) | State::Stopped => Poll::Pending,
+        }
+    }
+}
+
+impl<W, T> std::fmt::Debug for Switch<'_, W, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Switch({})", self.name)
+    }
+}

@@ -1,0 +1,314 @@
+//! Undoing steps: how a step says what undoes it, what its undo is given, and the code's own call to roll back.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::Location as Caller;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use everstep_machine::{Resolution, StepStart};
+use everstep_model::{ErrorCode, Failure, Payload, Scope, StepOptions, UndoMode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::handle::Handle;
+use super::step::{Step, StepContext};
+use super::step_failure::{panic_text, payload_error_code};
+use crate::error::{Error, Result};
+use crate::execution::{GivenUndo, Shared, UndoInput, UndoWork, decode_for_undo};
+use crate::options::{Retry, invalid, whole_millis};
+
+/// What an undo is given.
+#[derive(Clone, Debug)]
+pub struct Undo<T> {
+    /// What the step returned; none if it failed after it had registered a payload.
+    pub output: Option<T>,
+    /// What the step registered with [`StepContext::undo_with`]; see [`Self::payload_as`].
+    pub payload: Option<Payload>,
+    /// Why the run rolls back.
+    pub failure: Failure,
+    /// Which attempt to undo the step this is, from 1.
+    pub attempt: u32,
+    /// The step as its own work saw it, with its idempotency key.
+    pub context: StepContext,
+}
+
+impl<T> Undo<T> {
+    /// What the step registered, decoded.
+    ///
+    /// # Errors
+    /// If it is not of that type.
+    pub fn payload_as<P: DeserializeOwned>(&self) -> Result<Option<P>> {
+        let what = format!("undo payload of step `{}`", self.context.name);
+        let payload = self.payload.as_ref();
+        payload
+            .map(|payload| decode_for_undo(&what, payload))
+            .transpose()
+    }
+
+    /// The key that all attempts to undo this step share, and that is not the step's own.
+    #[must_use]
+    pub fn idempotency_key(&self) -> String {
+        format!("{}-undo", self.context.idempotency_key())
+    }
+}
+
+/// What an attempt registered for the step's undo; clones are the same.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UndoSlot(Arc<Mutex<Option<Payload>>>);
+
+impl UndoSlot {
+    pub(super) fn take(&self) -> Option<Payload> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.take()
+    }
+}
+
+impl StepContext {
+    /// Registers what the step's undo will need, as soon as there is something to undo. It is recorded with the result; or
+    /// with the failure, if the attempt fails after this: then the step is undone too, if its undo was given with
+    /// [`Step::undo_with`]. A later call replaces an earlier one.
+    ///
+    /// # Errors
+    /// If the payload cannot be recorded.
+    pub fn undo_with<P: Serialize + ?Sized>(&self, payload: &P) -> Result<()> {
+        let payload = Payload::from_value(payload).map_err(|error| {
+            let message = format!(
+                "the undo payload of step `{}` cannot be recorded: {error}",
+                self.name
+            );
+            Error::from_failure(Failure::new(payload_error_code(&error), message)).non_retryable()
+        })?;
+        let slot = &self.undo_slot().0;
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
+        Ok(())
+    }
+}
+
+/// What a step says about its undo before it is called.
+#[derive(Default)]
+pub(super) struct UndoSetup {
+    work: Option<UndoWork>,
+    /// Whether it also undoes a step that failed after registering a payload.
+    undoes_failures: bool,
+    internal: bool,
+    retry: Option<Retry>,
+    timeout: Option<Duration>,
+}
+
+impl UndoSetup {
+    /// The undo as the step's options record it.
+    ///
+    /// # Errors
+    /// If the options contradict each other.
+    pub(super) fn mode(&self, options: &StepOptions) -> Result<UndoMode> {
+        if self.work.is_none() {
+            return match self {
+                Self {
+                    internal: false,
+                    retry: None,
+                    timeout: None,
+                    ..
+                } => Ok(UndoMode::None),
+                _ => Err(invalid("options of an undo need an undo: give it first")),
+            };
+        }
+        if options.ephemeral {
+            return Err(invalid(
+                "an ephemeral step has no undo: its result may be lost, and then nobody knows what to undo",
+            ));
+        }
+        if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(invalid(
+                "an undo's timeout must be longer than zero; leave it out for none",
+            ));
+        }
+        Ok(if self.internal {
+            UndoMode::Internal
+        } else {
+            UndoMode::Undo
+        })
+    }
+
+    /// An attempt that failed: what it registered is recorded only if the undo wants to know of failures.
+    pub(super) fn of_failure(&self, mut start: StepStart) -> StepStart {
+        if !self.undoes_failures {
+            start.undo = None;
+        }
+        start
+    }
+
+    /// The undo itself, to be registered when the step is called.
+    pub(super) fn take(&mut self) -> Option<GivenUndo> {
+        Some(GivenUndo {
+            work: self.work.take()?,
+            retry: self.retry.map(Retry::policy),
+            timeout: self.timeout.map(whole_millis),
+        })
+    }
+}
+
+impl<F, Fut, T> Step<F, Fut, T> {
+    /// How the step is undone when the run rolls back. The undo is given the step's result, owns what it captures, and is
+    /// retried like the step unless said otherwise.
+    ///
+    /// ```
+    /// # use everstep::{AnyEvent, Ctx, Error, Result};
+    /// # #[derive(Clone)]
+    /// # struct Bank;
+    /// # impl Bank {
+    /// #     async fn charge(&self) -> Result<u32> { Ok(7) }
+    /// #     async fn refund(&self, _: u32) -> Result<()> { Ok(()) }
+    /// # }
+    /// async fn pay(ctx: Ctx<AnyEvent>, bank: Bank) -> Result<u32> {
+    ///     let refunder = bank.clone();
+    ///     ctx.step("charge", || bank.charge())
+    ///         .undo(move |charge| async move { refunder.refund(charge).await })
+    ///         .await
+    /// }
+    /// ```
+    pub fn undo<U, UndoFut, R, E>(mut self, undo: U) -> Self
+    where
+        U: FnOnce(T) -> UndoFut + Clone + Send + 'static,
+        UndoFut: Future<Output = Result<R, E>> + Send + 'static,
+        E: Into<Error>,
+        T: DeserializeOwned,
+    {
+        self.undo_setup().undoes_failures = false;
+        self.undo_setup().work = Some(Box::new(move |input: UndoInput| {
+            // Only `undo_with` undoes a step that failed.
+            let Some(output) = input.start.output else {
+                return Box::pin(std::future::ready(Ok(())));
+            };
+            match decode_for_undo(&result_of(&input.context), &output) {
+                Ok(output) => run(undo.clone()(output)),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
+        }));
+        self
+    }
+
+    /// How the step is undone, given all there is to know: its result, the payload it registered, why the run rolls back,
+    /// and the step itself. It also runs for a step that failed after it had registered a payload.
+    pub fn undo_with<U, UndoFut, R, E>(mut self, undo: U) -> Self
+    where
+        U: FnOnce(Undo<T>) -> UndoFut + Clone + Send + 'static,
+        UndoFut: Future<Output = Result<R, E>> + Send + 'static,
+        E: Into<Error>,
+        T: DeserializeOwned,
+    {
+        self.undo_setup().undoes_failures = true;
+        self.undo_setup().work = Some(Box::new(move |UndoInput { start, context }| {
+            let output = start.output.as_ref();
+            let output = output.map(|output| decode_for_undo(&result_of(&context), output));
+            match output.transpose() {
+                Ok(output) => run(undo.clone()(Undo {
+                    output,
+                    payload: start.payload,
+                    failure: start.failure,
+                    attempt: start.attempt,
+                    context,
+                })),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
+        }));
+        self
+    }
+
+    /// The undo runs even after the point of no return ([`crate::Ctx::no_return`]).
+    pub fn undo_internal(mut self) -> Self {
+        self.undo_setup().internal = true;
+        self
+    }
+
+    /// How the undo is retried; like the step unless said.
+    pub fn undo_retry(mut self, retry: Retry) -> Self {
+        self.undo_setup().retry = Some(retry);
+        self
+    }
+
+    /// How long one attempt to undo the step may take; as long as the step's own unless said.
+    pub fn undo_timeout(mut self, timeout: Duration) -> Self {
+        self.undo_setup().timeout = Some(timeout);
+        self
+    }
+}
+
+fn result_of(context: &StepContext) -> String {
+    format!("result of step `{}`", context.name)
+}
+
+/// What an undo returns besides success is of no interest.
+fn run<R, E: Into<Error>>(
+    undo: impl Future<Output = Result<R, E>> + Send + 'static,
+) -> everstep_store::BoxFuture<'static, Result<()>> {
+    Box::pin(async move { undo.await.map(drop).map_err(Into::into) })
+}
+
+/// The failure of an undo that panicked.
+pub(crate) fn undo_panicked(panic: &(dyn Any + Send)) -> Error {
+    let message = format!("the undo panicked: {}", panic_text(panic));
+    Error::from_failure(Failure::new(ErrorCode::StepPanicked, message))
+}
+
+/// The failure of an undo that took too long.
+pub(crate) fn undo_timed_out(step: &str, timeout: Duration) -> Failure {
+    let message = format!("undoing step `{step}` took longer than its timeout of {timeout:?}");
+    Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
+}
+
+/// The code's own call to undo what is done. Await it.
+#[must_use = "a rollback does nothing until it is awaited"]
+pub struct Rollback {
+    handle: Handle,
+    scope: Scope,
+    reason: Failure,
+    site: &'static Caller<'static>,
+}
+
+impl Rollback {
+    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: &'static Caller<'static>) -> Self {
+        let message = "the workflow asked to roll back";
+        Self {
+            handle: Handle::new(shared),
+            scope,
+            reason: Failure::new(ErrorCode::WorkflowFailed, message).named("rollback"),
+            site,
+        }
+    }
+
+    /// Tells the undos that this is why.
+    pub fn because(mut self, error: &Error) -> Self {
+        self.reason = error.failure().clone();
+        self
+    }
+}
+
+impl Future for Rollback {
+    type Output = Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let (scope, reason, site) = (&this.scope, &this.reason, this.site);
+        let resolved = this.handle.poll(context, |replay| {
+            Ok(replay.call_rollback(scope, reason.clone(), site))
+        });
+        resolved.map(|resolution| match resolution? {
+            Resolution::RolledBack(None) => Ok(()),
+            Resolution::RolledBack(Some(failure)) => {
+                Err(Error::from_failure(failure).non_retryable())
+            }
+            other => Err(Error::fatal(format!(
+                "a rollback was resolved by {other:?}"
+            ))),
+        })
+    }
+}
+
+impl std::fmt::Debug for Rollback {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Rollback")
+    }
+}

@@ -1,0 +1,126 @@
+//! Asking a run: an event whose sender waits for the workflow's answer.
+//!
+//! The answer is a record of the run's own journal, so whoever asked finds it there, whichever engine they ask through.
+
+use std::time::Duration;
+
+use everstep_engine::{EngineError, SendEvent, Sent};
+use everstep_model::{Body, ErrorCode, Name, Payload, PayloadError, RecordNumber, RunId};
+use futures_util::future::{Either, select};
+
+use crate::event::{Accepts, Request};
+use crate::handle::{Handle, RunHandle};
+use crate::workflow::Workflow;
+
+/// Why a request got no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// The run ended without answering.
+    #[error("run `{0}` ended without an answer")]
+    RunEnded(RunId),
+    /// The answer did not come in time. The event stays with the run, which may still act on it.
+    #[error("no answer within {0:?}; the event stays with the run")]
+    TimedOut(Duration),
+    /// The answer does not have the expected shape.
+    #[error("the answer does not fit its type: {0}")]
+    Reply(#[source] PayloadError),
+    /// The engine could not deliver the event.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl RequestError {
+    /// Its stable code.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::RunEnded(_) | Self::TimedOut(_) => ErrorCode::NoReply,
+            Self::Reply(_) => ErrorCode::Undecodable,
+            Self::Engine(error) => error.code(),
+        }
+    }
+}
+
+impl RunHandle {
+    /// Sends an event and waits for the workflow's answer to it.
+    ///
+    /// # Errors
+    /// If the run does not accept the event, or ends without answering.
+    pub async fn request<E: Request>(&self, event: &E) -> Result<E::Reply, RequestError> {
+        let payload = Payload::from_value(event).map_err(EngineError::from)?;
+        let name = Name::new(E::NAME).map_err(EngineError::from)?;
+        self.check_event(&name, &payload).await?;
+        let sent = self
+            .engine
+            .inner
+            .send(SendEvent {
+                run: self.id.clone(),
+                name,
+                payload,
+                dedup_id: None,
+                by: None,
+                wants_reply: true,
+            })
+            .await?;
+        let (Sent::Accepted(record) | Sent::Duplicate(record)) = sent;
+        self.reply_to::<E>(record).await
+    }
+
+    /// Sends an event and waits for the answer, but not longer than this.
+    ///
+    /// # Errors
+    /// If the run does not accept the event, ends without answering, or does not answer in time.
+    pub async fn request_within<E: Request>(
+        &self,
+        event: &E,
+        timeout: Duration,
+    ) -> Result<E::Reply, RequestError> {
+        let sleep = self.engine.inner.runtime().sleep(timeout);
+        match select(std::pin::pin!(self.request(event)), sleep).await {
+            Either::Left((reply, _)) => reply,
+            Either::Right(_) => Err(RequestError::TimedOut(timeout)),
+        }
+    }
+
+    async fn reply_to<E: Request>(&self, event: RecordNumber) -> Result<E::Reply, RequestError> {
+        let mut records = self.records_from(event).await?;
+        while let Some(entry) = records.next().await? {
+            match entry.record.body {
+                Body::Replied(reply) if reply.event == event => {
+                    return reply.payload.decode().map_err(RequestError::Reply);
+                }
+                _ => {}
+            }
+        }
+        Err(RequestError::RunEnded(self.id.clone()))
+    }
+}
+
+impl<W: Workflow> Handle<W> {
+    /// Sends an event and waits for the workflow's answer to it. One that the workflow does not accept does not compile.
+    ///
+    /// # Errors
+    /// If the run ends without answering.
+    pub async fn request<E: Request>(&self, event: &E) -> Result<E::Reply, RequestError>
+    where
+        W: Accepts<E>,
+    {
+        RunHandle::request(self, event).await
+    }
+
+    /// Sends an event and waits for the answer, but not longer than this.
+    ///
+    /// # Errors
+    /// If the run ends without answering, or does not answer in time.
+    pub async fn request_within<E: Request>(
+        &self,
+        event: &E,
+        timeout: Duration,
+    ) -> Result<E::Reply, RequestError>
+    where
+        W: Accepts<E>,
+    {
+        RunHandle::request_within(self, event, timeout).await
+    }
+}

@@ -1,0 +1,267 @@
+//! Races: the first success wins, is durable before the losers go, and waits for none of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use everstep::record::BranchesKind;
+use everstep::{Body, Ctx, Error, ErrorCode, Retry, RunStatus, StepStatus, hours, minutes, secs};
+
+use crate::support::{Ping, Seen, fail, failure, for_each_store, ok, output, ping, restart, start};
+
+/// Counts how often it is dropped.
+struct Dropped(Arc<AtomicU32>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+// B117, B119, B120
+#[test]
+fn the_first_success_wins_and_the_losers_are_dropped_and_marked_abandoned() {
+    for_each_store(async |store| {
+        let dropped = Arc::new(AtomicU32::new(0));
+        let counter = dropped.clone();
+        let mut test = store
+            .engine()
+            .function("w", move |ctx: Ctx, _: ()| {
+                let dropped = counter.clone();
+                async move {
+                    let won = ctx
+                        .race("first")
+                        .branch("fails", |ctx| async move {
+                            ctx.step("f", || fail("no")).retry(Retry::none()).await
+                        })
+                        .branch("fast", |ctx| async move {
+                            ctx.step("a", || async {
+                                tokio::time::sleep(secs(5)).await;
+                                ok(1).await
+                            })
+                            .await
+                        })
+                        .branch("never", |ctx| async move {
+                            ctx.step("b", || {
+                                let guard = Dropped(dropped.clone());
+                                async move {
+                                    std::future::pending::<()>().await;
+                                    drop(guard);
+                                    ok(2).await
+                                }
+                            })
+                            .await
+                        })
+                        .await?;
+                    ctx.sleep("later", hours(1)).await?;
+                    Ok((won.winner, won.value))
+                }
+            })
+            .start()
+            .await;
+        start(&test).await;
+        test.advance(minutes(1)).await;
+        assert_eq!(
+            dropped.load(Ordering::SeqCst),
+            1,
+            "the loser sees that it is cancelled"
+        );
+        let run = restart(&mut test).await;
+        assert_eq!(output::<(String, u32)>(&run).await, ("fast".to_owned(), 1));
+        assert_eq!((test.calls("a"), test.calls("b")), (1, 1));
+        let journal = test.journal(&run).await;
+        journal.assert_steps(&[
+            ("first/fails/f:0", StepStatus::Exhausted, 1),
+            ("first/fast/a:0", StepStatus::Completed, 1),
+            ("first/never/b:0", StepStatus::Abandoned, 1),
+        ]);
+    });
+}
+
+#[test]
+fn the_winner_is_durable_before_a_loser_is_dropped() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                ctx.race("first")
+                    .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })
+                    .branch("b", |ctx| async move {
+                        ctx.step("b", std::future::pending::<everstep::Result<u32>>)
+                            .await
+                    })
+                    .await?;
+                Ok(())
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        output::<()>(&run).await;
+        let kinds = test.journal(&run).await.kinds();
+        let at = |kind| kinds.iter().position(|known| *known == kind).unwrap();
+        assert!(at("race_won") < at("step_abandoned"), "{kinds:?}");
+    });
+}
+
+// B118
+#[test]
+fn if_all_fail_the_error_lists_each() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let lost = ctx
+                    .race::<u32>("all")
+                    .branch("a", |_| async { Err(Error::fatal("one")) })
+                    .branch("b", |_| async { Err(Error::fatal("two")) })
+                    .await;
+                let error = lost.unwrap_err();
+                let failure = error.branches_failure().unwrap();
+                assert_eq!(failure.kind, BranchesKind::Race);
+                assert_eq!(failure.failures.len(), 2);
+                Err::<(), _>(error)
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        let failure = failure(&run).await;
+        assert!(failure.is(ErrorCode::BranchesFailed));
+        assert!(
+            failure.message.contains("`a` (one), `b` (two)"),
+            "{failure}"
+        );
+    });
+}
+
+// B121
+#[test]
+fn a_branch_that_is_retried_keeps_the_race_open_and_may_win() {
+    for_each_store(async |store| {
+        let attempts = Seen::new();
+        let witness = attempts.clone();
+        let test = store
+            .engine()
+            .function("w", move |ctx: Ctx, _: ()| {
+                let attempts = witness.clone();
+                async move {
+                    let won = ctx
+                        .race("retrying")
+                        .branch("flaky", |ctx| async move {
+                            ctx.step_with("f", |step| {
+                                attempts.add(step.attempt);
+                                async move {
+                                    if step.attempt < 3 {
+                                        fail("again").await
+                                    } else {
+                                        ok(3).await
+                                    }
+                                }
+                            })
+                            .retry(Retry::constant(5, secs(1)))
+                            .await
+                        })
+                        .branch("fails", |_| async { Err(Error::fatal("no")) })
+                        .await?;
+                    Ok(won.winner)
+                }
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        assert_eq!(output::<String>(&run).await, "flaky");
+        assert_eq!(attempts.take(), [1, 2, 3]);
+    });
+}
+
+// B122
+#[test]
+fn a_parked_race_of_a_timer_and_an_event_is_woken_by_either() {
+    for_each_store(async |store| {
+        for (send, winner) in [(true, "event"), (false, "timer")] {
+            let mut test = store
+                .engine()
+                .function("w", |ctx: Ctx, _: ()| async move {
+                    let won = ctx
+                        .race("either")
+                        .branch("timer", |ctx| async move {
+                            ctx.sleep("nap", hours(1)).await?;
+                            Ok(0)
+                        })
+                        .branch("event", |ctx| async move {
+                            let Ping(n) = ctx.event::<Ping>().await?;
+                            Ok(n)
+                        })
+                        .await?;
+                    Ok(won.winner)
+                })
+                .start()
+                .await;
+            let run = test
+                .start_by_name("w", crate::support::json(&()))
+                .id(winner)
+                .await
+                .unwrap();
+            test.reach(&run, RunStatus::Waiting).await;
+            test.restart().await;
+            let run = test.run(winner).await.unwrap();
+            if send {
+                ping(&run, 1).await;
+            }
+            assert_eq!(output::<String>(&run).await, winner);
+            drop(run);
+            assert!(
+                store.timers_left(test).await.is_empty(),
+                "nothing is left of the loser"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_result_of_a_loser_that_comes_late_changes_nothing() {
+    for_each_store(async |store| {
+        let mut test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                // Both results may come with one commit; the first in the journal wins, on every replay.
+                let won = ctx
+                    .race("tie")
+                    .branch("a", |ctx| async move { ctx.step("a", || ok(1)).await })
+                    .branch("b", |ctx| async move { ctx.step("b", || ok(2)).await })
+                    .await?;
+                ctx.sleep("later", hours(1)).await?;
+                Ok(won.winner)
+            })
+            .start()
+            .await;
+        start(&test).await;
+        test.advance(minutes(1)).await;
+        let run = restart(&mut test).await;
+        let winner = output::<String>(&run).await;
+        let journal = test.journal(&run).await;
+        let recorded = journal
+            .entries()
+            .iter()
+            .find_map(|entry| match &entry.record.body {
+                Body::RaceWon(won) => Some(won.winner.to_string()),
+                _ => None,
+            });
+        assert_eq!(recorded, Some(winner));
+        assert_eq!(journal.count("race_won"), 1);
+    });
+}
+
+#[test]
+fn a_race_without_branches_is_refused() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                ctx.race::<()>("none").await?;
+                Ok(())
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        assert!(failure(&run).await.is(ErrorCode::InvalidOptions));
+    });
+}

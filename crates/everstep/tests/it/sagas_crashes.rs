@@ -1,0 +1,193 @@
+//! Sagas whose process dies around every commit: what is undone, in which order and how often, does not depend on it.
+
+use everstep::record::{CancelRequested, PauseRequested, ResumeRequested};
+use everstep::{AnyEvent, Body, Ctx, Error, Options, Result, Retry, RunStatus, millis};
+
+use crate::crash_points::{CrashPoints, Death, Effects, Ended};
+
+/// A step whose work and undo both leave a trace outside; the undo fails so many times first.
+async fn traced(
+    ctx: &Ctx<AnyEvent>,
+    effects: &Effects,
+    name: &'static str,
+    undo_failures: u32,
+) -> Result<u32> {
+    let (doing, undoing) = (effects.clone(), effects.clone());
+    ctx.step(name, || {
+        let doing = doing.clone();
+        async move {
+            doing.add(format!("do {name}"));
+            Ok::<_, Error>(1)
+        }
+    })
+    .undo_with(move |undo| async move {
+        if undo.attempt <= undo_failures {
+            return Err(Error::new("not yet"));
+        }
+        undoing.add(format!("undo {name}"));
+        Ok(())
+    })
+    .undo_retry(Retry::constant(5, millis(50)))
+    .await
+}
+
+async fn three_steps(ctx: &Ctx<AnyEvent>, effects: &Effects) -> Result<u32> {
+    traced(ctx, effects, "a", 0).await?;
+    traced(ctx, effects, "b", 1).await?;
+    traced(ctx, effects, "c", 0).await
+}
+
+/// Every effect happened, in this order; one that was not recorded when the process died may have happened twice in a row.
+fn assert_effects(ended: &Ended, expected: &[&str]) {
+    let mut effects = ended.effects.clone();
+    let before = effects.len();
+    effects.dedup();
+    assert_eq!(effects, expected, "{:?}", ended.death);
+    let repeated = before - effects.len();
+    assert!(repeated <= 1, "{:?}: {repeated} repeated", ended.death);
+    assert!(ended.death != Death::Never || repeated == 0);
+}
+
+fn undone(ended: &Ended) -> Vec<String> {
+    let lines = ended.journal.lines().into_iter();
+    lines
+        .filter_map(|line| line.strip_prefix("undo_completed ").map(str::to_owned))
+        .collect()
+}
+
+fn is_rolled_back(ended: &Ended) -> bool {
+    match &ended.journal.entries().last().unwrap().record.body {
+        Body::Failed(end) => end.rolled_back,
+        Body::Cancelled(end) => end.rolled_back,
+        _ => false,
+    }
+}
+
+const ALL: [&str; 6] = ["do a", "do b", "do c", "undo c", "undo b", "undo a"];
+
+// B126, B134, B177
+#[test]
+fn a_rollback_survives_the_death_of_its_process_after_every_commit() {
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        three_steps(&ctx, &effects).await?;
+        Err(Error::fatal("stop"))
+    })
+    .check(|ended| {
+        assert_effects(ended, &ALL);
+        assert_eq!(undone(ended), ["c:0", "b:0", "a:0"], "{:?}", ended.death);
+        assert_eq!(ended.status, RunStatus::Failed);
+        assert!(is_rolled_back(ended));
+    });
+}
+
+// B134
+#[test]
+fn a_rollback_that_the_code_asks_for_survives_it_too_and_later_steps_are_undone_alone() {
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        three_steps(&ctx, &effects).await?;
+        ctx.rollback().await?;
+        traced(&ctx, &effects, "d", 1).await?;
+        Err(Error::fatal("stop"))
+    })
+    .check(|ended| {
+        assert_effects(ended, &[&ALL[..], &["do d", "undo d"]].concat());
+        assert_eq!(undone(ended), ["c:0", "b:0", "a:0", "d:0"]);
+    });
+}
+
+// B138
+#[test]
+fn a_cancelled_run_that_rolls_back_survives_it() {
+    let cancel = CancelRequested {
+        by: None,
+        reason: Some("changed my mind".to_owned()),
+        rollback: true,
+    };
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        three_steps(&ctx, &effects).await?;
+        ctx.sleep("long", millis(100_000)).await?;
+        Ok(1)
+    })
+    .when("sleeping long:0", cancel)
+    .check(|ended| {
+        assert_effects(ended, &ALL);
+        assert_eq!(ended.status, RunStatus::Cancelled);
+        assert!(is_rolled_back(ended));
+    });
+}
+
+// B138
+#[test]
+fn a_cancellation_in_the_middle_of_a_rollback_changes_nothing_wherever_the_process_dies() {
+    let cancel = CancelRequested {
+        by: None,
+        reason: None,
+        rollback: false,
+    };
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        three_steps(&ctx, &effects).await?;
+        Err(Error::fatal("stop"))
+    })
+    .when("undo_failed b:0", cancel)
+    .check(|ended| {
+        assert_effects(ended, &ALL);
+        assert_eq!(ended.status, RunStatus::Failed);
+        assert!(is_rolled_back(ended));
+    });
+}
+
+#[test]
+fn a_run_past_its_deadline_rolls_back_wherever_the_process_dies() {
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        three_steps(&ctx, &effects).await?;
+        ctx.sleep("long", millis(100_000)).await?;
+        Ok(1)
+    })
+    .options(Options::new().deadline(millis(1_000)))
+    .check(|ended| {
+        assert_effects(ended, &ALL);
+        assert_eq!(ended.status, RunStatus::Failed);
+        assert!(is_rolled_back(ended));
+        ended.journal.assert_contains("deadline_passed");
+    });
+}
+
+#[test]
+fn steps_of_earlier_passes_are_undone_wherever_the_process_dies() {
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        let pass = ctx.metadata().attempt;
+        if pass == 1 {
+            // The second pass does not come by here.
+            traced(&ctx, &effects, "a", 0).await?;
+        }
+        traced(&ctx, &effects, "b", 0).await?;
+        Err(Error::new("stop"))
+    })
+    .options(Options::new().execution_retries(1))
+    .check(|ended| {
+        assert_effects(ended, &["do a", "do b", "undo b", "undo a"]);
+        assert!(is_rolled_back(ended));
+    });
+}
+
+// B140
+#[test]
+fn a_pause_in_the_middle_of_a_rollback_holds_it_until_it_is_resumed_wherever_the_process_dies() {
+    let pause = PauseRequested {
+        by: None,
+        reason: None,
+    };
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        three_steps(&ctx, &effects).await?;
+        Err(Error::fatal("stop"))
+    })
+    .when("undo_failed b:0", pause)
+    .when("paused", ResumeRequested { by: None })
+    .check(|ended| {
+        assert_effects(ended, &ALL);
+        assert!(is_rolled_back(ended));
+        let lines = ended.journal.lines();
+        let at = |line: &str| lines.iter().position(|known| known == line).unwrap();
+        assert!(at("resume_requested") < at("undo_completed b:0"));
+    });
+}

@@ -1,0 +1,140 @@
+//! Making kept records those of the new run: what they refer to, and what they do not take along.
+
+use std::collections::BTreeSet;
+
+use everstep_model::record::{Created, ForkReason, ForkedFrom, ParentClose};
+use everstep_model::{Body, Generation, Location, Record, RecordNumber, RpcId, UndoMode};
+
+use super::{ForkExtent, ForkPlan, Kept};
+
+/// The records of the new journal.
+pub(super) fn copy(
+    kept: Vec<Kept>,
+    reason: ForkReason,
+    keys_of: Option<Generation>,
+    plan: &ForkPlan,
+) -> Vec<Record> {
+    let numbers = Numbers::of(&kept);
+    let settled = match reason {
+        // The original goes on beside it, and undoes its own steps.
+        ForkReason::Fork => settled_steps(&kept),
+        ForkReason::Recover | ForkReason::Restart | ForkReason::RetryRollback => BTreeSet::new(),
+    };
+    let from = ForkedFrom {
+        run: plan.source.0.clone(),
+        generation: plan.source.1,
+        reason,
+        keys_of,
+    };
+    let records = kept.into_iter().map(|kept| {
+        let Record { mut time, mut body } = kept.record;
+        if let Body::Created(created) = &mut body {
+            begin_anew(created, from.clone(), plan);
+            if matches!(plan.extent, ForkExtent::Beginning(_)) {
+                time = plan.now;
+            }
+        }
+        refer(&mut body, &numbers, plan);
+        disown(&mut body, &settled);
+        Record { time, body }
+    });
+    records.collect()
+}
+
+/// Where records of the original stand in the copy.
+struct Numbers(Vec<(RecordNumber, RecordNumber)>);
+
+impl Numbers {
+    fn of(kept: &[Kept]) -> Self {
+        let numbered = kept.iter().enumerate();
+        let pairs =
+            numbered.filter_map(|(index, kept)| Some((kept.number?, RecordNumber(0).plus(index))));
+        Self(pairs.collect())
+    }
+
+    /// The number a record has now.
+    fn new_of(&self, old: RecordNumber) -> Option<RecordNumber> {
+        let index = self.0.binary_search_by_key(&old, |(old, _)| *old).ok()?;
+        self.0.get(index).map(|(_, new)| *new)
+    }
+
+    /// The place before which stands whatever stood before this one.
+    fn place_of(&self, old: RecordNumber) -> RecordNumber {
+        let index = self.0.partition_point(|(known, _)| *known < old);
+        let before = index.checked_sub(1).and_then(|last| self.0.get(last));
+        before.map_or(RecordNumber(0), |(_, new)| new.plus(1))
+    }
+}
+
+/// A copy has no keys of its own, owes nobody an answer, and has as much time as the original had.
+fn begin_anew(created: &mut Created, from: ForkedFrom, plan: &ForkPlan) {
+    created.idempotency_key = None;
+    created.parent = None;
+    created.by = plan.by.clone();
+    created.forked_from = Some(from);
+    created.deadline = created
+        .deadline
+        .map(|deadline| plan.now.after(plan.began.until(deadline)));
+    if let ForkExtent::Beginning(Some(version)) = plan.extent {
+        created.version = version;
+    }
+}
+
+/// Turns references to the original into references to the copy.
+fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
+    let (run, generation) = &plan.target;
+    let rpc_at = |location: &Location| RpcId::of(run, *generation, location);
+    match body {
+        Body::Event(record) => record.dedup_id = None,
+        Body::RpcRequested(record) => record.rpc_id = rpc_at(&record.location),
+        Body::RpcAnswered(record) => record.rpc_id = rpc_at(&record.location),
+        Body::RpcCompleted(record) => record.rpc_id = rpc_at(&record.location),
+        Body::WaitCompleted(record) => {
+            let taken = record.events.iter();
+            record.events = taken.filter_map(|old| numbers.new_of(*old)).collect();
+        }
+        Body::Replied(record) => {
+            record.event = numbers.new_of(record.event).unwrap_or(record.event);
+        }
+        Body::StepCompleted(record) => {
+            if let Some(early) = &mut record.early {
+                early.folded = numbers.place_of(early.folded);
+            }
+        }
+        Body::LoopAdvanced(record) => {
+            record.folded = numbers.place_of(record.folded);
+            // Numbers have no gaps any more; which iterations are gone stays true.
+            record.dropped = Vec::new();
+            record.gaps = Vec::new();
+            record.inbox_dropped = 0;
+        }
+        // The original's children may be awaited, never cancelled.
+        Body::ChildStarted(record) => record.on_close = ParentClose::Abandon,
+        _ => {}
+    }
+}
+
+/// What was done in the original's name is not undone by a fork beside it.
+fn disown(body: &mut Body, settled: &BTreeSet<Location>) {
+    match body {
+        Body::StepStarted(record) if settled.contains(&record.location) => {
+            if let Some(options) = &mut record.options {
+                options.undo = UndoMode::None;
+            }
+        }
+        Body::StepCompleted(record) if settled.contains(&record.location) => record.undo = None,
+        Body::StepFailed(record) if settled.contains(&record.location) => record.undo = None,
+        _ => {}
+    }
+}
+
+fn settled_steps(kept: &[Kept]) -> BTreeSet<Location> {
+    let settled = kept.iter().filter_map(|kept| match &kept.record.body {
+        Body::StepCompleted(record) => Some(record.location.clone()),
+        Body::StepSkipped(record) => Some(record.location.clone()),
+        Body::StepEdited(record) => Some(record.location.clone()),
+        Body::StepFailed(record) if record.retry_at.is_none() => Some(record.location.clone()),
+        _ => None,
+    });
+    settled.collect()
+}

@@ -1,0 +1,244 @@
+//! Past a failure: what is kept of a run that ended badly, so that it goes on as if it had not.
+//!
+//! The failures the run came from are taken out, and what followed from them. What other branches did meanwhile stays:
+//! it did not depend on them. Where the code reacted to a failure, the journal is cut there. Steps that were undone are
+//! done again.
+
+use std::collections::BTreeSet;
+
+use everstep_model::record::{StepFailed, TimerPurpose};
+use everstep_model::{Body, Entry, Location, RunStatus};
+
+use super::select::{ending, up_to};
+use super::{CannotFork, Kept, place};
+use crate::overview::Overview;
+use crate::replay::Replay;
+
+/// What is kept of a run that ended badly.
+pub(super) struct Recovered {
+    pub(super) kept: Vec<Kept>,
+    /// Whether steps that were undone are done again.
+    pub(super) repeats_undone: bool,
+}
+
+pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recovered, CannotFork> {
+    match overview.status() {
+        RunStatus::Failed
+        | RunStatus::RollbackFailed
+        | RunStatus::Cancelled
+        | RunStatus::Terminated => {}
+        other => return Err(CannotFork::WrongStatus(other)),
+    }
+    let rollback = rollback_begins(journal);
+    if let Some(undone) = first_undone(journal, rollback) {
+        let cut = undone.min(ending(journal));
+        let kept = up_to(journal, overview, cut)?;
+        return Ok(Recovered {
+            kept,
+            repeats_undone: true,
+        });
+    }
+    let end = ending(journal).min(rollback);
+    let causes = causes(journal, end);
+    let cut = reaction(journal, &causes, end).unwrap_or(end);
+    let mut kept = up_to(journal, overview, cut)?;
+    let pass = pass_begins(journal);
+    kept.retain(|kept| {
+        let is_earlier = kept.number < journal.get(pass).map(|entry| entry.number);
+        is_earlier || !causes.iter().any(|cause| cause.explains(&kept.record.body))
+    });
+    for kept in &mut kept {
+        if let Body::StepStarted(started) = &mut kept.record.body
+            && causes
+                .iter()
+                .any(|cause| cause.location == started.location)
+        {
+            // Called, and no attempt began: they are counted from 1 again.
+            started.attempt = 0;
+        }
+    }
+    Ok(Recovered {
+        kept,
+        repeats_undone: false,
+    })
+}
+
+/// Everything but the end and the undo that failed for good, which is tried from its first attempt again.
+pub(super) fn rollback_retried(
+    journal: &[Entry],
+    overview: &Overview,
+) -> Result<Vec<Kept>, CannotFork> {
+    if overview.status() != RunStatus::RollbackFailed {
+        return Err(CannotFork::WrongStatus(overview.status()));
+    }
+    let gave_up = |entry: &Entry| match &entry.record.body {
+        Body::UndoFailed(record) => record.retry_at.is_none(),
+        _ => false,
+    };
+    let first = journal.iter().position(gave_up).unwrap_or(journal.len());
+    let failed: BTreeSet<&Location> = journal
+        .iter()
+        .filter(|entry| gave_up(entry))
+        .filter_map(|entry| entry.record.body.location())
+        .collect();
+    let is_retried = |body: &Body| match body {
+        Body::UndoStarted(record) => failed.contains(&record.location),
+        Body::UndoFailed(record) => failed.contains(&record.location),
+        Body::TimerFired(record) => {
+            let location = record.location.as_ref();
+            record.purpose == TimerPurpose::Undo && location.is_some_and(|at| failed.contains(at))
+        }
+        body => body.terminal().is_some(),
+    };
+    // Code that asked for the rollback itself may have gone on after its failure: that is not so any more.
+    let mut after = journal.iter().skip(first);
+    let goes_on = after.any(|entry| Replay::is_scripted(&entry.record.body));
+    let end = if goes_on { first } else { journal.len() };
+    let rest = journal.iter().take(end);
+    let rest = rest.filter(|entry| !is_retried(&entry.record.body));
+    Ok(rest.map(Kept::of).collect())
+}
+
+/// Where the rollback begins with which the run ended: behind the last thing the code said.
+fn rollback_begins(journal: &[Entry]) -> usize {
+    let is_undo = |entry: &Entry| {
+        matches!(
+            entry.record.body,
+            Body::UndoStarted(_)
+                | Body::UndoCompleted(_)
+                | Body::UndoFailed(_)
+                | Body::UndoSkipped(_)
+        )
+    };
+    let said = journal
+        .iter()
+        .rposition(|entry| Replay::is_scripted(&entry.record.body));
+    let from = said.map_or(0, |last| last + 1);
+    let undo = journal.iter().skip(from).position(is_undo);
+    undo.map_or(journal.len(), |undo| from + undo)
+}
+
+/// The index of the first record of the first step that was undone.
+fn first_undone(journal: &[Entry], rollback: usize) -> Option<usize> {
+    let undone = journal.iter().skip(rollback);
+    let undone: BTreeSet<&Location> = undone
+        .filter_map(|entry| match &entry.record.body {
+            Body::UndoCompleted(record) => Some(&record.location),
+            _ => None,
+        })
+        .collect();
+    journal.iter().position(|entry| {
+        let location = entry.record.body.location();
+        location.is_some_and(|location| undone.contains(location))
+    })
+}
+
+/// Where the last pass of the function begins.
+fn pass_begins(journal: &[Entry]) -> usize {
+    let retried = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
+    journal.iter().rposition(retried).map_or(0, |last| last + 1)
+}
+
+/// A failure that the run came from.
+struct Cause {
+    location: Location,
+    /// The index of the record with which it was final.
+    at: usize,
+}
+
+impl Cause {
+    /// Whether a record says how it came to the failure, or that a branch around it failed.
+    fn explains(&self, body: &Body) -> bool {
+        match body {
+            // The first start was said by the code, and is said again.
+            Body::StepStarted(record) => {
+                record.options.is_none() && record.location == self.location
+            }
+            Body::StepFailed(record) => record.location == self.location,
+            Body::TimerFired(record) => {
+                record.purpose == TimerPurpose::Retry
+                    && record.location.as_ref() == Some(&self.location)
+            }
+            Body::ForcedFailure(record) => record.location.as_ref() == Some(&self.location),
+            Body::ChildFinished(record) => record.location == self.location,
+            Body::BranchFailed(record) => {
+                let branch = place::branch_scope(&record.location, &record.branch);
+                place::is_in_scope(&self.location.scope, &branch)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The failures the run came from, as its end names them.
+fn causes(journal: &[Entry], end: usize) -> Vec<Cause> {
+    let named: Vec<Location> = match journal.get(end).map(|entry| &entry.record.body) {
+        Some(Body::Failed(failed)) => failed.caused_by.clone(),
+        _ => match journal.last().map(|entry| &entry.record.body) {
+            // It does not say; the run's error is that of the step.
+            Some(Body::RollbackFailed(failed)) => {
+                let is_it = |step: &&StepFailed| step.error == failed.error;
+                let failures = final_failures(journal);
+                let step = failures.filter(is_it).last();
+                step.map(|step| step.location.clone()).into_iter().collect()
+            }
+            _ => Vec::new(),
+        },
+    };
+    let pass = pass_begins(journal);
+    let place = |location: Location| {
+        let cause = Cause { location, at: 0 };
+        let ends_it = |entry: &Entry| {
+            let body = &entry.record.body;
+            !matches!(body, Body::BranchFailed(_)) && cause.explains(body)
+        };
+        let at = journal.iter().rposition(ends_it)?;
+        (at >= pass).then_some(Cause { at, ..cause })
+    };
+    named.into_iter().filter_map(place).collect()
+}
+
+fn final_failures(journal: &[Entry]) -> impl Iterator<Item = &StepFailed> {
+    journal.iter().filter_map(|entry| match &entry.record.body {
+        Body::StepFailed(record) if record.retry_at.is_none() => Some(record),
+        _ => None,
+    })
+}
+
+/// Where the code first did something because of a failure.
+fn reaction(journal: &[Entry], causes: &[Cause], end: usize) -> Option<usize> {
+    let reacts = |index: usize, body: &Body| {
+        if !Replay::is_scripted(body) || causes.iter().any(|cause| cause.explains(body)) {
+            return false;
+        }
+        let earlier = causes.iter().filter(|cause| cause.at < index);
+        let mut dependent = earlier.filter(|cause| !is_beside(journal, cause, body));
+        dependent.next().is_some()
+    };
+    let scanned = journal.iter().enumerate().take(end);
+    let mut reactions = scanned.filter(|(index, entry)| reacts(*index, &entry.record.body));
+    reactions.next().map(|(index, _)| index)
+}
+
+/// Whether a record belongs to another branch of a join or race around the failure: that one goes on whatever becomes
+/// of its siblings.
+fn is_beside(journal: &[Entry], cause: &Cause, body: &Body) -> bool {
+    let Some(scope) = place::scope_spoken_of(body) else {
+        return false;
+    };
+    let started = journal.iter().filter_map(|entry| match &entry.record.body {
+        Body::BranchesStarted(record) => Some(record),
+        _ => None,
+    });
+    let mut around = started.filter_map(|record| {
+        let branches = place::scope_of(&record.location);
+        place::is_in_scope(&cause.location.scope, &branches).then_some(branches)
+    });
+    around.any(|branches| {
+        let depth = branches.segments().len();
+        let of = |scope: &everstep_model::Scope| scope.segments().get(depth).cloned();
+        place::is_in_scope(&scope, &branches)
+            && of(&scope).is_some()
+            && of(&scope) != of(&cause.location.scope)
+    })
+}

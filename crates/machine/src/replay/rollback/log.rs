@@ -1,0 +1,233 @@
+//! What can be undone: the steps that were done, in the order they were done, and how far undoing each of them is.
+//!
+//! The list is a function of the records alone, so that earlier passes of the function, late results of steps that the
+//! code gave up, and a rollback that another process began are all in it.
+
+use everstep_model::record::{TimerPurpose, UndoFailed};
+use everstep_model::{
+    Body, ErrorCode, Failure, Location, Payload, StepOptions, Timestamp, UndoMode,
+};
+use rustc_hash::FxHashMap;
+
+/// How far undoing a step is.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::replay) enum Progress {
+    /// An attempt may begin.
+    Due,
+    /// The start of an attempt is being written, before it begins.
+    Announcing,
+    /// The start of an attempt is durable, and nobody has begun it.
+    Announced,
+    /// An attempt is under way here.
+    Running,
+    /// Its end is being written.
+    Recording,
+    /// The next attempt begins when its timer fires.
+    Backoff(Timestamp),
+    /// It failed for good, and nothing before it is undone either.
+    Failed(Box<Failure>),
+}
+
+/// A step that was done, or of which enough was done to need an undo, and that is not undone.
+#[derive(Clone, Debug)]
+pub(in crate::replay) struct Done {
+    pub(super) location: Location,
+    pub(super) options: StepOptions,
+    /// The attempt that did it.
+    pub(super) attempt: u32,
+    /// What the step returned; none if it failed after registering a payload.
+    pub(super) output: Option<Payload>,
+    /// What it registered for its undo.
+    pub(super) payload: Option<Payload>,
+    pub(super) progress: Progress,
+    /// Whether a rollback includes it.
+    pub(super) wanted: bool,
+    /// The highest attempt to undo it that is recorded or announced.
+    pub(super) highest: u32,
+    /// Recorded failures; takeovers do not count.
+    pub(super) failures: u32,
+}
+
+#[derive(Debug, Default)]
+pub(in crate::replay) struct UndoLog {
+    /// Steps that have an undo and no result yet.
+    called: FxHashMap<Location, StepOptions>,
+    /// What is not undone, the latest last.
+    done: Vec<Done>,
+    /// Whether only undos marked internal run.
+    no_return: bool,
+    /// Whether an undo ever began or was passed over.
+    begun: bool,
+    /// Whether anything was undone.
+    undone: bool,
+}
+
+impl UndoLog {
+    /// Learns from a record what is done and what is undone. Records about anything else say nothing here.
+    pub(in crate::replay) fn learn(&mut self, body: &Body) {
+        match body {
+            Body::StepStarted(r) => {
+                if let Some(options) = r.options.filter(|options| !options.undo.is_none()) {
+                    self.called.insert(r.location.clone(), options);
+                }
+            }
+            Body::StepCompleted(r) => {
+                let output = Some(r.result.clone());
+                self.add(&r.location, r.attempt, output, r.undo.clone());
+            }
+            // The operator says that the step was done, and with which result. A skipped one was not done.
+            Body::StepEdited(r) => self.add(&r.location, 0, Some(r.result.clone()), None),
+            Body::StepFailed(r) if r.undo.is_some() => {
+                self.add(&r.location, r.attempt, None, r.undo.clone());
+            }
+            Body::NoReturn(_) => self.no_return = true,
+            Body::UndoStarted(r) => self.started(&r.location, r.attempt),
+            Body::UndoCompleted(r) => {
+                self.remove(&r.location);
+                self.undone = true;
+            }
+            Body::UndoSkipped(r) => self.remove(&r.location),
+            Body::UndoFailed(r) => self.failed(r),
+            Body::TimerFired(r) if r.purpose == TimerPurpose::Undo => {
+                let done = r.location.as_ref().and_then(|at| self.at_mut(at));
+                if let Some(done) = done.filter(|done| done.progress == Progress::Backoff(r.due)) {
+                    done.progress = Progress::Due;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add(
+        &mut self,
+        location: &Location,
+        attempt: u32,
+        output: Option<Payload>,
+        payload: Option<Payload>,
+    ) {
+        let Some(options) = self.called.get(location).copied() else {
+            return;
+        };
+        let earlier = self.done.iter().position(|done| done.location == *location);
+        let earlier = earlier.map(|index| self.done.remove(index));
+        if output.is_some() {
+            self.called.remove(location);
+        }
+        self.done.push(Done {
+            location: location.clone(),
+            options,
+            attempt,
+            output,
+            // What an earlier attempt registered may still need undoing.
+            payload: payload.or_else(|| earlier.and_then(|done| done.payload)),
+            progress: Progress::Due,
+            wanted: false,
+            highest: 0,
+            failures: 0,
+        });
+    }
+
+    fn started(&mut self, location: &Location, attempt: u32) {
+        self.begun = true;
+        if let Some(done) = self.at_mut(location) {
+            done.highest = done.highest.max(attempt);
+            if done.progress == Progress::Announcing && done.highest == attempt {
+                done.progress = Progress::Announced;
+            }
+        }
+    }
+
+    fn failed(&mut self, record: &UndoFailed) {
+        let Some(done) = self.at_mut(&record.location) else {
+            return;
+        };
+        done.failures += 1;
+        done.highest = done.highest.max(record.attempt);
+        if let Some(retry_at) = record.retry_at {
+            done.progress = Progress::Backoff(retry_at);
+            return;
+        }
+        let message = format!(
+            "step `{}` could not be undone: {}",
+            record.location, record.error.message
+        );
+        let failure = Failure::new(ErrorCode::UndoFailed, message).caused_by(record.error.clone());
+        done.progress = Progress::Failed(Box::new(failure));
+        // The chain stops here.
+        for done in &mut self.done {
+            done.wanted = false;
+        }
+    }
+
+    fn remove(&mut self, location: &Location) {
+        self.begun = true;
+        self.done.retain(|done| done.location != *location);
+    }
+
+    pub(super) fn pass_no_return(&mut self) {
+        self.no_return = true;
+    }
+
+    /// A rollback begins: it includes everything that is done, back to an undo that failed for good.
+    pub(super) fn want_all(&mut self) {
+        let reachable = self.done.iter_mut().rev();
+        for done in reachable.take_while(|done| !matches!(done.progress, Progress::Failed(_))) {
+            done.wanted = true;
+        }
+    }
+
+    /// What is undone next: the latest that a rollback includes.
+    pub(super) fn next(&self) -> Option<&Done> {
+        self.done.iter().rfind(|done| done.wanted)
+    }
+
+    /// The one that is being undone here, or whose end is not durable yet.
+    pub(super) fn in_flight(&self) -> Option<&Done> {
+        self.done.iter().find(|done| match done.progress {
+            Progress::Announcing | Progress::Running | Progress::Recording => true,
+            Progress::Due | Progress::Announced | Progress::Backoff(_) | Progress::Failed(_) => {
+                false
+            }
+        })
+    }
+
+    pub(super) fn next_mut(&mut self) -> Option<&mut Done> {
+        self.done.iter_mut().rfind(|done| done.wanted)
+    }
+
+    pub(super) fn at(&self, location: &Location) -> Option<&Done> {
+        self.done.iter().rfind(|done| done.location == *location)
+    }
+
+    pub(super) fn at_mut(&mut self, location: &Location) -> Option<&mut Done> {
+        self.done
+            .iter_mut()
+            .rfind(|done| done.location == *location)
+    }
+
+    /// What is not undone, in the order it was done.
+    pub(in crate::replay) fn live(&self) -> impl DoubleEndedIterator<Item = &Done> {
+        self.done.iter()
+    }
+
+    /// Whether an undo is passed over because of the point of no return.
+    pub(super) fn is_passed_over(&self, done: &Done) -> bool {
+        self.no_return && done.options.undo != UndoMode::Internal
+    }
+
+    /// Why the last rollback could not go on.
+    pub(super) fn failure(&self) -> Option<&Failure> {
+        self.done.iter().find_map(|done| match &done.progress {
+            Progress::Failed(failure) => Some(&**failure),
+            _ => None,
+        })
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    pub(super) fn has_undone(&self) -> bool {
+        self.undone
+    }
+}

@@ -1,0 +1,415 @@
+//! Rollback: undoing what is done, the latest first, one at a time.
+//!
+//! A rollback is asked for by the code (`ctx.rollback()`), or by the executor when the run ends with an error. What it
+//! undoes is in the log (`log.rs`); which undo is next follows from the journal, and what became of it is a record. A
+//! rollback that was asked for goes on even if nobody awaits it any more.
+//!
+//! The first record of a rollback that ends the run also decides as what it ends: requests that come later change
+//! nothing.
+
+mod log;
+
+#[cfg(test)]
+mod tests;
+
+use everstep_model::record::{NoReturn, UndoCompleted, UndoFailed, UndoSkipped, UndoStarted};
+use everstep_model::{
+    Body, Entry, Failure, Location, Payload, RetryPolicy, Scope, StepOptions, Timestamp,
+};
+
+use super::control::Pause;
+use super::divergence::{CallSite, Divergence, Halt};
+use super::operation::{Kind, Obsolete, OpId, Resolution};
+use super::{Phase, Replay};
+use crate::retry::{FailureClass, after_step_failure};
+pub(super) use log::UndoLog;
+use log::{Done, Progress};
+
+/// Where the rollbacks of an execution stand.
+#[derive(Debug, Default)]
+pub(super) struct Rollback {
+    pub(super) log: UndoLog,
+    /// The code's own calls that have not resolved.
+    calls: Vec<OpId>,
+    /// Why the latest rollback was asked for.
+    reason: Option<Failure>,
+    /// Whether the journal says as what the run ends.
+    ending: bool,
+}
+
+/// What is to be done for the rollbacks that were asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoState {
+    /// Nothing, or nothing any more.
+    Over,
+    /// The next undo may begin.
+    Due,
+    /// An undo is under way here, or its end is not durable yet.
+    InFlight,
+    /// The next attempt begins when its timer fires.
+    Waiting,
+}
+
+/// An attempt to undo a step that begins now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UndoStart {
+    /// The step.
+    pub location: Location,
+    /// Which attempt to undo it, from 1.
+    pub attempt: u32,
+    /// Recorded failures so far.
+    pub failures: u32,
+    /// How the step was executed.
+    pub options: StepOptions,
+    /// The attempt that did the step.
+    pub step_attempt: u32,
+    /// What the step returned; none if it failed after registering a payload.
+    pub output: Option<Payload>,
+    /// What the step registered for its undo.
+    pub payload: Option<Payload>,
+    /// Why the run rolls back.
+    pub failure: Failure,
+}
+
+impl Replay {
+    /// The code rolls back what is done, and goes on when that is over.
+    pub fn call_rollback(
+        &mut self,
+        scope: &Scope,
+        reason: Failure,
+        site: CallSite,
+    ) -> Option<OpId> {
+        let name = self.names.internal("__rollback").ok()?;
+        let location = self.call(scope, &name, "rollback", site)?;
+        if self.cancel.is_some() {
+            return Some(self.open_refused(location));
+        }
+        self.rollback.log.want_all();
+        self.rollback.reason = Some(reason);
+        let op = self.operations.open(location, Kind::Rollback);
+        self.rollback.calls.push(op);
+        self.settle_rollbacks();
+        Some(op)
+    }
+
+    /// From here on only undos marked internal run.
+    pub fn no_return(&mut self, scope: &Scope, site: CallSite) {
+        self.write(scope, "__no_return", site, |location| {
+            NoReturn { location }.into()
+        });
+        self.rollback.log.pass_no_return();
+    }
+
+    /// The run ends for this reason: everything that is done is to be undone.
+    pub fn roll_back(&mut self, reason: Failure) {
+        self.rollback.log.want_all();
+        self.rollback.reason = Some(reason);
+    }
+
+    /// What is to be done for the rollbacks that were asked for.
+    #[must_use]
+    pub fn undo_state(&self) -> UndoState {
+        let log = &self.rollback.log;
+        if log.in_flight().is_some() {
+            return UndoState::InFlight;
+        }
+        match log.next().map(|next| &next.progress) {
+            None | Some(Progress::Failed(_)) => UndoState::Over,
+            Some(Progress::Backoff(_)) => UndoState::Waiting,
+            Some(_) => UndoState::Due,
+        }
+    }
+
+    /// The steps whose undos will run, the next one first.
+    #[must_use]
+    pub fn undos_to_run(&self) -> Vec<Location> {
+        let log = &self.rollback.log;
+        let wanted = log.live().rev().filter(|done| done.wanted);
+        wanted
+            .filter(|done| !log.is_passed_over(done))
+            .map(|done| done.location.clone())
+            .collect()
+    }
+
+    /// Why the last rollback could not undo everything, if it could not.
+    #[must_use]
+    pub fn rollback_failure(&self) -> Option<&Failure> {
+        self.rollback.log.failure()
+    }
+
+    /// Whether anything was undone.
+    #[must_use]
+    pub fn has_undone(&self) -> bool {
+        self.rollback.log.has_undone()
+    }
+
+    /// Whether an undo ever began: results that a further pass of the function would rely on may not hold any more.
+    #[must_use]
+    pub fn has_begun_undoing(&self) -> bool {
+        self.rollback.log.has_begun()
+    }
+
+    /// Whether the journal says as what the run ends, so that nothing that comes can change it.
+    #[must_use]
+    pub fn ending_is_decided(&self) -> bool {
+        self.rollback.ending
+    }
+
+    /// The record that begins the rollback of a run that ends, and so decides as what it ends.
+    pub fn announce_rollback(&mut self) -> Option<Body> {
+        let log = &mut self.rollback.log;
+        let is_passed_over = log.next().is_some_and(|next| log.is_passed_over(next));
+        let next = log.next_mut()?;
+        let location = next.location.clone();
+        if is_passed_over {
+            next.progress = Progress::Recording;
+            return Some(UndoSkipped { location }.into());
+        }
+        next.progress = Progress::Announcing;
+        let attempt = next.highest + 1;
+        Some(UndoStarted { location, attempt }.into())
+    }
+
+    /// What [`Self::announce_rollback`] gave was not written.
+    pub fn retract_rollback(&mut self) {
+        if let Some(next) = self.rollback.log.next_mut()
+            && matches!(next.progress, Progress::Announcing | Progress::Recording)
+        {
+            next.progress = Progress::Due;
+        }
+    }
+
+    /// Begins the next undo if it may begin: everything known is folded, and it is due.
+    pub fn begin_undo(&mut self) -> Option<UndoStart> {
+        if self.dry || !self.may_undo() {
+            return None;
+        }
+        self.pass_over();
+        if self.undo_state() != UndoState::Due {
+            return None;
+        }
+        let (cautious, reason) = (self.cautious, self.rollback.reason.clone()?);
+        let next = self.rollback.log.next_mut()?;
+        if next.progress == Progress::Due {
+            next.highest += 1;
+            let (location, attempt) = (next.location.clone(), next.highest);
+            self.outgoing.push(UndoStarted { location, attempt }.into());
+            if cautious || next.options.fenced {
+                next.progress = Progress::Announcing;
+                self.strict = true;
+                return None;
+            }
+        }
+        next.progress = Progress::Running;
+        Some(start_of(next, reason))
+    }
+
+    /// Undos that do not run, because the point of no return was passed, are recorded as such.
+    fn pass_over(&mut self) {
+        let log = &mut self.rollback.log;
+        if log.in_flight().is_some() {
+            return;
+        }
+        let wanted = log.live().rev().filter(|done| done.wanted);
+        let passed: Vec<Location> = wanted
+            .take_while(|done| done.progress == Progress::Due && log.is_passed_over(done))
+            .map(|done| done.location.clone())
+            .collect();
+        for location in passed {
+            if let Some(done) = log.at_mut(&location) {
+                done.progress = Progress::Recording;
+            }
+            self.outgoing.push(UndoSkipped { location }.into());
+            self.strict = true;
+        }
+    }
+
+    /// An attempt to undo a step succeeded.
+    pub fn complete_undo(&mut self, start: &UndoStart) {
+        if self.end_undo(start) {
+            let completed = UndoCompleted {
+                location: start.location.clone(),
+                attempt: start.attempt,
+            };
+            self.outgoing.push(completed.into());
+        }
+    }
+
+    /// An attempt to undo a step failed: there will be another, or the rollback has failed.
+    pub fn fail_undo(
+        &mut self,
+        start: &UndoStart,
+        error: Failure,
+        class: FailureClass,
+        retry: RetryPolicy,
+        now: Timestamp,
+    ) {
+        if self.end_undo(start) {
+            let options = StepOptions {
+                retry,
+                ..start.options
+            };
+            let (_, retry_at) = after_step_failure(&options, start.failures, class, now);
+            let failed = UndoFailed {
+                location: start.location.clone(),
+                attempt: start.attempt,
+                error: error.at_attempt(start.attempt),
+                retry_at,
+            };
+            self.outgoing.push(failed.into());
+        }
+    }
+
+    fn end_undo(&mut self, start: &UndoStart) -> bool {
+        let done = self.rollback.log.at_mut(&start.location);
+        let running = done.filter(|done| done.progress == Progress::Running);
+        let Some(done) = running else { return false };
+        done.progress = Progress::Recording;
+        self.strict = true;
+        true
+    }
+
+    /// Whether an undo may begin: all that is known is folded, nothing holds the run, and if it ends, the journal says so.
+    fn may_undo(&self) -> bool {
+        let is_settled = matches!(self.phase, Phase::Broken(_)) || self.is_settled();
+        self.unfolded.is_empty()
+            && is_settled
+            && self.halted.is_none()
+            && self.pause == Pause::No
+            && (self.phase == Phase::Running || self.rollback.ending)
+    }
+
+    /// Notes what a record says is done. Records about undos are folded in their turn.
+    pub(super) fn note_done(&mut self, body: &Body) {
+        let is_about_undo = matches!(
+            body,
+            Body::UndoStarted(_)
+                | Body::UndoCompleted(_)
+                | Body::UndoFailed(_)
+                | Body::UndoSkipped(_)
+        );
+        if !is_about_undo {
+            self.rollback.log.learn(body);
+        }
+    }
+
+    /// Where an open operation stands.
+    #[must_use]
+    pub fn location_of(&self, op: OpId) -> Option<&Location> {
+        self.operations.get(op).map(|operation| &operation.location)
+    }
+
+    /// Folds a record about an undo. Where the code runs, it must have asked for it.
+    pub(super) fn fold_undo(&mut self, body: &Body) {
+        if matches!(self.phase, Phase::Returned | Phase::Broken(_)) {
+            self.rollback.ending = true;
+        } else if let Some(location) = body.location()
+            && !self
+                .rollback
+                .log
+                .at(location)
+                .is_some_and(|done| done.wanted)
+        {
+            let divergence = undo_divergence(
+                location.clone(),
+                "the step was undone, but the code did not roll back",
+            );
+            self.halt(Halt::Diverged(Box::new(divergence)));
+            return;
+        }
+        self.rollback.log.learn(body);
+        self.settle_rollbacks();
+    }
+
+    /// Resolves the code's calls once nothing is left that they include.
+    fn settle_rollbacks(&mut self) {
+        if self.rollback.log.next().is_some() {
+            return;
+        }
+        let failure = self.rollback.log.failure().cloned();
+        for op in std::mem::take(&mut self.rollback.calls) {
+            let resolution = Resolution::RolledBack(failure.clone());
+            self.pending.push_back((op, resolution));
+        }
+    }
+
+    /// Folds a record of a run whose code was dropped: only what its rollback needs to know matters.
+    pub(super) fn fold_broken(&mut self, entry: Entry) {
+        match entry.record.body {
+            body @ (Body::UndoStarted(_)
+            | Body::UndoCompleted(_)
+            | Body::UndoFailed(_)
+            | Body::UndoSkipped(_)) => {
+                self.fold_undo(&body);
+                self.pending.clear();
+            }
+            Body::PauseRequested(_) => self.pause = Pause::Asked,
+            Body::Paused(_) => self.pause = Pause::Parked,
+            body => {
+                if let Some(status) = body.terminal() {
+                    self.phase = Phase::Ended(status);
+                } else if matches!(body, Body::StepCompleted(_) | Body::StepFailed(_)) {
+                    let at = body.location().and_then(|at| self.operations.at(at));
+                    if let Some((op, _)) = at {
+                        self.operations.close(op);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The run fails, whatever its code does; unless the journal says already as what it ends.
+    pub(super) fn break_off(&mut self, failure: Failure) {
+        if !self.rollback.ending {
+            self.phase = Phase::Broken(Box::new(failure));
+        }
+    }
+
+    /// The timers of undos that wait.
+    pub(super) fn undo_timers(&self) -> impl Iterator<Item = Obsolete> {
+        use everstep_model::record::TimerPurpose;
+        self.rollback
+            .log
+            .live()
+            .filter_map(|done| match done.progress {
+                Progress::Backoff(due) => {
+                    let at = Some(done.location.clone());
+                    Some(Obsolete::Timer(due, TimerPurpose::Undo, at))
+                }
+                _ => None,
+            })
+    }
+}
+
+/// The code does not know how to undo a step that its journal says can be undone.
+#[must_use]
+pub fn undo_missing(location: Location) -> Divergence {
+    undo_divergence(
+        location,
+        "the step is to be undone, and the code gives no undo for it",
+    )
+}
+
+fn undo_divergence(location: Location, detail: &str) -> Divergence {
+    Divergence {
+        record: None,
+        recorded: Some(("step_started", location)),
+        recorded_site: None,
+        called: None,
+        called_site: None,
+        detail: Some(detail.to_owned()),
+    }
+}
+
+fn start_of(done: &Done, failure: Failure) -> UndoStart {
+    UndoStart {
+        location: done.location.clone(),
+        attempt: done.highest,
+        failures: done.failures,
+        options: done.options,
+        step_attempt: done.attempt,
+        output: done.output.clone(),
+        payload: done.payload.clone(),
+        failure,
+    }
+}

@@ -1,0 +1,53 @@
+//! Laying the iterations of a loop over each other, so that its body is shown once.
+
+use super::{Node, NodeKind, NodeStatus};
+
+/// The body of the iterations before, with the next one on top. Where one is open or failed its state shows; otherwise
+/// the later one's does.
+pub(super) fn lay_over(mut body: Vec<Node>, iteration: Vec<Node>) -> Vec<Node> {
+    for (position, node) in iteration.into_iter().enumerate() {
+        // Iterations mostly call the same things in the same order.
+        let is_same = |other: &Node| is_same_place(other, &node);
+        let found = if body.get(position).is_some_and(is_same) {
+            Some(position)
+        } else {
+            body.iter().position(is_same)
+        };
+        match found.and_then(|found| body.get_mut(found)) {
+            Some(below) => merge(below, node),
+            None => body.push(node),
+        }
+    }
+    body
+}
+
+fn is_same_place(a: &Node, b: &Node) -> bool {
+    a.location.name == b.location.name && a.location.counter == b.location.counter
+}
+
+fn merge(below: &mut Node, above: Node) {
+    let children = std::mem::take(&mut below.children);
+    below.children = lay_over(children, above.children);
+    below.undo = below.undo.max(above.undo);
+    let is_shown = weight(above.status) >= weight(below.status);
+    if is_shown {
+        below.location = above.location;
+        below.status = above.status;
+    }
+    match (&mut below.kind, above.kind) {
+        (NodeKind::Loop { iterations }, NodeKind::Loop { iterations: other }) => {
+            *iterations = other.max(*iterations);
+        }
+        (NodeKind::Branch { won }, NodeKind::Branch { won: other }) => *won |= other,
+        (below, above) if is_shown => *below = above,
+        _ => {}
+    }
+}
+
+/// Ends that need no look weigh the same.
+fn weight(status: NodeStatus) -> NodeStatus {
+    match status {
+        NodeStatus::TimedOut | NodeStatus::Skipped => NodeStatus::Completed,
+        telling => telling,
+    }
+}

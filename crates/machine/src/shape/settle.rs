@@ -1,0 +1,211 @@
+//! From the grown tree to the shape: every part gets its kind and status, and iterations are laid over each other.
+//!
+//! Steps, and whether something is still open, are the overview's to say: it knows which scopes the code has left.
+
+use everstep_model::{Location, Scope, Segment, StepStatus};
+
+use super::draft::Draft;
+use super::{Node, NodeKind, NodeStatus, collapse};
+use crate::overview::Overview;
+
+/// The nodes of the root scope.
+pub(super) fn nodes(draft: &Draft, overview: &Overview) -> Vec<Node> {
+    Settling { overview }.inside(draft, &Scope::ROOT).nodes
+}
+
+struct Settling<'a> {
+    overview: &'a Overview,
+}
+
+/// What is inside a part.
+struct Inside {
+    nodes: Vec<Node>,
+    /// How many iterations were seen to begin.
+    iterations: u64,
+}
+
+impl Settling<'_> {
+    fn inside(&self, part: &Draft, scope: &Scope) -> Inside {
+        let mut nodes = Vec::new();
+        let mut bodies = Vec::new();
+        let mut iterations = 0;
+        for (segment, child) in part.parts() {
+            match segment {
+                Segment::Named(name, counter) => {
+                    let location = Location {
+                        scope: scope.clone(),
+                        name: name.clone(),
+                        counter: *counter,
+                    };
+                    nodes.push(self.node(location, child, part));
+                }
+                Segment::Iteration(iteration) => {
+                    bodies.push(self.inside(child, &scope.child(segment.clone())).nodes);
+                    iterations = iterations.max(iteration.saturating_add(1));
+                }
+            }
+        }
+        Inside {
+            nodes: bodies.into_iter().fold(nodes, collapse::lay_over),
+            iterations,
+        }
+    }
+
+    fn node(&self, location: Location, part: &Draft, above: &Draft) -> Node {
+        let own = Segment::Named(location.name.clone(), location.counter);
+        let inside = self.inside(part, &location.scope.child(own));
+        let kind = kind_of(part, above, inside.iterations);
+        let status = self.status(&kind, &location, part, above, &inside.nodes);
+        Node {
+            location,
+            kind,
+            status,
+            undo: part.undo.map(|undo| self.undo_status(undo)),
+            children: inside.nodes,
+        }
+    }
+
+    fn status(
+        &self,
+        kind: &NodeKind,
+        location: &Location,
+        part: &Draft,
+        above: &Draft,
+        inside: &[Node],
+    ) -> NodeStatus {
+        match kind {
+            NodeKind::Step => self.step_status(location),
+            NodeKind::Sleep
+            | NodeKind::Wait { .. }
+            | NodeKind::Rpc { .. }
+            | NodeKind::Child { .. } => part.settled.unwrap_or_else(|| self.open_status(location)),
+            NodeKind::Send { .. } | NodeKind::Reply | NodeKind::NoReturn | NodeKind::Switch => {
+                NodeStatus::Completed
+            }
+            NodeKind::Join => part.settled.unwrap_or_else(|| self.join_status(inside)),
+            NodeKind::Race => part.settled.unwrap_or_else(|| self.race_status(inside)),
+            NodeKind::Branch { .. } => part
+                .settled
+                .unwrap_or_else(|| self.branch_status(above, inside)),
+            NodeKind::Loop { .. } => part.settled.unwrap_or_else(|| self.unfinished(inside)),
+            NodeKind::Scope => sum(inside),
+        }
+    }
+
+    fn step_status(&self, location: &Location) -> NodeStatus {
+        let Some(step) = self.overview.step(location) else {
+            // Known only by its undo, which nothing but a completed step has.
+            return NodeStatus::Completed;
+        };
+        match step.status {
+            StepStatus::Running => NodeStatus::Running,
+            StepStatus::Retrying => NodeStatus::Retrying,
+            StepStatus::Completed => NodeStatus::Completed,
+            StepStatus::Failed | StepStatus::Exhausted | StepStatus::TimedOut => NodeStatus::Failed,
+            StepStatus::Skipped => NodeStatus::Skipped,
+            StepStatus::Abandoned => NodeStatus::Abandoned,
+            StepStatus::Undone => NodeStatus::Undone,
+        }
+    }
+
+    /// The end of a run ends its undos too.
+    fn undo_status(&self, undo: NodeStatus) -> NodeStatus {
+        if undo.is_open() && self.overview.end.is_some() {
+            return NodeStatus::Abandoned;
+        }
+        undo
+    }
+
+    /// No record ended it: it is open, or the code left the scope it stands in.
+    fn open_status(&self, location: &Location) -> NodeStatus {
+        let Overview {
+            waits,
+            sleeps,
+            rpcs,
+            children,
+            ..
+        } = self.overview;
+        let mut open = (waits.iter().map(|wait| &wait.location))
+            .chain(sleeps.iter().map(|sleep| &sleep.location))
+            .chain(rpcs.iter().map(|rpc| &rpc.location))
+            .chain(children.iter().map(|child| &child.location));
+        if open.any(|open| open == location) {
+            NodeStatus::Waiting
+        } else {
+            NodeStatus::Abandoned
+        }
+    }
+
+    /// A join is over when all its branches are.
+    fn join_status(&self, branches: &[Node]) -> NodeStatus {
+        let is_over =
+            |branch: &Node| matches!(branch.status, NodeStatus::Completed | NodeStatus::Failed);
+        if branches.iter().all(is_over) {
+            return sum(branches);
+        }
+        self.unfinished(branches)
+    }
+
+    /// A race without a winner is over when all its branches failed.
+    fn race_status(&self, branches: &[Node]) -> NodeStatus {
+        let has_failed = |branch: &Node| branch.status == NodeStatus::Failed;
+        if !branches.is_empty() && branches.iter().all(has_failed) {
+            return NodeStatus::Failed;
+        }
+        self.unfinished(branches)
+    }
+
+    fn branch_status(&self, above: &Draft, inside: &[Node]) -> NodeStatus {
+        if matches!(above.kind, Some(NodeKind::Switch)) {
+            // Nothing is recorded when a chosen branch ends.
+            return sum(inside);
+        }
+        if above.settled.is_some() {
+            // The race is over without it.
+            return NodeStatus::Abandoned;
+        }
+        self.unfinished(inside)
+    }
+
+    /// Something whose end would be recorded, and is not.
+    fn unfinished(&self, inside: &[Node]) -> NodeStatus {
+        let status = sum(inside);
+        if self.overview.end.is_none() {
+            return if status.is_open() {
+                status
+            } else {
+                NodeStatus::Running
+            };
+        }
+        match status {
+            NodeStatus::Failed => NodeStatus::Failed,
+            _ => NodeStatus::Abandoned,
+        }
+    }
+}
+
+/// What stands at a place, by its records or by what is around it.
+fn kind_of(part: &Draft, above: &Draft, seen: u64) -> NodeKind {
+    match &part.kind {
+        Some(NodeKind::Loop { iterations }) => NodeKind::Loop {
+            iterations: seen.max(*iterations),
+        },
+        Some(kind) => kind.clone(),
+        None if seen > 0 => NodeKind::Loop { iterations: seen },
+        None => match above.kind {
+            Some(NodeKind::Join | NodeKind::Race | NodeKind::Switch) => {
+                NodeKind::Branch { won: false }
+            }
+            _ => NodeKind::Scope,
+        },
+    }
+}
+
+/// What a scope comes to: what is open in it, then what went wrong, then that it is done.
+fn sum(nodes: &[Node]) -> NodeStatus {
+    let telling = nodes.iter().map(|node| node.status).max();
+    match telling {
+        None | Some(NodeStatus::TimedOut | NodeStatus::Skipped) => NodeStatus::Completed,
+        Some(status) => status,
+    }
+}

@@ -1,0 +1,214 @@
+//! Damage to single rows costs the streams they belong to, and nobody else.
+
+use std::sync::Arc;
+
+use everstep_model::{RecordNumber, RunStatus, StreamNumber, Timestamp};
+use everstep_store::{
+    Guard, ListQuery, Outcome, ReadRequest, Refusal, Row, RowKey, Store, StoreError, StreamRef,
+};
+use everstep_store_testkit::sample::{
+    NODE, NONCE, creation, event, executor, idempotency, inbox, loop_advanced, name, range, rpc,
+    run_creation, step, timer,
+};
+use everstep_store_testkit::{Fixture, TestClock, block_on};
+use fjall::Keyspace;
+use tempfile::TempDir;
+
+use crate::{EmbeddedStore, keys};
+
+/// A store with three ready runs, each with a timer; nothing of it is in memory.
+struct Three {
+    f: Fixture<EmbeddedStore>,
+    streams: [StreamNumber; 3],
+    _folder: TempDir,
+}
+
+impl Three {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || {
+            let clock = Arc::new(TestClock::new());
+            let store = EmbeddedStore::open(folder.path(), clock.clone()).unwrap();
+            Fixture { store, clock }
+        };
+        let f = open();
+        let mut streams = Vec::new();
+        for (id, seconds) in [("a", 1), ("b", 2), ("c", 3)] {
+            let mut commit = run_creation(id, "order", RunStatus::Queued);
+            commit.ready = Some(true);
+            let row = timer(StreamNumber(0), seconds, Some("s:0"));
+            commit.put.push(Row::Timer(row));
+            streams.push(f.create_with(commit).await);
+        }
+        drop(f);
+        Self {
+            f: open(),
+            streams: streams.try_into().unwrap(),
+            _folder: folder,
+        }
+    }
+
+    fn damage(&self, table: impl Fn(&crate::tables::Tables) -> &Keyspace, key: impl AsRef<[u8]>) {
+        let table = table(&self.f.store.0.tables);
+        table.insert(key.as_ref(), [1]).unwrap();
+    }
+
+    fn damage_head(&self, stream: StreamNumber) {
+        self.damage(|tables| &tables.heads, keys::stream(stream));
+    }
+
+    fn damage_frame(&self, stream: StreamNumber, first: u64) {
+        let key = keys::frame(stream, RecordNumber(first));
+        self.damage(|tables| &tables.journal, key);
+    }
+
+    /// The list rows of all runs that are found.
+    async fn listed(&self, statuses: Vec<RunStatus>) -> Vec<String> {
+        let query = ListQuery {
+            statuses,
+            limit: 10,
+            ..ListQuery::default()
+        };
+        let page = self.f.list(query).await;
+        page.rows.iter().map(|row| row.id.to_string()).collect()
+    }
+}
+
+fn is_unreadable(outcome: &Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Refused(Refusal::Unreadable(StoreError::Corrupt { .. }))
+    )
+}
+
+#[test]
+fn a_damaged_stream_refuses_only_its_own_commits() {
+    block_on(async {
+        let t = Three::new().await;
+        let [a, b, _] = t.streams;
+        t.damage_head(a);
+        let event_to = |stream| inbox(stream, vec![event("x")]);
+        let outcomes =
+            t.f.commit(vec![event_to(a), event_to(b), event_to(a)])
+                .await;
+        assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
+        assert!(matches!(outcomes[1], Outcome::Committed { .. }));
+        assert_eq!(outcomes[2], outcomes[0]);
+        assert_eq!(t.f.numbers(b).await, [0, 1]);
+    });
+}
+
+#[test]
+fn what_follows_a_refused_commit_in_its_stream_does_not_overtake_it() {
+    block_on(async {
+        let t = Three::new().await;
+        let [a, b, _] = t.streams;
+        let fence = t.f.take(a, NODE, NONCE).await;
+        t.damage_frame(a, 0);
+        let batch = vec![
+            executor(a, fence, 1, 0, vec![step("s")]),
+            inbox(a, vec![event("x")]),
+            inbox(b, vec![event("x")]),
+        ];
+        let outcomes = t.f.commit(batch).await;
+        assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
+        assert_eq!(outcomes[1], outcomes[0], "though its head can be read");
+        assert!(matches!(outcomes[2], Outcome::Committed { .. }));
+        assert_eq!(t.f.head(a).await.next, RecordNumber(1));
+        t.f.accept(inbox(a, vec![event("x")])).await;
+    });
+}
+
+#[test]
+fn a_commit_that_cannot_drop_what_it_should_changes_nothing() {
+    block_on(async {
+        let t = Three::new().await;
+        let [a, b, _] = t.streams;
+        for _ in 0..3 {
+            t.f.accept(inbox(a, vec![event("x")])).await;
+        }
+        let fence = t.f.take(a, NODE, NONCE).await;
+        t.damage_frame(a, 3);
+        let head = t.f.head(a).await;
+        let dropped = [range(1, 1), range(3, 3)];
+        let mut advance = executor(a, fence, 1, 4, vec![loop_advanced(&dropped)]);
+        advance.drop = dropped.to_vec();
+        advance.delete.push(RowKey::Timer(timer(a, 1, Some("s:0"))));
+        advance.put.push(Row::Rpc(rpc(a, "q")));
+        let outcomes = t.f.commit(vec![advance, inbox(b, vec![event("x")])]).await;
+        assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
+        assert!(matches!(outcomes[1], Outcome::Committed { .. }));
+        assert_eq!(t.f.head(a).await, head);
+        let first_two = t.f.page(a, 0, 2).await.entries;
+        let numbers: Vec<u64> = first_two.iter().map(|entry| entry.number.0).collect();
+        assert_eq!(numbers, [0, 1], "neither is dropped");
+        assert_eq!(t.f.timers(Timestamp::from_millis(u64::MAX)).await.len(), 3);
+        assert_eq!(t.f.row(RowKey::Rpc(a, rpc(a, "q").id)).await, None);
+    });
+}
+
+#[test]
+fn a_damaged_row_refuses_the_creation_that_asks_for_it() {
+    block_on(async {
+        let t = Three::new().await;
+        let key = RowKey::Idempotency(name("order"), "k".to_owned());
+        t.damage(|tables| &tables.lookups, keys::lookup(&key).unwrap());
+        let mut asking = creation("d");
+        asking.guards.push(Guard::RowAbsent(key));
+        asking.put.push(idempotency("order", "k", "d"));
+        let outcomes = t.f.commit(vec![asking, creation("e")]).await;
+        assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
+        let Outcome::Committed { stream, .. } = outcomes[1] else {
+            panic!("{outcomes:?}");
+        };
+        assert!(stream > t.streams[2]);
+        assert_eq!(t.f.head_of("d").await, None);
+    });
+}
+
+#[test]
+fn a_damaged_name_refuses_the_creation_of_its_stream() {
+    block_on(async {
+        let t = Three::new().await;
+        t.damage(|tables| &tables.lookups, keys::name("d"));
+        let outcomes = t.f.commit(vec![creation("d"), creation("e")]).await;
+        assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
+        assert!(matches!(outcomes[1], Outcome::Committed { .. }));
+    });
+}
+
+#[test]
+fn a_damaged_stream_is_left_out_of_what_is_ready_and_of_lists() {
+    block_on(async {
+        let t = Three::new().await;
+        let [a, b, c] = t.streams;
+        t.damage_head(b);
+        let ready = t.f.ready().await;
+        let ready: Vec<_> = ready.iter().map(|run| run.stream).collect();
+        assert_eq!(ready, [a, c]);
+        assert_eq!(t.listed(vec![]).await, ["c", "a"]);
+        assert_eq!(t.listed(vec![RunStatus::Queued]).await, ["c", "a"]);
+        let head = t.f.store.head(StreamRef::Number(b)).await;
+        assert!(head.is_err_and(|error| error.is_damage()));
+        let request = ReadRequest {
+            stream: b,
+            from: RecordNumber(0),
+            limit: 1,
+        };
+        let page = t.f.store.read(request).await;
+        assert!(page.is_err_and(|error| error.is_damage()));
+    });
+}
+
+#[test]
+fn a_damaged_timer_holds_up_no_other() {
+    block_on(async {
+        let t = Three::new().await;
+        let (mut key, _) = keys::timer(&timer(t.streams[0], 0, None));
+        key.truncate(10);
+        t.damage(|tables| &tables.timers, key);
+        let timers = t.f.timers(Timestamp::from_millis(u64::MAX)).await;
+        let streams: Vec<_> = timers.iter().map(|timer| timer.stream).collect();
+        assert_eq!(streams, t.streams);
+    });
+}

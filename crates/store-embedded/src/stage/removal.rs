@@ -1,0 +1,75 @@
+//! Removing streams for good, and letting a new stream take the place of an old one in the lists.
+
+use std::sync::Arc;
+
+use everstep_model::{RecordNumber, StreamNumber, Term};
+use everstep_store::{Commit, Head, Outcome, StoreError, judge_removal};
+
+use super::Stage;
+use crate::keys;
+use crate::values;
+
+impl Stage<'_> {
+    /// Judges a removal and stages it.
+    pub(super) fn remove(
+        &mut self,
+        numbers: &[StreamNumber],
+        commit: &Commit,
+    ) -> Result<Outcome, StoreError> {
+        let mut heads = Vec::new();
+        for number in numbers {
+            heads.push(self.head(*number)?);
+        }
+        let judged: Vec<Option<&Head>> = heads.iter().map(Option::as_deref).collect();
+        if let Some(refusal) = judge_removal(&judged) {
+            return Ok(Outcome::Refused(refusal));
+        }
+        let latest = heads.first().and_then(Option::as_ref);
+        let outcome = Outcome::Committed {
+            stream: latest.map(|head| head.number).unwrap_or_default(),
+            first: latest.map(|head| head.next).unwrap_or_default(),
+            before: Vec::new(),
+            taken: None,
+        };
+        for key in &commit.delete {
+            self.stage_row(key, None);
+        }
+        for head in heads.iter().flatten() {
+            self.remove_stream(head)?;
+        }
+        let removed = values::encode_removed(self.next_stream, self.term);
+        self.lookups.insert(keys::REMOVED.to_vec(), Some(removed));
+        Ok(outcome)
+    }
+
+    fn remove_stream(&mut self, head: &Head) -> Result<(), StoreError> {
+        let stream = head.number;
+        let all = (RecordNumber(0), RecordNumber(u64::MAX));
+        for frame in self.stored_frames(stream, all.0, all.1, all.1)? {
+            self.frames.insert((stream, frame.first), None);
+        }
+        for prefix in keys::rows_of_stream(stream) {
+            let mut found = self.view().lookup_keys(&prefix)?;
+            let staged = self.lookups.keys();
+            found.extend(staged.filter(|key| key.starts_with(&prefix)).cloned());
+            for key in found {
+                self.lookups.insert(key, None);
+            }
+        }
+        self.lookups.insert(keys::name(head.name.as_str()), None);
+        if let Some(staged) = self.heads.get_mut(&stream.0) {
+            staged.is_removed = true;
+            staged.row_changed = true;
+        }
+        self.term = self.term.max(Term(head.term.0 + 1));
+        Ok(())
+    }
+
+    /// Another stream takes the place of this one, whose head is staged already.
+    pub(super) fn supersede(&mut self, old: StreamNumber) {
+        if let Some(staged) = self.heads.get_mut(&old.0) {
+            Arc::make_mut(&mut staged.head).superseded = true;
+            staged.row_changed = true;
+        }
+    }
+}

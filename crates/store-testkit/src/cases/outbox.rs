@@ -1,0 +1,183 @@
+//! The outbox: effects that wait for their delivery, and the deletes that end them, also after the end of their run.
+
+use everstep_model::{RunStatus, StreamNumber};
+use everstep_store::{
+    Commit, LeaseChange, OutboxRow, Outcome, Refusal, Row, RowKey, Store, Target,
+};
+
+use crate::fixture::Fixture;
+use crate::sample::{NODE, NONCE, creation, effect, event, inbox, rpc, run_creation};
+
+fn put<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow>) -> Commit {
+    let mut commit = inbox(stream, vec![]);
+    commit.put = rows.into_iter().cloned().map(Row::Outbox).collect();
+    commit
+}
+
+fn key(row: &OutboxRow) -> RowKey {
+    RowKey::Outbox(row.stream, row.key.clone())
+}
+
+fn delete<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow>) -> Commit {
+    let mut commit = inbox(stream, vec![]);
+    commit.delete = rows.into_iter().map(key).collect();
+    commit
+}
+
+/// An effect comes back whole, under keys of any length.
+pub async fn an_effect_comes_back_as_it_was<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let keys = ["", "k", "größe \u{0} ü", &"l".repeat(5_000)];
+    for text in keys {
+        let row = effect(stream, text);
+        f.accept(put(stream, [&row])).await;
+        assert_eq!(f.row(key(&row)).await, Some(Row::Outbox(row.clone())));
+        assert!(f.outbox().await.contains(&row));
+    }
+    assert_eq!(f.outbox().await.len(), keys.len());
+}
+
+/// Effects come by stream and key, whatever the order they were caused in.
+pub async fn effects_come_by_stream_and_key<S: Store>(f: &Fixture<S>) {
+    let (a, b) = (f.create("a").await, f.create("b").await);
+    f.accept(put(b, &[effect(b, "1"), effect(b, "0")])).await;
+    f.accept(put(a, &[effect(a, "2"), effect(a, "10")])).await;
+    let expected = [
+        effect(a, "10"),
+        effect(a, "2"),
+        effect(b, "0"),
+        effect(b, "1"),
+    ];
+    assert_eq!(f.outbox().await, expected);
+}
+
+/// Paging gives every effect once.
+pub async fn paging_gives_every_effect_once<S: Store>(f: &Fixture<S>) {
+    for name in ["a", "b", "c"] {
+        let stream = f.create(name).await;
+        let rows: Vec<_> = (0..5).map(|n| effect(stream, &n.to_string())).collect();
+        f.accept(put(stream, &rows)).await;
+    }
+    let mut seen: Vec<OutboxRow> = Vec::new();
+    loop {
+        let after = seen.last().map(|row| (row.stream, row.key.clone()));
+        let page = f.store.outbox(after, 4).await.unwrap();
+        assert!(page.len() <= 4);
+        if page.is_empty() {
+            break;
+        }
+        seen.extend(page);
+    }
+    assert_eq!(seen, f.outbox().await);
+    assert_eq!(seen.len(), 15);
+}
+
+/// An effect goes when a commit deletes it; deleting it again is no error, and its neighbours stay.
+pub async fn a_deleted_effect_is_gone<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let (x, y) = (effect(stream, "x"), effect(stream, "y"));
+    f.accept(put(stream, [&x, &y])).await;
+    f.accept(delete(stream, [&x])).await;
+    f.accept(delete(stream, [&x])).await;
+    assert_eq!(f.outbox().await, [y.clone()]);
+    f.commit(vec![put(stream, [&x]), delete(stream, [&x, &y])])
+        .await;
+    assert!(f.outbox().await.is_empty());
+    assert_eq!(f.row(key(&x)).await, None);
+}
+
+/// The commit that ends a run may leave effects behind.
+pub async fn a_closing_commit_may_leave_effects<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let row = effect(stream, "end");
+    let mut close = put(stream, [&row]);
+    close.records = vec![event("last")];
+    close.close = true;
+    f.accept(close).await;
+    assert_eq!(f.outbox().await, [row]);
+}
+
+/// What a run left behind is cleared away after its end; nothing else about it changes.
+pub async fn a_closed_stream_lets_its_rows_go<S: Store>(f: &Fixture<S>) {
+    let stream = f
+        .create_with(run_creation("a", "order", RunStatus::Running))
+        .await;
+    let (x, y) = (effect(stream, "x"), effect(stream, "y"));
+    let asked = rpc(stream, "r");
+    let mut close = put(stream, [&x, &y]);
+    close.put.push(Row::Rpc(asked.clone()));
+    close.close = true;
+    close.status = Some(RunStatus::Completed);
+    f.accept(close).await;
+    let before = f.head(stream).await;
+    let mut clear = delete(stream, [&x]);
+    clear.delete.push(RowKey::Rpc(stream, asked.id.clone()));
+    let outcome = f.commit_one(clear).await;
+    assert!(matches!(
+        outcome,
+        Outcome::Committed { first, taken: None, .. } if first == before.next
+    ));
+    assert_eq!(f.outbox().await, [y]);
+    assert_eq!(f.row(RowKey::Rpc(stream, asked.id)).await, None);
+    assert_eq!(f.head(stream).await, before);
+    assert_eq!(
+        f.refuse(inbox(stream, vec![event("late")])).await,
+        Refusal::Closed
+    );
+}
+
+/// A closed stream takes nothing but deletes: no row, mark, status or claim along with them.
+pub async fn a_closed_stream_takes_nothing_but_deletes<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let row = effect(stream, "x");
+    let mut close = put(stream, [&row]);
+    close.close = true;
+    f.accept(close).await;
+    let changes: [fn(&mut Commit); 6] = [
+        |commit| commit.records.push(event("late")),
+        |commit| {
+            let Target::Stream(stream) = commit.target else {
+                return;
+            };
+            commit.put.push(Row::Outbox(effect(stream, "late")));
+        },
+        |commit| commit.ready = Some(true),
+        |commit| commit.status = Some(RunStatus::Running),
+        |commit| commit.close = true,
+        |commit| {
+            commit.lease = LeaseChange::TakeIfFree {
+                node: NODE,
+                nonce: NONCE,
+            };
+        },
+    ];
+    for change in changes {
+        let mut commit = delete(stream, [&row]);
+        change(&mut commit);
+        assert_eq!(f.refuse(commit).await, Refusal::Closed);
+    }
+    assert_eq!(f.outbox().await, [row]);
+}
+
+/// The author of a creation cannot know the stream's number: the store fills it in.
+pub async fn effects_of_a_creation_belong_to_the_new_stream<S: Store>(f: &Fixture<S>) {
+    f.create("a").await;
+    let mut commit = creation("b");
+    commit.put.push(Row::Outbox(effect(StreamNumber(0), "x")));
+    let stream = f.create_with(commit).await;
+    assert_eq!(f.outbox().await, [effect(stream, "x")]);
+}
+
+/// A refused commit leaves no effect.
+pub async fn a_refused_commit_leaves_no_effect<S: Store>(f: &Fixture<S>) {
+    let mut commit = put(StreamNumber(7), [&effect(StreamNumber(7), "x")]);
+    assert_eq!(f.refuse(commit.clone()).await, Refusal::NoStream);
+    let stream = f.create("a").await;
+    commit.target = Target::Stream(stream);
+    commit.put.push(Row::Outbox(effect(stream, "y")));
+    commit
+        .guards
+        .push(everstep_store::Guard::InboxSeen(u64::MAX));
+    f.refuse(commit).await;
+    assert!(f.outbox().await.is_empty());
+}

@@ -1,0 +1,180 @@
+//! Streams that go for good, and streams whose place in the lists another takes.
+
+use everstep_model::{RunStatus, StreamNumber, Term};
+use everstep_store::{Guard, ListQuery, Outcome, Refusal, Row, Store, StreamRef};
+
+use crate::fixture::Fixture;
+use crate::sample::{
+    closing, creation, event, generation, inbox, removal, rpc, run, run_creation, step, timer,
+};
+
+/// A closed run with one tag.
+async fn closed_run<S: Store>(f: &Fixture<S>, id: &str) -> StreamNumber {
+    let mut commit = run_creation(id, "order", RunStatus::Completed);
+    if let Some(row) = &mut commit.run {
+        row.tags.push("red".to_owned());
+    }
+    let stream = f.create_with(commit).await;
+    f.accept(closing(stream)).await;
+    stream
+}
+
+async fn listed<S: Store>(f: &Fixture<S>, query: ListQuery) -> Vec<String> {
+    let page = f.list(ListQuery { limit: 10, ..query }).await;
+    page.rows.iter().map(|row| row.id.to_string()).collect()
+}
+
+/// Whichever way lists are asked, these are the runs they show.
+async fn lists_show<S: Store>(f: &Fixture<S>, ids: &[&str]) {
+    let by_status = ListQuery {
+        statuses: vec![RunStatus::Completed],
+        ..ListQuery::default()
+    };
+    let by_tag = ListQuery {
+        tag: Some("red".to_owned()),
+        ..ListQuery::default()
+    };
+    for query in [ListQuery::default(), by_status, by_tag] {
+        assert_eq!(listed(f, query.clone()).await, ids, "{query:?}");
+    }
+}
+
+/// Records, head, name, lists, ready mark, dedup ids and rpcs of a removed stream are gone, and only they.
+pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
+    let kept = closed_run(f, "kept").await;
+    let stream = f
+        .create_with(run_creation("a", "order", RunStatus::Completed))
+        .await;
+    let (open, due) = (rpc(stream, "r"), timer(stream, 5, None));
+    let mut commit = inbox(stream, vec![event("x")]);
+    commit.dedup = Some("once".to_owned());
+    commit.put = vec![Row::Rpc(open.clone()), Row::Timer(due.clone())];
+    commit.ready = Some(true);
+    commit.close = true;
+    f.accept(commit).await;
+    let mut gone = removal(&[stream]);
+    gone.delete.push(Row::Timer(due.clone()).key());
+    f.accept(gone).await;
+    assert_eq!(f.head_of("workflows/a").await, None);
+    assert_eq!(f.store.head(StreamRef::Number(stream)).await.unwrap(), None);
+    assert_eq!(f.row(Row::Rpc(open).key()).await, None);
+    assert!(f.timers(due.due).await.is_empty());
+    assert!(f.ready().await.is_empty());
+    lists_show(f, &["kept"]).await;
+    assert_eq!(f.numbers(kept).await, [0]);
+    assert_eq!(
+        f.refuse(inbox(stream, vec![event("y")])).await,
+        Refusal::NoStream
+    );
+    assert_eq!(f.refuse(removal(&[stream])).await, Refusal::NoStream);
+}
+
+/// A name can be used again: under a new number and a higher term, with nothing of the old stream.
+pub async fn a_removed_name_can_be_used_anew<S: Store>(f: &Fixture<S>) {
+    let old = closed_run(f, "a").await;
+    let mut batch = vec![removal(&[old])];
+    let mut anew = run_creation("a", "order", RunStatus::Queued);
+    anew.records.push(event("new"));
+    anew.dedup = Some("once".to_owned());
+    batch.push(anew);
+    let outcomes = f.commit(batch).await;
+    let Outcome::Committed { stream, .. } = outcomes[1] else {
+        panic!("{outcomes:?}");
+    };
+    assert!(stream > old, "{stream} {old}");
+    assert_eq!(f.head(stream).await.term, Term(1));
+    assert_eq!(f.numbers(stream).await, [0, 1]);
+    f.accept(closing(stream)).await;
+    f.accept(removal(&[stream])).await;
+    let third = f.create("workflows/a").await;
+    assert!(third > stream && f.head(third).await.term > Term(1));
+}
+
+/// Only closed streams are removed, and of several all or none.
+pub async fn an_open_stream_is_not_removed<S: Store>(f: &Fixture<S>) {
+    let (closed, open) = (closed_run(f, "a").await, f.create("b").await);
+    assert_eq!(f.refuse(removal(&[open])).await, Refusal::Open);
+    assert_eq!(f.refuse(removal(&[closed, open])).await, Refusal::Open);
+    assert_eq!(f.refuse(removal(&[])).await, Refusal::NoStream);
+    assert_eq!(f.numbers(closed).await, [0]);
+    f.accept(closing(open)).await;
+    f.accept(removal(&[closed, open])).await;
+    assert_eq!(f.head_of("b").await, None);
+}
+
+/// A removal frees the number for nobody, also if it was the last one.
+pub async fn numbers_of_removed_streams_are_not_used_again<S: Store>(f: &Fixture<S>) {
+    let last = closed_run(f, "a").await;
+    f.accept(removal(&[last])).await;
+    assert!(f.create("b").await > last);
+}
+
+/// A run is listed once: as the stream that took the place of the one before.
+pub async fn a_superseded_run_is_not_listed<S: Store>(f: &Fixture<S>) {
+    let old = closed_run(f, "a").await;
+    lists_show(f, &["a"]).await;
+    let mut next = creation("workflows/a@2");
+    let mut row = run("second", "order", RunStatus::Completed);
+    row.tags.push("red".to_owned());
+    next.run = Some(row);
+    next.supersedes = Some(old);
+    next.put.push(generation("a", 2, StreamNumber(0)));
+    let stream = f.create_with(next).await;
+    lists_show(f, &["second"]).await;
+    assert!(f.head(old).await.superseded);
+    let found = f.row(generation("a", 2, stream).key()).await;
+    assert_eq!(found, Some(generation("a", 2, stream)));
+    assert_eq!(f.refuse(removal(&[old])).await, Refusal::Superseded);
+    f.accept(closing(stream)).await;
+    f.accept(removal(&[stream, old])).await;
+    lists_show(f, &[]).await;
+}
+
+/// Only a closed stream that has its place can lose it, and only once.
+pub async fn only_a_closed_stream_is_superseded<S: Store>(f: &Fixture<S>) {
+    let open = f.create("a").await;
+    let next = |name: &str, old| {
+        let mut commit = creation(name);
+        commit.supersedes = Some(old);
+        commit
+    };
+    assert_eq!(f.refuse(next("b", open)).await, Refusal::Open);
+    assert_eq!(
+        f.refuse(next("b", StreamNumber(999))).await,
+        Refusal::NoStream
+    );
+    assert_eq!(f.head_of("b").await, None);
+    f.accept(closing(open)).await;
+    let outcomes = f.commit(vec![next("b", open), next("c", open)]).await;
+    assert!(matches!(outcomes[0], Outcome::Committed { .. }));
+    assert_eq!(outcomes[1], Outcome::Refused(Refusal::Superseded));
+}
+
+/// A creation may begin with records that otherwise only an executor writes, and counts them.
+pub async fn a_creation_may_begin_with_a_copy<S: Store>(f: &Fixture<S>) {
+    let mut copy = creation("a");
+    copy.records.extend([event("x"), step("s"), event("y")]);
+    let stream = f.create_with(copy).await;
+    assert_eq!(f.numbers(stream).await, [0, 1, 2, 3]);
+    assert_eq!(f.head(stream).await.frame.inbox_count, 3);
+    assert_eq!(
+        f.refuse(inbox(stream, vec![step("s")])).await,
+        Refusal::NotInbox
+    );
+}
+
+/// Whoever needs that nothing was appended since says where the stream ended.
+pub async fn a_stream_that_grew_is_refused<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let at = |end| {
+        let mut commit = inbox(stream, vec![event("x")]);
+        commit
+            .guards
+            .push(Guard::EndsAt(everstep_model::RecordNumber(end)));
+        commit
+    };
+    f.accept(at(1)).await;
+    let grew = Refusal::EndsElsewhere(everstep_model::RecordNumber(2));
+    assert_eq!(f.refuse(at(1)).await, grew);
+    f.accept(at(2)).await;
+}

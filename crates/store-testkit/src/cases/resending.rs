@@ -1,0 +1,149 @@
+//! Commits sent again because their outcome was lost: they take effect once, and are answered as the first time.
+
+use everstep_model::StreamNumber;
+use everstep_store::{Commit, CommitId, Guard, LeaseChange, Outcome, Refusal, Row, RowKey, Store};
+
+use crate::fixture::Fixture;
+use crate::sample::{NODE, NONCE, OTHER, creation, event, executor, inbox, rpc, step, timer};
+
+/// The commit as number `number` of a node.
+fn numbered(mut commit: Commit, number: u64) -> Commit {
+    let node = NODE;
+    commit.id = Some(CommitId { node, number });
+    commit
+}
+
+fn by_other(mut commit: Commit, number: u64) -> Commit {
+    let node = OTHER;
+    commit.id = Some(CommitId { node, number });
+    commit
+}
+
+/// Sends a batch, lets others go on, sends it again: the same answer, and nothing has changed.
+async fn sent_twice<S: Store>(
+    f: &Fixture<S>,
+    batch: Vec<Commit>,
+    between: Option<Commit>,
+) -> Vec<Outcome> {
+    let first = f.commit(batch.clone()).await;
+    if let Some(between) = between {
+        f.accept(between).await;
+    }
+    let before = every_head(f).await;
+    assert_eq!(f.commit(batch).await, first);
+    assert_eq!(every_head(f).await, before);
+    first
+}
+
+async fn every_head<S: Store>(f: &Fixture<S>) -> Vec<everstep_store::Head> {
+    let mut heads = Vec::new();
+    for name in ["a", "b", "c"] {
+        heads.extend(f.head_of(name).await);
+    }
+    heads
+}
+
+/// A creation is one even if it is sent twice, and the claim that came with it stands.
+pub async fn a_creation_sent_again_is_still_the_creation<S: Store>(f: &Fixture<S>) {
+    let mut commit = creation("a");
+    commit.lease = LeaseChange::TakeIfFree {
+        node: NODE,
+        nonce: NONCE,
+    };
+    let outcomes = sent_twice(f, vec![numbered(commit, 1)], None).await;
+    let Outcome::Committed { stream, taken, .. } = outcomes[0] else {
+        panic!("{outcomes:?}");
+    };
+    assert_eq!(taken, f.head(stream).await.fence());
+    assert_eq!(f.numbers(stream).await, [0]);
+}
+
+/// The firing of a timer, which removes the row that it requires.
+pub async fn a_firing_sent_again_has_fired<S: Store>(f: &Fixture<S>) {
+    let mut commit = creation("a");
+    commit
+        .put
+        .push(Row::Timer(timer(StreamNumber(0), 5, Some("s:0"))));
+    let stream = f.create_with(commit).await;
+    let key = RowKey::Timer(timer(stream, 5, Some("s:0")));
+    let mut firing = inbox(stream, vec![event("fired")]);
+    firing.guards.push(Guard::RowPresent(key.clone()));
+    firing.delete.push(key);
+    firing.lease = LeaseChange::TakeIfFree {
+        node: NODE,
+        nonce: NONCE,
+    };
+    let outcomes = sent_twice(f, vec![numbered(firing, 1)], None).await;
+    assert!(
+        matches!(outcomes[0], Outcome::Committed { taken: Some(_), .. }),
+        "{outcomes:?}"
+    );
+    assert_eq!(f.numbers(stream).await, [0, 1]);
+}
+
+/// An event, though others have sent one in between.
+pub async fn an_event_sent_again_lands_once<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let event_of = |text| inbox(stream, vec![event(text)]);
+    let between = by_other(event_of("other"), 7);
+    sent_twice(f, vec![numbered(event_of("x"), 1)], Some(between)).await;
+    assert_eq!(f.numbers(stream).await, [0, 1, 2]);
+}
+
+/// A batch of several, some of them refused: each has its own answer again.
+pub async fn a_batch_sent_again_is_answered_one_by_one<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let fence = f.take(stream, NODE, NONCE).await;
+    let open = RowKey::Rpc(stream, rpc(stream, "q").id);
+    let mut refused = inbox(stream, vec![event("answer")]);
+    refused.guards.push(Guard::RowPresent(open));
+    let batch = vec![
+        numbered(inbox(stream, vec![event("x")]), 4),
+        numbered(refused, 5),
+        numbered(executor(stream, fence, 1, 1, vec![step("s")]), 6),
+        numbered(creation("b"), 7),
+    ];
+    // What was refused stays refused, though it would be accepted by now.
+    let mut between = inbox(stream, vec![]);
+    between.put.push(Row::Rpc(rpc(stream, "q")));
+    let outcomes = sent_twice(f, batch, Some(between)).await;
+    assert_eq!(outcomes[1], Outcome::Refused(Refusal::RowAbsent));
+    let Outcome::Committed { before, .. } = &outcomes[2] else {
+        panic!("{outcomes:?}");
+    };
+    assert_eq!(before.len(), 1, "the event before it is told again");
+}
+
+/// Some of what was sent before, together with something new.
+pub async fn the_rest_of_a_batch_may_be_sent_again_with_more<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let commit = |number| numbered(inbox(stream, vec![event("x")]), number);
+    let first = f.commit(vec![commit(1), commit(2)]).await;
+    let second = f.commit(vec![commit(2), commit(3)]).await;
+    assert_eq!(second[0], first[1]);
+    assert_eq!(f.commit(vec![commit(2), commit(3)]).await, second);
+    assert_eq!(f.numbers(stream).await, [0, 1, 2, 3]);
+}
+
+/// A batch that arrives after its node went on, for instance held up on its way, has no effect.
+pub async fn an_overtaken_commit_is_refused<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let commit = |number| numbered(inbox(stream, vec![event("x")]), number);
+    f.accept(commit(1)).await;
+    f.accept(commit(5)).await;
+    for number in [1, 2, 4] {
+        assert_eq!(f.refuse(commit(number)).await, Refusal::OutOfOrder);
+    }
+    f.accept(by_other(inbox(stream, vec![event("x")]), 1)).await;
+    assert_eq!(f.numbers(stream).await, [0, 1, 2, 3]);
+}
+
+/// What came too late does not take the place of what can still be sent again.
+pub async fn an_overtaken_commit_makes_nothing_forgotten<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let commit = |number| numbered(inbox(stream, vec![event("x")]), number);
+    let last = f.commit_one(commit(5)).await;
+    f.refuse(commit(4)).await;
+    assert_eq!(f.commit_one(commit(5)).await, last);
+    assert_eq!(f.numbers(stream).await, [0, 1]);
+}
