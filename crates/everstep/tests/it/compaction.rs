@@ -290,3 +290,45 @@ fn overviews_and_tails_show_what_is_left() {
         assert_eq!(seen, run.journal().await.unwrap());
     });
 }
+
+/// Twelve iterations whose steps can be undone. The sixth undoes all there is.
+async fn undoable(ctx: Ctx, has_rollback: bool) -> Result<u32> {
+    let body = |ctx: Ctx, n: u32| async move {
+        let n = ctx
+            .step("do", || ok(n + 1))
+            .undo(|_| async { Ok::<_, everstep::Error>(()) })
+            .await?;
+        if has_rollback && n == 6 {
+            ctx.rollback().await?;
+        }
+        Ok(if n == 12 {
+            ControlFlow::Break(n)
+        } else {
+            ControlFlow::Continue(n)
+        })
+    };
+    ctx.repeat("do", 0, body).keep(1).await
+}
+
+#[test]
+fn iterations_that_may_have_to_be_undone_stay_until_they_are() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", undoable).development();
+        let test = test.start().await;
+        for has_rollback in [false, true] {
+            let run = test
+                .start_by_name("w", json(&has_rollback))
+                .id(format!("{has_rollback}"))
+                .await
+                .unwrap();
+            assert_eq!(output::<u32>(&run).await, 12);
+            let kept = iterations(&run.journal().await.unwrap());
+            let expected: BTreeSet<u64> = if has_rollback {
+                (6..12).collect()
+            } else {
+                (0..12).collect()
+            };
+            assert_eq!(kept, expected);
+        }
+    });
+}

@@ -15,12 +15,15 @@ impl Rpc for Ask {
     type Answer = u32;
 }
 
-const KINDS: [RemovedKind; 9] = [
+const KINDS: [RemovedKind; 12] = [
     RemovedKind::Step,
     RemovedKind::Sleep,
     RemovedKind::Event,
     RemovedKind::Rpc,
     RemovedKind::Loop,
+    RemovedKind::Join,
+    RemovedKind::Race,
+    RemovedKind::Switch,
     RemovedKind::Note,
     RemovedKind::Row,
     RemovedKind::Emit,
@@ -45,6 +48,32 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
                 Ok(ControlFlow::Continue(n + 1))
             };
             ctx.repeat("old", 0, body).keep(1).await?;
+        }
+        RemovedKind::Join => {
+            let nap = |ctx: Ctx| async move { ctx.sleep("in", hours(1)).await };
+            let got = |ctx: Ctx| async move { ctx.event::<Ping>().id("in").await };
+            ctx.join("old")
+                .branch("nap", nap)
+                .branch("got", got)
+                .await?;
+        }
+        RemovedKind::Race => {
+            let nap = |ctx: Ctx| async move { ctx.sleep("in", hours(1)).await };
+            let step = |ctx: Ctx| async move {
+                ctx.step("in", || ok(())).await?;
+                ctx.sleep("more", hours(2)).await
+            };
+            ctx.race("old")
+                .branch("nap", nap)
+                .branch("step", step)
+                .await?;
+        }
+        RemovedKind::Switch => {
+            let nap = |ctx: Ctx| async move {
+                ctx.step("in", || ok(())).await?;
+                ctx.sleep("in", hours(1)).await
+            };
+            ctx.switch("old", "x").case("x", nap).await?;
         }
         RemovedKind::Note => ctx.note("old"),
         RemovedKind::Row => ctx.set_row("rows", "old", &1)?,
@@ -90,7 +119,10 @@ fn a_run_that_is_past_a_removed_operation_skips_it() {
             let mut test = register(store.engine(), kind, None).start().await;
             let run = start(&test).await;
             test.advance(hours(2)).await;
-            if matches!(kind, RemovedKind::Event | RemovedKind::Loop) {
+            if matches!(
+                kind,
+                RemovedKind::Event | RemovedKind::Loop | RemovedKind::Join
+            ) {
                 ping(&run, 5).await;
             }
             test.advance(hours(2)).await;
@@ -117,6 +149,9 @@ fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
         RemovedKind::Event,
         RemovedKind::Rpc,
         RemovedKind::Loop,
+        RemovedKind::Join,
+        RemovedKind::Race,
+        RemovedKind::Switch,
     ] {
         for_each_store(async |store| {
             let mut test = register(store.engine(), kind, None).start().await;
@@ -135,7 +170,9 @@ fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
             let run = test.run("r").await.unwrap();
             ping(&run, 7).await;
             assert_eq!(output::<u32>(&run).await, 9, "{kind}");
-            assert_eq!(test.journal(&run).await.count("removed"), 1, "{kind}");
+            // A switch says only what it chose: since something beside it went on, it is taken to be over.
+            let marks = usize::from(kind != RemovedKind::Switch);
+            assert_eq!(test.journal(&run).await.count("removed"), marks, "{kind}");
             assert_eq!((test.calls("follows"), test.calls("later")), (1, 1));
             drop(run);
             assert_eq!(store.timers_left(test).await, []);

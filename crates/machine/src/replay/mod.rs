@@ -236,7 +236,8 @@ impl Replay {
             }
             while let Some((op, resolution)) = self.pending.pop_front() {
                 // A dropped operation resolves nothing any more.
-                if self.operations.close(op).is_some() {
+                if let Some(closed) = self.operations.close(op) {
+                    self.count_resolved(&closed.location, &resolution);
                     self.calls_allowed = true;
                     return Turn::Resolved(op, resolution);
                 }
@@ -498,6 +499,7 @@ impl Replay {
     fn count_folded(&mut self, entry: &Entry) {
         self.next = entry.number.plus(1);
         self.now = self.now.max(entry.record.time);
+        self.loops.resolved.clear();
         self.loops.kept.note(entry);
     }
 }

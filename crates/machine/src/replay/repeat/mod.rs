@@ -9,6 +9,7 @@ mod gaps;
 mod jump;
 mod kept;
 mod memory;
+mod resolved;
 #[cfg(test)]
 mod tests;
 mod undos;
@@ -20,11 +21,12 @@ use everstep_model::{Body, Entry, Location, Name, Payload, Scope, Segment};
 
 use super::Replay;
 use super::divergence::{CallSite, Halt};
-use super::operation::{Kind, OpId};
+use super::operation::{Kind, OpId, Resolution};
 use compact::Keep;
 use jump::{Jumps, Until};
 use kept::Kept;
 use memory::Memory;
+use resolved::ResolvedHere;
 
 /// How many lines of the script may be unwritten when an iteration begins at once. Code that never waits, and only
 /// goes round, is held up here until it is durable.
@@ -36,6 +38,7 @@ pub(super) struct Loops {
     pub(super) kept: Kept,
     jumps: Jumps,
     memory: Memory,
+    pub(super) resolved: ResolvedHere,
 }
 
 impl Loops {
@@ -113,7 +116,9 @@ impl Replay {
         if !self.may_call("loop_advanced", place, site) {
             return None;
         }
-        self.scopes.forget(&Self::iteration_scope(place, iteration));
+        let ended = Self::iteration_scope(place, iteration);
+        self.scopes.forget(&ended);
+        self.loops.resolved.forget(&ended);
         let iterations = place.inner_scope();
         let next = self.loops.kept.next_kept(&iterations, iteration + 1);
         if next > iteration + 1 && self.script.holds_advance(place, next) {
@@ -136,6 +141,7 @@ impl Replay {
             state,
             done,
             folded: self.next,
+            resolved: self.loops.resolved.seen_from(&place.scope),
             now: self.now,
             dropped: Vec::new(),
             gone: Vec::new(),
@@ -238,6 +244,17 @@ impl Replay {
             entry.number, self.next
         )));
         false
+    }
+
+    /// An operation resolves where the fold stands. A loop that goes on does so inside its next iteration.
+    pub(super) fn count_resolved(&mut self, place: &Location, resolution: &Resolution) {
+        let resolved = &mut self.loops.resolved;
+        match resolution {
+            Resolution::Iteration(number, _) => {
+                resolved.count(&Self::iteration_scope(place, *number));
+            }
+            _ => resolved.count(&place.scope),
+        }
     }
 
     /// Learns from a record of an earlier pass.
