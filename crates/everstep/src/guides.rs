@@ -13,6 +13,9 @@ mod determinism {}
 #[doc = include_str!("../../../docs/guides/changing-code.md")]
 mod changing_code {}
 
+#[doc = include_str!("../../../docs/guides/long-running-loops.md")]
+mod long_running_loops {}
+
 #[doc = include_str!("../../../docs/guides/idempotency.md")]
 mod idempotency {}
 

@@ -85,6 +85,7 @@ impl Replay {
                 self.fold_race_won(&record.location);
             }
             Body::LoopAdvanced(record) => self.fold_loop_advanced(record),
+            Body::Removed(record) => self.fold_removed(record),
             _ => {}
         }
     }

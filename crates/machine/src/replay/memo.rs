@@ -121,7 +121,8 @@ impl Memo {
             | Body::Emitted(_)
             | Body::Replied(_)
             | Body::NoReturn(_)
-            | Body::Sent(_) => {
+            | Body::Sent(_)
+            | Body::Removed(_) => {
                 if let Some(location) = body.location() {
                     self.put(location, Remembered::Written(body.type_name()));
                 }
