@@ -11,7 +11,13 @@ use crate::random_program::{Op, Witness};
 pub(crate) fn has(program: &[Op], is_such: &dyn Fn(&Op) -> bool) -> bool {
     program.iter().any(|op| {
         let inside = match op {
-            Op::Join(branches) => branches.iter().any(|branch| has(branch, is_such)),
+            Op::Join(parts)
+            | Op::Race(parts)
+            | Op::Branches {
+                branches: parts, ..
+            }
+            | Op::Switch { cases: parts, .. } => parts.iter().any(|part| has(part, is_such)),
+            Op::TryScope(part) | Op::Loop { body: part, .. } => has(part, is_such),
             _ => false,
         };
         inside || is_such(op)
