@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use everstep_machine::{CannotFork, ForkExtent, ForkPlan, fork};
+use everstep_machine::{CannotFork, ForkExtent, ForkPlan, Overview, fork};
 use everstep_model::record::{Created, ForkReason};
 use everstep_model::{
-    Body, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, StreamName,
+    Body, Entry, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, StreamName,
     StreamNumber,
 };
 use everstep_store::{
@@ -18,6 +18,7 @@ use everstep_store::{
 use super::{Asked, Because, Done, Effect, Sight};
 use crate::core::{Core, Effects};
 use crate::error::EngineError;
+use crate::outbox::Cause;
 use crate::projection;
 
 /// How a run is revived.
@@ -181,6 +182,14 @@ impl Core {
                 stream: StreamNumber(0),
             }));
         }
+        let cause = Cause {
+            stream: StreamNumber(0),
+            run: &run,
+            generation,
+            parent: None,
+        };
+        let awaited = awaited_children(&records);
+        commit.put.extend(cause.effects_of_copy(&records, &awaited));
         commit.records = records;
         // What the original emitted is not emitted again.
         let effects = Effects::of_copy(&commit, timers);
@@ -248,6 +257,19 @@ fn open_rows(commit: &mut Commit, records: &[Record]) -> Vec<TimerRow> {
     let timers = timers.collect();
     commit.put.extend(rows);
     timers
+}
+
+/// The children that a run with this journal waits for.
+fn awaited_children(records: &[Record]) -> Vec<Location> {
+    let mut overview = Overview::new();
+    for (index, record) in records.iter().enumerate() {
+        overview.fold(&Entry {
+            number: RecordNumber(0).plus(index),
+            record: record.clone(),
+        });
+    }
+    let children = overview.children.into_iter();
+    children.map(|child| child.location).collect()
 }
 
 fn list_row(

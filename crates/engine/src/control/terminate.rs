@@ -6,15 +6,17 @@
 
 use std::sync::Arc;
 
+use everstep_machine::LeftChild;
 use everstep_model::record::Terminated;
-use everstep_model::{Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
+use everstep_model::{Body, Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
 use everstep_store::{
-    Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError, Target,
+    Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, Row, StoreError, Target,
 };
 
 use super::{Asked, Because, Done, Effect, Sight};
 use crate::core::{Core, Effects};
 use crate::error::EngineError;
+use crate::outbox::{Cause, parent_of};
 use crate::projection;
 
 impl Core {
@@ -24,10 +26,21 @@ impl Core {
         run: &RunId,
         asked: Asked,
     ) -> Result<Done, EngineError> {
+        let (head, _) = self.find(run).await?;
+        self.terminate_life(run, head.number, asked).await
+    }
+
+    /// Ends one life of a run at once; another one that has begun meanwhile is left alone.
+    pub(crate) async fn terminate_life(
+        self: &Arc<Self>,
+        run: &RunId,
+        life: StreamNumber,
+        asked: Asked,
+    ) -> Result<Done, EngineError> {
         self.check_open()?;
         loop {
             let (head, row) = self.find(run).await?;
-            if head.closed {
+            if head.closed || head.number != life {
                 let finished = Effect::Nothing(Because::Finished);
                 return Ok(Done::of(&row, row.status, finished));
             }
@@ -93,14 +106,16 @@ impl Core {
         commit.ready = Some(false);
         commit.status = Some(RunStatus::Terminated);
         commit.close = true;
+        let end: Body = Terminated {
+            by: asked.by.clone(),
+            reason: asked.reason.clone(),
+            abandoned: running_steps(&sight),
+        }
+        .into();
+        commit.put = effects_on_others(&sight, &end);
         commit.records.push(Record {
             time: now,
-            body: Terminated {
-                by: asked.by.clone(),
-                reason: asked.reason.clone(),
-                abandoned: running_steps(&sight),
-            }
-            .into(),
+            body: end,
         });
         let effects = Effects::of(run, &commit, Vec::new());
         match self.commit_and_lose(stream, commit).await? {
@@ -115,6 +130,23 @@ impl Core {
             Outcome::Refused(refusal) => Err(self.refused(run, &refusal)),
         }
     }
+}
+
+/// Its parent hears of the end, and its children are left to their fate.
+fn effects_on_others(sight: &Sight, end: &Body) -> Vec<Row> {
+    let parent = parent_of(&sight.journal);
+    let cause = Cause {
+        stream: sight.head.number,
+        run: &sight.row.id,
+        generation: sight.row.generation,
+        parent: parent.as_ref(),
+    };
+    let children = sight.overview.children.iter().map(|child| LeftChild {
+        location: child.location.clone(),
+        run: child.run.clone(),
+        on_close: child.on_close,
+    });
+    cause.effects_of_end(end, &children.collect::<Vec<_>>())
 }
 
 fn running_steps(sight: &Sight) -> Vec<Location> {

@@ -47,6 +47,21 @@ impl Cause<'_> {
         row.into_iter().chain(self.leave(left, "~")).collect()
     }
 
+    /// The effects of beginning with a copy of another journal: the children it waits for are waited for anew. They are
+    /// started only if the original's own effect has not come to it yet.
+    pub(crate) fn effects_of_copy(&self, records: &[Record], awaited: &[Location]) -> Vec<Row> {
+        let started = records.iter().enumerate().filter(|(_, record)| {
+            let location = record.body.location();
+            let is_start = matches!(record.body, Body::ChildStarted(_));
+            is_start && location.is_some_and(|location| awaited.contains(location))
+        });
+        let rows = started.filter_map(|(index, record)| {
+            let effect = self.effect_of(&record.body)?;
+            self.row(format!("{index:016x}"), &effect)
+        });
+        rows.collect()
+    }
+
     fn leave(&self, left: &[LeftChild], key: &str) -> Vec<Row> {
         let rows = left.iter().enumerate().filter_map(|(index, child)| {
             let (run, parent) = (child.run.clone(), self.link(&child.location));

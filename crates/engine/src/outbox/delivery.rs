@@ -13,6 +13,7 @@ use everstep_store::{Head, OutboxRow, Outcome, ReadRequest, Refusal, StreamRef};
 
 use super::cause::parent_of;
 use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
+use crate::control::Asked;
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::send::SendEvent;
@@ -249,8 +250,14 @@ impl Core {
         parent: &ParentLink,
     ) -> Result<Delivery, EngineError> {
         if let Some(head) = self.open_child(run, parent).await? {
-            let by = format!("run {}", parent.run);
-            return self.end_at_once(head, by, left_by(parent)).await;
+            let asked = Asked {
+                by: Some(format!("run {}", parent.run)),
+                reason: Some(left_by(parent)),
+            };
+            match self.terminate_life(run, head.number, asked).await {
+                Ok(_) | Err(EngineError::UnknownRun(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(Delivery::Done)
     }

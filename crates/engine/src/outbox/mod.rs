@@ -10,7 +10,7 @@ mod delivery;
 mod effect;
 mod lane;
 mod pump;
-mod terminate;
+mod settle;
 
 pub(crate) use cause::{Cause, parent_of};
 pub(crate) use pump::Outbox;

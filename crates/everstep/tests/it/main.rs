@@ -14,6 +14,7 @@ mod child_policies;
 mod children;
 mod control_across_nodes;
 mod control_crashes;
+mod control_families;
 mod control_support;
 mod crash_after_commit;
 mod crash_points;
