@@ -64,6 +64,7 @@ Examples:
   everstep bench throughput                          64, 256 and 1,024 runs in flight, 60 s each
   everstep bench throughput --in-flight 64 --json    one line of figures for a script
   everstep bench seq10 --data /mnt/disk              one run at a time, on another disk
+  everstep bench loop --iterations 100000            one run that goes round and round
 
 The figures of different machines, or of one machine at different times, do not compare. The ratios do: the limits
 are measured in the same run, in turns with the workflows.";
@@ -83,6 +84,9 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [64, 256, 1_024],
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) in_flight: Vec<u32>,
+    /// How many iterations the loop has; only for `loop`.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(10..))]
+    pub(crate) iterations: u64,
     /// An empty or new directory to write to; a temporary one by default. What is written is removed.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
@@ -104,6 +108,8 @@ pub(crate) enum Scenario {
     Seq10,
     /// Many runs of ten steps at once: how many steps a second?
     Throughput,
+    /// One run that loops: does its journal, its memory or the time to resume it grow?
+    Loop,
 }
 
 #[derive(Args, Debug)]

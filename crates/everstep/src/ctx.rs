@@ -7,6 +7,7 @@ use std::panic::Location as Caller;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_machine::RemovedKind;
 use everstep_model::{Generation, Name, Payload, RunId, Scope, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::event::{Accepts, Event};
 use crate::execution::Shared;
 use crate::operation::{
-    Child, EventWait, Repeat, Rollback, RpcCall, Sleep, Step, StepContext, TryStep, Until,
+    Child, EventWait, Removed, Repeat, Rollback, RpcCall, Sleep, Step, StepContext, TryStep, Until,
 };
 use crate::rpc::Rpc;
 use crate::workflow::Workflow;
@@ -461,6 +462,27 @@ impl<W> Ctx<W> {
         Ok(state
             .replay
             .version(&self.scope, &change, latest, Caller::caller()))
+    }
+
+    /// The place of an operation that the code no longer has. Runs that began before skip whatever it left in their journal,
+    /// once it was over or at once if it was not; new runs leave a mark there and go on.
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Error, RemovedKind, Result};
+    /// async fn order(ctx: Ctx, _: ()) -> Result<u32> {
+    ///     ctx.removed("check-stock", RemovedKind::Step).await?; // was a step until June
+    ///     ctx.step("charge", || async { Ok::<_, Error>(7) }).await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn removed(&self, name: &str, kind: RemovedKind) -> Removed {
+        Removed::new(
+            self.shared.clone(),
+            self.scope.clone(),
+            name,
+            kind,
+            Caller::caller(),
+        )
     }
 
     /// The time, as the journal knows it: the same on every replay.

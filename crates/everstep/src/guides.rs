@@ -13,11 +13,18 @@ mod determinism {}
 #[doc = include_str!("../../../docs/guides/changing-code.md")]
 mod changing_code {}
 
+#[doc = include_str!("../../../docs/guides/long-running-loops.md")]
+mod long_running_loops {}
+
 #[doc = include_str!("../../../docs/guides/idempotency.md")]
 mod idempotency {}
 
+#[doc = include_str!("../../../docs/guides/children.md")]
+mod children {}
 #[doc = include_str!("../../../docs/guides/operating-runs.md")]
 mod operating_runs {}
+#[doc = include_str!("../../../docs/guides/sagas.md")]
+mod sagas {}
 
 #[doc = include_str!("../../../docs/guides/testing.md")]
 mod testing {}

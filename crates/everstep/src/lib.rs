@@ -41,9 +41,9 @@ pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use operation::{
     AnyEventWait, AnyEventWithin, BestEffort, Branch, Child, ChildWithin, DetachedChild, Each,
-    EventBatch, EventReceived, EventWait, EventWithin, Join, Race, Received, Repeat, Rollback,
-    RpcCall, RpcWithin, Settled, Sleep, Step, StepContext, Switch, TryEvent, TryStep, Undo, Until,
-    Won,
+    EventBatch, EventReceived, EventWait, EventWithin, Join, Race, Received, Removed, Repeat,
+    Rollback, RpcCall, RpcWithin, Settled, Sleep, Step, StepContext, Switch, TryEvent, TryStep,
+    Undo, Until, Won,
 };
 pub use options::{Options, Retry};
 pub use request::RequestError;
@@ -56,7 +56,8 @@ pub use everstep_engine::{
     FailureEvent, Records, Retention, RunInfo, Sent, Settings,
 };
 pub use everstep_machine::{
-    Line, Overview, Reason, Shape, StepFailure, StepView, Why, to_json_lines, to_mermaid,
+    Line, Overview, Reason, RemovedKind, Shape, StepFailure, StepView, Why, to_json_lines,
+    to_mermaid,
 };
 pub use everstep_model::{
     Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,

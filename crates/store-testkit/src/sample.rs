@@ -98,6 +98,7 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         done: false,
         dropped: dropped.to_vec(),
         folded: RecordNumber(0),
+        resolved: 0,
         now: Timestamp::default(),
         gone: Vec::new(),
         inbox_dropped: 0,

@@ -11,6 +11,7 @@
 mod cpu;
 mod disk_limits;
 mod load;
+mod long_loop;
 mod payload;
 mod progress;
 mod report;
@@ -43,6 +44,10 @@ pub(crate) fn run(arguments: &Bench) -> anyhow::Result<Ending> {
     let in_flight: &[u32] = match arguments.scenario {
         Scenario::Seq10 => &[1],
         Scenario::Throughput => &arguments.in_flight,
+        Scenario::Loop => {
+            long_loop::run(arguments, &place, &progress)?;
+            return Ok(Ending::Well);
+        }
     };
     let mut report = Report::new(arguments);
     for &in_flight in in_flight {

@@ -139,6 +139,7 @@ impl Report {
             benchmark: match arguments.scenario {
                 Scenario::Seq10 => "seq10",
                 Scenario::Throughput => "throughput",
+                Scenario::Loop => "loop",
             },
             version: env!("CARGO_PKG_VERSION"),
             seconds: arguments.seconds,

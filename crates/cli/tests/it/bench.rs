@@ -55,3 +55,19 @@ fn one_run_at_a_time_is_compared_with_eleven_syncs() {
     check(result);
     assert!(result["ratio_to_11_fdatasyncs"].as_f64().unwrap() > 0.0);
 }
+
+#[test]
+fn a_loop_is_weighed_at_three_stops_and_does_not_grow() {
+    let report = figures(&["loop", "--iterations", "300"]);
+    assert_eq!(report["iterations"], 300);
+    let results = report["results"].as_array().unwrap();
+    assert_eq!(results.len(), 3);
+    for (result, iteration) in results.iter().zip([30, 150, 300]) {
+        assert_eq!(result["iteration"], iteration);
+        assert!(
+            result["journal_records"].as_u64().unwrap() < 100,
+            "{result}"
+        );
+        assert!(result["resume_ms"].as_f64().unwrap() > 0.0, "{result}");
+    }
+}

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use everstep_machine::{CannotFork, ForkExtent, ForkPlan, Overview, fork};
+use everstep_machine::{CannotFork, ChildView, ForkExtent, ForkPlan, Overview, fork};
 use everstep_model::record::{Created, ForkReason};
 use everstep_model::{
     Body, Entry, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, StreamName,
@@ -169,6 +169,14 @@ impl Core {
         };
         let created = created.clone();
         let timers = open_rows(&mut commit, &records);
+        let cause = Cause {
+            stream: StreamNumber(0),
+            run: &run,
+            generation,
+            parent: None,
+        };
+        let open = children_of(&records);
+        commit.put.extend(cause.effects_of_copy(&open));
         commit.run = Some(list_row(&run, generation, &created, now));
         commit.ready = Some(true);
         if self.worker(&created.workflow, created.version).is_some() {
@@ -182,14 +190,6 @@ impl Core {
                 stream: StreamNumber(0),
             }));
         }
-        let cause = Cause {
-            stream: StreamNumber(0),
-            run: &run,
-            generation,
-            parent: None,
-        };
-        let awaited = awaited_children(&records);
-        commit.put.extend(cause.effects_of_copy(&records, &awaited));
         commit.records = records;
         // What the original emitted is not emitted again.
         let effects = Effects::of_copy(&commit, timers);
@@ -259,17 +259,16 @@ fn open_rows(commit: &mut Commit, records: &[Record]) -> Vec<TimerRow> {
     timers
 }
 
-/// The children that a run with this journal waits for.
-fn awaited_children(records: &[Record]) -> Vec<Location> {
+/// The children that a copied journal waits for.
+fn children_of(records: &[Record]) -> Vec<ChildView> {
     let mut overview = Overview::new();
     for (index, record) in records.iter().enumerate() {
         overview.fold(&Entry {
-            number: RecordNumber(0).plus(index),
+            number: RecordNumber(index as u64),
             record: record.clone(),
         });
     }
-    let children = overview.children.into_iter();
-    children.map(|child| child.location).collect()
+    overview.children
 }
 
 fn list_row(

@@ -6,17 +6,16 @@
 
 use std::sync::Arc;
 
-use everstep_machine::LeftChild;
 use everstep_model::record::Terminated;
 use everstep_model::{Body, Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
 use everstep_store::{
-    Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, Row, StoreError, Target,
+    Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError, Target,
 };
 
 use super::{Asked, Because, Done, Effect, Sight};
 use crate::core::{Core, Effects};
 use crate::error::EngineError;
-use crate::outbox::{Cause, parent_of};
+use crate::outbox::{Cause, left_by, parent_of};
 use crate::projection;
 
 impl Core {
@@ -100,19 +99,26 @@ impl Core {
         }
         let now = self.runtime.now();
         let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
-        commit.guards.push(Guard::EndsAt(sight.end()));
-        commit.delete = projection::rows_left(&sight.journal, stream);
-        commit.lease = LeaseChange::Revoke;
-        commit.ready = Some(false);
-        commit.status = Some(RunStatus::Terminated);
-        commit.close = true;
         let end: Body = Terminated {
             by: asked.by.clone(),
             reason: asked.reason.clone(),
             abandoned: running_steps(&sight),
         }
         .into();
-        commit.put = effects_on_others(&sight, &end);
+        let parent = parent_of(&sight.journal);
+        let cause = Cause {
+            stream,
+            run,
+            generation: sight.row.generation,
+            parent: parent.as_ref(),
+        };
+        commit.guards.push(Guard::EndsAt(sight.end()));
+        commit.put = cause.effects_of_end(&end, &left_by(&sight.overview));
+        commit.delete = projection::rows_left(&sight.journal, stream);
+        commit.lease = LeaseChange::Revoke;
+        commit.ready = Some(false);
+        commit.status = Some(RunStatus::Terminated);
+        commit.close = true;
         commit.records.push(Record {
             time: now,
             body: end,
@@ -130,23 +136,6 @@ impl Core {
             Outcome::Refused(refusal) => Err(self.refused(run, &refusal)),
         }
     }
-}
-
-/// Its parent hears of the end, and its children are left to their fate.
-fn effects_on_others(sight: &Sight, end: &Body) -> Vec<Row> {
-    let parent = parent_of(&sight.journal);
-    let cause = Cause {
-        stream: sight.head.number,
-        run: &sight.row.id,
-        generation: sight.row.generation,
-        parent: parent.as_ref(),
-    };
-    let children = sight.overview.children.iter().map(|child| LeftChild {
-        location: child.location.clone(),
-        run: child.run.clone(),
-        on_close: child.on_close,
-    });
-    cause.effects_of_end(end, &children.collect::<Vec<_>>())
 }
 
 fn running_steps(sight: &Sight) -> Vec<Location> {

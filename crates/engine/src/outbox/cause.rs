@@ -1,6 +1,6 @@
 //! Which effects follow from a commit: a function of its records and of the children it leaves.
 
-use everstep_machine::LeftChild;
+use everstep_machine::{ChildView, LeftChild, Overview};
 use everstep_model::record::{ParentClose, ParentLink};
 use everstep_model::{
     Body, Entry, Generation, Location, Record, RecordNumber, RunId, StreamNumber,
@@ -47,17 +47,15 @@ impl Cause<'_> {
         row.into_iter().chain(self.leave(left, "~")).collect()
     }
 
-    /// The effects of beginning with a copy of another journal: the children it waits for are waited for anew. They are
-    /// started only if the original's own effect has not come to it yet.
-    pub(crate) fn effects_of_copy(&self, records: &[Record], awaited: &[Location]) -> Vec<Row> {
-        let started = records.iter().enumerate().filter(|(_, record)| {
-            let location = record.body.location();
-            let is_start = matches!(record.body, Body::ChildStarted(_));
-            is_start && location.is_some_and(|location| awaited.contains(location))
-        });
-        let rows = started.filter_map(|(index, record)| {
-            let effect = self.effect_of(&record.body)?;
-            self.row(format!("{index:016x}"), &effect)
+    /// The effects of a journal that begins as a copy: whoever is waited for in it tells this run too.
+    pub(crate) fn effects_of_copy(&self, open: &[ChildView]) -> Vec<Row> {
+        let rows = open.iter().enumerate().filter_map(|(index, child)| {
+            let effect = Effect::AwaitRun {
+                run: child.run.clone(),
+                parent: self.link(&child.location),
+            };
+            // Before all that its executors cause: these begin with a digit.
+            self.row(format!("!{index:06}"), &effect)
         });
         rows.collect()
     }
@@ -116,6 +114,16 @@ impl Cause<'_> {
             effect,
         }))
     }
+}
+
+/// The children that a run leaves when it ends as it stands.
+pub(crate) fn left_by(overview: &Overview) -> Vec<LeftChild> {
+    let children = overview.children.iter().map(|child| LeftChild {
+        location: child.location.clone(),
+        run: child.run.clone(),
+        on_close: child.on_close,
+    });
+    children.collect()
 }
 
 /// Who waits for the run with this journal.

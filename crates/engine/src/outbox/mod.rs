@@ -8,9 +8,10 @@
 mod cause;
 mod delivery;
 mod effect;
+mod events;
 mod lane;
 mod pump;
 mod settle;
 
-pub(crate) use cause::{Cause, parent_of};
+pub(crate) use cause::{Cause, left_by, parent_of};
 pub(crate) use pump::Outbox;

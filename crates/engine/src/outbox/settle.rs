@@ -6,6 +6,7 @@ use everstep_model::{RunId, StreamNumber};
 use everstep_store::{OutboxRow, RowKey};
 
 use super::delivery::Delivery;
+use super::effect::Effect;
 use crate::core::Core;
 use crate::error::EngineError;
 
@@ -22,7 +23,11 @@ impl Core {
     ) -> Result<Vec<RowKey>, EngineError> {
         let mut keys = Vec::new();
         for row in self.effects_of(stream).await? {
-            match self.deliver_effect(&row).await {
+            let delivered = match Effect::from_payload(&row.effect) {
+                Some(effect) => self.deliver_effect(effect).await,
+                None => Delivery::Elsewhere,
+            };
+            match delivered {
                 Delivery::Done | Delivery::Awaiting(_) => {
                     keys.push(RowKey::Outbox(row.stream, row.key));
                 }

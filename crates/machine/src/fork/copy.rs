@@ -105,6 +105,7 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
             record.folded = numbers.place_of(record.folded);
             // Numbers have no gaps any more; which iterations are gone stays true.
             record.dropped = Vec::new();
+            record.gaps = Vec::new();
             record.inbox_dropped = 0;
             record.gaps = Vec::new();
         }

@@ -220,6 +220,7 @@ fn references_follow_the_records_they_name() {
         .with(answered("ask:0", "rpc_old"))
         .with(LoopAdvanced {
             folded: RecordNumber(5),
+            resolved: 0,
             ..advanced("l:0", 1, false, &[(1, 1)])
         })
         .with(started("b:0", 1));

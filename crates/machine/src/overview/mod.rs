@@ -188,8 +188,8 @@ impl Overview {
             | Body::StateChanged(_)
             | Body::Emitted(_)
             | Body::Note(_)
-            | Body::VersionChosen(_)
-            | Body::Removed(_) => self.rollback = None,
+            | Body::VersionChosen(_) => self.rollback = None,
+            Body::Removed(record) => self.removed(&record.location),
             Body::NoReturn(_) => self.no_return(at),
             Body::UndoStarted(record) => self.undo_started(at, record),
             Body::UndoCompleted(record) => self.undo_completed(at, record),

@@ -237,6 +237,7 @@ pub(crate) fn advanced(
         state: Payload::null(),
         done,
         folded: RecordNumber(0),
+        resolved: 0,
         now: time(0),
         gone: Vec::new(),
         inbox_dropped: 0,

@@ -34,6 +34,13 @@ impl Overview {
         self.forget(&record.dropped);
     }
 
+    /// The code no longer has an operation: nobody waits for it, or for anything inside it.
+    pub(super) fn removed(&mut self, place: &Location) {
+        self.rollback = None;
+        self.close_where(|location| location == place);
+        self.leave(place, |_| true);
+    }
+
     fn leave(&mut self, owner: &Location, is_left: impl Fn(Option<&Segment>) -> bool) {
         self.close_where(|location| match inside(location, owner) {
             Some(path) => is_left(path.first()),

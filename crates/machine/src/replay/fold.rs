@@ -43,6 +43,7 @@ impl Replay {
             self.learn(&entry);
         }
         self.loops.kept.begin_pass();
+        self.rollback.log.begin_pass();
         self.phase = Phase::Backoff;
         current.into()
     }
@@ -84,6 +85,7 @@ impl Replay {
                 self.fold_race_won(&record.location);
             }
             Body::LoopAdvanced(record) => self.fold_loop_advanced(record),
+            Body::Removed(record) => self.fold_removed(record),
             _ => {}
         }
     }

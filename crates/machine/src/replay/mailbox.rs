@@ -1,6 +1,6 @@
 //! Events that came, and waits that want them: first in, first out per name.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use everstep_model::{Name, RecordNumber};
 
@@ -22,6 +22,8 @@ pub(super) struct Mailbox {
     buffered: HashMap<Name, VecDeque<EventTaken>>,
     /// In the order of calling.
     waits: BTreeMap<OpId, Wanted>,
+    /// Events that waits took which the code no longer has.
+    reserved: BTreeSet<RecordNumber>,
     /// Waits that were called while events were kept for them, or that do not wait.
     matches: VecDeque<OpId>,
 }
@@ -29,6 +31,9 @@ pub(super) struct Mailbox {
 impl Mailbox {
     /// An event came: the wait that gets it, or none if it is kept.
     pub(super) fn deliver(&mut self, event: EventTaken) -> Option<(OpId, Vec<EventTaken>)> {
+        if self.reserved.remove(&event.number) {
+            return None;
+        }
         let waiting = self
             .waits
             .iter()
@@ -91,6 +96,15 @@ impl Mailbox {
             let index = kept.iter().position(|event| event.number == number)?;
             kept.remove(index)
         })
+    }
+
+    /// These were taken by a wait that the code no longer has: nobody else gets them.
+    pub(super) fn reserve(&mut self, events: &[RecordNumber]) {
+        for event in events {
+            if self.take_number(*event).is_none() {
+                self.reserved.insert(*event);
+            }
+        }
     }
 
     pub(super) fn wait(&mut self, op: OpId, wanted: Wanted) {

@@ -17,6 +17,7 @@ mod fold;
 mod mailbox;
 mod memo;
 mod operation;
+mod removed;
 mod repeat;
 mod rollback;
 mod scopes;
@@ -38,6 +39,7 @@ pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
 pub use facts::RunFacts;
 pub use operation::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
+pub use removed::{PassRemoved, RemovedKind};
 pub use repeat::{Advance, Returned};
 pub use rollback::{UndoStart, UndoState, undo_missing};
 pub use step::StepStart;
@@ -47,6 +49,7 @@ use ephemeral::Early;
 use mailbox::Mailbox;
 use memo::Memo;
 use operation::{Kind, Operations};
+use removed::RemovedPlaces;
 use repeat::Loops;
 use rollback::Rollback;
 use scopes::Scopes;
@@ -120,6 +123,7 @@ pub struct Replay {
     operations: Operations,
     scopes: Scopes,
     loops: Loops,
+    removed: RemovedPlaces,
     mailbox: Mailbox,
     script: Script,
     memo: Memo,
@@ -175,6 +179,7 @@ impl Replay {
             operations: Operations::default(),
             scopes: Scopes::default(),
             loops: Loops::default(),
+            removed: RemovedPlaces::default(),
             mailbox: Mailbox::default(),
             script: Script::default(),
             memo: Memo::default(),
@@ -225,13 +230,14 @@ impl Replay {
             if let Some(halt) = &self.halted {
                 return Turn::Halted(halt.clone());
             }
-            if let Some((op, resolution)) = self.jump() {
+            if let Some((op, resolution)) = self.jump().or_else(|| self.pass_removed()) {
                 self.calls_allowed = true;
                 return Turn::Resolved(op, resolution);
             }
             while let Some((op, resolution)) = self.pending.pop_front() {
                 // A dropped operation resolves nothing any more.
-                if self.operations.close(op).is_some() {
+                if let Some(closed) = self.operations.close(op) {
+                    self.count_resolved(&closed.location, &resolution);
                     self.calls_allowed = true;
                     return Turn::Resolved(op, resolution);
                 }
@@ -264,6 +270,7 @@ impl Replay {
             }
             let Some(entry) = self.unfolded.pop_front() else {
                 self.end_cancelled_steps();
+                self.end_removed();
                 return Turn::Idle;
             };
             if self.fold(entry) {
@@ -492,6 +499,7 @@ impl Replay {
     fn count_folded(&mut self, entry: &Entry) {
         self.next = entry.number.plus(1);
         self.now = self.now.max(entry.record.time);
+        self.loops.resolved.clear();
         self.loops.kept.note(entry);
     }
 }

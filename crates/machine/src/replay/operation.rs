@@ -66,6 +66,8 @@ pub enum Resolution {
     Won,
     /// A loop goes on with a later iteration: those before are no longer in the journal.
     Iteration(u64, Payload),
+    /// The place of an operation that the code no longer has is passed.
+    Removed,
     /// A child ended, or the run stopped waiting for it.
     Child(Box<ChildEnd>),
     /// An explicit rollback is over, and what kept it from undoing everything.
@@ -118,7 +120,7 @@ pub(super) enum Kind {
     },
     /// A race that has its winner, until that is durable.
     Race,
-    /// A loop whose next iteration is further down the journal.
+    /// A loop whose next iteration is further down the journal, or an operation the code no longer has and whose end is.
     Loop,
     Child(ChildOp),
     /// An explicit rollback.

@@ -168,6 +168,30 @@ impl Script {
         }
     }
 
+    /// Whether the journal holds such a line ahead of the code.
+    pub(super) fn holds(&self, is_it: impl Fn(&Body) -> bool) -> bool {
+        self.expected.iter().any(|(_, body)| is_it(body))
+    }
+
+    /// Whether the journal holds such a line after this record.
+    pub(super) fn holds_after(&self, after: RecordNumber, is_it: impl Fn(&Body) -> bool) -> bool {
+        let later = self.expected.iter().filter(|(number, _)| *number > after);
+        later.map(|(_, body)| body).any(is_it)
+    }
+
+    /// Takes such lines out: the code need not say them any more.
+    pub(super) fn take(&mut self, is_it: impl Fn(&Body) -> bool) -> Vec<(RecordNumber, Body)> {
+        let expected = std::mem::take(&mut self.expected);
+        let (taken, left): (Vec<_>, Vec<_>) = expected.into_iter().partition(|line| is_it(&line.1));
+        self.expected = left.into();
+        taken
+    }
+
+    /// The record that holds what the code must say next.
+    pub(super) fn next_number(&self) -> Option<RecordNumber> {
+        self.expected.front().map(|(number, _)| *number)
+    }
+
     /// How much of what the code said is not in the journal yet.
     pub(super) fn unwritten(&self) -> usize {
         self.unrecorded.len()
@@ -295,6 +319,12 @@ fn difference(recorded: &Body, said: &Body) -> Option<Option<String>> {
                 "the loop {} then and {} now",
                 advance(recorded.iteration, recorded.done),
                 advance(said.iteration, said.done)
+            )))
+        }
+        (Body::Removed(recorded), Body::Removed(said)) if recorded.kind != said.kind => {
+            Some(Some(format!(
+                "a `{}` was removed there then, and a `{}` now",
+                recorded.kind, said.kind
             )))
         }
         (Body::RpcRequested(recorded), Body::RpcRequested(said))

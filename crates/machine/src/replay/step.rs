@@ -158,7 +158,10 @@ impl Replay {
             }
             Kind::Wait { .. } => self.mailbox.forget(op),
             Kind::Child(child) => self.leave_child(operation.location, &child),
-            Kind::Loop => self.leave_loop(op),
+            Kind::Loop => {
+                self.leave_loop(op);
+                self.leave_removed(op);
+            }
             Kind::Sleep { .. } | Kind::Rpc { .. } | Kind::Race | Kind::Rollback => {}
         }
     }

@@ -49,6 +49,10 @@ pub struct LoopAdvanced {
     pub done: bool,
     /// Everything before this record was folded when the iteration began, which was before this was durable.
     pub folded: RecordNumber,
+    /// How many operations had resolved since the last of those records was folded, without those in iterations of loops
+    /// that this one does not stand in.
+    #[serde(default)]
+    pub resolved: u32,
     /// The run's time when the iteration began.
     pub now: Timestamp,
     /// Records dropped with this commit.
@@ -73,6 +77,7 @@ codec!(LoopAdvanced {
     state,
     done,
     folded,
+    resolved,
     now,
     dropped,
     gone,

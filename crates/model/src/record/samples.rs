@@ -234,6 +234,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             state: json("{}"),
             done: false,
             folded: RecordNumber(7),
+            resolved: 1,
             now: time,
             dropped: vec![RecordRange {
                 first: RecordNumber(3),

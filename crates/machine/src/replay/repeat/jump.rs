@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use everstep_model::record::LoopAdvanced;
-use everstep_model::{Body, Location, RecordNumber};
+use everstep_model::{Body, Location};
 
 use super::super::Replay;
 use super::super::operation::{OpId, Resolution};
@@ -39,8 +39,9 @@ impl Jumps {
 impl Replay {
     /// A loop that goes on now, because the fold stands where a later iteration of it began.
     pub(in super::super) fn jump(&mut self) -> Option<(OpId, Resolution)> {
-        let (op, folded) = self.next_jump()?;
-        if self.next < folded {
+        let (op, record) = self.next_jump()?;
+        let resolved = self.loops.resolved.seen_from(&record.location.scope);
+        if self.next < record.folded || resolved < record.resolved {
             return None;
         }
         let Some(Body::LoopAdvanced(record)) = self.script.pop_expected() else {
@@ -63,7 +64,7 @@ impl Replay {
     /// Nothing is left to do where the fold stands, and all records are gone up to where a loop goes on or a result takes
     /// effect: goes there.
     pub(in super::super) fn cross_to_effect(&mut self) -> bool {
-        let jump = self.next_jump().map(|(_, folded)| folded);
+        let jump = self.next_jump().map(|(_, record)| record.folded);
         let Some(there) = jump.into_iter().chain(self.early_at()).min() else {
             return false;
         };
@@ -77,12 +78,13 @@ impl Replay {
         let is_gap = self.loops.kept.time_between(self.next, there).is_some();
         if is_gap {
             self.next = there;
+            self.loops.resolved.clear();
         }
         is_gap
     }
 
-    /// A loop that waits for what comes next in the script, and how far the journal was folded then.
-    fn next_jump(&self) -> Option<(OpId, RecordNumber)> {
+    /// A loop that waits for what comes next in the script, and what that is.
+    fn next_jump(&self) -> Option<(OpId, &LoopAdvanced)> {
         if self.loops.jumps.0.is_empty() {
             return None;
         }
@@ -93,7 +95,7 @@ impl Replay {
             .loops
             .jumps
             .waiting(record, Until::Said(record.iteration))?;
-        (!record.done).then_some((op, record.folded))
+        (!record.done).then_some((op, record))
     }
 
     /// The record that begins an iteration is durable.

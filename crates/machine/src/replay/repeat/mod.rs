@@ -9,6 +9,7 @@ mod gaps;
 mod jump;
 mod kept;
 mod memory;
+mod resolved;
 #[cfg(test)]
 mod tests;
 mod undos;
@@ -20,11 +21,12 @@ use everstep_model::{Body, Entry, Location, Name, Payload, Scope, Segment};
 
 use super::Replay;
 use super::divergence::{CallSite, Halt};
-use super::operation::{Kind, OpId};
+use super::operation::{Kind, OpId, Resolution};
 use compact::Keep;
 use jump::{Jumps, Until};
 use kept::Kept;
 use memory::Memory;
+use resolved::ResolvedHere;
 
 /// How many lines of the script may be unwritten when an iteration begins at once. Code that never waits, and only
 /// goes round, is held up here until it is durable.
@@ -36,6 +38,14 @@ pub(super) struct Loops {
     pub(super) kept: Kept,
     jumps: Jumps,
     memory: Memory,
+    pub(super) resolved: ResolvedHere,
+}
+
+impl Loops {
+    /// Whether iterations of a loop at this place are no longer in the journal.
+    pub(super) fn has_gone(&self, place: &Location) -> bool {
+        self.kept.next_kept(&place.inner_scope(), 0) > 0
+    }
 }
 
 /// How a loop goes on.
@@ -106,7 +116,9 @@ impl Replay {
         if !self.may_call("loop_advanced", place, site) {
             return None;
         }
-        self.scopes.forget(&Self::iteration_scope(place, iteration));
+        let ended = Self::iteration_scope(place, iteration);
+        self.scopes.forget(&ended);
+        self.loops.resolved.forget(&ended);
         let iterations = place.inner_scope();
         let next = self.loops.kept.next_kept(&iterations, iteration + 1);
         if next > iteration + 1 && self.script.holds_advance(place, next) {
@@ -129,6 +141,7 @@ impl Replay {
             state,
             done,
             folded: self.next,
+            resolved: self.loops.resolved.seen_from(&place.scope),
             now: self.now,
             dropped: Vec::new(),
             gone: Vec::new(),
@@ -158,7 +171,9 @@ impl Replay {
             self.loops
                 .kept
                 .compact(&iterations, keep, &in_use, &mut record);
-            self.forget_sites();
+            if !record.dropped.is_empty() {
+                self.forget_sites();
+            }
         }
         let Some(Body::LoopAdvanced(said)) = self.say_at(record.into(), Some(site)) else {
             return None;
@@ -202,7 +217,7 @@ impl Replay {
         let mut has_gaps = false;
         for entry in &journal {
             if let Body::LoopAdvanced(record) = &entry.record.body {
-                has_gaps |= !record.dropped.is_empty();
+                has_gaps |= !record.gaps.is_empty();
                 self.loops.kept.foresee(record);
             }
         }
@@ -229,6 +244,17 @@ impl Replay {
             entry.number, self.next
         )));
         false
+    }
+
+    /// An operation resolves where the fold stands. A loop that goes on does so inside its next iteration.
+    pub(super) fn count_resolved(&mut self, place: &Location, resolution: &Resolution) {
+        let resolved = &mut self.loops.resolved;
+        match resolution {
+            Resolution::Iteration(number, _) => {
+                resolved.count(&Self::iteration_scope(place, *number));
+            }
+            _ => resolved.count(&place.scope),
+        }
     }
 
     /// Learns from a record of an earlier pass.

@@ -1,1 +1,373 @@
-//! The rules of loops.
+//! The rules of loops, with the test in the place of the workflow code, and a journal that drops what it is told to.
+
+use std::panic::Location as Caller;
+use std::time::Duration;
+
+use everstep_model::record::{Created, Event, LoopAdvanced, TimerFired, TimerPurpose};
+use everstep_model::{
+    Body, Entry, Generation, Location, Name, Origin, Payload, Record, RecordNumber, RunId, Scope,
+    Seed, StepOptions, Timestamp, UndoMode,
+};
+
+use super::super::{Halt, OpId, Replay, Resolution, Turn, WaitFor};
+use super::{Advance, Returned};
+
+const NOW: Timestamp = Timestamp::from_millis(1_000_000);
+
+fn name(text: &str) -> Name {
+    Name::new(text).unwrap()
+}
+
+fn created() -> Body {
+    Created {
+        workflow: name("w"),
+        version: 1,
+        input: Payload::null(),
+        seed: Seed(1),
+        tags: vec![],
+        deadline: None,
+        execution_retries: None,
+        idempotency_key: None,
+        parent: None,
+        by: None,
+        forked_from: None,
+    }
+    .into()
+}
+
+/// A journal, one execution of it, and the loop that the execution is in.
+struct World {
+    journal: Vec<Entry>,
+    next: u64,
+    run: Replay,
+    place: Location,
+    iteration: u64,
+    /// Inbox records that were ever written.
+    inbox: u64,
+}
+
+impl World {
+    fn new() -> Self {
+        let place = Location::root(name("loop"), 0);
+        let run = Replay::new(RunId::new("r").unwrap(), Generation::FIRST, Vec::new());
+        let mut world = Self {
+            journal: Vec::new(),
+            next: 0,
+            run,
+            place,
+            iteration: 0,
+            inbox: 0,
+        };
+        world.append(vec![created()]);
+        assert_eq!(world.run.turn(NOW), Turn::Start);
+        let begun = world
+            .run
+            .call_loop(&Scope::ROOT, &name("loop"), Caller::caller());
+        assert_eq!(
+            begun,
+            Some((world.place.clone(), Advance::Iteration(0, None)))
+        );
+        world
+    }
+
+    fn scope(&self) -> Scope {
+        Replay::iteration_scope(&self.place, self.iteration)
+    }
+
+    /// Commits records, drops what they say, and hands them to the execution.
+    fn append(&mut self, bodies: Vec<Body>) {
+        let mut new = Vec::new();
+        for body in bodies {
+            self.inbox += u64::from(body.origin() == Origin::Inbox);
+            if let Body::LoopAdvanced(record) = &body {
+                let ranges = &record.dropped;
+                self.journal.retain(|entry| {
+                    let mut ranges = ranges.iter();
+                    !ranges.any(|range| (range.first..=range.last).contains(&entry.number))
+                });
+            }
+            new.push(Entry {
+                number: RecordNumber(self.next),
+                record: Record { time: NOW, body },
+            });
+            self.next += 1;
+        }
+        self.journal.extend(new.clone());
+        self.run.extend(new);
+    }
+
+    fn commit(&mut self) {
+        let (bodies, _) = self.run.take_outgoing();
+        self.append(bodies);
+    }
+
+    fn cold(&self) -> Replay {
+        let id = RunId::new("r").unwrap();
+        Replay::new(id, Generation::FIRST, self.journal.clone())
+    }
+
+    fn step(&mut self, step: &str, undo: UndoMode) {
+        let options = StepOptions {
+            undo,
+            ..StepOptions::default()
+        };
+        let scope = self.scope();
+        let op = self
+            .run
+            .call_step(&scope, &name(step), options, Caller::caller())
+            .unwrap();
+        self.finish(op);
+    }
+
+    fn finish(&mut self, op: OpId) {
+        assert_eq!(self.run.turn(NOW), Turn::Idle);
+        let start = self.run.begin_attempt(op, NOW).expect("it may begin");
+        self.run.complete_attempt(op, &start, Payload::null());
+        self.commit();
+        let resolved = Turn::Resolved(op, Resolution::Completed(Payload::null()));
+        assert_eq!(self.run.turn(NOW), resolved);
+    }
+
+    /// Ends the iteration and begins the next, keeping so many.
+    fn go_round(&mut self, keep: u64) -> LoopAdvanced {
+        let returned = Returned {
+            place: &self.place,
+            iteration: self.iteration,
+            done: false,
+            keep,
+        };
+        let advance = self
+            .run
+            .advance_loop(returned, Payload::null(), Caller::caller());
+        self.iteration += 1;
+        let next = Advance::Iteration(self.iteration, Some(Payload::null()));
+        assert_eq!(advance, Some(next));
+        let (mut bodies, _) = self.run.take_outgoing();
+        let Some(Body::LoopAdvanced(record)) = bodies.pop() else {
+            panic!("it said something else");
+        };
+        bodies.push(record.clone().into());
+        self.append(bodies);
+        record
+    }
+
+    fn iterations(&self) -> Vec<u64> {
+        let mut held: Vec<u64> = (0..self.iteration)
+            .filter(|iteration| {
+                let scope = Replay::iteration_scope(&self.place, *iteration);
+                let inside = |body: &Body| {
+                    body.location()
+                        .is_some_and(|location| location.scope.is_within(&scope))
+                };
+                self.journal.iter().any(|entry| inside(&entry.record.body))
+            })
+            .collect();
+        held.sort_unstable();
+        held
+    }
+}
+
+// B105, B106
+#[test]
+fn old_iterations_go_in_batches_and_each_record_once() {
+    let mut world = World::new();
+    let mut last = 0;
+    for _ in 0..40 {
+        world.step("work", UndoMode::None);
+        let record = world.go_round(3);
+        for range in &record.dropped {
+            assert!(range.first.0 > last);
+            last = range.last.0;
+        }
+        assert!(world.iterations().len() <= 7);
+    }
+    assert!(world.iterations().len() >= 3);
+}
+
+#[test]
+fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
+    let mut world = World::new();
+    for iteration in 0..10 {
+        let undo = if iteration == 2 {
+            UndoMode::Undo
+        } else {
+            UndoMode::None
+        };
+        world.step("work", undo);
+        world.go_round(1);
+    }
+    assert!(world.run.has_live_undo_in(&Scope::ROOT));
+    assert_eq!(world.iterations()[0], 2);
+    // A replay finds it, and goes on behind the gap.
+    let mut cold = world.cold();
+    assert_eq!(cold.turn(NOW), Turn::Start);
+    let begun = cold.call_loop(&Scope::ROOT, &name("loop"), Caller::caller());
+    let Some((_, Advance::Wait(op))) = begun else {
+        panic!("{begun:?}");
+    };
+    assert_eq!(
+        cold.turn(NOW),
+        Turn::Resolved(op, Resolution::Iteration(2, Payload::null()))
+    );
+}
+
+#[test]
+fn an_iteration_with_an_open_operation_stays_until_that_ends() {
+    let mut world = World::new();
+    let scope = world.scope();
+    let second = Duration::from_secs(1);
+    let sleep = world
+        .run
+        .call_sleep(&scope, &name("long"), second, Caller::caller())
+        .unwrap();
+    for _ in 0..8 {
+        world.step("work", UndoMode::None);
+        world.go_round(1);
+    }
+    assert_eq!(
+        world.iterations()[0],
+        0,
+        "the sleep was taken out of the body"
+    );
+    world.append(vec![
+        TimerFired {
+            purpose: TimerPurpose::Sleep,
+            location: Some("loop/~0/long:0".parse().unwrap()),
+            due: NOW.after(second),
+        }
+        .into(),
+    ]);
+    assert_eq!(
+        world.run.turn(NOW),
+        Turn::Resolved(sleep, Resolution::Slept)
+    );
+    for _ in 0..3 {
+        world.step("work", UndoMode::None);
+        world.go_round(1);
+    }
+    assert!(world.iterations()[0] > 0);
+}
+
+#[test]
+fn a_late_record_of_a_gone_iteration_goes_with_the_next_ones() {
+    let mut world = World::new();
+    for _ in 0..6 {
+        world.step("work", UndoMode::None);
+        world.go_round(1);
+    }
+    let stray = TimerFired {
+        purpose: TimerPurpose::Sleep,
+        location: Some("loop/~0/long:0".parse().unwrap()),
+        due: NOW,
+    };
+    world.append(vec![stray.into()]);
+    assert_eq!(world.iterations()[0], 0);
+    for _ in 0..4 {
+        world.step("work", UndoMode::None);
+        world.go_round(1);
+    }
+    assert!(world.iterations()[0] > 0);
+    assert_eq!(world.cold().inbox_known(), world.inbox);
+    assert_eq!(world.run.inbox_known(), world.inbox);
+}
+
+#[test]
+fn events_taken_by_gone_iterations_go_with_them_and_still_count() {
+    let mut world = World::new();
+    let event = |n: u32| -> Body {
+        Event {
+            name: name("go"),
+            payload: Payload::from_value(&n).unwrap(),
+            dedup_id: None,
+            reply_to: None,
+            by: None,
+        }
+        .into()
+    };
+    world.append((0..12).map(event).collect());
+    for n in 0..10_u32 {
+        let wanted = WaitFor {
+            names: vec![name("go")],
+            batch: 1,
+            at_once: false,
+        };
+        let scope = world.scope();
+        let op = world
+            .run
+            .call_wait(&scope, &name("go"), wanted, None, Caller::caller())
+            .unwrap();
+        match world.run.turn(NOW) {
+            Turn::Resolved(resolved, Resolution::Events(events)) => {
+                let payload = Payload::from_value(&n).unwrap();
+                assert_eq!((resolved, &events[0].payload), (op, &payload));
+            }
+            other => panic!("{other:?}"),
+        }
+        world.commit();
+        assert_eq!(world.run.turn(NOW), Turn::Idle);
+        // The code goes on where the wait resolved; here that is all the same.
+        world.run.restore_calls(true);
+        world.go_round(0);
+    }
+    let events = world
+        .journal
+        .iter()
+        .filter(|entry| matches!(entry.record.body, Body::Event(_)));
+    assert!(events.count() <= 5, "two are not taken, the last are kept");
+    assert_eq!(world.cold().inbox_known(), world.inbox);
+}
+
+#[test]
+fn a_gap_that_no_loop_left_is_damage() {
+    let mut world = World::new();
+    for _ in 0..6 {
+        world.step("work", UndoMode::None);
+        world.go_round(1);
+    }
+    let kept = world.journal.len();
+    // The records before the gap, and after it.
+    let first_after = world.journal.iter().position(|entry| entry.number.0 > 1);
+    for missing in [first_after.unwrap() + 1, kept - 2] {
+        let mut journal = world.journal.clone();
+        journal.remove(missing);
+        let mut run = Replay::new(RunId::new("r").unwrap(), Generation::FIRST, journal);
+        run.turn(NOW);
+        run.call_loop(&Scope::ROOT, &name("loop"), Caller::caller());
+        let end = std::iter::repeat_with(|| run.turn(NOW))
+            .find(|turn| !matches!(turn, Turn::Resolved(..)));
+        assert!(
+            matches!(
+                end,
+                Some(Turn::Halted(Halt::Damaged(_) | Halt::Diverged(_)))
+            ),
+            "{missing}: {end:?}"
+        );
+    }
+}
+
+#[test]
+fn what_one_loop_does_in_a_poll_is_bounded() {
+    let mut world = World::new();
+    let mut rounds = 0;
+    loop {
+        let returned = Returned {
+            place: &world.place,
+            iteration: world.iteration,
+            done: false,
+            keep: 10,
+        };
+        let advance = world
+            .run
+            .advance_loop(returned, Payload::null(), Caller::caller());
+        world.iteration += 1;
+        rounds += 1;
+        if let Some(Advance::Wait(op)) = advance {
+            assert!(rounds <= 65, "{rounds}");
+            assert_eq!(world.run.turn(NOW), Turn::Idle, "it waits");
+            world.commit();
+            let next = Resolution::Iteration(world.iteration, Payload::null());
+            assert_eq!(world.run.turn(NOW), Turn::Resolved(op, next));
+            return;
+        }
+    }
+}

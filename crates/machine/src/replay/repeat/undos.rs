@@ -28,7 +28,7 @@ impl LiveUndos {
                 }
                 None
             }
-            Body::StepCompleted(_) => self.done(location),
+            Body::StepCompleted(_) | Body::StepEdited(_) => self.done(location),
             Body::StepFailed(record) if record.undo.is_some() => self.done(location),
             Body::UndoCompleted(_) | Body::UndoSkipped(_) => {
                 let steps = self.0.get_mut(&location.scope)?;

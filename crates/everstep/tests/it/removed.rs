@@ -1,0 +1,249 @@
+//! `ctx.removed`: code that no longer has an operation still fits the runs that had it.
+
+use std::ops::ControlFlow;
+
+use everstep::testing::TestEngineBuilder;
+use everstep::{Ctx, RemovedKind, Result, Rpc, RunStatus, hours, minutes};
+use serde::Serialize;
+
+use crate::support::{Ping, for_each_store, json, ok, output, ping, start};
+
+#[derive(Serialize)]
+struct Ask;
+impl Rpc for Ask {
+    const METHOD: &'static str = "old";
+    type Answer = u32;
+}
+
+const KINDS: [RemovedKind; 12] = [
+    RemovedKind::Step,
+    RemovedKind::Sleep,
+    RemovedKind::Event,
+    RemovedKind::Rpc,
+    RemovedKind::Loop,
+    RemovedKind::Join,
+    RemovedKind::Race,
+    RemovedKind::Switch,
+    RemovedKind::Note,
+    RemovedKind::Row,
+    RemovedKind::Emit,
+    RemovedKind::Version,
+];
+
+/// The operation that will be removed. It is over after an hour and a ping at the latest.
+async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
+    match kind {
+        RemovedKind::Step => ctx.step("old", || ok(())).await?,
+        RemovedKind::Sleep => ctx.sleep("old", hours(1)).await?,
+        RemovedKind::Event => drop(ctx.event::<Ping>().id("old").await?),
+        RemovedKind::Rpc => drop(ctx.rpc(Ask).timeout(hours(1)).await?),
+        RemovedKind::Loop => {
+            let body = |ctx: Ctx, n: u32| async move {
+                ctx.step("in", || ok(n)).await?;
+                ctx.sleep("in", minutes(5)).await?;
+                if n == 9 {
+                    ctx.event::<Ping>().await?;
+                    return Ok(ControlFlow::Break(()));
+                }
+                Ok(ControlFlow::Continue(n + 1))
+            };
+            ctx.repeat("old", 0, body).keep(1).await?;
+        }
+        RemovedKind::Join => {
+            let nap = |ctx: Ctx| async move { ctx.sleep("in", hours(1)).await };
+            let got = |ctx: Ctx| async move { ctx.event::<Ping>().id("in").await };
+            ctx.join("old")
+                .branch("nap", nap)
+                .branch("got", got)
+                .await?;
+        }
+        RemovedKind::Race => {
+            let nap = |ctx: Ctx| async move { ctx.sleep("in", hours(1)).await };
+            let step = |ctx: Ctx| async move {
+                ctx.step("in", || ok(())).await?;
+                ctx.sleep("more", hours(2)).await
+            };
+            ctx.race("old")
+                .branch("nap", nap)
+                .branch("step", step)
+                .await?;
+        }
+        RemovedKind::Switch => {
+            let nap = |ctx: Ctx| async move {
+                ctx.step("in", || ok(())).await?;
+                ctx.sleep("in", hours(1)).await
+            };
+            ctx.switch("old", "x").case("x", nap).await?;
+        }
+        RemovedKind::Note => ctx.note("old"),
+        RemovedKind::Row => ctx.set_row("rows", "old", &1)?,
+        RemovedKind::Emit => ctx.emit("old", &1)?,
+        RemovedKind::Version => drop(ctx.version("old", 2)?),
+        other => panic!("{other} is not covered"),
+    }
+    Ok(())
+}
+
+/// Before: two operations beside each other, then an event. After: without the first.
+async fn code(ctx: Ctx, kind: RemovedKind, is_removed: Option<RemovedKind>) -> Result<u32> {
+    let first = async {
+        match is_removed {
+            Some(kind) => ctx.removed("old", kind).await?,
+            None => old(&ctx, kind).await?,
+        }
+        ctx.step("follows", || ok(1)).await
+    };
+    let beside = async {
+        ctx.step("beside", || ok(1)).await?;
+        ctx.sleep("beside", minutes(30)).await?;
+        ctx.step("later", || ok(1)).await
+    };
+    let (a, b) = tokio::try_join!(first, beside)?;
+    let last = ctx.event::<Ping>().id("last").await?;
+    Ok(a + b + last.0)
+}
+
+fn register(
+    setup: TestEngineBuilder,
+    kind: RemovedKind,
+    is_removed: Option<RemovedKind>,
+) -> TestEngineBuilder {
+    setup.function("w", move |ctx, (): ()| code(ctx, kind, is_removed))
+}
+
+// B179
+#[test]
+fn a_run_that_is_past_a_removed_operation_skips_it() {
+    for kind in KINDS {
+        for_each_store(async |store| {
+            let mut test = register(store.engine(), kind, None).start().await;
+            let run = start(&test).await;
+            test.advance(hours(2)).await;
+            if matches!(
+                kind,
+                RemovedKind::Event | RemovedKind::Loop | RemovedKind::Join
+            ) {
+                ping(&run, 5).await;
+            }
+            test.advance(hours(2)).await;
+            test.reach(&run, RunStatus::Waiting).await;
+            let before = run.journal().await.unwrap();
+            test.redeploy(|setup| register(setup, kind, Some(kind)))
+                .await;
+            let run = test.run("r").await.unwrap();
+            ping(&run, 7).await;
+            assert_eq!(output::<u32>(&run).await, 9, "{kind}");
+            let journal = run.journal().await.unwrap();
+            assert_eq!(journal[..before.len()], before);
+            assert_eq!(test.journal(&run).await.count("removed"), 0, "{kind}");
+            assert_eq!((test.calls("follows"), test.calls("later")), (1, 1));
+        });
+    }
+}
+
+// B179
+#[test]
+fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
+    for kind in [
+        RemovedKind::Sleep,
+        RemovedKind::Event,
+        RemovedKind::Rpc,
+        RemovedKind::Loop,
+        RemovedKind::Join,
+        RemovedKind::Race,
+        RemovedKind::Switch,
+    ] {
+        for_each_store(async |store| {
+            let mut test = register(store.engine(), kind, None).start().await;
+            start(&test).await;
+            test.advance(minutes(12)).await;
+            test.redeploy(|setup| register(setup, kind, Some(kind)))
+                .await;
+            // Nothing tells a sleeping run of new code; it meets it when it is woken, by the sleep beside.
+            test.advance(minutes(20)).await;
+            assert_eq!(test.calls("follows"), 1, "{kind}");
+            let run = test.run("r").await.unwrap();
+            assert!(run.inspect().await.unwrap().overview.rpcs.is_empty());
+            drop(run);
+            test.restart().await;
+            test.advance(hours(3)).await;
+            let run = test.run("r").await.unwrap();
+            ping(&run, 7).await;
+            assert_eq!(output::<u32>(&run).await, 9, "{kind}");
+            // A switch says only what it chose: since something beside it went on, it is taken to be over.
+            let marks = usize::from(kind != RemovedKind::Switch);
+            assert_eq!(test.journal(&run).await.count("removed"), marks, "{kind}");
+            assert_eq!((test.calls("follows"), test.calls("later")), (1, 1));
+            drop(run);
+            assert_eq!(store.timers_left(test).await, []);
+        });
+    }
+}
+
+// B179
+#[test]
+fn a_new_run_leaves_a_mark_and_goes_on() {
+    for kind in KINDS {
+        for_each_store(async |store| {
+            let mut test = register(store.engine(), kind, Some(kind)).start().await;
+            start(&test).await;
+            test.advance(hours(1)).await;
+            test.restart().await;
+            let run = test.run("r").await.unwrap();
+            ping(&run, 7).await;
+            assert_eq!(output::<u32>(&run).await, 9, "{kind}");
+            assert_eq!(test.journal(&run).await.count("removed"), 1, "{kind}");
+        });
+    }
+}
+
+// B179
+#[test]
+fn another_kind_in_the_place_of_a_removed_operation_is_a_divergence() {
+    for kind in KINDS {
+        let other = if kind == RemovedKind::Step {
+            RemovedKind::Race
+        } else {
+            RemovedKind::Step
+        };
+        // Kinds without names of their own stand elsewhere.
+        let has_name = !matches!(
+            kind,
+            RemovedKind::Note | RemovedKind::Row | RemovedKind::Emit | RemovedKind::Version
+        );
+        if !has_name {
+            continue;
+        }
+        for_each_store(async |store| {
+            let mut test = register(store.engine(), kind, None).start().await;
+            start(&test).await;
+            test.advance(hours(1)).await;
+            test.redeploy(|setup| register(setup, kind, Some(other)))
+                .await;
+            let run = test.run("r").await.unwrap();
+            ping(&run, 1).await;
+            test.reach(&run, RunStatus::Diverged).await;
+            let why = run.why().await.unwrap().to_string();
+            assert!(why.contains("removed"), "{kind}: {why}");
+        });
+    }
+}
+
+// B179
+#[test]
+fn the_mark_of_a_removed_operation_keeps_its_kind() {
+    for_each_store(async |store| {
+        let removed = Some(RemovedKind::Sleep);
+        let mut test = register(store.engine(), RemovedKind::Sleep, removed)
+            .start()
+            .await;
+        let run = test.start_by_name("w", json(&())).id("r").await.unwrap();
+        test.advance(minutes(1)).await;
+        drop(run);
+        test.redeploy(|setup| register(setup, RemovedKind::Sleep, Some(RemovedKind::Rpc)))
+            .await;
+        let run = test.run("r").await.unwrap();
+        ping(&run, 1).await;
+        test.reach(&run, RunStatus::Diverged).await;
+    });
+}

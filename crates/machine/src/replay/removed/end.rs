@@ -1,0 +1,180 @@
+//! Where a removed operation was over, as the journal tells it.
+
+use everstep_model::record::{StepFailed, TimerPurpose};
+use everstep_model::{Body, Location, RecordNumber};
+
+use super::super::Replay;
+use super::super::operation::Obsolete;
+use super::{Past, RemovedKind};
+
+/// Where the code goes on after a removed operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// Where this line of the script was said.
+    Said(RecordNumber),
+    /// Where this record was folded.
+    Folded(RecordNumber),
+    /// Where the record is folded that ends it.
+    Marked,
+    /// It is not over as far as the journal goes.
+    Open,
+}
+
+impl Replay {
+    pub(super) fn end_of(&self, place: &Location, kind: RemovedKind, past: &Past) -> End {
+        let is_mark = |body: &Body| matches!(body, Body::Removed(_)) && is_at(body, place);
+        if past.lines.iter().any(|(_, body)| is_mark(body)) {
+            return End::Marked;
+        }
+        let said = |is_end: &dyn Fn(&Body) -> bool| {
+            let line = past.lines.iter().find(|(_, body)| is_end(body));
+            line.map(|(number, _)| End::Said(*number))
+        };
+        let folded = |is_end: &dyn Fn(&Body) -> bool| {
+            let other = past.others.iter().find(|(_, body)| is_end(body));
+            other.map(|(number, _)| End::Folded(*number))
+        };
+        let dropped = || said(&|body| matches!(body, Body::StepAbandoned(_)) && is_at(body, place));
+        let end = match kind {
+            RemovedKind::Step => {
+                folded(&|body| is_step_result(body) && is_at(body, place)).or_else(dropped)
+            }
+            RemovedKind::Sleep => {
+                folded(&|body| matches!(body, Body::TimerFired(_)) && is_at(body, place))
+            }
+            RemovedKind::Event => said(&|body| {
+                matches!(body, Body::WaitCompleted(_) | Body::WaitTimedOut(_)) && is_at(body, place)
+            }),
+            RemovedKind::Rpc => {
+                said(&|body| matches!(body, Body::RpcCompleted(_)) && is_at(body, place))
+            }
+            RemovedKind::Child => {
+                folded(&|body| matches!(body, Body::ChildFinished(_)) && is_at(body, place))
+                    .or_else(dropped)
+            }
+            RemovedKind::Join => last_branch(past, place),
+            RemovedKind::Race => {
+                said(&|body| matches!(body, Body::RaceWon(_)) && is_at(body, place))
+                    .or_else(|| last_branch(past, place))
+            }
+            RemovedKind::Loop => said(&|body| {
+                matches!(body, Body::LoopAdvanced(record) if record.done) && is_at(body, place)
+            }),
+            RemovedKind::Switch => self.end_of_switch(place, past),
+            RemovedKind::Send
+            | RemovedKind::Note
+            | RemovedKind::Row
+            | RemovedKind::Emit
+            | RemovedKind::Version => said(&|_| true),
+        };
+        end.unwrap_or(End::Open)
+    }
+
+    /// A switch says only what it chose. It is over with the last that happened in it, if nothing in it is open or the code
+    /// is known to have gone on.
+    fn end_of_switch(&self, place: &Location, past: &Past) -> Option<End> {
+        let line = past.lines.last().map(|(number, _)| *number);
+        let other = past.others.last().map(|(number, _)| *number);
+        let last = line.max(other)?;
+        let went_on = self.script.holds_after(last, |body| {
+            body.location()
+                .is_some_and(|location| location.scope.is_within(&place.scope))
+        });
+        if !went_on && past.has_open() {
+            return None;
+        }
+        Some(if line > other {
+            End::Said(last)
+        } else {
+            End::Folded(last)
+        })
+    }
+}
+
+impl Past {
+    /// Whether something was begun and has not come to an end.
+    fn has_open(&self) -> bool {
+        let begun = self.lines.iter().filter(|(_, body)| {
+            matches!(
+                body,
+                Body::StepStarted(_)
+                    | Body::Sleeping(_)
+                    | Body::Waiting(_)
+                    | Body::RpcRequested(_)
+                    | Body::ChildStarted(_)
+            )
+        });
+        let mut places = begun.filter_map(|(_, body)| body.location());
+        places.any(|place| {
+            let mut all = self.lines.iter().chain(&self.others);
+            !all.any(|(_, body)| is_at(body, place) && is_end(body))
+        })
+    }
+
+    /// The rows that it may have left in the store.
+    pub(super) fn rows(&self) -> Vec<Obsolete> {
+        let mut rows = Vec::new();
+        for (_, body) in self.lines.iter().chain(&self.others) {
+            let timer = |due, purpose| Obsolete::Timer(due, purpose, body.location().cloned());
+            match body {
+                Body::Sleeping(record) => rows.push(timer(record.until, TimerPurpose::Sleep)),
+                Body::Waiting(record) => {
+                    rows.extend(record.deadline.map(|due| timer(due, TimerPurpose::Wait)));
+                }
+                Body::RpcRequested(record) => {
+                    rows.extend(record.deadline.map(|due| timer(due, TimerPurpose::Rpc)));
+                    rows.push(Obsolete::Rpc(record.rpc_id.clone()));
+                }
+                Body::StepFailed(record) => {
+                    rows.extend(record.retry_at.map(|due| timer(due, TimerPurpose::Retry)));
+                }
+                _ => {}
+            }
+        }
+        rows
+    }
+}
+
+/// The end of the last branch, if all have ended.
+fn last_branch(past: &Past, place: &Location) -> Option<End> {
+    let own = past.lines.iter().filter(|(_, body)| is_at(body, place));
+    let count = own.clone().find_map(|(_, body)| match body {
+        Body::BranchesStarted(record) => Some(record.branches.len()),
+        _ => None,
+    })?;
+    let ended =
+        own.filter(|(_, body)| matches!(body, Body::BranchCompleted(_) | Body::BranchFailed(_)));
+    let numbers: Vec<RecordNumber> = ended.map(|(number, _)| *number).collect();
+    let last = match count.checked_sub(1) {
+        Some(last) => numbers.get(last).copied()?,
+        // Without branches it was over at once.
+        None => past.lines.first()?.0,
+    };
+    Some(End::Said(last))
+}
+
+fn is_at(body: &Body, place: &Location) -> bool {
+    body.location() == Some(place)
+}
+
+fn is_step_result(body: &Body) -> bool {
+    match body {
+        Body::StepCompleted(_) | Body::StepSkipped(_) | Body::StepEdited(_) => true,
+        Body::StepFailed(StepFailed { retry_at, .. }) => retry_at.is_none(),
+        Body::ForcedFailure(_) => true,
+        _ => false,
+    }
+}
+
+fn is_end(body: &Body) -> bool {
+    is_step_result(body)
+        || matches!(
+            body,
+            Body::StepAbandoned(_)
+                | Body::TimerFired(_)
+                | Body::WaitCompleted(_)
+                | Body::WaitTimedOut(_)
+                | Body::RpcCompleted(_)
+                | Body::ChildFinished(_)
+        )
+}
