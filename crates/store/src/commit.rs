@@ -37,7 +37,7 @@ pub enum Target {
     /// An existing stream.
     Stream(StreamNumber),
     /// Streams that go for good, the newest generation of a run first: their records, heads, list rows, dedup ids and
-    /// rpcs, and what the commit itself deletes. Timers are found by time, not by stream: the commit names those.
+    /// rpcs, and what the commit itself deletes. The commit names the timers and effects that are left.
     /// All must be closed, and nothing may have superseded the first. A stream created later has a higher term.
     Remove(Vec<StreamNumber>),
 }

@@ -29,6 +29,10 @@ impl Core {
             let target = Target::Remove(streams.clone());
             let mut commit = Commit::new(target, Author::Inbox, self.runtime.now());
             commit.delete.push(RowKey::Generation(run.clone()));
+            for stream in &streams {
+                let settled = self.settle_effects_of(run, *stream).await?;
+                commit.delete.extend(settled);
+            }
             commit.delete.extend(self.used_key(&streams).await?);
             match self.committer.commit(commit).await? {
                 Outcome::Committed { .. } | Outcome::Duplicate { .. } => {

@@ -25,10 +25,21 @@ impl Core {
         run: &RunId,
         asked: Asked,
     ) -> Result<Done, EngineError> {
+        let (head, _) = self.find(run).await?;
+        self.terminate_life(run, head.number, asked).await
+    }
+
+    /// Ends one life of a run at once; another one that has begun meanwhile is left alone.
+    pub(crate) async fn terminate_life(
+        self: &Arc<Self>,
+        run: &RunId,
+        life: StreamNumber,
+        asked: Asked,
+    ) -> Result<Done, EngineError> {
         self.check_open()?;
         loop {
             let (head, row) = self.find(run).await?;
-            if head.closed {
+            if head.closed || head.number != life {
                 let finished = Effect::Nothing(Because::Finished);
                 return Ok(Done::of(&row, row.status, finished));
             }

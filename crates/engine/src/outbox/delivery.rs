@@ -223,12 +223,12 @@ impl Core {
         run: &RunId,
         parent: &ParentLink,
     ) -> Result<Delivery, EngineError> {
-        if self.open_child(run, parent).await?.is_some() {
+        if let Some(head) = self.open_child(run, parent).await? {
             let asked = Asked {
                 by: Some(format!("run {}", parent.run)),
                 reason: Some(left_by(parent)),
             };
-            self.terminate(run, asked).await?;
+            self.terminate_life(run, head.number, asked).await?;
         }
         Ok(Delivery::Done)
     }

@@ -11,6 +11,7 @@ mod effect;
 mod events;
 mod lane;
 mod pump;
+mod settle;
 
 pub(crate) use cause::{Cause, left_by, parent_of};
 pub(crate) use pump::Outbox;

@@ -15,6 +15,7 @@ mod children;
 mod compaction;
 mod control_across_nodes;
 mod control_crashes;
+mod control_families;
 mod control_support;
 mod crash_after_commit;
 mod crash_points;

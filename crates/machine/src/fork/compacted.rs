@@ -102,8 +102,8 @@ fn before(gone: &[IterationRange], iteration: u64, done: bool) -> Vec<IterationR
 /// The copy has no gaps. The run's time does not go back where they were: what follows one is no earlier than what it
 /// held.
 pub(super) fn keep_the_time(journal: &[Entry], kept: &mut [Kept]) {
-    let advances = advances(journal).map(|(_, advanced)| advanced);
-    let last = advances.filter(|advanced| !advanced.gaps.is_empty()).last();
+    let mut latest_first = advances(journal).rev().map(|(_, advanced)| advanced);
+    let last = latest_first.find(|advanced| !advanced.gaps.is_empty());
     for gap in last.into_iter().flat_map(|advanced| &advanced.gaps) {
         let next = kept.partition_point(|kept| kept.number <= Some(gap.last));
         if let Some(next) = kept.get_mut(next) {

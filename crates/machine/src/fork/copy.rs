@@ -129,7 +129,18 @@ fn disown(body: &mut Body, settled: &BTreeSet<Location>) {
     }
 }
 
+/// Steps that have their result, and that the original has not begun to undo: what it has, the copy knows.
 fn settled_steps(kept: &[Kept]) -> BTreeSet<Location> {
+    let undone: BTreeSet<&Location> = kept
+        .iter()
+        .filter_map(|kept| match &kept.record.body {
+            Body::UndoStarted(record) => Some(&record.location),
+            Body::UndoCompleted(record) => Some(&record.location),
+            Body::UndoFailed(record) => Some(&record.location),
+            Body::UndoSkipped(record) => Some(&record.location),
+            _ => None,
+        })
+        .collect();
     let settled = kept.iter().filter_map(|kept| match &kept.record.body {
         Body::StepCompleted(record) => Some(record.location.clone()),
         Body::StepSkipped(record) => Some(record.location.clone()),
@@ -137,5 +148,7 @@ fn settled_steps(kept: &[Kept]) -> BTreeSet<Location> {
         Body::StepFailed(record) if record.retry_at.is_none() => Some(record.location.clone()),
         _ => None,
     });
-    settled.collect()
+    settled
+        .filter(|location| !undone.contains(location))
+        .collect()
 }
