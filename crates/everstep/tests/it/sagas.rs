@@ -326,8 +326,12 @@ fn a_failed_step_is_undone_only_if_it_registered_a_payload_first() {
             }
         };
         let test = store.engine().function("w", code).start().await;
-        failure(&start(&test).await).await;
+        let run = start(&test).await;
+        failure(&run).await;
         assert_eq!(undone.take(), ["None Some(\"registers\")"]);
+        let journal = test.journal(&run).await;
+        journal.assert_contains("undo_completed registers:0");
+        assert_eq!(journal.count("undo_started"), 1);
     });
 }
 

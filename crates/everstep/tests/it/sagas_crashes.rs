@@ -191,3 +191,29 @@ fn a_pause_in_the_middle_of_a_rollback_holds_it_until_it_is_resumed_wherever_the
         assert!(at("resume_requested") < at("undo_completed b:0"));
     });
 }
+
+// B140
+#[test]
+fn a_process_that_takes_over_a_paused_rollback_begins_no_undo() {
+    let pause = PauseRequested {
+        by: None,
+        reason: None,
+    };
+    CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
+        three_steps(&ctx, &effects).await?;
+        Err(Error::fatal("stop"))
+    })
+    .when("undo_started c:0", pause)
+    .when("paused", ResumeRequested { by: None })
+    .check(|ended| {
+        assert_effects(ended, &ALL);
+        let lines = ended.journal.lines();
+        let paused = lines.iter().skip_while(|line| *line != "pause_requested");
+        let mut paused = paused.take_while(|line| *line != "resume_requested");
+        assert!(
+            !paused.any(|line| line == "undo_started c:0"),
+            "{:?}: {lines:?}",
+            ended.death
+        );
+    });
+}

@@ -3,9 +3,9 @@
 use std::panic::Location as Caller;
 
 use everstep_model::record::{
-    CancelRequested, Created, DeadlinePassed, NoReturn, StepAbandoned, StepCompleted, StepEdited,
-    StepFailed, StepSkipped, StepStarted, TimerFired, TimerPurpose, UndoCompleted, UndoFailed,
-    UndoSkipped, UndoStarted,
+    CancelRequested, Created, DeadlinePassed, ExecutionRetried, NoReturn, StepAbandoned,
+    StepCompleted, StepEdited, StepFailed, StepSkipped, StepStarted, TimerFired, TimerPurpose,
+    UndoCompleted, UndoFailed, UndoSkipped, UndoStarted,
 };
 use everstep_model::{
     Body, Entry, ErrorCode, Failure, Generation, Location, Name, Payload, Record, RecordNumber,
@@ -608,4 +608,28 @@ fn a_dry_execution_undoes_nothing() {
     run.roll_back();
     assert_eq!(run.replay.begin_undo(), None);
     assert!(!run.replay.has_outgoing());
+}
+
+#[test]
+fn a_call_in_a_later_pass_includes_what_that_pass_has_come_by() {
+    let retried = ExecutionRetried {
+        attempt: 1,
+        error: stop(),
+        retry_at: NOW,
+    };
+    let fired = TimerFired {
+        purpose: TimerPurpose::ExecutionRetry,
+        location: None,
+        due: NOW,
+    };
+    let mut run = Run::of(two_done().into_iter().chain([retried.into(), fired.into()]));
+    run.roll_back();
+    assert!(run.replay.undos_to_run().is_empty());
+    assert!(matches!(run.turn(), Turn::Resolved(..)));
+    run.call("b", UndoMode::Undo);
+    assert!(matches!(run.turn(), Turn::Resolved(..)));
+    run.roll_back();
+    assert_eq!(run.replay.undos_to_run(), [at("b:0")]);
+    run.end();
+    assert_eq!(run.replay.undos_to_run(), [at("a:0"), at("b:0")]);
 }
