@@ -170,9 +170,7 @@ fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
             let run = test.run("r").await.unwrap();
             ping(&run, 7).await;
             assert_eq!(output::<u32>(&run).await, 9, "{kind}");
-            // A switch says only what it chose: since something beside it went on, it is taken to be over.
-            let marks = usize::from(kind != RemovedKind::Switch);
-            assert_eq!(test.journal(&run).await.count("removed"), marks, "{kind}");
+            assert_eq!(test.journal(&run).await.count("removed"), 1, "{kind}");
             assert_eq!((test.calls("follows"), test.calls("later")), (1, 1));
             drop(run);
             assert_eq!(store.timers_left(test).await, []);
@@ -245,5 +243,43 @@ fn the_mark_of_a_removed_operation_keeps_its_kind() {
         let run = test.run("r").await.unwrap();
         ping(&run, 1).await;
         test.reach(&run, RunStatus::Diverged).await;
+    });
+}
+
+/// Takes the first of a nap and a step, inside a switch, or nothing any more.
+async fn given_up(ctx: Ctx, is_removed: bool) -> Result<u32> {
+    if is_removed {
+        ctx.removed("old", RemovedKind::Switch).await?;
+    } else {
+        let either = |ctx: Ctx| async move {
+            tokio::select! {
+                biased;
+                quick = ctx.step("quick", || ok(())) => quick,
+                slept = ctx.sleep("nap", hours(5)) => slept,
+            }
+        };
+        ctx.switch("old", "x").case("x", either).await?;
+    }
+    let after = ctx.step("after", || ok(2)).await?;
+    Ok(after + ctx.event::<Ping>().await?.0)
+}
+
+// B179
+#[test]
+fn what_a_removed_operation_gave_up_without_a_word_does_not_hold_the_run() {
+    for_each_store(async |store| {
+        let mut test = store
+            .engine()
+            .function("w", |ctx, (): ()| given_up(ctx, false))
+            .start()
+            .await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Waiting).await;
+        test.redeploy(|setup| setup.function("w", |ctx, (): ()| given_up(ctx, true)))
+            .await;
+        let run = test.run("r").await.unwrap();
+        ping(&run, 7).await;
+        assert_eq!(output::<u32>(&run).await, 9);
+        assert_eq!(test.calls("after"), 1);
     });
 }

@@ -268,6 +268,10 @@ impl Replay {
             if self.apply_early() || self.cross_to_effect() {
                 continue;
             }
+            if let Some((op, resolution)) = self.pass_overtaken() {
+                self.calls_allowed = true;
+                return Turn::Resolved(op, resolution);
+            }
             let Some(entry) = self.unfolded.pop_front() else {
                 self.end_cancelled_steps();
                 self.end_removed();
