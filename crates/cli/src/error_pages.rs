@@ -52,6 +52,7 @@ pages! {
     StoreUnavailable => "store_unavailable",
     StorePoisoned => "store_poisoned",
     StoreUnsafe => "store_unsafe",
+    ChildFailed => "child_failed",
     JournalNewer => "journal_newer",
     Fenced => "fenced",
     ShuttingDown => "shutting_down",

@@ -53,6 +53,36 @@ impl Committer {
         wake(state);
     }
 
+    /// Queues commits that are written in one batch, in this order and with nothing in between, and waits for what they
+    /// became.
+    pub(crate) async fn commit_all(
+        &self,
+        commits: Vec<Commit>,
+    ) -> Result<Vec<Outcome>, StoreError> {
+        let receivers: Vec<_> = {
+            let mut state = self.0.state();
+            if state.ended {
+                return Err(stopped());
+            }
+            let queued = commits.into_iter().map(|commit| {
+                let (send, receive) = tokio::sync::oneshot::channel();
+                state.commits.push(commit);
+                state.replies.push(Box::new(move |outcome| {
+                    let _ = send.send(outcome);
+                }));
+                receive
+            });
+            let receivers = queued.collect();
+            wake(state);
+            receivers
+        };
+        let mut outcomes = Vec::with_capacity(receivers.len());
+        for receiver in receivers {
+            outcomes.push(receiver.await.unwrap_or_else(|_| Err(stopped()))?);
+        }
+        Ok(outcomes)
+    }
+
     /// Queues a commit and waits for what it became.
     pub(crate) async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
         let (send, receive) = tokio::sync::oneshot::channel();

@@ -46,6 +46,7 @@ pub(crate) struct Core {
 }
 
 /// What else follows from a commit once it is durable.
+#[derive(Default)]
 pub(crate) struct Effects {
     timers: Vec<TimerRow>,
     emissions: Vec<Emission>,

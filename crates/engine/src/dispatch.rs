@@ -126,6 +126,9 @@ impl Core {
             self.park_without_progress(&claimed, head.takeovers).await;
             return Ok(false);
         }
+        if !self.store.describe().exclusive {
+            self.follow_outbox(stream).await?;
+        }
         let journal = self.read_journal(stream, RecordNumber(0)).await?;
         match worker {
             Some(worker) => {

@@ -19,5 +19,12 @@ mod long_running_loops {}
 #[doc = include_str!("../../../docs/guides/idempotency.md")]
 mod idempotency {}
 
+#[doc = include_str!("../../../docs/guides/children.md")]
+mod children {}
+#[doc = include_str!("../../../docs/guides/operating-runs.md")]
+mod operating_runs {}
+#[doc = include_str!("../../../docs/guides/sagas.md")]
+mod sagas {}
+
 #[doc = include_str!("../../../docs/guides/testing.md")]
 mod testing {}

@@ -134,8 +134,9 @@ impl Core {
             .map(|run| {
                 let asked = asked.clone();
                 async move {
-                    let result = self.control(&run, control, asked).await;
-                    (run, result)
+                    let (core, id) = (self.clone(), run.clone());
+                    let verb = async move { core.control(&id, control, asked).await };
+                    (run, self.to_its_end(verb).await)
                 }
             })
             .buffered(AT_ONCE);

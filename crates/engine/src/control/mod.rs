@@ -59,7 +59,7 @@ pub struct Done {
 pub enum Effect {
     /// It took effect; what the run must do about it begins at once.
     Done,
-    /// It is recorded, and takes effect when somebody executes the run: no worker known here offers its code.
+    /// It is recorded, and takes effect when somebody executes the run: no worker known here offers code that fits it.
     NeedsWorker,
     /// There was nothing to do.
     Nothing(Because),
@@ -105,7 +105,7 @@ impl fmt::Display for Done {
         match self.effect {
             Effect::Done => Ok(()),
             Effect::NeedsWorker => {
-                f.write_str("; it goes on from there when a worker offers its workflow")
+                f.write_str("; it goes on from there when a worker offers code that fits it")
             }
             Effect::Nothing(because) => write!(f, "; there was nothing to do: {because}"),
         }
@@ -155,6 +155,18 @@ impl Sight {
 }
 
 impl Core {
+    /// Does something to its end, even if whoever asked goes away: it may be the very run that is ended.
+    async fn to_its_end<T: Send + 'static>(
+        self: &Arc<Self>,
+        verb: impl Future<Output = Result<T, EngineError>> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let (send, receive) = tokio::sync::oneshot::channel();
+        self.spawn(Box::pin(async move {
+            let _ = send.send(verb.await);
+        }));
+        receive.await.unwrap_or(Err(EngineError::ShuttingDown))
+    }
+
     /// A run's latest generation, with what its journal says.
     async fn sight(&self, run: &RunId) -> Result<Sight, EngineError> {
         let (head, row) = self.find(run).await?;
@@ -194,7 +206,7 @@ impl Core {
             commit.records.push(record);
             match self.deliver(run, &sight.head, commit).await? {
                 Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                    return Ok(Done::of(&sight.row, status, self.effect_on(&sight)));
+                    return Ok(Done::of(&sight.row, status, self.effect_on(&sight, status)));
                 }
                 // It ended, or was deleted, meanwhile: look again.
                 Outcome::Refused(Refusal::Closed | Refusal::NoStream) => {}
@@ -203,8 +215,11 @@ impl Core {
         }
     }
 
-    /// Whether somebody will act on a request.
-    fn effect_on(&self, sight: &Sight) -> Effect {
+    /// Whether somebody will act on a request. Code that does not fit the journal does not come to it.
+    fn effect_on(&self, sight: &Sight, status: RunStatus) -> Effect {
+        if status == RunStatus::Diverged {
+            return Effect::NeedsWorker;
+        }
         let is_offered = self
             .worker(&sight.row.workflow, sight.row.version)
             .is_some();

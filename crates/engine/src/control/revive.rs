@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use everstep_machine::{CannotFork, ForkExtent, ForkPlan, fork};
+use everstep_machine::{CannotFork, ChildView, ForkExtent, ForkPlan, Overview, fork};
 use everstep_model::record::{Created, ForkReason};
 use everstep_model::{
-    Body, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, StreamName,
+    Body, Entry, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, StreamName,
     StreamNumber,
 };
 use everstep_store::{
@@ -18,6 +18,7 @@ use everstep_store::{
 use super::{Asked, Because, Done, Effect, Sight};
 use crate::core::{Core, Effects};
 use crate::error::EngineError;
+use crate::outbox::Cause;
 use crate::projection;
 
 /// How a run is revived.
@@ -168,6 +169,14 @@ impl Core {
         };
         let created = created.clone();
         let timers = open_rows(&mut commit, &records);
+        let cause = Cause {
+            stream: StreamNumber(0),
+            run: &run,
+            generation,
+            parent: None,
+        };
+        let open = children_of(&records);
+        commit.put.extend(cause.effects_of_copy(&open));
         commit.run = Some(list_row(&run, generation, &created, now));
         commit.ready = Some(true);
         if self.worker(&created.workflow, created.version).is_some() {
@@ -250,6 +259,18 @@ fn open_rows(commit: &mut Commit, records: &[Record]) -> Vec<TimerRow> {
     timers
 }
 
+/// The children that a copied journal waits for.
+fn children_of(records: &[Record]) -> Vec<ChildView> {
+    let mut overview = Overview::new();
+    for (index, record) in records.iter().enumerate() {
+        overview.fold(&Entry {
+            number: RecordNumber(index as u64),
+            record: record.clone(),
+        });
+    }
+    overview.children
+}
+
 fn list_row(
     run: &RunId,
     generation: Generation,
@@ -282,6 +303,7 @@ pub(super) fn cannot_fork(run: &RunId, cannot: CannotFork) -> EngineError {
         CannotFork::StillRunning(_)
         | CannotFork::NotAStep(_)
         | CannotFork::InsideLoop(_)
+        | CannotFork::Compacted(_)
         | CannotFork::WrongStatus(_) => EngineError::WrongState {
             run: run.clone(),
             detail: cannot.to_string(),

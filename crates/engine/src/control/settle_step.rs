@@ -114,7 +114,11 @@ impl Core {
             // It is done all the same; whoever sweeps next executes the run.
             tracing::warn!(%error, %run, "a run that was changed could not be claimed");
         }
-        Ok(Some(Done::of(&sight.row, status, self.effect_on(sight))))
+        Ok(Some(Done::of(
+            &sight.row,
+            status,
+            self.effect_on(sight, status),
+        )))
     }
 }
 

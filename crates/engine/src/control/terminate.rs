@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use everstep_model::record::Terminated;
-use everstep_model::{Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
+use everstep_model::{Body, Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
 use everstep_store::{
     Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError, Target,
 };
@@ -15,6 +15,7 @@ use everstep_store::{
 use super::{Asked, Because, Done, Effect, Sight};
 use crate::core::{Core, Effects};
 use crate::error::EngineError;
+use crate::outbox::{Cause, left_by, parent_of};
 use crate::projection;
 
 impl Core {
@@ -87,7 +88,21 @@ impl Core {
         }
         let now = self.runtime.now();
         let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+        let end: Body = Terminated {
+            by: asked.by.clone(),
+            reason: asked.reason.clone(),
+            abandoned: running_steps(&sight),
+        }
+        .into();
+        let parent = parent_of(&sight.journal);
+        let cause = Cause {
+            stream,
+            run,
+            generation: sight.row.generation,
+            parent: parent.as_ref(),
+        };
         commit.guards.push(Guard::EndsAt(sight.end()));
+        commit.put = cause.effects_of_end(&end, &left_by(&sight.overview));
         commit.delete = projection::rows_left(&sight.journal, stream);
         commit.lease = LeaseChange::Revoke;
         commit.ready = Some(false);
@@ -95,12 +110,7 @@ impl Core {
         commit.close = true;
         commit.records.push(Record {
             time: now,
-            body: Terminated {
-                by: asked.by.clone(),
-                reason: asked.reason.clone(),
-                abandoned: running_steps(&sight),
-            }
-            .into(),
+            body: end,
         });
         let effects = Effects::of(run, &commit, Vec::new());
         match self.commit_and_lose(stream, commit).await? {

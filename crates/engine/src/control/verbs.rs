@@ -15,7 +15,9 @@ impl Engine {
         control: Control,
         asked: Asked,
     ) -> Result<Done, EngineError> {
-        self.core.control(run, control, asked).await
+        let (core, run) = (self.core.clone(), run.clone());
+        let verb = async move { core.control(&run, control, asked).await };
+        self.core.to_its_end(verb).await
     }
 
     /// Gives an operation that has no result one, or makes it fail.
@@ -26,7 +28,9 @@ impl Engine {
         settlement: Settlement,
         asked: Asked,
     ) -> Result<Done, EngineError> {
-        self.core.settle(run, location, settlement, asked).await
+        let (core, run, location) = (self.core.clone(), run.clone(), location.clone());
+        let verb = async move { core.settle(&run, &location, settlement, asked).await };
+        self.core.to_its_end(verb).await
     }
 
     /// Revives a run as a new generation.
@@ -36,12 +40,16 @@ impl Engine {
         revival: Revival,
         asked: Asked,
     ) -> Result<Done, EngineError> {
-        self.core.revive(run, revival, asked).await
+        let (core, run) = (self.core.clone(), run.clone());
+        let verb = async move { core.revive(&run, revival, asked).await };
+        self.core.to_its_end(verb).await
     }
 
     /// Begins another run where one was. The answer is about the new run.
     pub async fn fork(&self, fork: ForkRun, asked: Asked) -> Result<Done, EngineError> {
-        self.core.fork_run(fork, asked).await
+        let core = self.core.clone();
+        let verb = async move { core.fork_run(fork, asked).await };
+        self.core.to_its_end(verb).await
     }
 
     /// Every run that a list shows, over all its pages.

@@ -1,6 +1,6 @@
 //! Which effects follow from a commit: a function of its records and of the children it leaves.
 
-use everstep_machine::LeftChild;
+use everstep_machine::{ChildView, LeftChild, Overview};
 use everstep_model::record::{ParentClose, ParentLink};
 use everstep_model::{
     Body, Entry, Generation, Location, Record, RecordNumber, RunId, StreamNumber,
@@ -45,6 +45,19 @@ impl Cause<'_> {
         let effect = self.effect_of(end);
         let row = effect.and_then(|effect| self.row("~".to_owned(), &effect));
         row.into_iter().chain(self.leave(left, "~")).collect()
+    }
+
+    /// The effects of a journal that begins as a copy: whoever is waited for in it tells this run too.
+    pub(crate) fn effects_of_copy(&self, open: &[ChildView]) -> Vec<Row> {
+        let rows = open.iter().enumerate().filter_map(|(index, child)| {
+            let effect = Effect::AwaitRun {
+                run: child.run.clone(),
+                parent: self.link(&child.location),
+            };
+            // Before all that its executors cause: these begin with a digit.
+            self.row(format!("!{index:06}"), &effect)
+        });
+        rows.collect()
     }
 
     fn leave(&self, left: &[LeftChild], key: &str) -> Vec<Row> {
@@ -101,6 +114,16 @@ impl Cause<'_> {
             effect,
         }))
     }
+}
+
+/// The children that a run leaves when it ends as it stands.
+pub(crate) fn left_by(overview: &Overview) -> Vec<LeftChild> {
+    let children = overview.children.iter().map(|child| LeftChild {
+        location: child.location.clone(),
+        run: child.run.clone(),
+        on_close: child.on_close,
+    });
+    children.collect()
 }
 
 /// Who waits for the run with this journal.

@@ -9,13 +9,13 @@ use everstep_model::record::{
 use everstep_model::{
     ErrorCode, Failure, Record, RecordNumber, RunId, StreamName, StreamNumber, idempotency_key,
 };
-use everstep_store::{Head, OutboxRow, Outcome, ReadRequest, Refusal, StreamRef};
+use everstep_store::{Head, Outcome, ReadRequest, Refusal, StreamRef};
 
 use super::cause::parent_of;
-use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
+use super::effect::{ChildFinished, Effect, StartChild, key_of, outcome_of};
+use crate::control::Asked;
 use crate::core::Core;
 use crate::error::EngineError;
-use crate::send::SendEvent;
 use crate::start::Start;
 
 /// What became of an effect.
@@ -32,33 +32,18 @@ pub(super) enum Delivery {
 }
 
 impl Core {
-    pub(super) async fn deliver_effect(self: &Arc<Self>, row: &OutboxRow) -> Delivery {
-        let Some(effect) = Effect::from_payload(&row.effect) else {
-            tracing::warn!(stream = %row.stream, key = row.key, "an effect cannot be read here; it stays");
-            return Delivery::Elsewhere;
-        };
+    pub(super) async fn deliver_effect(self: &Arc<Self>, effect: Effect) -> Delivery {
         let delivered = match effect {
             Effect::StartChild(start) => self.start_child(start).await,
             Effect::AwaitRun { run, parent } => self.await_run(&run, &parent).await,
             Effect::ChildFinished(finished) => self.tell_parent(finished).await,
-            Effect::SendEvent {
-                to,
-                event,
-                payload,
-                sender,
-            } => {
-                let event = SendEvent {
-                    run: to,
-                    name: event,
-                    payload,
-                    dedup_id: Some(format!("sent:{}", key_of(&sender))),
-                    by: Some(format!("run {}", sender.run)),
-                    wants_reply: false,
-                };
-                self.send_effect(event).await
-            }
             Effect::CancelRun { run, parent } => self.cancel_child(&run, &parent).await,
             Effect::TerminateRun { run, parent } => self.terminate_child(&run, &parent).await,
+            effect @ Effect::SendEvent { .. } => {
+                let event = effect.event().into_iter().collect();
+                let delivered = self.deliver_events(event).await.pop();
+                Ok(delivered.unwrap_or(Delivery::Done))
+            }
         };
         delivered.unwrap_or_else(|error| Delivery::Later(error.to_string()))
     }
@@ -140,7 +125,13 @@ impl Core {
             Err(error) => return Err(error),
         };
         if !head.closed {
-            return Ok(Delivery::Awaiting(run.clone()));
+            let name = StreamName::of_run(&parent.run, parent.generation);
+            let waits = self.store.head(StreamRef::Name(name)).await?;
+            let is_awaited = waits.is_some_and(|head| !head.closed);
+            return Ok(match is_awaited {
+                true => Delivery::Awaiting(run.clone()),
+                false => Delivery::Done,
+            });
         }
         let last = RecordNumber(head.next.0.saturating_sub(1));
         let end = self.read_journal(head.number, last).await?.pop();
@@ -204,22 +195,6 @@ impl Core {
         Ok(settled(outcome))
     }
 
-    async fn send_effect(self: &Arc<Self>, event: SendEvent) -> Result<Delivery, EngineError> {
-        let (to, name) = (event.run.clone(), event.name.clone());
-        match self.send(event).await {
-            Ok(_) => Ok(Delivery::Done),
-            Err(
-                error @ (EngineError::TooManyEvents { .. }
-                | EngineError::Store(_)
-                | EngineError::ShuttingDown),
-            ) => Err(error),
-            Err(error) => {
-                tracing::warn!(%to, event = %name, %error, "an event to another run had no effect");
-                Ok(Delivery::Done)
-            }
-        }
-    }
-
     async fn cancel_child(
         self: &Arc<Self>,
         run: &RunId,
@@ -248,9 +223,12 @@ impl Core {
         run: &RunId,
         parent: &ParentLink,
     ) -> Result<Delivery, EngineError> {
-        if let Some(head) = self.open_child(run, parent).await? {
-            let by = format!("run {}", parent.run);
-            return self.end_at_once(head, by, left_by(parent)).await;
+        if self.open_child(run, parent).await?.is_some() {
+            let asked = Asked {
+                by: Some(format!("run {}", parent.run)),
+                reason: Some(left_by(parent)),
+            };
+            self.terminate(run, asked).await?;
         }
         Ok(Delivery::Done)
     }
@@ -293,10 +271,6 @@ pub(super) fn settled(outcome: Outcome) -> Delivery {
         | Outcome::Refused(Refusal::Closed | Refusal::NoStream) => Delivery::Done,
         Outcome::Refused(refusal) => Delivery::Later(refusal.to_string()),
     }
-}
-
-fn key_of(link: &ParentLink) -> String {
-    idempotency_key(&link.run, link.generation, &link.location)
 }
 
 fn left_by(parent: &ParentLink) -> String {

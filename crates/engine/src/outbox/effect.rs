@@ -1,8 +1,10 @@
 //! What an effect is, and its bytes: JSON, because it lives for milliseconds and people may want to read one that does not.
 
 use everstep_model::record::{ChildOutcome, ParentLink};
-use everstep_model::{Body, ErrorCode, Failure, Generation, Name, Payload, RunId};
+use everstep_model::{Body, ErrorCode, Failure, Generation, Name, Payload, RunId, idempotency_key};
 use serde::{Deserialize, Serialize};
+
+use crate::send::SendEvent;
 
 /// How many causes of a child's failure its parent is told. Families may be deep, and each adds one.
 const CAUSES_MAX: usize = 16;
@@ -64,6 +66,38 @@ impl Effect {
         }
     }
 
+    /// The event to send, if it is one. Its dedup id follows from the operation that sent it.
+    pub(crate) fn event(&self) -> Option<SendEvent> {
+        let Self::SendEvent {
+            to,
+            event,
+            payload,
+            sender,
+        } = self
+        else {
+            return None;
+        };
+        Some(SendEvent {
+            run: to.clone(),
+            name: event.clone(),
+            payload: payload.clone(),
+            dedup_id: Some(format!("sent:{}", key_of(sender))),
+            by: Some(format!("run {}", sender.run)),
+            wants_reply: false,
+        })
+    }
+
+    /// Whether the run it is about is to end by it.
+    pub(crate) fn ends_its_target(&self) -> bool {
+        match self {
+            Self::CancelRun { .. } | Self::TerminateRun { .. } => true,
+            Self::StartChild(_)
+            | Self::AwaitRun { .. }
+            | Self::ChildFinished(_)
+            | Self::SendEvent { .. } => false,
+        }
+    }
+
     /// Its bytes; none if it holds something that is no JSON, which nothing in a journal is.
     pub(crate) fn to_payload(&self) -> Option<Payload> {
         let bytes = serde_json::to_vec(self).ok()?;
@@ -76,6 +110,11 @@ impl Effect {
     }
 }
 
+/// A key that is the same for every delivery of what an operation caused.
+pub(crate) fn key_of(link: &ParentLink) -> String {
+    idempotency_key(&link.run, link.generation, &link.location)
+}
+
 /// How a run ended, as its parent sees it; none for a record that ends nothing.
 pub(crate) fn outcome_of(end: &Body) -> Option<ChildOutcome> {
     let said = |what: &str, reason: Option<&String>| match reason {
@@ -86,7 +125,7 @@ pub(crate) fn outcome_of(end: &Body) -> Option<ChildOutcome> {
         Body::Completed(end) => Some(ChildOutcome::Completed(end.result.clone())),
         Body::Failed(end) => Some(ChildOutcome::Failed(shortened(&end.error))),
         Body::RollbackFailed(end) => {
-            let message = format!("and so did its rollback: {}", end.rollback_error);
+            let message = format!("it failed and so did its rollback: {}", end.rollback_error);
             let failure = Failure::new(ErrorCode::RollbackFailed, message);
             Some(ChildOutcome::Failed(
                 failure.caused_by(shortened(&end.error)),
@@ -122,7 +161,7 @@ fn shortened(failure: &Failure) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::record::{Failed, Terminated};
+    use everstep_model::record::{Failed, RollbackFailed, Terminated};
 
     use super::*;
 
@@ -202,6 +241,22 @@ mod tests {
             at = cause;
         }
         assert_eq!(causes, CAUSES_MAX);
+    }
+
+    // B167
+    #[test]
+    fn a_child_whose_rollback_failed_says_both() {
+        let end = RollbackFailed {
+            error: Failure::new(ErrorCode::StepFailed, "no money"),
+            rollback_error: Failure::new(ErrorCode::UndoFailed, "no refund"),
+            abandoned: vec![],
+        };
+        let Some(ChildOutcome::Failed(why)) = outcome_of(&end.into()) else {
+            panic!("it failed");
+        };
+        assert!(why.is(ErrorCode::RollbackFailed));
+        assert!(why.message.contains("no refund"));
+        assert_eq!(why.cause.unwrap().message, "no money");
     }
 
     #[test]

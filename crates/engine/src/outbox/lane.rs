@@ -2,6 +2,7 @@
 //! other.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
 
 use everstep_model::{RunId, StreamNumber};
 use everstep_store::OutboxRow;
@@ -11,22 +12,47 @@ use super::effect::Effect;
 /// Lanes that are delivered at the same time.
 const LANES_AT_ONCE: usize = 256;
 
+/// How long a lane rests after its first failure; twice as long after each further one.
+const REST: Duration = Duration::from_millis(500);
+/// How long it rests at most.
+const REST_MAX: Duration = Duration::from_secs(30);
+
 /// From whom, and to whom; effects that cannot be read here share a lane.
 pub(super) type Lane = (StreamNumber, Option<RunId>);
 
 /// An effect that waits for its turn.
 #[derive(Clone, Debug)]
 pub(super) struct Waiting {
-    pub(super) row: OutboxRow,
-    /// Whether this node caused it, so that others have not heard of it yet.
-    pub(super) is_own: bool,
+    pub(super) stream: StreamNumber,
+    pub(super) key: String,
+    /// None if it cannot be read here.
+    pub(super) effect: Option<Effect>,
+    /// Whether this node caused it, and has not told others yet.
+    is_news: bool,
     /// How often it was tried in vain.
-    pub(super) failures: u32,
+    failures: u32,
 }
 
 impl Waiting {
-    fn key(&self) -> (StreamNumber, String) {
-        (self.row.stream, self.row.key.clone())
+    /// Another try was in vain: how long to rest before the next.
+    pub(super) fn failed(&mut self) -> Duration {
+        let doublings = self.failures.min(16);
+        self.failures = self.failures.saturating_add(1);
+        REST.saturating_mul(1 << doublings).min(REST_MAX)
+    }
+
+    /// Whether it was tried before, or comes from elsewhere, so that it may be done by now.
+    pub(super) fn is_old(&self) -> bool {
+        self.failures > 0 || !self.is_news
+    }
+
+    /// Whether others are to hear of it; once.
+    pub(super) fn is_news(&mut self) -> bool {
+        std::mem::take(&mut self.is_news)
+    }
+
+    pub(super) fn key(&self) -> (StreamNumber, String) {
+        (self.stream, self.key.clone())
     }
 }
 
@@ -45,11 +71,13 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Takes in effects that are not known yet.
-    pub(super) fn add(&mut self, rows: Vec<OutboxRow>, is_own: bool) {
+    pub(super) fn add(&mut self, rows: Vec<OutboxRow>, is_news: bool) {
         for row in rows {
             let waiting = Waiting {
-                row,
-                is_own,
+                effect: Effect::from_payload(&row.effect),
+                stream: row.stream,
+                key: row.key,
+                is_news,
                 failures: 0,
             };
             if self.known.insert(waiting.key()) {
@@ -60,9 +88,9 @@ impl Lanes {
 
     /// An effect that is known gets its turn, behind what waits in its lane.
     pub(super) fn wait(&mut self, waiting: Waiting) {
-        let target = Effect::from_payload(&waiting.row.effect);
-        let target = target.map(|effect| effect.target().clone());
-        let lane = (waiting.row.stream, target);
+        let effect = waiting.effect.as_ref();
+        let target = effect.map(|effect| effect.target().clone());
+        let lane = (waiting.stream, target);
         self.waiting
             .entry(lane.clone())
             .or_default()
@@ -147,7 +175,7 @@ mod tests {
     }
 
     fn keys(waiting: &VecDeque<Waiting>) -> Vec<&str> {
-        waiting.iter().map(|w| w.row.key.as_str()).collect()
+        waiting.iter().map(|w| w.key.as_str()).collect()
     }
 
     #[test]

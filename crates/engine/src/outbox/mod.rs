@@ -8,9 +8,9 @@
 mod cause;
 mod delivery;
 mod effect;
+mod events;
 mod lane;
 mod pump;
-mod terminate;
 
-pub(crate) use cause::{Cause, parent_of};
+pub(crate) use cause::{Cause, left_by, parent_of};
 pub(crate) use pump::Outbox;

@@ -13,15 +13,15 @@ use futures_util::future::select;
 
 use super::delivery::Delivery;
 use super::effect::Effect;
+use super::events::EVENTS_AT_ONCE;
 use super::lane::{Lane, Lanes, Waiting};
 use crate::core::Core;
+use crate::send::SendEvent;
 
 /// Effects read from the store at once.
 const PAGE: usize = 1_000;
-/// How long a lane rests after its first failure; twice as long after each further one.
-const REST: Duration = Duration::from_millis(500);
-/// How long it rests at most.
-const REST_MAX: Duration = Duration::from_secs(30);
+/// Effects of one run read at once; few runs have more.
+const PAGE_OF_RUN: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Outbox(Mutex<State>);
@@ -130,21 +130,19 @@ impl Core {
         }
     }
 
-    /// Another node left effects that it cannot deliver itself.
+    /// Takes in the effects of one run that another node caused: it cannot deliver them itself, or it died. Whoever goes on
+    /// executing the run does so first, so that what it causes now does not overtake them.
     pub(crate) async fn follow_outbox(&self, stream: StreamNumber) -> Result<(), StoreError> {
         let before = StreamNumber(stream.0.saturating_sub(1));
         let mut after = Some((before, char::MAX.to_string()));
         loop {
-            let mut page = self.store.outbox(after, PAGE).await?;
-            let is_whole = page.len() == PAGE;
+            let mut page = self.store.outbox(after, PAGE_OF_RUN).await?;
+            let read = page.len();
             page.retain(|row| row.stream == stream);
-            let Some(last) = page.last() else {
-                return Ok(());
-            };
-            after = Some((last.stream, last.key.clone()));
-            let goes_on = is_whole && page.len() == PAGE;
+            let is_last = page.len() < PAGE_OF_RUN || read < PAGE_OF_RUN;
+            after = page.last().map(|last| (last.stream, last.key.clone()));
             self.outbox.change(|lanes| lanes.add(page, false));
-            if !goes_on {
+            if is_last {
                 return Ok(());
             }
         }
@@ -153,69 +151,102 @@ impl Core {
     /// Delivers what waits in a lane, in order, and takes the delivered rows away with one commit.
     async fn deliver_lane(self: &Arc<Self>, lane: Lane, mut waiting: VecDeque<Waiting>) {
         let mut delivered = Vec::new();
-        while let Some(mut next) = waiting.pop_front() {
-            if self.is_closing() {
-                waiting.clear();
-                break;
-            }
-            match self.deliver_effect(&next.row).await {
-                Delivery::Done => delivered.push(next.row.key),
-                // It holds up nothing: the run that is waited for may need what comes next.
-                Delivery::Awaiting(run) => self.wait_for(run, next),
-                Delivery::Elsewhere => {
-                    waiting.push_front(next);
-                    self.leave_to_others(lane.0, std::mem::take(&mut waiting));
-                }
-                Delivery::Later(why) => {
-                    next.failures = next.failures.saturating_add(1);
-                    tracing::debug!(stream = %lane.0, why, "an effect is delivered later");
-                    waiting.push_front(next);
-                    // A run that takes no more events may end all the same.
-                    delivered.extend(self.end_target(&mut waiting).await);
+        let mut rest = None;
+        while !waiting.is_empty() && rest.is_none() && !self.is_closing() {
+            for delivery in self.deliver_next(&waiting).await {
+                let Some(mut next) = waiting.pop_front() else {
                     break;
+                };
+                match delivery {
+                    Delivery::Done => delivered.push(next.key),
+                    // It holds up nothing: the run that is waited for may need what comes next.
+                    Delivery::Awaiting(run) => self.wait_for(run, next),
+                    Delivery::Elsewhere => {
+                        self.leave_to_others(&mut next);
+                        rest = Some(self.settings.sweep_interval);
+                        waiting.push_front(next);
+                        break;
+                    }
+                    Delivery::Later(why) => {
+                        tracing::debug!(stream = %lane.0, why, "an effect is delivered later");
+                        rest = Some(next.failed());
+                        waiting.push_front(next);
+                        break;
+                    }
                 }
             }
         }
+        // A run that takes no more events may end all the same.
+        if rest.is_some() {
+            delivered.extend(self.end_target(&mut waiting).await);
+        }
         self.take_away(lane.0, delivered);
-        let failures = waiting.front().map_or(0, |next| next.failures);
+        let left = if rest.is_some() {
+            waiting
+        } else {
+            VecDeque::new()
+        };
         let rests = self
             .outbox
-            .change(|lanes| lanes.delivered(lane.clone(), waiting));
-        if rests {
-            self.rest_lane(lane, failures);
+            .change(|lanes| lanes.delivered(lane.clone(), left));
+        if let Some(rest) = rest.filter(|_| rests) {
+            self.rest_lane(lane, rest);
+        }
+    }
+
+    /// Delivers the first effect of a lane; if it is an event, also those that follow it.
+    async fn deliver_next(self: &Arc<Self>, waiting: &VecDeque<Waiting>) -> Vec<Delivery> {
+        let events: Vec<SendEvent> = waiting
+            .iter()
+            .map_while(|waiting| waiting.effect.as_ref()?.event())
+            .take(EVENTS_AT_ONCE)
+            .collect();
+        if !events.is_empty() {
+            return self.deliver_events(events).await;
+        }
+        let Some(first) = waiting.front() else {
+            return Vec::new();
+        };
+        if first.is_old() && self.is_gone(first).await {
+            return vec![Delivery::Done];
+        }
+        match first.effect.clone() {
+            Some(effect) => vec![self.deliver_effect(effect).await],
+            None => {
+                let (stream, key) = first.key();
+                tracing::warn!(%stream, key, "an effect cannot be read here; it stays");
+                vec![Delivery::Elsewhere]
+            }
         }
     }
 
     /// Delivers what ends the target of a lane whose next event cannot be delivered.
     async fn end_target(self: &Arc<Self>, waiting: &mut VecDeque<Waiting>) -> Option<String> {
-        let effect = |waiting: &Waiting| Effect::from_payload(&waiting.row.effect);
-        let is_event = |effect: Effect| matches!(effect, Effect::SendEvent { .. });
-        if !waiting.front().and_then(effect).is_some_and(is_event) {
+        let is_event = |first: &Waiting| matches!(first.effect, Some(Effect::SendEvent { .. }));
+        if !waiting.front().is_some_and(is_event) {
             return None;
         }
-        let ends = |effect: Effect| {
-            matches!(
-                effect,
-                Effect::CancelRun { .. } | Effect::TerminateRun { .. }
-            )
+        let ends = |waiting: &Waiting| {
+            let effect = waiting.effect.as_ref();
+            effect.is_some_and(Effect::ends_its_target)
         };
-        let place = waiting
-            .iter()
-            .position(|waiting| effect(waiting).is_some_and(ends))?;
-        let ending = waiting.get(place)?.row.clone();
-        match self.deliver_effect(&ending).await {
-            Delivery::Done => {
-                waiting.remove(place);
-                Some(ending.key)
-            }
+        let place = waiting.iter().position(ends)?;
+        let effect = waiting.get(place)?.effect.clone()?;
+        match self.deliver_effect(effect).await {
+            Delivery::Done => waiting.remove(place).map(|done| done.key),
             Delivery::Later(_) | Delivery::Elsewhere | Delivery::Awaiting(_) => None,
         }
     }
 
-    fn rest_lane(self: &Arc<Self>, lane: Lane, failures: u32) {
+    /// Whether another node has delivered it meanwhile.
+    async fn is_gone(&self, waiting: &Waiting) -> bool {
+        let (stream, key) = waiting.key();
+        let row = self.store.row(RowKey::Outbox(stream, key)).await;
+        matches!(row, Ok(None))
+    }
+
+    fn rest_lane(self: &Arc<Self>, lane: Lane, rest: Duration) {
         let core = self.clone();
-        let doublings = failures.saturating_sub(1).min(16);
-        let rest = REST.saturating_mul(1 << doublings).min(REST_MAX);
         self.spawn(Box::pin(async move {
             core.rest(rest).await;
             core.outbox.change(|lanes| lanes.rested(lane));
@@ -238,13 +269,10 @@ impl Core {
         self.committer.submit(commit, Box::new(reply));
     }
 
-    /// Another node may know the workflow; if none does, a sweep tries again.
-    fn leave_to_others(&self, stream: StreamNumber, left: VecDeque<Waiting>) {
-        let is_own = left.iter().any(|waiting| waiting.is_own);
-        let keys = left.into_iter().map(|waiting| (stream, waiting.row.key));
-        self.outbox.state().lanes.forget(keys);
-        if is_own && !self.store.describe().exclusive {
-            self.bus.publish(Hint::Outbox(stream));
+    /// Another node may know the workflow. It stays here all the same, so that what comes later does not overtake it.
+    fn leave_to_others(&self, waiting: &mut Waiting) {
+        if waiting.is_news() && !self.store.describe().exclusive {
+            self.bus.publish(Hint::Outbox(waiting.stream));
         }
     }
 

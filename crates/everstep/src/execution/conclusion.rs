@@ -3,8 +3,8 @@
 use everstep_engine::Then;
 use everstep_machine::{Halt, Replay, UndoState, after_execution_failure};
 use everstep_model::record::{
-    CancelRequested, Cancelled, Completed, Diverged, ExecutionRetried, Failed, Paused,
-    RollbackFailed,
+    CancelRequested, Cancelled, Completed, Diverged, ExecutionRetried, Failed, ForcedFailure,
+    Paused, RollbackFailed,
 };
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Record, RunStatus, Timestamp};
 
@@ -164,6 +164,16 @@ pub(super) fn conclude(
         Conclusion::Released => (None, Then::Release),
         Conclusion::Halted(Halt::NotDurable(why)) => {
             let error = Failure::new(ErrorCode::NotDurable, why.clone());
+            if replay.must_break_off_first() {
+                // No replay comes to this end by itself, so the journal has to say it before anything is undone.
+                let forced = ForcedFailure {
+                    location: None,
+                    error,
+                    by: Some("everstep".to_owned()),
+                };
+                let going_on = Then::GoOnAs(RunStatus::RollingBack);
+                return (record(forced.into()), going_on);
+            }
             (failed(&error, &[]), Then::End(RunStatus::Failed))
         }
         Conclusion::Halted(halt) => (

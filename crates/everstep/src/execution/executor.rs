@@ -159,8 +159,9 @@ impl Executor {
         self.extend(own.collect());
         match in_flight.then {
             Then::Continue | Then::GoOnAs(_) => {
-                // The function begins again, from what the journal holds.
-                if let Some(Conclusion::Retry(_)) = self.conclusion.take() {
+                // The execution begins again, from what the journal holds.
+                let concluded = self.conclusion.take();
+                if let Some(Conclusion::Retry(_) | Conclusion::Halted(_)) = concluded {
                     self.begin_again();
                 }
                 Next::GoOn

@@ -73,14 +73,12 @@ impl Executor {
         let mut state = self.shared.state();
         let reason = ending.rollback_reason();
         let rolls_back = reason.is_some();
-        if let Some(reason) = reason {
-            if !self.unsent.is_empty() {
-                // A result on its way to the journal may have to be undone too.
-                self.strict = true;
-                return None;
-            }
-            state.replay.roll_back(reason);
+        if rolls_back && !self.unsent.is_empty() {
+            // A result on its way to the journal may have to be undone too.
+            self.strict = true;
+            return None;
         }
+        state.replay.end_with_rollback(reason);
         let (progress, failure) = (state.replay.undo_state(), state.replay.rollback_failure());
         let failure = failure.filter(|_| rolls_back).cloned();
         drop(state);

@@ -216,6 +216,7 @@ fn check(definition: &Definition, recording: Recording) -> Result<ReplayReport, 
         mocks: None,
     };
     let records = journal.len();
+    let last = last.filter(|last| !is_ended_from_outside(&journal, last));
     let verified = verify(definition, parts, journal)?;
     let end = same_end(last.as_ref(), verified)?;
     Ok(ReplayReport { records, end })
@@ -241,24 +242,12 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
         (Some(Body::Completed(recorded)), _) => {
             format!("the run returned {:?}, {}", recorded.result, now(&end))
         }
-        (Some(Body::Failed(recorded)), ReplayEnd::Failed(failure))
-            if is_same(&recorded.error, failure) =>
-        {
-            return Ok(end);
-        }
-        // The engine itself ended it; the code was not done.
-        (Some(Body::Failed(recorded)), ReplayEnd::Unfinished)
-            if recorded.error.is(ErrorCode::DeadlineExceeded)
-                || recorded.error.is(ErrorCode::NotDurable) =>
-        {
-            return Ok(end);
-        }
-        (Some(Body::Failed(recorded)), _) => format!(
-            "the run failed with {:?}, {}",
-            recorded.error.message,
-            now(&end)
-        ),
-        _ => return Ok(end),
+        (Some(last), _) => match recorded_error(last) {
+            Some(recorded) if is_same_end(recorded, &end) => return Ok(end),
+            Some(recorded) => format!("the run failed with {:?}, {}", recorded.message, now(&end)),
+            None => return Ok(end),
+        },
+        (None, _) => return Ok(end),
     };
     Err(ReplayError::Diverged(Box::new(Divergence {
         record: None,
@@ -268,6 +257,36 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
         called_site: None,
         detail: Some(detail),
     })))
+}
+
+/// Whether the engine or an operator ended the run, whatever its code did.
+fn is_ended_from_outside(journal: &[Entry], last: &Body) -> bool {
+    let Some(error) = recorded_error(last) else {
+        return false;
+    };
+    journal.iter().any(|entry| match &entry.record.body {
+        Body::DeadlinePassed(_) => error.is(ErrorCode::DeadlineExceeded),
+        Body::ForcedFailure(forced) => forced.location.is_none() && forced.error == *error,
+        Body::CancelRequested(_) => error.is(ErrorCode::Cancelled),
+        _ => false,
+    })
+}
+
+/// Why the run failed, if it did, whether or not it could be rolled back.
+fn recorded_error(last: &Body) -> Option<&Failure> {
+    match last {
+        Body::Failed(recorded) => Some(&recorded.error),
+        Body::RollbackFailed(recorded) => Some(&recorded.error),
+        _ => None,
+    }
+}
+
+fn is_same_end(recorded: &Failure, end: &ReplayEnd) -> bool {
+    match end {
+        ReplayEnd::Failed(failure) => is_same(recorded, failure),
+        ReplayEnd::Unfinished => recorded.is(ErrorCode::NotDurable),
+        ReplayEnd::Completed(_) => false,
+    }
 }
 
 fn is_same(recorded: &Failure, now: &Failure) -> bool {

@@ -377,6 +377,22 @@ fn a_second_pass_takes_the_results_of_children_and_starts_given_up_ones_anew() {
 }
 
 #[test]
+fn a_child_has_the_deadline_of_its_workflow() {
+    for_each_store(async |store: &TestStore| {
+        let sleeps = |ctx: Ctx, _: ()| async move { ctx.sleep("long", hours(1)).await };
+        let parent = |ctx: Ctx, _: ()| async move {
+            let error = ctx.child_by_name("c", Payload::null()).await.unwrap_err();
+            Ok(error.child_failure().unwrap().error.code.clone())
+        };
+        let options = Options::new().deadline(secs(3));
+        let builder = store.engine().function_with("c", options, sleeps);
+        let test = builder.function("w", parent).start().await;
+        let run = start(&test).await;
+        assert_eq!(output::<String>(&run).await, "deadline_exceeded");
+    });
+}
+
+#[test]
 fn a_thousand_children_of_one_run() {
     for_each_store(async |store: &TestStore| {
         let parent = |ctx: Ctx, n: u32| async move {

@@ -21,15 +21,19 @@ use tokio::sync::Notify;
 /// More commits than any story needs.
 const COMMITS_MAX: u64 = 500;
 
+/// Longer than any story takes.
+const PATIENCE: Duration = Duration::from_secs(1_200);
+
 /// A store whose process dies after so many commits.
-struct Mortal {
+pub(crate) struct Mortal {
     inner: Arc<dyn Store>,
     left: AtomicU64,
-    died: Notify,
+    /// Told when it does.
+    pub(crate) died: Notify,
 }
 
 impl Mortal {
-    fn new(inner: Arc<dyn Store>, commits: u64) -> Arc<Self> {
+    pub(crate) fn new(inner: Arc<dyn Store>, commits: u64) -> Arc<Self> {
         Arc::new(Self {
             inner,
             left: AtomicU64::new(commits),
@@ -192,7 +196,9 @@ where
     let process = Arc::new(process.successor());
     let store = place.open(&process);
     let engine = open(story, store.clone(), process.clone()).await;
-    (story.tell)(engine.clone()).await;
+    let told = (story.tell)(engine.clone());
+    let told = tokio::time::timeout(PATIENCE, told).await;
+    assert!(told.is_ok(), "the story does not go on");
     tokio::time::sleep(millis(100)).await;
     let left = store.outbox(None, usize::MAX).await.unwrap();
     assert!(left.is_empty(), "not delivered: {left:?}");

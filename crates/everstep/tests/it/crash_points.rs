@@ -27,6 +27,9 @@ const LOOKS_MAX: u32 = 5_000;
 /// How long it is left alone in between.
 const LOOK_EVERY: Duration = millis(5);
 
+/// How many cases are run at once.
+const THREADS: usize = 8;
+
 /// What is done outside the run, as the outside sees it; the journal is not asked.
 pub(crate) type Effects = Seen<String>;
 
@@ -84,7 +87,7 @@ where
     }
 
     /// Runs the case undisturbed and with every death, on each store.
-    pub(crate) fn check(self, check: impl Fn(&Ended)) {
+    pub(crate) fn check(self, check: impl Fn(&Ended) + Sync) {
         println!("in memory");
         self.check_on(
             |clock| {
@@ -113,18 +116,28 @@ where
 
     fn check_on<S: Store, O: Fn() -> S>(
         &self,
-        place: impl Fn(Arc<dyn Clock>) -> O,
-        check: &impl Fn(&Ended),
+        place: impl Fn(Arc<dyn Clock>) -> O + Sync,
+        check: &(impl Fn(&Ended) + Sync),
     ) {
         let (undisturbed, commits) = virtual_time(self.run(&place, Death::Never));
         check(&undisturbed);
-        for commit in 0..commits {
-            for death in [Death::After(commit), Death::At(commit)] {
-                let (ended, _) = virtual_time(self.run(&place, death));
-                assert_eq!(ended.status, undisturbed.status, "{death:?}");
-                check(&ended);
+        let deaths: Vec<Death> = (0..commits)
+            .flat_map(|commit| [Death::After(commit), Death::At(commit)])
+            .collect();
+        // Most of the time a store on disk is waited for, so several cases go on at once.
+        let at_once = deaths.len().div_ceil(THREADS);
+        std::thread::scope(|scope| {
+            for deaths in deaths.chunks(at_once) {
+                let (place, expected) = (&place, undisturbed.status);
+                scope.spawn(move || {
+                    for death in deaths {
+                        let (ended, _) = virtual_time(self.run(place, *death));
+                        assert_eq!(ended.status, expected, "{death:?}");
+                        check(&ended);
+                    }
+                });
             }
-        }
+        });
     }
 
     async fn run<S: Store, O: Fn() -> S>(

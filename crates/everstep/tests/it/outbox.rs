@@ -11,7 +11,9 @@ use everstep::{
 };
 use everstep_store::{LocalBus, MemoryStore, Store};
 
-use crate::crash_after_commit::{Story, die_after_every_commit};
+use futures_util::future::{Either, select};
+
+use crate::crash_after_commit::{Mortal, Story, die_after_every_commit};
 use crate::support::{Ping, json, ok};
 
 /// The runs whose code ran, whichever process ran it.
@@ -237,6 +239,15 @@ fn messages_between_runs_survive_a_crash_after_every_commit() {
     });
 }
 
+/// Takes so many events.
+async fn sink(ctx: Ctx, n: u32) -> Result<Vec<u32>> {
+    let mut got = Vec::new();
+    for _ in 0..n {
+        got.push(ctx.event::<Ping>().await?.0);
+    }
+    Ok(got)
+}
+
 /// A node of a cluster over one store.
 async fn node(store: &MemoryStore, bus: &LocalBus, n: u64, knows_child: bool) -> Engine {
     let settings = Settings {
@@ -279,6 +290,104 @@ fn a_child_is_started_by_a_node_that_knows_its_workflow() {
 }
 
 #[test]
+fn an_event_does_not_overtake_the_birth_of_its_run_on_another_node() {
+    virtual_time(async {
+        let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
+        let bus = LocalBus::new();
+        let open = |n: u64| {
+            let runtime = Arc::new(VirtualRuntime::new(n));
+            let builder = Engine::on_store(Arc::new(store.clone())).runtime(runtime);
+            builder.bus(Arc::new(bus.clone()))
+        };
+        let parents = open(1)
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let child = ctx.child_by_name("sink", json(&3)).detach().await?;
+                for n in 1..=3 {
+                    ctx.send_by_name(&child, "ping", json(&n))?;
+                    ctx.sleep("a while", minutes(1)).await?;
+                }
+                Ok(child.to_string())
+            })
+            .start()
+            .await
+            .unwrap();
+        let child = result(&parents, "w", "r", Payload::null()).await;
+        let child: String = child.decode().unwrap();
+        assert!(
+            parents.run(&child).await.is_err(),
+            "nobody knows its workflow"
+        );
+        let children = open(2).function("sink", sink).start().await.unwrap();
+        tokio::time::sleep(minutes(2)).await;
+        let got = result(&children, "sink", &child, json(&3)).await;
+        assert_eq!(got.as_str(), "[1,2,3]");
+        let left = store.outbox(None, 10).await.unwrap();
+        assert!(left.is_empty(), "{left:?}");
+        parents.shutdown().await;
+        children.shutdown().await;
+    });
+}
+
+#[test]
+fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
+    let dies_after = |commits: u64| {
+        virtual_time(async move {
+            let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
+            let mortal = Mortal::new(Arc::new(store.clone()), commits);
+            let process = Arc::new(VirtualRuntime::new(1));
+            let first = sender(mortal.clone(), process.clone()).await;
+            let second = sender(Arc::new(store), Arc::new(VirtualRuntime::new(2))).await;
+            let sink = second.start_by_name("sink", json(&9)).id("sink");
+            let sink = sink.await.unwrap();
+            let start = first.start_by_name("w", Payload::null()).id("r");
+            let run = async {
+                start.await.unwrap().wait_json().await.unwrap();
+                sink.wait_json().await.unwrap();
+            };
+            let died = mortal.died.notified();
+            let has_died = match select(Box::pin(run), Box::pin(died)).await {
+                Either::Left(_) => false,
+                Either::Right(_) => true,
+            };
+            process.crash().await;
+            // Somebody who addresses the run takes it over; no sweep has looked at the outbox by then.
+            tokio::time::sleep(secs(2)).await;
+            if let Ok(run) = second.run("r").await {
+                let _ = run.send_by_name("ping", json(&0), None).await;
+            }
+            result(&second, "w", "r", Payload::null()).await;
+            let got: Vec<u32> = sink.wait_json().await.unwrap().decode().unwrap();
+            assert_eq!(got, [1, 2, 3, 4, 5, 6, 7, 8, 9], "after commit {commits}");
+            second.shutdown().await;
+            has_died
+        })
+    };
+    let stories = (1..200).take_while(|commits| dies_after(*commits)).count();
+    assert!(stories > 5, "it died only {stories} times");
+}
+
+/// A node whose workflow `w` sends events, step by step.
+async fn sender(store: Arc<dyn Store>, process: Arc<VirtualRuntime>) -> Engine {
+    let settings = Settings {
+        lease_ttl: secs(1),
+        sweep_interval: minutes(60),
+        ..Settings::default()
+    };
+    let sends = |ctx: Ctx, _: ()| async move {
+        for n in [1, 4, 7] {
+            for n in n..n + 3 {
+                ctx.send_by_name("sink", "ping", json(&n))?;
+            }
+            ctx.step("between", || ok(n)).await?;
+        }
+        Ok(())
+    };
+    let builder = Engine::on_store(store).runtime(process).settings(settings);
+    let builder = builder.function("sink", sink).function("w", sends);
+    builder.start().await.unwrap()
+}
+
+#[test]
 fn several_nodes_may_deliver_the_same_effects() {
     virtual_time(async {
         let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
@@ -293,13 +402,7 @@ fn several_nodes_may_deliver_the_same_effects() {
                 .bus(Arc::new(bus.clone()))
                 .runtime(Arc::new(VirtualRuntime::new(n)))
                 .settings(settings)
-                .function("sink", |ctx: Ctx, n: u32| async move {
-                    let mut got = Vec::new();
-                    for _ in 0..n {
-                        got.push(ctx.event::<Ping>().await?.0);
-                    }
-                    Ok(got)
-                })
+                .function("sink", sink)
                 .function("w", |ctx: Ctx, _: ()| async move {
                     let sink = ctx.child_by_name("sink", json(&50)).id("sink");
                     let sends = async {

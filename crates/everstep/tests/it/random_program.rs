@@ -12,6 +12,8 @@ use everstep::{AnyEvent, Ctx, Error, Event, OneOf2, Result, Retry, Rpc, Timestam
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::random_family::{FamilyOp, family, run_family};
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Op {
     /// A step of that name that takes a while and fails so many times first.
@@ -50,6 +52,18 @@ pub(crate) enum Op {
         name: u8,
         ms: i16,
     },
+    /// A step that can be undone, after so many failed attempts to do so.
+    Undoable {
+        name: u8,
+        takes_ms: u16,
+        undo_failures: u8,
+        internal: bool,
+    },
+    /// Undoes what is done and goes on.
+    RollBack,
+    NoReturn,
+    /// Fails the whole function for good.
+    Fail,
     /// Fails the whole function in its first pass.
     FailPass,
     Note,
@@ -103,6 +117,8 @@ pub(crate) enum Op {
     },
     /// A part whose failure is data.
     TryScope(Vec<Op>),
+    /// Something about other runs.
+    Family(FamilyOp),
 }
 
 /// What happens from outside, and when.
@@ -126,6 +142,13 @@ fn simple() -> impl Strategy<Value = Op> {
         1 => (0u8..3, 0u16..20).prop_map(|(name, takes_ms)| Op::Fenced { name, takes_ms }),
         1 => (0u8..3).prop_map(|name| Op::BestEffort { name }),
         1 => (0u8..3, -20i16..40).prop_map(|(name, ms)| Op::SleepUntil { name, ms }),
+        3 => (0u8..3, 0u16..30, prop_oneof![3 => Just(0u8), 1 => 1u8..3], any::<bool>())
+            .prop_map(|(name, takes_ms, undo_failures, internal)| {
+                Op::Undoable { name, takes_ms, undo_failures, internal }
+            }),
+        1 => Just(Op::RollBack),
+        1 => Just(Op::NoReturn),
+        1 => Just(Op::Fail),
         1 => Just(Op::FailPass),
         1 => Just(Op::Note),
         1 => Just(Op::Row),
@@ -138,6 +161,7 @@ fn simple() -> impl Strategy<Value = Op> {
         1 => (1u16..80).prop_map(|timeout_ms| Op::AnyEvent { timeout_ms }),
         1 => (1u8..4, 1u16..80).prop_map(|(max, timeout_ms)| Op::Batch { max, timeout_ms }),
         1 => Just(Op::TryEvent),
+        3 => family().prop_map(Op::Family),
     ]
 }
 
@@ -221,6 +245,8 @@ struct Seen {
     traces: Vec<(u32, Vec<String>)>,
     completed: HashMap<String, u32>,
     attempts: HashMap<String, u32>,
+    /// What was undone, as often as that was done, in the order it was done.
+    undone: Vec<String>,
 }
 
 impl Witness {
@@ -240,6 +266,24 @@ impl Witness {
     /// How often the work at a place ran to its end.
     pub(crate) fn completions(&self) -> HashMap<String, u32> {
         self.0.lock().unwrap().completed.clone()
+    }
+}
+
+impl Witness {
+    pub(crate) fn undone(&self) -> Vec<String> {
+        self.0.lock().unwrap().undone.clone()
+    }
+
+    /// Undoes the work of a place, after so many failures.
+    fn undo(&self, output: &str, failures: u8) -> Result<()> {
+        let mut seen = self.0.lock().unwrap();
+        let attempts = seen.attempts.entry(format!("undo {output}")).or_default();
+        *attempts += 1;
+        if *attempts <= u32::from(failures) {
+            return Err(Error::new("it cannot be undone yet"));
+        }
+        seen.undone.push(output.to_owned());
+        Ok(())
     }
 }
 
@@ -343,6 +387,32 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             ctx.sleep_until(&format!("n{name}"), until).await?;
             "slept".to_owned()
         }
+        Op::Undoable {
+            name,
+            takes_ms,
+            undo_failures,
+            internal,
+        } => {
+            let (witness, failures) = (trace.witness.clone(), *undo_failures);
+            let step = ctx
+                .step(&format!("s{name}"), || work(trace, place, *takes_ms, 0))
+                .undo(move |output: String| async move { witness.undo(&output, failures) })
+                .undo_retry(Retry::constant(3, millis(6)));
+            if *internal {
+                step.undo_internal().await?
+            } else {
+                step.await?
+            }
+        }
+        Op::RollBack => {
+            ctx.rollback().await?;
+            "rolled back".to_owned()
+        }
+        Op::NoReturn => {
+            ctx.no_return();
+            "no return".to_owned()
+        }
+        Op::Fail => return Err(Error::fatal(format!("{place} fails the run"))),
         Op::FailPass => {
             let pass = ctx.metadata().attempt;
             if pass == 1 {
@@ -363,6 +433,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             "emitted".to_owned()
         }
         Op::Look => format!("{} {} {}", ctx.now(), ctx.random(), ctx.uuid()),
+        Op::Family(op) => run_family(ctx, op, event_name).await?,
         Op::Version { change } => format!("v{}", ctx.version(&format!("c{change}"), 3)?),
         Op::Join(branches) => {
             let sequences = branches

@@ -6,7 +6,7 @@ use everstep::{AnyEvent, Body, Ctx, Error, Options, Result, Retry, RunStatus, mi
 use crate::crash_points::{CrashPoints, Death, Effects, Ended};
 
 /// A step whose work and undo both leave a trace outside; the undo fails so many times first.
-async fn traced(
+pub(crate) async fn traced(
     ctx: &Ctx<AnyEvent>,
     effects: &Effects,
     name: &'static str,
@@ -31,14 +31,14 @@ async fn traced(
     .await
 }
 
-async fn three_steps(ctx: &Ctx<AnyEvent>, effects: &Effects) -> Result<u32> {
+pub(crate) async fn three_steps(ctx: &Ctx<AnyEvent>, effects: &Effects) -> Result<u32> {
     traced(ctx, effects, "a", 0).await?;
     traced(ctx, effects, "b", 1).await?;
     traced(ctx, effects, "c", 0).await
 }
 
 /// Every effect happened, in this order; one that was not recorded when the process died may have happened twice in a row.
-fn assert_effects(ended: &Ended, expected: &[&str]) {
+pub(crate) fn assert_effects(ended: &Ended, expected: &[&str]) {
     let mut effects = ended.effects.clone();
     let before = effects.len();
     effects.dedup();
@@ -48,14 +48,14 @@ fn assert_effects(ended: &Ended, expected: &[&str]) {
     assert!(ended.death != Death::Never || repeated == 0);
 }
 
-fn undone(ended: &Ended) -> Vec<String> {
+pub(crate) fn undone(ended: &Ended) -> Vec<String> {
     let lines = ended.journal.lines().into_iter();
     lines
         .filter_map(|line| line.strip_prefix("undo_completed ").map(str::to_owned))
         .collect()
 }
 
-fn is_rolled_back(ended: &Ended) -> bool {
+pub(crate) fn is_rolled_back(ended: &Ended) -> bool {
     match &ended.journal.entries().last().unwrap().record.body {
         Body::Failed(end) => end.rolled_back,
         Body::Cancelled(end) => end.rolled_back,
@@ -63,9 +63,9 @@ fn is_rolled_back(ended: &Ended) -> bool {
     }
 }
 
-const ALL: [&str; 6] = ["do a", "do b", "do c", "undo c", "undo b", "undo a"];
+pub(crate) const ALL: [&str; 6] = ["do a", "do b", "do c", "undo c", "undo b", "undo a"];
 
-// B126, B134, B177
+// B126, B134
 #[test]
 fn a_rollback_survives_the_death_of_its_process_after_every_commit() {
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {

@@ -107,6 +107,7 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
             record.dropped = Vec::new();
             record.gaps = Vec::new();
             record.inbox_dropped = 0;
+            record.gaps = Vec::new();
         }
         // The original's children may be awaited, never cancelled.
         Body::ChildStarted(record) => record.on_close = ParentClose::Abandon,

@@ -5,6 +5,7 @@
 //! run. The result replays against the same code up to its end, because it is a journal that the code could have left:
 //! nothing that the code said is missing in the middle, and every result stands where it stood.
 
+mod compacted;
 mod copy;
 mod place;
 mod recover;
@@ -73,6 +74,11 @@ pub enum CannotFork {
     /// Loops are repeated as a whole.
     #[error("`{0}` is inside a loop, which is repeated as a whole, so its result cannot be edited")]
     InsideLoop(Location),
+    /// Records from before the place are missing.
+    #[error(
+        "not all that came before `{0}` is in its journal any more, because loops keep only their last iterations"
+    )]
+    Compacted(Location),
     /// The run did not end in a way that this applies to.
     #[error("it is {0}")]
     WrongStatus(RunStatus),
@@ -129,7 +135,8 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
         }
         ForkExtent::RollbackRetried => recover::rollback_retried(journal, &overview)?,
     };
-    place::say_what_is_gone(journal, &mut kept);
+    compacted::say_what_is_gone(journal, &mut kept);
+    compacted::keep_the_time(journal, &mut kept);
     let keeps_keys = match plan.extent {
         // What was undone is to be done again, not to be taken for done.
         ForkExtent::Recovered => !repeats_undone,

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use everstep_model::record::{StepFailed, TimerPurpose};
 use everstep_model::{Body, Entry, Location, RunStatus};
 
-use super::select::{ending, up_to};
+use super::select::{end_of_life, up_to};
 use super::{CannotFork, Kept, place};
 use crate::overview::Overview;
 use crate::replay::Replay;
@@ -31,14 +31,14 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     }
     let rollback = rollback_begins(journal);
     if let Some(undone) = first_undone(journal, rollback) {
-        let cut = undone.min(ending(journal));
+        let cut = undone.min(end_of_life(journal));
         let kept = up_to(journal, overview, cut)?;
         return Ok(Recovered {
             kept,
             repeats_undone: true,
         });
     }
-    let end = ending(journal).min(rollback);
+    let end = end_of_life(journal).min(rollback);
     let causes = causes(journal, end);
     let cut = reaction(journal, &causes, end).unwrap_or(end);
     let mut kept = up_to(journal, overview, cut)?;
@@ -163,7 +163,7 @@ impl Cause {
             Body::ChildFinished(record) => record.location == self.location,
             Body::BranchFailed(record) => {
                 let branch = place::branch_scope(&record.location, &record.branch);
-                place::is_in_scope(&self.location.scope, &branch)
+                self.location.scope.is_within(&branch)
             }
             _ => false,
         }
@@ -231,13 +231,17 @@ fn is_beside(journal: &[Entry], cause: &Cause, body: &Body) -> bool {
         _ => None,
     });
     let mut around = started.filter_map(|record| {
-        let branches = place::scope_of(&record.location);
-        place::is_in_scope(&cause.location.scope, &branches).then_some(branches)
+        let branches = record.location.inner_scope();
+        cause
+            .location
+            .scope
+            .is_within(&branches)
+            .then_some(branches)
     });
     around.any(|branches| {
         let depth = branches.segments().len();
         let of = |scope: &everstep_model::Scope| scope.segments().get(depth).cloned();
-        place::is_in_scope(&scope, &branches)
+        scope.is_within(&branches)
             && of(&scope).is_some()
             && of(&scope) != of(&cause.location.scope)
     })

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use everstep_model::record::StepEdited;
 use everstep_model::{Body, Entry, Location, Payload, Record, StepStatus};
 
-use super::{CannotFork, ForkPlan, Kept, place};
+use super::{CannotFork, ForkPlan, Kept, compacted, place};
 use crate::overview::Overview;
+use crate::replay::Replay;
 
 /// Everything before an operation, which may get an edited result.
 pub(super) fn before(
@@ -21,16 +22,22 @@ pub(super) fn before(
     let is_known = |owner: &Location| first_of(journal, owner);
     let exact = is_known(at).ok_or_else(unknown)?;
     let first = match &repeated {
-        Some(whole) => is_known(whole).ok_or_else(unknown)?,
+        Some(whole) => match compacted::oldest_beginning(journal, whole) {
+            Some(oldest) => oldest,
+            None => is_known(whole).ok_or_else(unknown)?,
+        },
         None => exact,
     };
-    let cut = first.min(ending(journal));
+    let cut = first.min(end_of_life(journal));
     let mut kept = up_to(journal, overview, cut)?;
     let Some(result) = edited else {
         return Ok(kept);
     };
     if repeated.is_some() {
         return Err(CannotFork::InsideLoop(at.clone()));
+    }
+    if compacted::last_whole(journal, cut) != cut {
+        return Err(CannotFork::Compacted(at.clone()));
     }
     let started = journal.get(exact).map(|entry| (entry, &entry.record.body));
     let Some((entry, Body::StepStarted(_))) = started else {
@@ -56,18 +63,20 @@ pub(super) fn before(
 
 /// Everything up to where the run is, or was before something ended it.
 pub(super) fn whole(journal: &[Entry], overview: &Overview) -> Result<Vec<Kept>, CannotFork> {
-    up_to(journal, overview, ending(journal))
+    up_to(journal, overview, end_of_life(journal))
 }
 
-/// The records before a cut, and the later results of steps that had none then.
+/// The records before a cut but for what was about to end the run, and the later results of steps that had none then.
 pub(super) fn up_to(
     journal: &[Entry],
     overview: &Overview,
     cut: usize,
 ) -> Result<Vec<Kept>, CannotFork> {
+    let cut = compacted::last_whole(journal, cut.min(journal.len()));
     let (before, after) = journal.split_at_checked(cut).unwrap_or((journal, &[]));
     let mut open = open_steps(before);
-    let mut kept: Vec<Kept> = before.iter().map(Kept::of).collect();
+    let lives = before.iter().filter(|entry| !ends(&entry.record.body));
+    let mut kept: Vec<Kept> = lives.map(Kept::of).collect();
     for entry in after {
         if let Some(location) = success(&entry.record.body)
             && open.remove(location)
@@ -85,14 +94,43 @@ pub(super) fn up_to(
     }
 }
 
-/// Where something began to end the run; the length of the journal if nothing did.
-pub(super) fn ending(journal: &[Entry]) -> usize {
-    let ends = |entry: &Entry| match &entry.record.body {
+/// Whether a record ends the run, or is about to.
+fn ends(body: &Body) -> bool {
+    match body {
         Body::CancelRequested(_) | Body::DeadlinePassed(_) => true,
         Body::ForcedFailure(forced) => forced.location.is_none(),
         body => body.terminal().is_some(),
+    }
+}
+
+/// How far the journal tells of the run's life: up to what ended it, and past that as far as the code did not know of it
+/// yet. What the code had said is written later than what came in meanwhile.
+pub(super) fn end_of_life(journal: &[Entry]) -> usize {
+    let mut entries = journal.iter();
+    let Some(ending) = entries.position(|entry| ends(&entry.record.body)) else {
+        return journal.len();
     };
-    journal.iter().position(ends).unwrap_or(journal.len())
+    let (before, after) = journal.split_at_checked(ending).unwrap_or((journal, &[]));
+    // A cancelled run is polled once more, so only what is refused then was certainly said before. Where it remembers
+    // earlier passes, not even that.
+    let is_repeated = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
+    let said_before: fn(&Body) -> bool = match after.first().map(|entry| &entry.record.body) {
+        Some(Body::CancelRequested(_)) if before.iter().any(is_repeated) => return ending,
+        Some(Body::CancelRequested(_)) => is_refused_when_cancelled,
+        _ => Replay::is_scripted,
+    };
+    let last = after
+        .iter()
+        .rposition(|entry| said_before(&entry.record.body));
+    last.map_or(ending, |last| ending + last + 1)
+}
+
+fn is_refused_when_cancelled(body: &Body) -> bool {
+    match body {
+        Body::StepStarted(started) => started.options.is_some(),
+        Body::Sleeping(_) | Body::Waiting(_) | Body::RpcRequested(_) => true,
+        _ => false,
+    }
 }
 
 /// The index of the first record of an operation.

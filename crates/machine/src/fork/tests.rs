@@ -379,6 +379,31 @@ fn a_cancelled_run_is_recovered_as_if_nobody_had_asked() {
     assert_eq!(copied(&journal, ForkExtent::End), kept);
 }
 
+// What the code said is written a moment later than what came in meanwhile.
+#[test]
+fn what_was_said_before_the_code_knew_of_its_end_is_kept() {
+    let cancelled = Cancelled {
+        reason: None,
+        rolled_back: false,
+        abandoned: Vec::new(),
+    };
+    let journal = Journal::created()
+        .with(cancel("now"))
+        .with(note("n:0"))
+        .with(started("a:0", 1))
+        .with(note("n:1"))
+        .with(completed_step("a:0", 1, "1"))
+        .with(cancelled);
+    let kept = [
+        "created",
+        "note n:0",
+        "step_started a:0",
+        "step_completed a:0",
+    ];
+    assert_eq!(copied(&journal, ForkExtent::Recovered), kept);
+    assert_eq!(copied(&journal, before("a:0")), ["created", "note n:0"]);
+}
+
 /// `a` and `b` done, `c` failed, `b` undone; `a` could not be undone.
 fn rolled_back_half() -> Journal {
     let undo_failed = |attempt, retry_at| UndoFailed {

@@ -22,11 +22,12 @@ impl Overview {
             Some(PauseView::Requested(_)) => return RunStatus::Pausing,
             None => {}
         }
-        if matches!(self.ending, Some(EndingView::Cancel(_))) {
-            return RunStatus::Cancelling;
-        }
+        // A cancelled run may roll back, and a request during a rollback changes nothing.
         if self.rollback.is_some() {
             return RunStatus::RollingBack;
+        }
+        if matches!(self.ending, Some(EndingView::Cancel(_))) {
+            return RunStatus::Cancelling;
         }
         if !self.executed {
             return RunStatus::Queued;

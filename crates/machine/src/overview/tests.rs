@@ -745,3 +745,25 @@ fn the_first_input_is_kept() {
         (2, Some(json("{\"amount\":5}")))
     );
 }
+
+#[test]
+fn a_run_that_rolls_back_does_so_whether_it_was_cancelled_before_or_meanwhile() {
+    let cancel = CancelRequested {
+        by: None,
+        reason: None,
+        rollback: true,
+    };
+    let undoing = UndoStarted {
+        location: at("a:0"),
+        attempt: 1,
+    };
+    let done = Journal::created().with(completed_step("a:0", 1, "1"));
+    let cancelled = done.clone().with(cancel.clone());
+    assert_eq!(cancelled.overview().status(), RunStatus::Cancelling);
+    for rolling_back in [
+        cancelled.with(undoing.clone()),
+        done.with(undoing).with(cancel),
+    ] {
+        assert_eq!(rolling_back.overview().status(), RunStatus::RollingBack);
+    }
+}

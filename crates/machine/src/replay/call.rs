@@ -41,6 +41,7 @@ impl Replay {
         let mut highest = 0;
         match self.memo.take(&location) {
             Some(Remembered::Resolved("step_started", resolution)) => {
+                self.rollback.log.reach(&location);
                 let step = new_step(options, 0, false);
                 return Some(self.open_resolved(location, Kind::Step(step), resolution));
             }

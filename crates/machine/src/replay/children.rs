@@ -50,9 +50,20 @@ pub(super) struct KnownChild {
     run: RunId,
     deadline: Option<Timestamp>,
     /// Whether that pass stopped waiting for it.
-    pub(super) left: bool,
-    /// How it ended after that.
-    pub(super) outcome: Option<ChildOutcome>,
+    left: bool,
+    /// Whether it did so because its time was over.
+    timed_out: bool,
+    outcome: Option<ChildOutcome>,
+}
+
+/// What a later pass makes of a child.
+enum Again {
+    /// What it came to stands.
+    Ended(Option<ChildOutcome>),
+    /// It is waited for again.
+    Wait,
+    /// Another one is started in its place.
+    Anew,
 }
 
 impl KnownChild {
@@ -61,21 +72,38 @@ impl KnownChild {
             run: record.run.clone(),
             deadline: record.deadline,
             left: false,
+            timed_out: false,
             outcome: None,
         }
     }
 
-    /// What its operation resolves to in a later pass.
-    pub(super) fn resolution(
-        &self,
-        location: &Location,
-        outcome: Option<ChildOutcome>,
-    ) -> Resolution {
-        ended(location, &self.run, outcome)
+    pub(super) fn finished(&mut self, record: &ChildFinished) {
+        if record.run.as_ref().is_none_or(|run| *run == self.run) {
+            self.outcome.get_or_insert_with(|| record.outcome.clone());
+        }
     }
 
-    pub(super) fn is_finished_by(&self, record: &ChildFinished) -> bool {
-        record.run.as_ref().is_none_or(|run| *run == self.run)
+    pub(super) fn leave(&mut self) {
+        self.left = true;
+    }
+
+    pub(super) fn time_out(&mut self) {
+        self.timed_out |= !self.left && self.outcome.is_none();
+    }
+
+    /// The pass that gave a child up left it to its fate: it is started anew, unless the code insists on its id.
+    fn again(&mut self, call: &ChildCall) -> Again {
+        if self.timed_out && call.timeout.is_some() {
+            return Again::Ended(None);
+        }
+        let is_given_up = self.left || self.timed_out;
+        if is_given_up && call.id.as_ref() != Some(&self.run) {
+            return Again::Anew;
+        }
+        match self.outcome.take() {
+            Some(outcome) => Again::Ended(Some(outcome)),
+            None => Again::Wait,
+        }
     }
 }
 
@@ -93,22 +121,19 @@ impl Replay {
         let timeout = call.timeout;
         let mut deadline = timeout.map(|timeout| self.wall.max(self.now).after(timeout));
         match self.memo.take(&location) {
-            Some(Remembered::Resolved("child_started", resolution)) => {
-                let kind = child(run, call.on_close, None);
-                return Some(self.open_resolved(location, kind, resolution));
-            }
-            // The pass that gave it up left it to its fate: it is started anew, unless the code insists on the id.
-            Some(Remembered::Child(known))
-                if !known.left || call.id.as_ref() == Some(&known.run) =>
-            {
-                if let Some(outcome) = known.outcome {
-                    let resolution = ended(&location, &known.run, Some(outcome));
+            Some(Remembered::Child(mut known)) => match known.again(&call) {
+                Again::Ended(outcome) => {
+                    let resolution = ended(&location, &known.run, outcome);
                     let kind = child(known.run, call.on_close, None);
                     return Some(self.open_resolved(location, kind, resolution));
                 }
-                (run, deadline) = (known.run, known.deadline);
-            }
-            Some(Remembered::Child(_)) | None => {}
+                Again::Wait => {
+                    deadline = timeout.and(known.deadline.or(deadline));
+                    run = known.run;
+                }
+                Again::Anew => {}
+            },
+            None => {}
             Some(other) => return self.halt_on_memory(&location, "child_started", &other, site),
         }
         if self.cancel.is_some() {

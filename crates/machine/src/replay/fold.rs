@@ -43,6 +43,7 @@ impl Replay {
             self.learn(&entry);
         }
         self.loops.kept.begin_pass();
+        self.rollback.log.begin_pass();
         self.phase = Phase::Backoff;
         current.into()
     }

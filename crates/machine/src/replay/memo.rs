@@ -153,6 +153,9 @@ impl Memo {
 
     fn fired(&mut self, location: Option<&Location>) {
         let Some(location) = location else { return };
+        if let Some(Remembered::Child(known)) = self.0.get_mut(location) {
+            return known.time_out();
+        }
         let resolved = match self.0.get(location) {
             Some(Remembered::Sleeping(_)) => Remembered::Resolved("sleeping", Resolution::Slept),
             Some(Remembered::Waiting(_)) => {
@@ -161,32 +164,20 @@ impl Memo {
             Some(Remembered::Asked(_)) => {
                 Remembered::Resolved("rpc_requested", Resolution::Answer(None))
             }
-            Some(Remembered::Child(known)) if !known.left => {
-                Remembered::Resolved("child_started", known.resolution(location, None))
-            }
             _ => return,
         };
         self.put(location, resolved);
     }
 
     fn child_finished(&mut self, record: &ChildFinished) {
-        let Some(Remembered::Child(known)) = self.0.get_mut(&record.location) else {
-            return;
-        };
-        if !known.is_finished_by(record) {
-            return;
-        }
-        if known.left {
-            known.outcome = Some(record.outcome.clone());
-        } else {
-            let end = known.resolution(&record.location, Some(record.outcome.clone()));
-            self.put(&record.location, Remembered::Resolved("child_started", end));
+        if let Some(Remembered::Child(known)) = self.0.get_mut(&record.location) {
+            known.finished(record);
         }
     }
 
     fn child_left(&mut self, location: &Location) {
         if let Some(Remembered::Child(known)) = self.0.get_mut(location) {
-            known.left = true;
+            known.leave();
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Claims about shapes and charts. The properties hold for any sequence of records, sensible or not.
 
 use everstep_model::record::*;
-use everstep_model::{Body, Payload, RecordNumber, RecordRange, RunStatus};
+use everstep_model::{Body, RecordNumber, RecordRange, RunStatus};
 use proptest::prelude::*;
 
 use super::mermaid::grammar;

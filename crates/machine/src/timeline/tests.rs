@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use everstep_model::record::*;
-use everstep_model::{
-    Body, Entry, Payload, RecordNumber, RecordRange, RpcId, StepOptions, Timestamp,
-};
+use everstep_model::{Body, Entry, RecordNumber, RecordRange, RpcId, StepOptions, Timestamp};
 use proptest::prelude::*;
 
 use super::*;

@@ -1,7 +1,8 @@
 //! The rules of children, with the test in the place of the workflow code.
 
 use everstep_model::record::{
-    CancelRequested, Created, ExecutionRetried, TimerFired, TimerPurpose,
+    CancelRequested, Created, ExecutionRetried, PauseRequested, Paused, ResumeRequested,
+    TimerFired, TimerPurpose,
 };
 use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Seed};
 
@@ -314,6 +315,23 @@ fn a_cancelled_run_leaves_its_children_and_starts_none() {
         Turn::Resolved(_, Resolution::Refused(_))
     ));
     assert!(cold.left().is_empty());
+}
+
+#[test]
+fn a_paused_run_hears_of_its_child_when_it_goes_on() {
+    let mut run = Run::new();
+    let op = run.call(ship());
+    run.commit(vec![]);
+    let child = run.started_as();
+    let asked = PauseRequested {
+        by: None,
+        reason: None,
+    };
+    run.commit(vec![asked.into(), Paused { reason: None }.into()]);
+    run.commit(vec![finished(&child, "1")]);
+    assert_eq!(run.turn(), Turn::Paused);
+    run.commit(vec![ResumeRequested { by: None }.into()]);
+    assert_eq!(run.returned(), done(op, "1"));
 }
 
 #[test]

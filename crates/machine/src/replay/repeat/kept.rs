@@ -48,8 +48,8 @@ pub(in super::super) struct Kept {
 impl Kept {
     /// Learns from a journal, before it is folded, what is missing in it.
     pub(super) fn foresee(&mut self, record: &LoopAdvanced) {
-        // A fork's journal has no gaps, but iterations are gone from it as they were from the original's.
-        if record.gone.is_empty() {
+        // A copied journal has no gaps; iterations are gone from it all the same.
+        if record.dropped.is_empty() && record.gone.is_empty() {
             return;
         }
         self.gaps.add(&record.gaps);

@@ -3,9 +3,7 @@
 use std::panic::Location as Caller;
 use std::time::Duration;
 
-use everstep_model::record::{
-    Created, Event, LoopAdvanced, TimerFired, TimerPurpose, UndoCompleted,
-};
+use everstep_model::record::{Created, Event, LoopAdvanced, TimerFired, TimerPurpose};
 use everstep_model::{
     Body, Entry, Generation, Location, Name, Origin, Payload, Record, RecordNumber, RunId, Scope,
     Seed, StepOptions, Timestamp, UndoMode,

@@ -40,8 +40,10 @@ pub(in crate::replay) struct Done {
     /// What it registered for its undo.
     pub(super) payload: Option<Payload>,
     pub(super) progress: Progress,
-    /// Whether a rollback includes it.
+    /// Whether a rollback that the code asked for includes it.
     pub(super) wanted: bool,
+    /// Whether this pass of the function has come by.
+    pub(super) reached: bool,
     /// The highest attempt to undo it that is recorded or announced.
     pub(super) highest: u32,
     /// Recorded failures; takeovers do not count.
@@ -54,12 +56,20 @@ pub(in crate::replay) struct UndoLog {
     called: FxHashMap<Location, StepOptions>,
     /// What is not undone, the latest last.
     done: Vec<Done>,
+    /// Whether the run ends with a rollback of everything.
+    all: bool,
     /// Whether only undos marked internal run.
     no_return: bool,
     /// Whether an undo ever began or was passed over.
     begun: bool,
     /// Whether anything was undone.
     undone: bool,
+}
+
+impl Done {
+    fn has_failed(&self) -> bool {
+        matches!(self.progress, Progress::Failed(_))
+    }
 }
 
 impl UndoLog {
@@ -122,6 +132,7 @@ impl UndoLog {
             payload: payload.or_else(|| earlier.and_then(|done| done.payload)),
             progress: Progress::Due,
             wanted: false,
+            reached: true,
             highest: 0,
             failures: 0,
         });
@@ -168,17 +179,43 @@ impl UndoLog {
         self.no_return = true;
     }
 
-    /// A rollback begins: it includes everything that is done, back to an undo that failed for good.
-    pub(super) fn want_all(&mut self) {
-        let reachable = self.done.iter_mut().rev();
-        for done in reachable.take_while(|done| !matches!(done.progress, Progress::Failed(_))) {
-            done.wanted = true;
+    /// A further pass of the function begins: it has come by nothing yet.
+    pub(in crate::replay) fn begin_pass(&mut self) {
+        for done in &mut self.done {
+            done.reached = false;
         }
     }
 
-    /// What is undone next: the latest that a rollback includes.
+    /// This pass takes over the result of a step that an earlier one did.
+    pub(in crate::replay) fn reach(&mut self, location: &Location) {
+        if let Some(done) = self.at_mut(location) {
+            done.reached = true;
+        }
+    }
+
+    /// The code asks for a rollback: it includes what this pass knows to be done.
+    pub(super) fn want_reached(&mut self) {
+        let latest_first = self.done.iter_mut().rev();
+        for done in latest_first.take_while(|done| !done.has_failed()) {
+            done.wanted |= done.reached;
+        }
+    }
+
+    /// Whether the run ends with a rollback, which includes everything that is done.
+    pub(super) fn want_all(&mut self, all: bool) {
+        self.all = all;
+    }
+
+    /// What is to be undone, the next one first; nothing from an undo on that failed for good.
+    pub(super) fn to_undo(&self) -> impl Iterator<Item = &Done> {
+        let latest_first = self.done.iter().rev();
+        latest_first
+            .take_while(|done| !done.has_failed())
+            .filter(|done| self.all || done.wanted)
+    }
+
     pub(super) fn next(&self) -> Option<&Done> {
-        self.done.iter().rfind(|done| done.wanted)
+        self.to_undo().next()
     }
 
     /// The one that is being undone here, or whose end is not durable yet.
@@ -192,7 +229,8 @@ impl UndoLog {
     }
 
     pub(super) fn next_mut(&mut self) -> Option<&mut Done> {
-        self.done.iter_mut().rfind(|done| done.wanted)
+        let location = self.next()?.location.clone();
+        self.at_mut(&location)
     }
 
     pub(super) fn at(&self, location: &Location) -> Option<&Done> {

@@ -84,7 +84,7 @@ impl Replay {
         if self.cancel.is_some() {
             return Some(self.open_refused(location));
         }
-        self.rollback.log.want_all();
+        self.rollback.log.want_reached();
         self.rollback.reason = Some(reason);
         let op = self.operations.open(location, Kind::Rollback);
         self.rollback.calls.push(op);
@@ -100,10 +100,12 @@ impl Replay {
         self.rollback.log.pass_no_return();
     }
 
-    /// The run ends for this reason: everything that is done is to be undone.
-    pub fn roll_back(&mut self, reason: Failure) {
-        self.rollback.log.want_all();
-        self.rollback.reason = Some(reason);
+    /// Whether the run, as things stand, ends with a rollback of everything that is done, and why.
+    pub fn end_with_rollback(&mut self, reason: Option<Failure>) {
+        self.rollback.log.want_all(reason.is_some());
+        if reason.is_some() {
+            self.rollback.reason = reason;
+        }
     }
 
     /// What is to be done for the rollbacks that were asked for.
@@ -114,7 +116,7 @@ impl Replay {
             return UndoState::InFlight;
         }
         match log.next().map(|next| &next.progress) {
-            None | Some(Progress::Failed(_)) => UndoState::Over,
+            None => UndoState::Over,
             Some(Progress::Backoff(_)) => UndoState::Waiting,
             Some(_) => UndoState::Due,
         }
@@ -124,8 +126,7 @@ impl Replay {
     #[must_use]
     pub fn undos_to_run(&self) -> Vec<Location> {
         let log = &self.rollback.log;
-        let wanted = log.live().rev().filter(|done| done.wanted);
-        wanted
+        log.to_undo()
             .filter(|done| !log.is_passed_over(done))
             .map(|done| done.location.clone())
             .collect()
@@ -210,8 +211,8 @@ impl Replay {
         if log.in_flight().is_some() {
             return;
         }
-        let wanted = log.live().rev().filter(|done| done.wanted);
-        let passed: Vec<Location> = wanted
+        let passed: Vec<Location> = log
+            .to_undo()
             .take_while(|done| done.progress == Progress::Due && log.is_passed_over(done))
             .map(|done| done.location.clone())
             .collect();
@@ -291,6 +292,9 @@ impl Replay {
         if !is_about_undo {
             self.rollback.log.learn(body);
         }
+        if self.phase == Phase::Backoff {
+            self.rollback.log.begin_pass();
+        }
     }
 
     /// Where an open operation stands.
@@ -363,6 +367,13 @@ impl Replay {
         if !self.rollback.ending {
             self.phase = Phase::Broken(Box::new(failure));
         }
+    }
+
+    /// Whether an execution that cannot go on leaves something to undo, and the journal does not say yet that the run fails.
+    #[must_use]
+    pub fn must_break_off_first(&self) -> bool {
+        let is_forced = |entry: &Entry| matches!(&entry.record.body, Body::ForcedFailure(forced) if forced.location.is_none());
+        self.rollback.log.live().next().is_some() && !self.unfolded.iter().any(is_forced)
     }
 
     /// The timers of undos that wait.

@@ -390,16 +390,12 @@ fn a_paused_run_says_by_whom_and_why() {
 }
 
 #[test]
-fn a_paused_run_that_was_asked_to_end_says_both() {
-    let paused = Reason::Paused {
-        by: None,
-        reason: None,
-    };
+fn a_paused_run_that_was_asked_to_end_rests_no_longer() {
     check(
         [Paused { reason: None }.into(), cancel("no").into()],
-        RunStatus::Paused,
-        &[paused, asked_to_end()],
-        &format!("it is paused; {END_ASKED}"),
+        RunStatus::Cancelling,
+        &[asked_to_end()],
+        END_ASKED,
     );
 }
 

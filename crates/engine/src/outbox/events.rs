@@ -1,0 +1,87 @@
+//! Delivering events. Those of one run to another are many at times, and keep their order by being written together.
+
+use std::sync::Arc;
+
+use everstep_model::record::Event;
+use everstep_model::{Record, StreamNumber, limits};
+use everstep_store::{Commit, Guard, Head, Outcome, Refusal};
+
+use super::delivery::{Delivery, settled};
+use crate::core::{Core, Effects};
+use crate::error::EngineError;
+use crate::send::SendEvent;
+
+/// Events to one run that are delivered at once.
+pub(super) const EVENTS_AT_ONCE: usize = 256;
+
+impl Core {
+    /// Sends events to one run, in order. Those behind one that cannot be delivered are not either: all are judged in one
+    /// batch, in which nothing happens between them.
+    pub(super) async fn deliver_events(self: &Arc<Self>, events: Vec<SendEvent>) -> Vec<Delivery> {
+        let Some(first) = events.first() else {
+            return Vec::new();
+        };
+        let run = first.run.clone();
+        let all = |delivery: fn() -> Delivery| events.iter().map(|_| delivery()).collect();
+        let head = match self.find(&run).await {
+            Ok((head, _)) if !head.closed => head,
+            Ok(_) | Err(EngineError::UnknownRun(_)) => {
+                tracing::warn!(%run, events = events.len(), "events to a run that is over or unknown had no effect");
+                return all(|| Delivery::Done);
+            }
+            Err(error) => return vec![Delivery::Later(error.to_string())],
+        };
+        let commits = events
+            .into_iter()
+            .map(|event| self.event_commit(&head, event));
+        match self.committer.commit_all(commits.collect()).await {
+            Ok(outcomes) => {
+                self.events_landed(head.number, &outcomes);
+                outcomes.into_iter().map(settled_event).collect()
+            }
+            Err(error) => vec![Delivery::Later(error.to_string())],
+        }
+    }
+
+    fn event_commit(&self, head: &Head, event: SendEvent) -> Commit {
+        let mut commit = self.inbox_commit(head);
+        commit
+            .guards
+            .push(Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX));
+        commit.dedup = event.dedup_id.clone();
+        commit.records.push(Record {
+            time: commit.now,
+            body: Event {
+                name: event.name,
+                payload: event.payload,
+                dedup_id: event.dedup_id,
+                reply_to: None,
+                by: event.by,
+            }
+            .into(),
+        });
+        commit
+    }
+
+    /// Wakes whoever executes the run, once for all of them.
+    fn events_landed(self: &Arc<Self>, stream: StreamNumber, outcomes: &[Outcome]) {
+        let landed = outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Committed { taken, .. } => Some(*taken),
+            Outcome::Duplicate { .. } | Outcome::Refused(_) => None,
+        });
+        let landed: Vec<_> = landed.collect();
+        if !landed.is_empty() {
+            self.committed(stream, Effects::default());
+            self.woken(stream, landed.into_iter().flatten().next());
+        }
+    }
+}
+
+fn settled_event(outcome: Outcome) -> Delivery {
+    match outcome {
+        Outcome::Refused(Refusal::TooManyEvents(count)) => {
+            Delivery::Later(format!("the run holds {count} events"))
+        }
+        outcome => settled(outcome),
+    }
+}

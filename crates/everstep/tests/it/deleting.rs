@@ -1,0 +1,200 @@
+//! Deleting runs, one by one, in bulk, and by age: nothing is left, and the id can be used anew.
+
+use std::sync::{Arc, OnceLock};
+
+use everstep::{
+    AnyEvent, Control, Ctx, Engine, Error, ErrorCode, Generation, Retention, RunStatus, days,
+    hours, millis, minutes, secs,
+};
+
+use crate::control_support::{PING, fails_in_b, resting, slow, two_steps};
+use crate::support::{for_each_store, json, ok, output, ping, start};
+
+// B153
+#[test]
+fn nothing_is_left_of_a_deleted_run_and_its_id_can_be_used_anew() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", resting).start().await;
+        for _ in 0..2 {
+            let run = test
+                .start_by_name("w", json(&()))
+                .id("r")
+                .tag("red")
+                .idempotency_key("key")
+                .await
+                .unwrap();
+            assert!(run.created());
+            let sent = run
+                .send_by_name(PING, json(&7), Some("once".to_owned()))
+                .await
+                .unwrap();
+            assert!(matches!(sent, everstep::Sent::Accepted(_)));
+            test.reach(&run, RunStatus::Sleeping).await;
+            run.restart().await.unwrap();
+            test.reach(&run, RunStatus::Sleeping).await;
+            let done = run.delete().by("alice").await.unwrap();
+            assert!(done.changed());
+            let gone = run.status().await.unwrap_err();
+            assert_eq!(gone.code(), ErrorCode::UnknownRun);
+            assert!(test.run("r").await.is_err());
+            assert!(test.list().await.unwrap().runs.is_empty());
+            assert!(test.list().tag("red").await.unwrap().runs.is_empty());
+            let again = run.delete().await.unwrap_err();
+            assert_eq!(again.code(), ErrorCode::UnknownRun);
+        }
+        let run = start(&test).await;
+        assert_eq!(run.generation().await.unwrap(), Generation(1));
+        ping(&run, 1).await;
+        assert_eq!(output::<u32>(&run).await, 1);
+        drop(run);
+        assert!(store.timers_left(test).await.is_empty());
+    });
+}
+
+// B153
+#[test]
+fn a_run_that_waits_for_a_deleted_one_hears_of_it() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", resting).start().await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Sleeping).await;
+        let waiting = tokio::spawn({
+            let run = run.clone();
+            async move { run.wait_json().await }
+        });
+        test.advance(secs(1)).await;
+        run.delete().await.unwrap();
+        let ended = waiting.await.unwrap().unwrap_err();
+        let code = ended.code();
+        assert!(
+            matches!(code, ErrorCode::RunTerminated | ErrorCode::UnknownRun),
+            "{ended}"
+        );
+    });
+}
+
+// B153
+#[test]
+fn a_run_that_deletes_itself_stops() {
+    for_each_store(async |store| {
+        let engine: Arc<OnceLock<Engine>> = Arc::default();
+        let own = engine.clone();
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+            let own = own.clone();
+            async move {
+                ctx.step("delete", || async {
+                    let run = own.get().unwrap().run("r").await.unwrap();
+                    run.delete()
+                        .await
+                        .map_err(|error| Error::new(error.to_string()))?;
+                    slow(1_000, ()).await
+                })
+                .await?;
+                ctx.step("after", || ok(())).await
+            }
+        };
+        let test = store.engine().function("w", code).start().await;
+        let _ = engine.set((*test).clone());
+        start(&test).await;
+        test.advance(minutes(5)).await;
+        assert!(test.run("r").await.is_err());
+        assert_eq!((test.calls("after"), test.hot_runs()), (0, 0));
+    });
+}
+
+// B153
+#[test]
+fn a_batch_reports_on_each_id_and_deals_with_duplicates_once() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", two_steps).start().await;
+        for id in ["a", "b"] {
+            test.start_by_name("w", json(&())).id(id).await.unwrap();
+        }
+        test.advance(millis(50)).await;
+        let report = test
+            .each(["a", "missing", "b", "a"], Control::Delete)
+            .by("alice")
+            .await
+            .unwrap();
+        let ids: Vec<_> = report.runs.iter().map(|(run, _)| run.to_string()).collect();
+        assert_eq!(ids, ["a", "missing", "b"]);
+        assert_eq!(report.changed(), 2);
+        let refused: Vec<_> = report.refused().collect();
+        assert_eq!(refused.len(), 1);
+        assert_eq!(refused[0].1.code(), ErrorCode::UnknownRun);
+        assert!(test.list().await.unwrap().runs.is_empty());
+    });
+}
+
+// B153
+#[test]
+fn old_runs_go_by_how_they_ended() {
+    for_each_store(async |store| {
+        let retention = Retention::forever()
+            .keep(RunStatus::Completed, days(1))
+            .keep(RunStatus::Failed, days(10))
+            .keep(RunStatus::Waiting, hours(1));
+        let test = store
+            .engine()
+            .function("steps", two_steps)
+            .function("fail", fails_in_b)
+            .function("rest", resting)
+            .settings(|settings| {
+                settings.retention = retention;
+                settings.retention_interval = days(1_000);
+            })
+            .start()
+            .await;
+        for workflow in ["steps", "fail", "rest"] {
+            test.start_by_name(workflow, json(&()))
+                .id(workflow)
+                .await
+                .unwrap();
+        }
+        test.advance(hours(20)).await;
+        assert!(test.apply_retention().await.unwrap().is_empty());
+        test.advance(hours(5)).await;
+        let deleted = test.apply_retention().await.unwrap();
+        assert_eq!(
+            deleted.iter().map(|id| id.as_str()).collect::<Vec<_>>(),
+            ["steps"]
+        );
+        test.advance(days(10)).await;
+        let deleted = test.apply_retention().await.unwrap();
+        assert_eq!(
+            deleted.iter().map(|id| id.as_str()).collect::<Vec<_>>(),
+            ["fail"]
+        );
+        let left = test.list().await.unwrap().runs;
+        assert_eq!(
+            left[0].status,
+            RunStatus::Waiting,
+            "what is not over is kept"
+        );
+        assert_eq!(left.len(), 1);
+    });
+}
+
+// B153
+#[test]
+fn retention_works_in_the_background() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", two_steps)
+            .settings(|settings| {
+                settings.retention = Retention::forever().keep(RunStatus::Completed, hours(2));
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        assert_eq!(output::<u32>(&run).await, 3);
+        test.advance(minutes(90)).await;
+        assert!(run.status().await.is_ok());
+        test.advance(hours(3)).await;
+        assert_eq!(
+            run.status().await.unwrap_err().code(),
+            ErrorCode::UnknownRun
+        );
+    });
+}

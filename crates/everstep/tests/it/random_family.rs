@@ -1,0 +1,122 @@
+//! Children and messages in random workflows: operations as data, and what running one gives.
+
+use everstep::record::ParentClose;
+use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, millis};
+use proptest::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What a random workflow does to other runs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum FamilyOp {
+    /// A child that takes a while and may fail, waited for so long.
+    Child {
+        takes_ms: u16,
+        fails: bool,
+        timeout_ms: Option<u16>,
+        policy: u8,
+    },
+    /// The first of a child and a sleep; the other is dropped.
+    ChildOrSleep { takes_ms: u16, sleep_ms: u16 },
+    /// A child that nobody waits for.
+    Detached { takes_ms: u16 },
+    /// An event to the run itself, or to one that does not exist.
+    Send { event: u8, to_itself: bool },
+}
+
+pub(crate) fn family() -> impl Strategy<Value = FamilyOp> {
+    prop_oneof![
+        3 => (0u16..40, any::<bool>(), prop::option::of(1u16..40), 0u8..3).prop_map(
+            |(takes_ms, fails, timeout_ms, policy)| FamilyOp::Child {
+                takes_ms,
+                fails,
+                timeout_ms,
+                policy,
+            }
+        ),
+        1 => (0u16..30, 0u16..30)
+            .prop_map(|(takes_ms, sleep_ms)| FamilyOp::ChildOrSleep { takes_ms, sleep_ms }),
+        1 => (0u16..30).prop_map(|takes_ms| FamilyOp::Detached { takes_ms }),
+        2 => (0u8..2, any::<bool>())
+            .prop_map(|(event, to_itself)| FamilyOp::Send { event, to_itself }),
+    ]
+}
+
+/// The workflow of all children.
+pub(crate) fn register(builder: EngineBuilder) -> EngineBuilder {
+    builder.function(
+        "leaf",
+        |ctx: Ctx, (takes_ms, fails): (u16, bool)| async move {
+            if takes_ms > 0 {
+                ctx.sleep("grow", millis(u64::from(takes_ms))).await?;
+            }
+            let work = || async { Ok::<_, Error>(takes_ms) };
+            let grown = ctx.step("leaf", work).await?;
+            if fails {
+                return Err(Error::fatal("withered"));
+            }
+            Ok(grown)
+        },
+    )
+}
+
+pub(crate) async fn run_family(
+    ctx: &Ctx<AnyEvent>,
+    op: &FamilyOp,
+    event_name: impl Fn(u8) -> &'static str,
+) -> Result<String> {
+    let leaf = |takes_ms: u16, fails: bool| {
+        let input = Payload::from_value(&(takes_ms, fails));
+        input.map(|input| ctx.child_by_name("leaf", input))
+    };
+    Ok(match op {
+        FamilyOp::Child {
+            takes_ms,
+            fails,
+            timeout_ms,
+            policy,
+        } => {
+            let policies = [
+                ParentClose::Cancel,
+                ParentClose::Terminate,
+                ParentClose::Abandon,
+            ];
+            let child = leaf(*takes_ms, *fails)?;
+            let child = child.on_parent_close(policies[usize::from(*policy)]);
+            let ended = match timeout_ms {
+                Some(timeout_ms) => child.timeout(millis(u64::from(*timeout_ms))).await,
+                None => child.await.map(Some),
+            };
+            told(ended)?
+        }
+        FamilyOp::ChildOrSleep { takes_ms, sleep_ms } => {
+            let child = leaf(*takes_ms, false)?;
+            let sleep = ctx.sleep("patience", millis(u64::from(*sleep_ms)));
+            tokio::select! {
+                biased;
+                // A second pass may find another child in this place, and what it came to.
+                result = child => told(result.map(Some))?,
+                slept = sleep => {
+                    slept?;
+                    "out of patience".to_owned()
+                }
+            }
+        }
+        FamilyOp::Detached { takes_ms } => leaf(*takes_ms, false)?.detach().await?.to_string(),
+        FamilyOp::Send { event, to_itself } => {
+            let to = if *to_itself { "r" } else { "nobody" };
+            ctx.send_by_name(to, event_name(*event), Payload::from_value(&7)?)?;
+            "sent".to_owned()
+        }
+    })
+}
+
+/// What a child came to, as data.
+fn told(ended: Result<Option<Payload>>) -> Result<String> {
+    match ended {
+        Ok(result) => Ok(format!("{result:?}")),
+        Err(error) => match error.child_failure() {
+            Some(child) => Ok(format!("{}: {}", child.location, child.error)),
+            None => Err(error),
+        },
+    }
+}

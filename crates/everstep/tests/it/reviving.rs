@@ -1,0 +1,387 @@
+//! Reviving runs: restarting, restarting from an operation and recovering make a new generation; the old journal stays.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use everstep::{
+    AnyEvent, Because, Body, Ctx, Effect, Error, ErrorCode, Generation, Result, Retry, Rpc,
+    RunStatus, WaitError, millis, minutes, record, secs,
+};
+use serde::Serialize;
+
+use crate::control_support::{fails_in_b, resting, slow, status_everywhere, two_steps};
+use crate::support::{Ping, Seen, failure, for_each_store, json, output, ping, restart, start};
+
+fn forked_from(entries: &[everstep::Entry]) -> record::ForkedFrom {
+    match &entries[0].record.body {
+        Body::Created(created) => created.forked_from.clone().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+// B150
+#[test]
+fn a_run_is_restarted_from_every_status() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("steps", two_steps)
+            .function("rest", resting)
+            .function("fail", fails_in_b)
+            .start()
+            .await;
+        let cases = [
+            ("fail", RunStatus::Failed),
+            ("rest", RunStatus::Sleeping),
+            ("rest", RunStatus::Paused),
+            ("rest", RunStatus::Cancelled),
+            ("rest", RunStatus::Terminated),
+            ("steps", RunStatus::Running),
+            ("steps", RunStatus::Completed),
+        ];
+        for (workflow, status) in cases {
+            let id = format!("{workflow}-{status}");
+            let run = test
+                .start_by_name(workflow, json(&()))
+                .id(id)
+                .await
+                .unwrap();
+            test.advance(millis(20)).await;
+            match status {
+                RunStatus::Paused => drop(run.pause().await.unwrap()),
+                RunStatus::Cancelled => drop(run.cancel().await.unwrap()),
+                RunStatus::Terminated => drop(run.terminate().await.unwrap()),
+                _ => {}
+            }
+            test.reach(&run, status).await;
+            let done = run.restart().by("alice").await.unwrap();
+            assert_eq!(done.generation, Generation(2), "{status}");
+            assert_eq!(run.generation().await.unwrap(), Generation(2));
+            let journal = run.journal().await.unwrap();
+            assert_eq!(forked_from(&journal).generation, Generation(1));
+            test.advance(millis(10)).await;
+            assert!(!status_everywhere(&test, &run).await.is_terminal());
+            match workflow {
+                "fail" => drop(failure(&run).await),
+                "steps" => assert_eq!(output::<u32>(&run).await, 3),
+                _ => {
+                    ping(&run, 5).await;
+                    assert_eq!(output::<u32>(&run).await, 5);
+                }
+            }
+        }
+        assert_eq!(test.calls("a"), 2 * 3);
+    });
+}
+
+// B150
+#[test]
+fn a_restart_wipes_steps_timers_and_events() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", resting).start().await;
+        let run = start(&test).await;
+        ping(&run, 1).await;
+        test.reach(&run, RunStatus::Sleeping).await;
+        test.advance(minutes(30)).await;
+        run.restart().await.unwrap();
+        test.advance(minutes(45)).await;
+        // The sleep began anew, and the event of the first life is not there.
+        assert_eq!(run.status().await.unwrap(), RunStatus::Sleeping);
+        test.advance(minutes(30)).await;
+        assert_eq!(run.status().await.unwrap(), RunStatus::Waiting);
+        ping(&run, 2).await;
+        assert_eq!(output::<u32>(&run).await, 2);
+    });
+}
+
+async fn three_steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    let a: u32 = ctx.step("a", || slow(1, 1)).await?;
+    let b: u32 = ctx.step("b", || slow(1, 10)).await?;
+    let c: u32 = ctx.step("c", || slow(1, b * 10)).await?;
+    Ok(a + b + c)
+}
+
+// B151
+#[test]
+fn a_restart_from_a_step_keeps_earlier_results() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", three_steps).start().await;
+        let run = start(&test).await;
+        assert_eq!(output::<u32>(&run).await, 111);
+        let unknown = run.restart_from("d").await.unwrap_err();
+        assert_eq!(unknown.code(), ErrorCode::UnknownOperation);
+        let done = run.restart_from("b").await.unwrap();
+        assert_eq!(done.generation, Generation(2));
+        assert_eq!(output::<u32>(&run).await, 111);
+        assert_eq!(
+            (test.calls("a"), test.calls("b"), test.calls("c")),
+            (1, 2, 2)
+        );
+        let done = run
+            .restart_from("b")
+            .with_result(&20)
+            .by("alice")
+            .await
+            .unwrap();
+        assert_eq!(done.generation, Generation(3));
+        assert_eq!(output::<u32>(&run).await, 221);
+        assert_eq!(
+            (test.calls("a"), test.calls("b"), test.calls("c")),
+            (1, 2, 3)
+        );
+        let from = forked_from(&run.journal().await.unwrap());
+        assert_eq!((from.generation, from.keys_of), (Generation(2), None));
+    });
+}
+
+// B151, B152
+#[test]
+fn a_live_run_restarts_from_a_step_unless_another_is_running_outside_the_cut() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let a: u32 = ctx.step("a", || slow(1, 1)).await?;
+            let long = ctx.step("long", || slow(1_000, 5u32)).into_future();
+            let short = async {
+                let b: u32 = ctx.step("b", || slow(1, 2)).await?;
+                ctx.sleep("nap", minutes(10)).await?;
+                Ok::<_, Error>(b)
+            };
+            let (long, short) = futures_util::future::join(long, short).await;
+            Ok::<u32, Error>(a + long? + short?)
+        };
+        let test = store.engine().function("w", code).start().await;
+        let run = start(&test).await;
+        test.advance(millis(100)).await;
+        let refused = run.restart_from("b").await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::WrongState);
+        assert!(refused.to_string().contains("`long:0`"), "{refused}");
+        assert_eq!(run.generation().await.unwrap(), Generation(1), "it goes on");
+        test.advance(secs(10)).await;
+        run.restart_from("b").await.unwrap();
+        assert_eq!(output::<u32>(&run).await, 8);
+        // What ended after the place of the cut, and began before it, is kept.
+        assert_eq!(
+            (test.calls("a"), test.calls("long"), test.calls("b")),
+            (1, 1, 2)
+        );
+    });
+}
+
+// B47
+#[test]
+fn a_failed_run_is_recovered_where_it_failed_with_its_attempts_counted_anew() {
+    for_each_store(async |store| {
+        let works = Arc::new(AtomicBool::new(false));
+        let keys: Seen<(u32, String)> = Seen::new();
+        let (bank, saw) = (works.clone(), keys.clone());
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+            let (bank, saw) = (bank.clone(), saw.clone());
+            async move {
+                let a: u32 = ctx.step("a", || slow(1, 1)).await?;
+                let b: u32 = ctx
+                    .step_with("b", |step| {
+                        saw.add((step.attempt, step.idempotency_key()));
+                        let works = bank.load(Ordering::Relaxed);
+                        async move {
+                            if works {
+                                Ok(2)
+                            } else {
+                                Err(Error::new("no bank"))
+                            }
+                        }
+                    })
+                    .retry(Retry::constant(1, millis(10)))
+                    .await?;
+                Ok::<_, Error>(a + b)
+            }
+        };
+        let mut test = store.engine().function("w", code).start().await;
+        let run = start(&test).await;
+        failure(&run).await;
+        let first = keys.take();
+        let attempts = |seen: &[(u32, String)]| seen.iter().map(|(n, _)| *n).collect::<Vec<_>>();
+        assert_eq!(attempts(&first), [1, 2]);
+        // It fails again, after as many attempts as before.
+        let done = run.recover().by("alice").await.unwrap();
+        assert_eq!(
+            (done.generation, done.effect),
+            (Generation(2), Effect::Done)
+        );
+        failure(&run).await;
+        assert_eq!(attempts(&keys.take()), [1, 2]);
+        works.store(true, Ordering::Relaxed);
+        run.recover().await.unwrap();
+        let run = restart(&mut test).await;
+        assert_eq!(output::<u32>(&run).await, 3);
+        assert_eq!(run.generation().await.unwrap(), Generation(3));
+        let last = keys.take();
+        assert_eq!(last[0], first[0], "attempt 1, under the same key");
+        assert_eq!(test.calls("a"), 1);
+        let nothing = run.recover().await.unwrap();
+        assert_eq!(nothing.effect, Effect::Nothing(Because::NotFailed));
+        let nothing = run.retry_rollback().await.unwrap();
+        assert_eq!(nothing.effect, Effect::Nothing(Because::RollbackDidNotFail));
+    });
+}
+
+// B47
+#[test]
+fn a_cancelled_a_terminated_and_a_force_failed_run_go_on_where_they_were() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", resting).start().await;
+        for verb in ["cancel", "terminate", "fail", "deadline"] {
+            let run = test
+                .start_by_name("w", json(&()))
+                .id(verb)
+                .deadline(minutes(90))
+                .await
+                .unwrap();
+            test.advance(minutes(30)).await;
+            match verb {
+                "cancel" => drop(run.cancel().await.unwrap()),
+                "terminate" => drop(run.terminate().await.unwrap()),
+                "fail" => drop(run.force_fail("x").await.unwrap()),
+                _ => test.advance(minutes(61)).await,
+            }
+            assert!(run.wait_json().await.is_err());
+            assert!(run.recover().await.unwrap().changed());
+            test.advance(minutes(31)).await;
+            assert_eq!(
+                status_everywhere(&test, &run).await,
+                RunStatus::Waiting,
+                "{verb}"
+            );
+            ping(&run, 6).await;
+            assert_eq!(output::<u32>(&run).await, 6);
+        }
+    });
+}
+
+// B150
+#[test]
+fn lists_handles_and_waits_follow_the_latest_generation() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", resting).start().await;
+        let run = test
+            .start_by_name("w", json(&()))
+            .id("r")
+            .tag("red")
+            .idempotency_key("key")
+            .await
+            .unwrap();
+        test.reach(&run, RunStatus::Sleeping).await;
+        let waiting = tokio::spawn({
+            let run = run.clone();
+            async move { run.wait_json().await }
+        });
+        test.advance(secs(1)).await;
+        run.restart().reason("again").await.unwrap();
+        // Who waited sees the end of the life they waited for.
+        let ended = waiting.await.unwrap();
+        assert!(matches!(ended, Err(WaitError::Terminated(Some(reason))) if reason == "again"));
+        test.advance(minutes(61)).await;
+        assert_eq!(status_everywhere(&test, &run).await, RunStatus::Waiting);
+        let tagged = test.list().tag("red").await.unwrap().runs;
+        assert_eq!(tagged.len(), 1);
+        assert_eq!(tagged[0].generation, Generation(2));
+        let same = test.start_by_name("w", json(&())).id("r").await.unwrap();
+        assert!(!same.created());
+        let keyed = test
+            .start_by_name("w", json(&()))
+            .idempotency_key("key")
+            .await
+            .unwrap();
+        assert_eq!(keyed.id(), run.id());
+        ping(&keyed, 9).await;
+        assert_eq!(output::<u32>(&run).await, 9);
+        assert_eq!(output::<u32>(&same).await, 9);
+        drop((run, same, keyed));
+        assert!(store.timers_left(test).await.is_empty());
+    });
+}
+
+#[derive(Serialize)]
+struct Approve;
+impl Rpc for Approve {
+    const METHOD: &'static str = "approve";
+    type Answer = bool;
+}
+
+// B151
+#[test]
+fn open_questions_are_asked_under_new_ids_and_timers_keep_their_time() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let (answer, event) = futures_util::future::join(
+                ctx.rpc(Approve).into_future(),
+                ctx.event::<Ping>().timeout(minutes(60)).into_future(),
+            )
+            .await;
+            Ok::<_, Error>((answer?, event?.is_some()))
+        };
+        let test = store.engine().function("w", code).start().await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Waiting).await;
+        let old = run.inspect().await.unwrap().overview.rpcs[0].rpc_id.clone();
+        run.terminate().await.unwrap();
+        test.advance(minutes(30)).await;
+        run.recover().await.unwrap();
+        test.reach(&run, RunStatus::Waiting).await;
+        let refused = run.answer(&old, &true).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::RpcNotOpen);
+        test.answer_next::<Approve>(&run, &true).await;
+        let before = test.now();
+        assert_eq!(output::<(bool, bool)>(&run).await, (true, false));
+        assert!(
+            test.now() <= before.after(minutes(31)),
+            "the deadline stays"
+        );
+    });
+}
+
+// B150
+#[test]
+fn a_restart_counts_once_however_often_the_process_dies_around_it() {
+    for_each_store(async |store| {
+        let mut test = store.engine().function("w", two_steps).start().await;
+        let run = start(&test).await;
+        test.advance(millis(50)).await;
+        run.restart().await.unwrap();
+        let run = restart(&mut test).await;
+        assert_eq!(output::<u32>(&run).await, 3);
+        assert_eq!(run.generation().await.unwrap(), Generation(2));
+        assert_eq!(test.list().await.unwrap().runs.len(), 1);
+    });
+}
+
+// B47, B151
+#[test]
+fn reviving_from_two_sides_at_once_makes_one_generation() {
+    for_each_store(async |store| {
+        let failures = Arc::new(AtomicU32::new(0));
+        let count = failures.clone();
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+            let count = count.clone();
+            async move {
+                ctx.step("s", || async {
+                    match count.fetch_add(1, Ordering::Relaxed) {
+                        0 => Err(Error::new("first")),
+                        n => slow(1_000, n).await,
+                    }
+                })
+                .retry(Retry::none())
+                .await
+            }
+        };
+        let test = store.engine().function("w", code).start().await;
+        let run = start(&test).await;
+        failure(&run).await;
+        let (a, b) =
+            futures_util::future::join(run.recover().into_future(), run.recover().into_future())
+                .await;
+        for done in [a.unwrap(), b.unwrap()] {
+            assert_eq!(done.generation, Generation(2));
+        }
+        assert_eq!(output::<u32>(&run).await, 1);
+    });
+}

@@ -1,0 +1,113 @@
+//! Copying what compaction has left of loops: iterations that are gone cannot be repeated, and a copy must not end amid
+//! them.
+
+use std::collections::BTreeMap;
+
+use everstep_model::record::{IterationRange, LoopAdvanced};
+use everstep_model::{Body, Entry, Location};
+
+use super::Kept;
+
+/// The iterations of each loop that are no longer in the journal.
+fn gone(journal: &[Entry]) -> BTreeMap<&Location, &[IterationRange]> {
+    let advances = advances(journal).filter(|(_, advanced)| !advanced.gone.is_empty());
+    let latest = advances.map(|(_, advanced)| (&advanced.location, advanced.gone.as_slice()));
+    latest.collect()
+}
+
+fn advances(journal: &[Entry]) -> impl DoubleEndedIterator<Item = (usize, &LoopAdvanced)> {
+    let entries = journal.iter().enumerate();
+    entries.filter_map(|(index, entry)| match &entry.record.body {
+        Body::LoopAdvanced(advanced) => Some((index, advanced)),
+        _ => None,
+    })
+}
+
+fn holds(ranges: &[IterationRange], iteration: u64) -> bool {
+    let mut ranges = ranges.iter();
+    ranges.any(|range| (range.first..=range.last).contains(&iteration))
+}
+
+/// Where a loop can begin again whose own beginning is gone: with the oldest iteration that is left. None for a loop
+/// that is there from its beginning.
+pub(super) fn oldest_beginning(journal: &[Entry], whole: &Location) -> Option<usize> {
+    let gone = gone(journal);
+    holds(gone.get(whole)?, 0).then_some(())?;
+    let mut left = advances(journal).filter(|(_, advanced)| advanced.location == *whole);
+    left.next().map(|(index, _)| index + 1)
+}
+
+/// The last place up to here at which the journal is whole. Before it, whatever is missing belongs to iterations that a
+/// later one of the same loop has left behind.
+pub(super) fn last_whole(journal: &[Entry], mut cut: usize) -> usize {
+    let gone = gone(journal);
+    loop {
+        let earlier = gone.iter().filter_map(|(location, gone)| {
+            let (before, _) = journal.split_at_checked(cut)?;
+            let mut known = advances(before).rev();
+            let last = known.find(|(_, advanced)| advanced.location == **location);
+            let (from, next) = match last {
+                Some((_, advanced)) if advanced.done => return None,
+                Some((index, advanced)) => (index, advanced.iteration + 1),
+                None => (0, 0),
+            };
+            holds(gone, next).then(|| first_gap(before, from)).flatten()
+        });
+        match earlier.min() {
+            Some(earlier) => cut = earlier,
+            None => return cut,
+        }
+    }
+}
+
+/// The index of the first record behind `from` before which others are missing.
+fn first_gap(journal: &[Entry], from: usize) -> Option<usize> {
+    let pairs = journal.windows(2).enumerate().skip(from);
+    let mut gaps = pairs.filter(|(_, pair)| match pair {
+        [before, after] => before.number.plus(1) != after.number,
+        _ => false,
+    });
+    gaps.next().map(|(index, _)| index + 1)
+}
+
+/// Compaction may have dropped iterations after the copy ends, so that no copied record says that they are gone. The
+/// last copied one of each loop says it then.
+pub(super) fn say_what_is_gone(journal: &[Entry], kept: &mut [Kept]) {
+    for (location, gone) in gone(journal) {
+        let last = kept.iter_mut().rev().find_map(|kept| {
+            let body = &mut kept.record.body;
+            match body {
+                Body::LoopAdvanced(advanced) if advanced.location == *location => Some(advanced),
+                _ => None,
+            }
+        });
+        if let Some(last) = last {
+            last.gone = before(gone, last.iteration, last.done);
+        }
+    }
+}
+
+/// The part of the ranges before an iteration; all of them if the loop is over.
+fn before(gone: &[IterationRange], iteration: u64, done: bool) -> Vec<IterationRange> {
+    let end = if done { u64::MAX } else { iteration };
+    let clipped = gone.iter().filter(|range| range.first < end);
+    clipped
+        .map(|range| IterationRange {
+            first: range.first,
+            last: range.last.min(end.saturating_sub(1)),
+        })
+        .collect()
+}
+
+/// The copy has no gaps. The run's time does not go back where they were: what follows one is no earlier than what it
+/// held.
+pub(super) fn keep_the_time(journal: &[Entry], kept: &mut [Kept]) {
+    let advances = advances(journal).map(|(_, advanced)| advanced);
+    let last = advances.filter(|advanced| !advanced.gaps.is_empty()).last();
+    for gap in last.into_iter().flat_map(|advanced| &advanced.gaps) {
+        let next = kept.partition_point(|kept| kept.number <= Some(gap.last));
+        if let Some(next) = kept.get_mut(next) {
+            next.record.time = next.record.time.max(gap.time);
+        }
+    }
+}
