@@ -35,8 +35,12 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
     match kind {
         RemovedKind::Step => ctx.step("old", || ok(())).await?,
         RemovedKind::Sleep => ctx.sleep("old", hours(1)).await?,
-        RemovedKind::Event => drop(ctx.event::<Ping>().id("old").await?),
-        RemovedKind::Rpc => drop(ctx.rpc(Ask).timeout(hours(1)).await?),
+        RemovedKind::Event => {
+            ctx.event::<Ping>().id("old").await?;
+        }
+        RemovedKind::Rpc => {
+            ctx.rpc(Ask).timeout(hours(1)).await?;
+        }
         RemovedKind::Loop => {
             let body = |ctx: Ctx, n: u32| async move {
                 ctx.step("in", || ok(n)).await?;
@@ -78,7 +82,9 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
         RemovedKind::Note => ctx.note("old"),
         RemovedKind::Row => ctx.set_row("rows", "old", &1)?,
         RemovedKind::Emit => ctx.emit("old", &1)?,
-        RemovedKind::Version => drop(ctx.version("old", 2)?),
+        RemovedKind::Version => {
+            ctx.version("old", 2)?;
+        }
         other => panic!("{other} is not covered"),
     }
     Ok(())
