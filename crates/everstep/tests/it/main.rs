@@ -33,6 +33,7 @@ mod forking;
 mod hot_equals_cold;
 mod joins;
 mod listing;
+mod loop_takeover;
 mod loops;
 mod messages;
 mod nodes;
