@@ -2,12 +2,10 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::ops::ControlFlow;
 use std::panic::Location as Caller;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_machine::RemovedKind;
 use everstep_model::{Generation, Name, Payload, RunId, Scope, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,9 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::event::{Accepts, Event};
 use crate::execution::Shared;
-use crate::operation::{
-    Child, EventWait, Removed, Repeat, Rollback, RpcCall, Sleep, Step, StepContext, TryStep, Until,
-};
+use crate::operation::{Child, EventWait, Rollback, RpcCall, Sleep, Step, StepContext, TryStep};
 use crate::rpc::Rpc;
 use crate::workflow::Workflow;
 
@@ -216,66 +212,6 @@ impl<W> Ctx<W> {
         EventWait::new(self.shared.clone(), self.scope.clone(), Caller::caller())
     }
 
-    /// Runs a body again and again. It gets a handle of its own and a state, and either goes on with the next state or ends
-    /// the loop with a result. Both are durable: a crash in iteration `k` goes on in iteration `k`.
-    ///
-    /// The journal keeps the last few iterations, so a loop may run for years. See [`Repeat::keep`].
-    ///
-    /// ```
-    /// # use std::ops::ControlFlow;
-    /// # use everstep::{Ctx, Error, Result};
-    /// async fn import(ctx: Ctx, rows: u64) -> Result<u64> {
-    ///     ctx.repeat("import", 0, |ctx, from: u64| async move {
-    ///         let to = ctx.step("batch", || async { Ok::<_, Error>(from + 1_000) }).await?;
-    ///         if to >= rows {
-    ///             return Ok(ControlFlow::Break(to));
-    ///         }
-    ///         Ok(ControlFlow::Continue(to))
-    ///     })
-    ///     .await
-    /// }
-    /// ```
-    #[track_caller]
-    pub fn repeat<S, B, F, Fut>(&self, name: &str, state: S, body: F) -> Repeat<W, S, F, Fut>
-    where
-        S: Serialize + DeserializeOwned,
-        B: Serialize + DeserializeOwned,
-        F: Fn(Ctx<W>, S) -> Fut,
-        Fut: Future<Output = Result<ControlFlow<B, S>>>,
-    {
-        Repeat::new(self.clone(), name, state, body, Caller::caller())
-    }
-
-    /// Runs a body again and again until it gives something. See [`Ctx::repeat`].
-    ///
-    /// ```
-    /// # use everstep::{Ctx, Error, Result, minutes};
-    /// async fn poll(ctx: Ctx) -> Result<String> {
-    ///     ctx.repeat_until("poll", |ctx| async move {
-    ///         let found = ctx.step("look", || async { Ok::<_, Error>(None::<String>) }).await?;
-    ///         if found.is_none() {
-    ///             ctx.sleep("pause", minutes(5)).await?;
-    ///         }
-    ///         Ok(found)
-    ///     })
-    ///     .await
-    /// }
-    /// ```
-    #[track_caller]
-    pub fn repeat_until<B, F, Fut>(
-        &self,
-        name: &str,
-        body: F,
-    ) -> Repeat<W, (), impl Fn(Ctx<W>, ()) -> Until<Fut> + use<B, F, Fut, W>, Until<Fut>>
-    where
-        B: Serialize + DeserializeOwned,
-        F: Fn(Ctx<W>) -> Fut,
-        Fut: Future<Output = Result<Option<B>>>,
-    {
-        let body = move |ctx, ()| Until::new(body(ctx));
-        Repeat::new(self.clone(), name, (), body, Caller::caller())
-    }
-
     /// Asks a question and waits for the answer. Clients see it as soon as it is asked.
     #[track_caller]
     pub fn rpc<R: Rpc>(&self, question: R) -> RpcCall<R> {
@@ -462,27 +398,6 @@ impl<W> Ctx<W> {
         Ok(state
             .replay
             .version(&self.scope, &change, latest, Caller::caller()))
-    }
-
-    /// The place of an operation that the code no longer has. Runs that began before skip whatever it left in their journal,
-    /// once it was over or at once if it was not; new runs leave a mark there and go on.
-    ///
-    /// ```
-    /// # use everstep::{Ctx, Error, RemovedKind, Result};
-    /// async fn order(ctx: Ctx, _: ()) -> Result<u32> {
-    ///     ctx.removed("check-stock", RemovedKind::Step).await?; // was a step until June
-    ///     ctx.step("charge", || async { Ok::<_, Error>(7) }).await
-    /// }
-    /// ```
-    #[track_caller]
-    pub fn removed(&self, name: &str, kind: RemovedKind) -> Removed {
-        Removed::new(
-            self.shared.clone(),
-            self.scope.clone(),
-            name,
-            kind,
-            Caller::caller(),
-        )
     }
 
     /// The time, as the journal knows it: the same on every replay.

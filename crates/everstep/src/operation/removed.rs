@@ -10,8 +10,32 @@ use everstep_machine::{OpId, PassRemoved, RemovedKind};
 use everstep_model::Scope;
 
 use super::handle::Handle;
+use crate::ctx::Ctx;
 use crate::error::Result;
 use crate::execution::Shared;
+
+impl<W> Ctx<W> {
+    /// The place of an operation that the code no longer has. Runs that began before skip whatever it left in their journal,
+    /// once it was over or at once if it was not; new runs leave a mark there and go on.
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Error, RemovedKind, Result};
+    /// async fn order(ctx: Ctx, _: ()) -> Result<u32> {
+    ///     ctx.removed("check-stock", RemovedKind::Step).await?; // was a step until June
+    ///     ctx.step("charge", || async { Ok::<_, Error>(7) }).await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn removed(&self, name: &str, kind: RemovedKind) -> Removed {
+        Removed::new(
+            self.shared().clone(),
+            self.scope().clone(),
+            name,
+            kind,
+            Caller::caller(),
+        )
+    }
+}
 
 /// A removed operation. Await it where the operation was awaited.
 #[must_use = "a removed operation is not passed until this is awaited"]

@@ -16,6 +16,69 @@ use super::payload_error_code;
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 
+impl<W> Ctx<W> {
+    /// Runs a body again and again. It gets a handle of its own and a state, and either goes on with the next state or ends
+    /// the loop with a result. Both are durable: a crash in iteration `k` goes on in iteration `k`.
+    ///
+    /// The journal keeps the last few iterations, so a loop may run for years. See [`Repeat::keep`].
+    ///
+    /// ```
+    /// # use std::ops::ControlFlow;
+    /// # use everstep::{Ctx, Error, Result};
+    /// async fn import(ctx: Ctx, rows: u64) -> Result<u64> {
+    ///     ctx.repeat("import", 0, |ctx, from: u64| async move {
+    ///         let to = ctx.step("batch", || async { Ok::<_, Error>(from + 1_000) }).await?;
+    ///         if to >= rows {
+    ///             return Ok(ControlFlow::Break(to));
+    ///         }
+    ///         Ok(ControlFlow::Continue(to))
+    ///     })
+    ///     .await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn repeat<S, B, F, Fut>(&self, name: &str, state: S, body: F) -> Repeat<W, S, F, Fut>
+    where
+        S: Serialize + DeserializeOwned,
+        B: Serialize + DeserializeOwned,
+        F: Fn(Ctx<W>, S) -> Fut,
+        Fut: Future<Output = Result<ControlFlow<B, S>>>,
+    {
+        Repeat::new(self.clone(), name, state, body, Caller::caller())
+    }
+
+    /// Runs a body again and again until it gives something. See [`Ctx::repeat`].
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Error, Result, minutes};
+    /// async fn poll(ctx: Ctx) -> Result<String> {
+    ///     ctx.repeat_until("poll", |ctx| async move {
+    ///         let found = ctx.step("look", || async { Ok::<_, Error>(None::<String>) }).await?;
+    ///         if found.is_none() {
+    ///             ctx.sleep("pause", minutes(5)).await?;
+    ///         }
+    ///         Ok(found)
+    ///     })
+    ///     .await
+    /// }
+    /// ```
+    #[track_caller]
+    #[allow(clippy::type_complexity, reason = "the type of a closure has no name")]
+    pub fn repeat_until<B, F, Fut>(
+        &self,
+        name: &str,
+        body: F,
+    ) -> Repeat<W, (), impl Fn(Ctx<W>, ()) -> Until<Fut> + use<B, F, Fut, W>, Until<Fut>>
+    where
+        B: Serialize + DeserializeOwned,
+        F: Fn(Ctx<W>) -> Fut,
+        Fut: Future<Output = Result<Option<B>>>,
+    {
+        let body = move |ctx, ()| Until::new(body(ctx));
+        Repeat::new(self.clone(), name, (), body, Caller::caller())
+    }
+}
+
 /// How many ended iterations of a loop stay in the journal, unless it says otherwise.
 const KEEP: u32 = 10;
 

@@ -34,6 +34,7 @@ mod forking;
 mod hot_equals_cold;
 mod joins;
 mod listing;
+mod loop_takeover;
 mod loops;
 mod messages;
 mod nodes;

@@ -35,8 +35,12 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
     match kind {
         RemovedKind::Step => ctx.step("old", || ok(())).await?,
         RemovedKind::Sleep => ctx.sleep("old", hours(1)).await?,
-        RemovedKind::Event => drop(ctx.event::<Ping>().id("old").await?),
-        RemovedKind::Rpc => drop(ctx.rpc(Ask).timeout(hours(1)).await?),
+        RemovedKind::Event => {
+            ctx.event::<Ping>().id("old").await?;
+        }
+        RemovedKind::Rpc => {
+            ctx.rpc(Ask).timeout(hours(1)).await?;
+        }
         RemovedKind::Loop => {
             let body = |ctx: Ctx, n: u32| async move {
                 ctx.step("in", || ok(n)).await?;
@@ -78,7 +82,9 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
         RemovedKind::Note => ctx.note("old"),
         RemovedKind::Row => ctx.set_row("rows", "old", &1)?,
         RemovedKind::Emit => ctx.emit("old", &1)?,
-        RemovedKind::Version => drop(ctx.version("old", 2)?),
+        RemovedKind::Version => {
+            ctx.version("old", 2)?;
+        }
         other => panic!("{other} is not covered"),
     }
     Ok(())
@@ -170,9 +176,7 @@ fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
             let run = test.run("r").await.unwrap();
             ping(&run, 7).await;
             assert_eq!(output::<u32>(&run).await, 9, "{kind}");
-            // A switch says only what it chose: since something beside it went on, it is taken to be over.
-            let marks = usize::from(kind != RemovedKind::Switch);
-            assert_eq!(test.journal(&run).await.count("removed"), marks, "{kind}");
+            assert_eq!(test.journal(&run).await.count("removed"), 1, "{kind}");
             assert_eq!((test.calls("follows"), test.calls("later")), (1, 1));
             drop(run);
             assert_eq!(store.timers_left(test).await, []);
@@ -245,5 +249,43 @@ fn the_mark_of_a_removed_operation_keeps_its_kind() {
         let run = test.run("r").await.unwrap();
         ping(&run, 1).await;
         test.reach(&run, RunStatus::Diverged).await;
+    });
+}
+
+/// Takes the first of a nap and a step, inside a switch, or nothing any more.
+async fn given_up(ctx: Ctx, is_removed: bool) -> Result<u32> {
+    if is_removed {
+        ctx.removed("old", RemovedKind::Switch).await?;
+    } else {
+        let either = |ctx: Ctx| async move {
+            tokio::select! {
+                biased;
+                quick = ctx.step("quick", || ok(())) => quick,
+                slept = ctx.sleep("nap", hours(5)) => slept,
+            }
+        };
+        ctx.switch("old", "x").case("x", either).await?;
+    }
+    let after = ctx.step("after", || ok(2)).await?;
+    Ok(after + ctx.event::<Ping>().await?.0)
+}
+
+// B179
+#[test]
+fn what_a_removed_operation_gave_up_without_a_word_does_not_hold_the_run() {
+    for_each_store(async |store| {
+        let mut test = store
+            .engine()
+            .function("w", |ctx, (): ()| given_up(ctx, false))
+            .start()
+            .await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Waiting).await;
+        test.redeploy(|setup| setup.function("w", |ctx, (): ()| given_up(ctx, true)))
+            .await;
+        let run = test.run("r").await.unwrap();
+        ping(&run, 7).await;
+        assert_eq!(output::<u32>(&run).await, 9);
+        assert_eq!(test.calls("after"), 1);
     });
 }

@@ -22,6 +22,7 @@ mod repeat;
 mod rollback;
 mod scopes;
 mod script;
+mod sites;
 mod step;
 
 #[cfg(test)]
@@ -268,6 +269,10 @@ impl Replay {
             if self.apply_early() || self.cross_to_effect() {
                 continue;
             }
+            if let Some((op, resolution)) = self.pass_overtaken() {
+                self.calls_allowed = true;
+                return Turn::Resolved(op, resolution);
+            }
             let Some(entry) = self.unfolded.pop_front() else {
                 self.end_cancelled_steps();
                 self.end_removed();
@@ -347,23 +352,6 @@ impl Replay {
         script::is_scripted(body)
     }
 
-    /// Where the code called the n-th of those operations that are not in the journal yet.
-    #[must_use]
-    pub fn unrecorded_site(&self, n: usize) -> Option<CallSite> {
-        self.script.unrecorded_site(n)
-    }
-
-    /// Where the code called the first operation that is not in the journal yet.
-    #[must_use]
-    pub fn first_unrecorded_site(&self) -> Option<CallSite> {
-        self.unrecorded_site(0)
-    }
-
-    /// Remembers where the code called what, for reports of hidden nondeterminism.
-    pub fn keep_call_sites(&mut self) {
-        self.script.keep_sites();
-    }
-
     /// The divergence this run is parked with, if the journal ends with one.
     #[must_use]
     pub fn parked(&self) -> Option<&Failure> {
@@ -390,12 +378,6 @@ impl Replay {
             .iter()
             .flat_map(|(_, operation)| operation.rows());
         open.chain(deadline).chain(self.undo_timers()).collect()
-    }
-
-    /// Where the code called what a record of the script says, if that was in this execution.
-    #[must_use]
-    pub fn site_of(&self, number: RecordNumber) -> Option<CallSite> {
-        self.script.site_of(number)
     }
 
     /// Whether anything waits to be written.

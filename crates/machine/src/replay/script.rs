@@ -173,12 +173,6 @@ impl Script {
         self.expected.iter().any(|(_, body)| is_it(body))
     }
 
-    /// Whether the journal holds such a line after this record.
-    pub(super) fn holds_after(&self, after: RecordNumber, is_it: impl Fn(&Body) -> bool) -> bool {
-        let later = self.expected.iter().filter(|(number, _)| *number > after);
-        later.map(|(_, body)| body).any(is_it)
-    }
-
     /// Takes such lines out: the code need not say them any more.
     pub(super) fn take(&mut self, is_it: impl Fn(&Body) -> bool) -> Vec<(RecordNumber, Body)> {
         let expected = std::mem::take(&mut self.expected);

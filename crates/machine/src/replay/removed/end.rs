@@ -3,7 +3,6 @@
 use everstep_model::record::{StepFailed, TimerPurpose};
 use everstep_model::{Body, Location, RecordNumber};
 
-use super::super::Replay;
 use super::super::operation::Obsolete;
 use super::{Past, RemovedKind};
 
@@ -16,12 +15,13 @@ pub(super) enum End {
     Folded(RecordNumber),
     /// Where the record is folded that ends it.
     Marked,
-    /// It is not over as far as the journal goes.
+    /// No record ends it as far as the journal goes.
     Open,
 }
 
-impl Replay {
-    pub(super) fn end_of(&self, place: &Location, kind: RemovedKind, past: &Past) -> End {
+impl End {
+    /// Where an operation of this kind ended.
+    pub(super) fn of(place: &Location, kind: RemovedKind, past: &Past) -> Self {
         let is_mark = |body: &Body| matches!(body, Body::Removed(_)) && is_at(body, place);
         if past.lines.iter().any(|(_, body)| is_mark(body)) {
             return End::Marked;
@@ -60,7 +60,7 @@ impl Replay {
             RemovedKind::Loop => said(&|body| {
                 matches!(body, Body::LoopAdvanced(record) if record.done) && is_at(body, place)
             }),
-            RemovedKind::Switch => self.end_of_switch(place, past),
+            RemovedKind::Switch => end_of_switch(past),
             RemovedKind::Send
             | RemovedKind::Note
             | RemovedKind::Row
@@ -69,26 +69,21 @@ impl Replay {
         };
         end.unwrap_or(End::Open)
     }
+}
 
-    /// A switch says only what it chose. It is over with the last that happened in it, if nothing in it is open or the code
-    /// is known to have gone on.
-    fn end_of_switch(&self, place: &Location, past: &Past) -> Option<End> {
-        let line = past.lines.last().map(|(number, _)| *number);
-        let other = past.others.last().map(|(number, _)| *number);
-        let last = line.max(other)?;
-        let went_on = self.script.holds_after(last, |body| {
-            body.location()
-                .is_some_and(|location| location.scope.is_within(&place.scope))
-        });
-        if !went_on && past.has_open() {
-            return None;
-        }
-        Some(if line > other {
-            End::Said(last)
-        } else {
-            End::Folded(last)
-        })
+/// A switch says only what it chose. It is over with the last that happened in it, if nothing in it is open.
+fn end_of_switch(past: &Past) -> Option<End> {
+    let line = past.lines.last().map(|(number, _)| *number);
+    let other = past.others.last().map(|(number, _)| *number);
+    let last = line.max(other)?;
+    if past.has_open() {
+        return None;
     }
+    Some(if line > other {
+        End::Said(last)
+    } else {
+        End::Folded(last)
+    })
 }
 
 impl Past {
