@@ -1,0 +1,145 @@
+//! A song request: a viewer pays points for a song, which is looked up, queued and announced, or paid back.
+//!
+//! | step | its undo | if it fails |
+//! |---|---|---|
+//! | `hold-redemption` | refunds the points | it cannot |
+//! | `parse-spotify-url` | | rollback at once: trying again does not mend a link |
+//! | `get-track-info` | | retried, then rollback |
+//! | `persist-request` | deletes the song; internal, so it runs even after the point of no return | retried, then rollback |
+//! | `add-to-spotify-queue` | skips the song if it can, unless it plays already | retried, then rollback |
+//! | `write-history` | | never mind |
+//! | `fulfill-redemption` | none: **the point of no return** | rollback |
+//! | `send-chat-confirmation` | | never mind |
+
+use everstep::{Ctx, Error, Result, Retry, Workflow, millis};
+use serde::{Deserialize, Serialize};
+
+use crate::redemption;
+use crate::world::{ServiceError, Track, World};
+
+/// Plays a song that a viewer asked for.
+#[derive(Clone, Debug, Default)]
+pub struct SongRequest {
+    /// The services it works with.
+    pub world: World,
+}
+
+/// What a run is started with. Use the redemption's id as the id of the run: a webhook that is delivered twice then
+/// starts one run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SongRequestInput {
+    /// The points the viewer paid.
+    pub redemption: String,
+    /// Who asks.
+    pub viewer: String,
+    /// A link to a track at Spotify.
+    pub url: String,
+}
+
+/// The viewer sent something that is no link to a track.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no link to a Spotify track")]
+pub struct InvalidUrl(String);
+
+impl Workflow for SongRequest {
+    const NAME: &'static str = "song-request";
+    type Input = SongRequestInput;
+    type Output = Track;
+
+    async fn run(&self, ctx: Ctx<Self>, input: SongRequestInput) -> Result<Track> {
+        let redemption = &input.redemption;
+        redemption::hold(&ctx, &self.world, redemption).await?;
+
+        let track_id = ctx
+            .step("parse-spotify-url", || async {
+                parse(&input.url).map_err(|invalid| Error::from(invalid).non_retryable())
+            })
+            .await?;
+
+        let track = ctx
+            .step("get-track-info", || self.track_info(&track_id))
+            .retry(Retry::exponential(5, millis(500)))
+            .await?;
+
+        // Saved under the redemption's id, so that a second attempt changes nothing. The row is ours alone; that is why its
+        // undo is internal: a moderator who cancels the run late still gets rid of the song.
+        let (world, id) = (self.world.clone(), redemption.clone());
+        ctx.step("persist-request", || async {
+            self.world.save_song(redemption, &track).await;
+            Ok::<_, Error>(())
+        })
+        .undo(move |()| async move {
+            world.delete_song(&id).await;
+            Ok::<_, Error>(())
+        })
+        .undo_internal()
+        .await?;
+
+        // Spotify knows no idempotency keys: a process that dies between the call and its record queues the song twice.
+        // That is harmless here. Where it is not, look before you act, inside the step.
+        let world = self.world.clone();
+        ctx.step("add-to-spotify-queue", || async {
+            self.world.enqueue(&track).await;
+            Ok::<_, Error>(track.clone())
+        })
+        .undo(move |track| take_back(world, track))
+        .await?;
+
+        ctx.step("write-history", || async {
+            self.world.remember(&track).await;
+            Ok::<_, Error>(())
+        })
+        .best_effort()
+        .await?;
+
+        redemption::fulfill(&ctx, &self.world, redemption).await?;
+
+        // The song will play and is paid for. A chat that is down is no reason to fail.
+        ctx.step("send-chat-confirmation", || async {
+            let text = format!("@{} {} is in the queue", input.viewer, track.title);
+            self.world.chat(&text).await;
+            Ok::<_, Error>(())
+        })
+        .best_effort()
+        .await?;
+        Ok(track)
+    }
+}
+
+impl SongRequest {
+    /// Any error of a step is retried, unless it says that this is no use.
+    async fn track_info(&self, id: &str) -> Result<Track> {
+        match self.world.track(id).await {
+            Err(unknown @ ServiceError::NoSuchTrack(_)) => {
+                Err(Error::from(unknown).non_retryable())
+            }
+            found => Ok(found?),
+        }
+    }
+}
+
+/// Spotify cannot take a track out of its queue. What can be done is to skip it when its turn comes; one that plays
+/// already is left to play. An undo is work like any other: it may look at the world and decide.
+async fn take_back(world: World, track: Track) -> Result<()> {
+    if world.is_playing(&track).await {
+        return Ok(());
+    }
+    // As well as it can: an undo that fails for good stops the rollback, and the refund behind it matters more than a song.
+    let _ = world.skip(&track).await;
+    Ok(())
+}
+
+/// The id of the track in `https://open.spotify.com/track/<id>` or `spotify:track:<id>`.
+fn parse(url: &str) -> Result<String, InvalidUrl> {
+    let rest = url
+        .strip_prefix("https://open.spotify.com/track/")
+        .or_else(|| url.strip_prefix("spotify:track:"));
+    let id = rest.and_then(|rest| rest.split('?').next());
+    let is_id = |id: &&str| id.len() == 22 && id.chars().all(|c| c.is_ascii_alphanumeric());
+    id.filter(is_id)
+        .map(str::to_owned)
+        .ok_or_else(|| InvalidUrl(url.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+//! What becomes of a song request when each thing that can go wrong does, told by what was done to the world.
+
+use everstep::testing::{Mock, TestEngine, TestEngineBuilder, virtual_time};
+use everstep::{Handle, RunStatus, WaitError, millis, secs};
+
+use super::*;
+use crate::world::CATALOGUE;
+
+const TITLE: &str = CATALOGUE[0].1;
+
+fn engine(world: &World) -> TestEngineBuilder {
+    let world = world.clone();
+    TestEngine::builder().workflow(SongRequest { world })
+}
+
+async fn request(test: &TestEngine) -> Handle<SongRequest> {
+    request_url(test, &format!("spotify:track:{}", CATALOGUE[0].0)).await
+}
+
+async fn request_url(test: &TestEngine, url: &str) -> Handle<SongRequest> {
+    let input = SongRequestInput {
+        redemption: "r1".into(),
+        viewer: "ada".into(),
+        url: url.into(),
+    };
+    test.start::<SongRequest>(&input).id("r1").await.unwrap()
+}
+
+async fn failure(run: &Handle<SongRequest>) -> String {
+    match run.wait().await.unwrap_err() {
+        WaitError::Failed(failure) => failure.message,
+        other => panic!("{other}"),
+    }
+}
+
+/// What a request does to the world when all goes well.
+fn a_good_evening() -> Vec<String> {
+    vec![
+        "database: saved the song of r1".into(),
+        format!("spotify: queued {TITLE}"),
+        format!("analytics: {TITLE} was asked for"),
+        "twitch: fulfilled r1".into(),
+        format!("chat: @ada {TITLE} is in the queue"),
+    ]
+}
+
+#[test]
+fn a_song_is_queued_paid_for_and_announced() {
+    virtual_time(async {
+        let world = World::default();
+        let test = engine(&world).development().start().await;
+        let run = request(&test).await;
+        assert_eq!(run.wait().await.unwrap().title, TITLE);
+        assert_eq!(world.effects(), a_good_evening());
+    });
+}
+
+#[test]
+fn a_bad_link_is_not_retried_and_refunded() {
+    virtual_time(async {
+        let world = World::default();
+        let test = engine(&world).development().start().await;
+        let run = request_url(&test, "https://example.com/song").await;
+        assert!(failure(&run).await.contains("no link to a Spotify track"));
+        assert_eq!(test.calls("parse-spotify-url"), 1);
+        assert_eq!(world.effects(), ["twitch: refunded r1"]);
+    });
+}
+
+#[test]
+fn a_spotify_that_is_busy_is_asked_again() {
+    virtual_time(async {
+        let world = World::default();
+        let busy = Mock::fails(Error::new("503 Service Unavailable")).times(3);
+        let builder = engine(&world).mock_step("get-track-info", busy);
+        let test = builder.start().await;
+        let run = request(&test).await;
+        assert_eq!(run.wait().await.unwrap().title, TITLE);
+        assert_eq!(test.calls("get-track-info"), 4);
+        assert_eq!(world.effects(), a_good_evening());
+    });
+}
+
+#[test]
+fn a_track_that_does_not_exist_is_not_looked_up_again() {
+    virtual_time(async {
+        let world = World::default();
+        let test = engine(&world).start().await;
+        let run = request_url(&test, "spotify:track:0000000000000000000000").await;
+        assert!(failure(&run).await.contains("no track"));
+        assert_eq!(test.calls("get-track-info"), 1);
+        assert_eq!(world.effects(), ["twitch: refunded r1"]);
+    });
+}
+
+#[test]
+fn a_failure_before_the_point_of_no_return_undoes_everything_backwards_and_refunds_last() {
+    virtual_time(async {
+        let world = World::default().refusing("r1");
+        let test = engine(&world).development().start().await;
+        let run = request(&test).await;
+        assert_eq!(failure(&run).await, "Twitch refuses to fulfill `r1`");
+        assert!(run.inspect().await.unwrap().overview.rolled_back);
+        let expected = [
+            "database: saved the song of r1".to_owned(),
+            format!("spotify: queued {TITLE}"),
+            format!("analytics: {TITLE} was asked for"),
+            format!("spotify: will skip {TITLE}"),
+            "database: deleted the song of r1".to_owned(),
+            "twitch: refunded r1".to_owned(),
+        ];
+        assert_eq!(world.effects(), expected);
+    });
+}
+
+#[test]
+fn a_song_that_plays_already_is_not_skipped_but_refunded() {
+    virtual_time(async {
+        let world = World::default().refusing("r1");
+        world.play(CATALOGUE[0].0);
+        let test = engine(&world).start().await;
+        let run = request(&test).await;
+        failure(&run).await;
+        let effects = world.effects();
+        assert!(!effects.iter().any(|effect| effect.contains("skip")));
+        assert_eq!(effects.last().unwrap(), "twitch: refunded r1");
+    });
+}
+
+#[test]
+fn a_song_that_cannot_be_skipped_is_refunded_all_the_same() {
+    virtual_time(async {
+        let world = World::default().refusing("r1").without_player();
+        let test = engine(&world).start().await;
+        let run = request(&test).await;
+        failure(&run).await;
+        assert_eq!(world.effects().last().unwrap(), "twitch: refunded r1");
+    });
+}
+
+#[test]
+fn history_and_chat_may_fail() {
+    virtual_time(async {
+        let world = World::default();
+        let down = || Mock::fails(Error::fatal("down"));
+        let builder = engine(&world).mock_step("write-history", down());
+        let builder = builder.mock_step("send-chat-confirmation", down());
+        let test = builder.start().await;
+        let run = request(&test).await;
+        assert_eq!(run.wait().await.unwrap().title, TITLE);
+        let mut expected = a_good_evening();
+        expected.retain(|effect| !effect.starts_with("analytics") && !effect.starts_with("chat"));
+        assert_eq!(world.effects(), expected);
+    });
+}
+
+#[test]
+fn after_the_point_of_no_return_only_the_internal_undo_runs_and_nothing_is_refunded() {
+    virtual_time(async {
+        let world = World::default();
+        let mute = Mock::fails(Error::new("the chat is down"));
+        let builder = engine(&world).mock_step("send-chat-confirmation", mute);
+        let test = builder.start().await;
+        let run = request(&test).await;
+        // Fulfilled, and between two attempts to tell the chat.
+        test.reach(&run, RunStatus::Retrying).await;
+        run.cancel().rollback().by("a moderator").await.unwrap();
+        let end = run.wait().await.unwrap_err();
+        assert!(matches!(end, WaitError::Cancelled(_)), "{end}");
+
+        let mut expected = a_good_evening();
+        expected.pop();
+        expected.push("database: deleted the song of r1".to_owned());
+        assert_eq!(world.effects(), expected);
+        let journal = test.journal(&run).await;
+        journal.assert_contains("undo_completed persist-request:0");
+        journal.assert_contains("undo_skipped add-to-spotify-queue:0");
+        journal.assert_contains("undo_skipped hold-redemption:0");
+    });
+}
+
+#[test]
+fn a_cancelled_request_is_refunded_before_the_point_of_no_return() {
+    virtual_time(async {
+        let world = World::default();
+        let busy = Mock::fails(Error::new("503 Service Unavailable"));
+        let builder = engine(&world).mock_step("add-to-spotify-queue", busy);
+        let test = builder.start().await;
+        let run = request(&test).await;
+        test.reach(&run, RunStatus::Retrying).await;
+        run.cancel().rollback().await.unwrap();
+        run.wait().await.unwrap_err();
+        let expected = [
+            "database: saved the song of r1",
+            "database: deleted the song of r1",
+            "twitch: refunded r1",
+        ];
+        assert_eq!(world.effects(), expected);
+    });
+}
+
+/// Crashes again and again, after so many milliseconds each time.
+async fn crash_after(test: &mut TestEngine, pauses: &[u64]) -> Handle<SongRequest> {
+    for pause in pauses {
+        test.advance(millis(*pause)).await;
+        test.restart().await;
+    }
+    test.run_of::<SongRequest>("r1").await.unwrap()
+}
+
+#[test]
+fn a_crash_in_each_call_doubles_and_loses_nothing() {
+    virtual_time(async {
+        let world = World::slow(secs(1));
+        let mut test = engine(&world).start().await;
+        request(&test).await;
+        // Each call takes a second: the call that was under way is made again, and the crash hits the next one.
+        let run = crash_after(&mut test, &[300, 1_300, 1_300, 1_300, 1_300, 1_300]).await;
+        assert_eq!(test.calls("send-chat-confirmation"), 1);
+        assert_eq!(run.wait().await.unwrap().title, TITLE);
+        assert_eq!(world.effects(), a_good_evening());
+        assert_eq!(test.calls("hold-redemption"), 1);
+        for step in [
+            "get-track-info",
+            "persist-request",
+            "send-chat-confirmation",
+        ] {
+            assert_eq!(test.calls(step), 2, "{step}");
+        }
+    });
+}
+
+#[test]
+fn a_rollback_goes_on_after_a_crash_in_each_undo() {
+    virtual_time(async {
+        let world = World::slow(secs(1)).refusing("r1");
+        let mut test = engine(&world).start().await;
+        let run = request(&test).await;
+        test.reach(&run, RunStatus::RollingBack).await;
+        // The first undo makes two calls, to look and to skip; the others one.
+        let run = crash_after(&mut test, &[1_300, 2_300, 1_300]).await;
+        failure(&run).await;
+        let effects = world.effects();
+        let expected = [
+            &format!("spotify: will skip {TITLE}"),
+            "database: deleted the song of r1",
+            "twitch: refunded r1",
+        ];
+        assert_eq!(effects.get(3..).unwrap(), expected);
+        for step in ["add-to-spotify-queue", "persist-request", "hold-redemption"] {
+            assert_eq!(test.calls(&format!("rollback:{step}")), 2, "{step}");
+        }
+    });
+}
+
+#[test]
+fn links_and_uris_of_tracks_are_understood_and_nothing_else() {
+    let id = CATALOGUE[0].0;
+    for url in [
+        format!("https://open.spotify.com/track/{id}"),
+        format!("https://open.spotify.com/track/{id}?si=abc"),
+        format!("spotify:track:{id}"),
+    ] {
+        assert_eq!(parse(&url).unwrap(), id, "{url}");
+    }
+    for url in ["", "spotify:track:short", "https://open.spotify.com/album/"] {
+        parse(url).unwrap_err();
+    }
+}

@@ -1,0 +1,259 @@
+//! The outside world: Spotify, Twitch and a database, faked in this process. A real program has clients of real services
+//! here. The fake takes its time, remembers what was done to it, and does nothing twice where the real one would not. Unlike
+//! the real one it lives in this process: after a `kill -9` it has forgotten its songs and rolls.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// A song.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Track {
+    /// Spotify's id.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+}
+
+/// What Spotify has: ids and titles.
+pub const CATALOGUE: [(&str, &str); 2] = [
+    ("4uLU6hMCjMI75M1A2tKUQC", "Never Gonna Give You Up"),
+    ("6habFhsOp2NvshLv26DqMb", "Despacito"),
+];
+
+/// What a service says instead of doing what it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServiceError {
+    /// Spotify has no such track.
+    #[error("Spotify has no track `{0}`")]
+    NoSuchTrack(String),
+    /// Twitch does not want to.
+    #[error("Twitch refuses to fulfill `{0}`")]
+    Refused(String),
+    /// Spotify finds nobody who listens.
+    #[error("Spotify finds no player")]
+    NoPlayer,
+}
+
+/// A handle to the world; clones are handles to the same one.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    /// How long each call takes.
+    latency: Duration,
+    /// Whether what happens is printed.
+    aloud: bool,
+    /// The redemption that Twitch refuses to fulfill.
+    refused: Option<String>,
+    /// Whether nothing can be skipped.
+    no_player: bool,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Everything that was done to the world, in order.
+    effects: Vec<String>,
+    /// The database: songs and rolls by the redemption they belong to.
+    songs: BTreeMap<String, Track>,
+    rolls: BTreeMap<String, u32>,
+    /// What Spotify plays now.
+    playing: Option<String>,
+    /// The redemptions that are settled, one way or the other.
+    settled: BTreeMap<String, Settled>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settled {
+    Fulfilled,
+    Refunded,
+}
+
+impl World {
+    /// A world in which each call takes this long.
+    #[must_use]
+    pub fn slow(latency: Duration) -> Self {
+        Self {
+            latency,
+            ..Self::default()
+        }
+    }
+
+    /// The same world, printing what is done to it.
+    #[must_use]
+    pub fn aloud(mut self) -> Self {
+        self.aloud = true;
+        self
+    }
+
+    /// The same world, where Twitch refuses to fulfill this redemption.
+    #[must_use]
+    pub fn refusing(mut self, redemption: &str) -> Self {
+        self.refused = Some(redemption.to_owned());
+        self
+    }
+
+    /// The same world, where Spotify skips nothing because nobody listens.
+    #[must_use]
+    pub fn without_player(mut self) -> Self {
+        self.no_player = true;
+        self
+    }
+
+    /// Everything that was done to the world, in order.
+    #[must_use]
+    pub fn effects(&self) -> Vec<String> {
+        self.state().effects.clone()
+    }
+
+    /// Spotify: begins to play a track.
+    pub fn play(&self, track: &str) {
+        self.state().playing = Some(track.to_owned());
+    }
+
+    /// Spotify: looks a track up.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub async fn track(&self, id: &str) -> Result<Track, ServiceError> {
+        self.take_time().await;
+        let found = CATALOGUE.iter().find(|(known, _)| *known == id);
+        let (id, title) = found.ok_or_else(|| ServiceError::NoSuchTrack(id.to_owned()))?;
+        Ok(Track {
+            id: (*id).to_owned(),
+            title: (*title).to_owned(),
+        })
+    }
+
+    /// Spotify: puts a track into the player's queue.
+    pub async fn enqueue(&self, track: &Track) {
+        self.take_time().await;
+        self.record(&format!("spotify: queued {}", track.title));
+    }
+
+    /// Spotify: whether a track plays now.
+    pub async fn is_playing(&self, track: &Track) -> bool {
+        self.take_time().await;
+        self.state().playing.as_ref() == Some(&track.id)
+    }
+
+    /// Spotify: skips a track when its turn comes.
+    ///
+    /// # Errors
+    /// If nobody listens.
+    pub async fn skip(&self, track: &Track) -> Result<(), ServiceError> {
+        self.take_time().await;
+        if self.no_player {
+            return Err(ServiceError::NoPlayer);
+        }
+        self.record(&format!("spotify: will skip {}", track.title));
+        Ok(())
+    }
+
+    /// Database: saves the song of a redemption, once.
+    pub async fn save_song(&self, redemption: &str, track: &Track) {
+        self.take_time().await;
+        let saved = self
+            .state()
+            .songs
+            .insert(redemption.to_owned(), track.clone());
+        if saved.is_none() {
+            self.record(&format!("database: saved the song of {redemption}"));
+        }
+    }
+
+    /// Database: deletes the song of a redemption, if there is one.
+    pub async fn delete_song(&self, redemption: &str) {
+        self.take_time().await;
+        let deleted = self.state().songs.remove(redemption);
+        if deleted.is_some() {
+            self.record(&format!("database: deleted the song of {redemption}"));
+        }
+    }
+
+    /// Database: saves a roll, once.
+    pub async fn save_roll(&self, redemption: &str, roll: u32) {
+        self.take_time().await;
+        let saved = self.state().rolls.insert(redemption.to_owned(), roll);
+        if saved.is_none() {
+            self.record(&format!("database: saved the roll of {redemption}"));
+        }
+    }
+
+    /// Database: deletes a roll, if there is one.
+    pub async fn delete_roll(&self, redemption: &str) {
+        self.take_time().await;
+        let deleted = self.state().rolls.remove(redemption);
+        if deleted.is_some() {
+            self.record(&format!("database: deleted the roll of {redemption}"));
+        }
+    }
+
+    /// Analytics: remembers what was asked for.
+    pub async fn remember(&self, track: &Track) {
+        self.take_time().await;
+        self.record(&format!("analytics: {} was asked for", track.title));
+    }
+
+    /// Twitch: keeps the points of a redemption for good, once.
+    ///
+    /// # Errors
+    /// If Twitch refuses to, or the points were given back.
+    pub async fn fulfill(&self, redemption: &str) -> Result<(), ServiceError> {
+        self.take_time().await;
+        if self.refused.as_deref() == Some(redemption) {
+            return Err(ServiceError::Refused(redemption.to_owned()));
+        }
+        self.settle(redemption, Settled::Fulfilled)
+    }
+
+    /// Twitch: gives the points of a redemption back, once.
+    ///
+    /// # Errors
+    /// If they were kept for good.
+    pub async fn refund(&self, redemption: &str) -> Result<(), ServiceError> {
+        self.take_time().await;
+        self.settle(redemption, Settled::Refunded)
+    }
+
+    /// Twitch: says something in the chat.
+    pub async fn chat(&self, text: &str) {
+        self.take_time().await;
+        self.record(&format!("chat: {text}"));
+    }
+
+    fn settle(&self, redemption: &str, how: Settled) -> Result<(), ServiceError> {
+        let before = self.state().settled.insert(redemption.to_owned(), how);
+        match before {
+            None => {
+                let verb = match how {
+                    Settled::Fulfilled => "fulfilled",
+                    Settled::Refunded => "refunded",
+                };
+                self.record(&format!("twitch: {verb} {redemption}"));
+                Ok(())
+            }
+            Some(before) if before == how => Ok(()),
+            Some(before) => {
+                self.state().settled.insert(redemption.to_owned(), before);
+                Err(ServiceError::Refused(redemption.to_owned()))
+            }
+        }
+    }
+
+    async fn take_time(&self) {
+        tokio::time::sleep(self.latency).await;
+    }
+
+    fn record(&self, effect: &str) {
+        if self.aloud {
+            println!("    {effect}");
+        }
+        self.state().effects.push(effect.to_owned());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
