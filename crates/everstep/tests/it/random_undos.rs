@@ -99,5 +99,21 @@ pub(crate) fn check_undos(program: &[Op], journal: &[Entry], witness: &Witness) 
     happened.dedup();
     // Two passes may have done the same work at two places.
     recorded.dedup();
-    assert_eq!(happened, recorded);
+    if has_gaps(journal) {
+        // What a loop has forgotten, it has undone too.
+        let mut rest = happened.iter();
+        assert!(
+            recorded
+                .iter()
+                .all(|undone| rest.any(|other| other == undone)),
+            "{recorded:?} is recorded, {happened:?} happened"
+        );
+    } else {
+        assert_eq!(happened, recorded);
+    }
+}
+
+fn has_gaps(journal: &[Entry]) -> bool {
+    let mut numbers = journal.iter().enumerate();
+    numbers.any(|(index, entry)| entry.number.0 != index as u64)
 }

@@ -58,6 +58,11 @@ impl Kept {
         known.gone = joined(known.gone.iter().chain(&record.gone).copied().collect());
     }
 
+    /// Whether iterations are missing in the journal, and with them whatever the code asked for in them.
+    pub(in super::super) fn has_forgotten(&self) -> bool {
+        self.loops.values().any(|known| !known.gone.is_empty())
+    }
+
     /// The first iteration from `from` on that is not gone.
     pub(super) fn next_kept(&self, iterations: &Scope, from: u64) -> u64 {
         let gone = self.loops.get(iterations).map(|known| &known.gone);

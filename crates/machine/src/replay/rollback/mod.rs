@@ -303,16 +303,17 @@ impl Replay {
         self.operations.get(op).map(|operation| &operation.location)
     }
 
-    /// Folds a record about an undo. Where the code runs, it must have asked for it.
+    /// Folds a record about an undo. Where the code runs, it must have asked for it, be it in an iteration that is gone.
     pub(super) fn fold_undo(&mut self, body: &Body) {
+        let is_wanted = |location| {
+            let done = self.rollback.log.at(location);
+            done.is_some_and(|done| done.wanted)
+        };
         if matches!(self.phase, Phase::Returned | Phase::Broken(_)) {
             self.rollback.ending = true;
         } else if let Some(location) = body.location()
-            && !self
-                .rollback
-                .log
-                .at(location)
-                .is_some_and(|done| done.wanted)
+            && !is_wanted(location)
+            && !self.loops.kept.has_forgotten()
         {
             let divergence = undo_divergence(
                 location.clone(),
