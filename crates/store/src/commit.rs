@@ -36,8 +36,8 @@ pub enum Target {
     Create(StreamName),
     /// An existing stream.
     Stream(StreamNumber),
-    /// Streams that go for good, the newest generation of a run first: their records, heads, list rows, dedup ids and
-    /// rpcs, and what the commit itself deletes. The commit names the timers and effects that are left.
+    /// Streams that go for good, the newest generation of a run first: their records, heads, list rows, dedup ids,
+    /// rpcs and effects, and what the commit itself deletes. Timers are found by time, so the commit names those left.
     /// All must be closed, and nothing may have superseded the first. A stream created later has a higher term.
     Remove(Vec<StreamNumber>),
 }

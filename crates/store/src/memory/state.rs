@@ -152,8 +152,10 @@ impl State {
                 continue;
             };
             self.names.remove(&stream.head.name);
-            self.rows
-                .retain(|key, _| !matches!(key, RowKey::Rpc(of, _) if of == number));
+            self.rows.retain(|key, _| match key {
+                RowKey::Rpc(of, _) | RowKey::Outbox(of, _) => of != number,
+                RowKey::Timer(_) | RowKey::Idempotency(..) | RowKey::Generation(_) => true,
+            });
             self.term = self.term.max(Term(stream.head.term.0 + 1));
         }
         Outcome::Committed {
