@@ -74,7 +74,12 @@ fn an_undo_in_flight_when_the_engine_shuts_down_ends_and_the_next_process_goes_o
         let mut test = store.engine().function("w", code).start().await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::RollingBack).await;
+        let began = test.now();
         test.shutdown().await;
+        assert!(
+            began.until(test.now()) < secs(3),
+            "it waits for nothing else"
+        );
         assert_eq!(undone.take(), ["second"], "it ends, and no other begins");
         drop(run);
         let run = restart(&mut test).await;
