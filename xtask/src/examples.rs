@@ -1,6 +1,7 @@
 //! The `examples` stage: every example is a complete program, so every one is run and must end well.
 //! Found by looking at the tree, so that adding an example registers it: `examples/<name>/` with a
-//! manifest of its own, `examples/` inside a crate, or an `[[example]]` in a crate's manifest.
+//! manifest of its own, `examples/` inside a crate, or an `[[example]]` in a crate's manifest. A manifest
+//! of its own may say what to run it with: `args` under `[package.metadata.example]`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,17 +11,20 @@ use std::time::Duration;
 use crate::failure::Failure;
 use crate::manifest::{self, Entry};
 use crate::process::Invocation;
+use crate::scratch::Scratch;
 use crate::stage::Verdict;
 use crate::workspace;
 
 /// An example shows something to a person who waits; one that needs longer shows too much.
 const LIMIT: Duration = Duration::from_secs(60);
+/// Among the arguments of an example, an empty folder: what an earlier run left there would be half the work.
+const FOLDER: &str = "DIR";
 
 /// One runnable example.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Example {
-    /// A package of its own under `examples/`, by its manifest.
-    Package { manifest: String },
+    /// A package of its own under `examples/`, by its manifest, and what it is run with.
+    Package { manifest: String, args: Vec<String> },
     /// An example target of a crate.
     Target {
         package: String,
@@ -38,8 +42,10 @@ pub(crate) fn run_all() -> Result<Verdict, Failure> {
     for example in &examples {
         example.invocation("build").run()?;
     }
-    for example in &examples {
-        example.invocation("run").within(LIMIT).run()?;
+    let scratch = Scratch::new("examples")?;
+    for (example, number) in examples.iter().zip(1..) {
+        let args = example.args(&scratch.path(&format!("{number}")));
+        example.invocation("run").args(&args).within(LIMIT).run()?;
     }
     Ok(Verdict::Passed)
 }
@@ -47,7 +53,7 @@ pub(crate) fn run_all() -> Result<Verdict, Failure> {
 impl Example {
     fn invocation(&self, verb: &str) -> Invocation {
         match self {
-            Self::Package { manifest } => {
+            Self::Package { manifest, .. } => {
                 Invocation::cargo(&[verb, "--locked", "--manifest-path", manifest])
             }
             Self::Target {
@@ -63,14 +69,28 @@ impl Example {
             }
         }
     }
+
+    /// What stands behind the command: nothing, or `--` and the program's own arguments.
+    fn args(&self, folder: &str) -> Vec<String> {
+        let Self::Package { args, .. } = self else {
+            return Vec::new();
+        };
+        let own = args.iter().map(|arg| match arg.as_str() {
+            FOLDER => folder.to_owned(),
+            _ => arg.clone(),
+        });
+        let dashes = (!args.is_empty()).then(|| "--".to_owned());
+        dashes.into_iter().chain(own).collect()
+    }
 }
 
 fn find(root: &Path) -> BTreeSet<Example> {
     let mut found = BTreeSet::new();
     for name in names_in(&root.join("examples")) {
         let manifest = format!("examples/{name}/Cargo.toml");
-        if root.join(&manifest).is_file() {
-            found.insert(Example::Package { manifest });
+        if let Ok(text) = fs::read_to_string(root.join(&manifest)) {
+            let args = run_args(&text);
+            found.insert(Example::Package { manifest, args });
         }
     }
     for folder in names_in(&root.join("crates")) {
@@ -97,6 +117,18 @@ fn find(root: &Path) -> BTreeSet<Example> {
         found.extend(declared);
     }
     found
+}
+
+/// What a package says it is run with.
+fn run_args(text: &str) -> Vec<String> {
+    let entries = manifest::entries(text).into_iter();
+    let of_example = |e: &Entry<'_>| e.section == "package.metadata.example" && e.key == "args";
+    let list = entries.filter(of_example).map(|entry| entry.value).next();
+    let words = list.unwrap_or_default().trim_matches(['[', ']']).split(',');
+    words
+        .filter_map(|word| manifest::unquoted(word.trim()))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The examples that a manifest names itself.
@@ -160,5 +192,17 @@ mod tests {
             "cargo run --locked --package everstep --example disk --features embedded,cli",
         ];
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_package_is_run_with_what_its_manifest_says_in_a_folder_of_its_own() {
+        let args_of = |text: &str| {
+            let (manifest, args) = (String::new(), run_args(text));
+            Example::Package { manifest, args }.args("scratch/1")
+        };
+        let importer = "[package]\nname = \"importer\"\n\n[package.metadata.example]\n\
+                        args = [\"DIR\", \"2000\"]\n\n[dependencies]\n";
+        assert_eq!(args_of(importer), ["--", "scratch/1", "2000"]);
+        assert!(args_of("[package]\nname = \"plain\"\n").is_empty());
     }
 }
