@@ -6,6 +6,7 @@ use everstep_model::{
 };
 use everstep_store::{Head, Page, ReadRequest, StoreError};
 
+use crate::holes::Holes;
 use crate::view::View;
 
 /// A frame and the number of its first record.
@@ -77,8 +78,16 @@ pub(crate) fn page(view: &View<'_>, head: &Head, request: ReadRequest) -> Result
         return Ok(page);
     }
     let mut interner = Interner::default();
-    let begin = begin(view, head.number, request.from)?;
-    for frame in view.frames(head.number, begin, RecordNumber(head.next.0 - 1)) {
+    let holes = Holes::of(view, head.number)?;
+    let begin = match holes.past(request.from) {
+        past if past > request.from => past,
+        from => begin(view, head.number, from)?,
+    };
+    let between = holes.between(begin, RecordNumber(head.next.0 - 1));
+    let frames = between
+        .into_iter()
+        .flat_map(|range| view.frames(head.number, range.first, range.last));
+    for frame in frames {
         frame?
             .entries(request.from, head.next, &mut interner, &mut page.entries)
             .map_err(|error| view.bad_frame(head.number, &error))?;

@@ -23,6 +23,7 @@ const GENERATION: u8 = b'g';
 /// What is remembered of removed streams.
 pub(crate) const REMOVED: [u8; 1] = [b'x'];
 const OUTBOX: u8 = b'o';
+const HOLES: u8 = b'h';
 const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
 
@@ -70,9 +71,16 @@ pub(crate) fn dedup(stream: StreamNumber, id: &str) -> Vec<u8> {
     key.0
 }
 
-/// What the keys of a stream's dedup ids, rpcs and effects begin with.
-pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 3] {
-    [DEDUP, RPC, OUTBOX].map(|kind| {
+/// Where records of a stream were dropped.
+pub(crate) fn holes(stream: StreamNumber) -> Vec<u8> {
+    let mut key = Out::default();
+    key.byte(HOLES).fixed(stream.0);
+    key.0
+}
+
+/// What the keys of a stream's dedup ids, rpcs, effects and gaps begin with.
+pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 4] {
+    [DEDUP, RPC, OUTBOX, HOLES].map(|kind| {
         let mut key = Out::default();
         key.byte(kind).fixed(stream.0);
         key.0

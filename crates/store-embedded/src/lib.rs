@@ -19,6 +19,7 @@ mod extent;
 mod failure;
 mod format;
 mod frames;
+mod holes;
 mod journal_check;
 mod keys;
 mod leases;

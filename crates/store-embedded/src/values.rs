@@ -1,14 +1,15 @@
 //! The values of heads and rows. Each begins with its format version; later releases may only add at the end.
 
 use everstep_model::{
-    Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, Payload, RecordNumber, RpcId,
-    RunId, RunStatus, StreamName, StreamNumber, Term, Timestamp,
+    Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, Payload, RecordNumber, RecordRange,
+    RpcId, RunId, RunStatus, StreamName, StreamNumber, Term, Timestamp,
 };
 use everstep_store::{
     GenerationRow, Head, IdempotencyRow, OutboxRow, Owner, Row, RowKey, RpcRow, RunRow,
 };
 
 use crate::coding::{Damaged, In, Out};
+use crate::holes::Holes;
 use crate::keys::{checked_name, location, location_bytes};
 
 /// The newest version of heads and rows this release writes, and the newest it reads.
@@ -252,6 +253,28 @@ pub(crate) fn encode_removed(next: StreamNumber, term: Term) -> Vec<u8> {
 pub(crate) fn decode_removed(bytes: &[u8]) -> Result<(StreamNumber, Term), Unreadable> {
     let mut input = versioned(bytes)?;
     Ok((StreamNumber(input.varint()?), Term(input.varint()?)))
+}
+
+pub(crate) fn encode_holes(holes: &Holes) -> Vec<u8> {
+    let mut out = Out::default();
+    out.byte(VERSION).varint(holes.0.len() as u64);
+    for hole in &holes.0 {
+        out.varint(hole.first.0).varint(hole.last.0);
+    }
+    out.0
+}
+
+pub(crate) fn decode_holes(bytes: &[u8]) -> Result<Holes, Unreadable> {
+    let mut input = versioned(bytes)?;
+    let count = input.varint()?;
+    let mut holes = Vec::new();
+    for _ in 0..count {
+        holes.push(RecordRange {
+            first: RecordNumber(input.varint()?),
+            last: RecordNumber(input.varint()?),
+        });
+    }
+    Ok(Holes(holes))
 }
 
 fn versioned(bytes: &[u8]) -> Result<In<'_>, Unreadable> {

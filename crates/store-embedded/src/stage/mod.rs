@@ -278,6 +278,7 @@ impl<'a> Stage<'a> {
         if ranges.is_empty() {
             return Ok(());
         }
+        let holes = self.holes(stream)?.with(ranges, end);
         let of_stream = (stream, RecordNumber(0))..=(stream, RecordNumber(u64::MAX));
         let staged = self.frames.range(of_stream.clone());
         let staged: Vec<_> = staged.map(|(key, frame)| (*key, frame.clone())).collect();
@@ -287,6 +288,9 @@ impl<'a> Stage<'a> {
         if dropped.is_err() {
             self.frames.retain(|key, _| !of_stream.contains(key));
             self.frames.extend(staged);
+        } else {
+            let holes = values::encode_holes(&holes);
+            self.lookups.insert(keys::holes(stream), Some(holes));
         }
         dropped
     }

@@ -9,6 +9,7 @@ use everstep_store::{Author, Commit, Liveness, Row, RowKey, StoreError};
 
 use super::Stage;
 use crate::frames::{StoredFrame, begin};
+use crate::holes::Holes;
 use crate::keys;
 use crate::values;
 
@@ -87,6 +88,14 @@ impl Stage<'_> {
         }
         let value = self.view().lookup(key)?;
         Ok(value.map(|value| Bytes::copy_from_slice(&value)))
+    }
+
+    pub(super) fn holes(&self, stream: StreamNumber) -> Result<Holes, StoreError> {
+        let Some(bytes) = self.lookup(&keys::holes(stream))? else {
+            return Ok(Holes::default());
+        };
+        let holes = values::decode_holes(&bytes);
+        holes.map_err(|error| self.view().unreadable("the gaps of a stream", error))
     }
 
     pub(super) fn row(&self, key: &RowKey) -> Result<Option<Row>, StoreError> {
