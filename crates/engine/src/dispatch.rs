@@ -149,7 +149,7 @@ impl Core {
         claimed: Claimed,
         journal: Vec<Entry>,
     ) {
-        if journal.len() as u64 > limits::JOURNAL_RECORDS_WARN {
+        if journal.len() as u64 > self.settings.journal_records_warn {
             tracing::warn!(run = %claimed.run, records = journal.len(), "the journal is long and replay grows slow");
         }
         if self.is_closing() {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use everstep_model::limits;
+
 use crate::control::Retention;
 
 /// Settings of an engine.
@@ -27,6 +29,8 @@ pub struct Settings {
     pub shutdown_grace: Duration,
     /// How long records that nothing waits for may stay unwritten while a step runs.
     pub lazy_flush: Duration,
+    /// Records of a journal above which the engine warns that replay grows slow. Nothing else happens then.
+    pub journal_records_warn: u64,
     /// Whether each activation is replayed a second time, to find hidden nondeterminism.
     pub development: bool,
 }
@@ -44,6 +48,7 @@ impl Default for Settings {
             retention_interval: Duration::from_secs(3_600),
             shutdown_grace: Duration::from_secs(10),
             lazy_flush: Duration::from_millis(5),
+            journal_records_warn: limits::JOURNAL_RECORDS_WARN,
             development: false,
         }
     }

@@ -56,6 +56,7 @@ pub trait Event: Serialize + DeserializeOwned + Send + 'static {
 ///     }
 /// }
 /// ```
+// B204: the compiler refuses what is not accepted.
 pub trait Accepts<E: Event> {}
 
 /// An event whose sender waits for an answer.

@@ -185,6 +185,7 @@ fn an_event_with_a_dedup_id_is_seen_once() {
     });
 }
 
+// B90
 #[test]
 fn a_finished_run_refuses_events_with_the_reason() {
     for_each_store(async |store| {

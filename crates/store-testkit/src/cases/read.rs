@@ -85,6 +85,7 @@ pub async fn a_page_says_that_the_stream_is_closed<S: Store>(f: &Fixture<S>) {
 }
 
 /// Dropped records are gone, others keep their numbers, wherever the range cuts.
+// B185
 pub async fn dropped_records_leave_gaps<S: Store>(f: &Fixture<S>) {
     for first in 0..8 {
         for last in first..8 {

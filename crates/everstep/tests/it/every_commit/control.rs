@@ -7,7 +7,7 @@ use super::world::{
 };
 use crate::support::Ping;
 
-// B138, B154
+// B138, B154, B174
 #[test]
 fn a_cancellation_with_rollback() {
     let outside = Outside::default();
