@@ -144,10 +144,11 @@ fn record_rows() -> Vec<String> {
 }
 
 fn fields(source: &str, kind: &str) -> String {
-    let codec = between(source, &format!("codec!({kind} {{"), ");").unwrap_or_default();
+    let source = source.replace("codec!(\n    ", "codec!(");
+    let codec = between(&source, &format!("codec!({kind} {{"), ");").unwrap_or_default();
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let names = codec.split(|c| !is_word(c)).filter(|word| !word.is_empty());
-    let body = between(source, &format!("pub struct {kind} {{"), "\n}").unwrap_or_default();
+    let body = between(&source, &format!("pub struct {kind} {{"), "\n}").unwrap_or_default();
     let typed = names.map(|name| {
         let of = between(body, &format!("pub {name}: "), ",").unwrap_or("?");
         format!("{name}: {of}")

@@ -265,3 +265,31 @@ fn a_race_without_branches_is_refused() {
         assert!(failure(&run).await.is(ErrorCode::InvalidOptions));
     });
 }
+
+// B78
+#[test]
+fn an_event_that_comes_after_the_winner_is_not_taken_by_a_loser() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                ctx.race("first")
+                    .branch("asked", |ctx| async move {
+                        ctx.event::<Ping>().id("one").await.map(|Ping(n)| n)
+                    })
+                    .branch("also", |ctx| async move {
+                        ctx.event::<Ping>().id("two").await.map(|Ping(n)| n)
+                    })
+                    .await?;
+                let Ping(n) = ctx.event::<Ping>().id("later").await?;
+                Ok(n)
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Waiting).await;
+        let (first, second) = (ping(&run, 1), ping(&run, 2));
+        tokio::join!(first, second);
+        assert_eq!(output::<u32>(&run).await, 2);
+    });
+}

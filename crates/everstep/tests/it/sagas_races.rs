@@ -167,7 +167,7 @@ async fn run_with_slow_commit(slow: u64) -> (Vec<Entry>, Vec<String>, u64) {
                     Err::<(), _>(Error::fatal("stop"))
                 });
                 let late = takes(&ctx, "late", 11, &effects);
-                tokio::try_join!(async { fails.await }, late)?;
+                tokio::try_join!(fails, late)?;
                 Ok(())
             }
         })

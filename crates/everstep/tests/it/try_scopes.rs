@@ -91,14 +91,12 @@ fn sleeps_waits_and_eviction_pass_through() {
             .engine()
             .evict_all()
             .function("w", |ctx: Ctx, _: ()| async move {
-                let tried = ctx
-                    .try_scope("part", |ctx| async move {
-                        let a: u32 = ctx.step("a", || ok(1)).await?;
-                        ctx.sleep("nap", hours(1)).await?;
-                        ctx.step("b", || ok(a + 1)).await
-                    })
-                    .await?;
-                tried
+                ctx.try_scope("part", |ctx| async move {
+                    let a: u32 = ctx.step("a", || ok(1)).await?;
+                    ctx.sleep("nap", hours(1)).await?;
+                    ctx.step("b", || ok(a + 1)).await
+                })
+                .await?
             })
             .start()
             .await;

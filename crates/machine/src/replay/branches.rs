@@ -90,7 +90,21 @@ impl Replay {
         };
         self.say_at(said.into(), Some(site))?;
         self.strict = true;
+        self.stop_losers(race);
         Some(self.operations.open(race.clone(), Kind::Race))
+    }
+
+    /// The losers of a race stand still until they are dropped: events are not theirs any more.
+    fn stop_losers(&mut self, race: &Location) {
+        let inside = Self::scope_of(race);
+        let is_inside = |place: &Location| place.scope.segments().starts_with(inside.segments());
+        let waits = self.operations.iter().filter(|(_, operation)| {
+            matches!(operation.kind, Kind::Wait { .. }) && is_inside(&operation.location)
+        });
+        let waits: Vec<OpId> = waits.map(|(op, _)| op).collect();
+        for op in waits {
+            self.mailbox.forget(op);
+        }
     }
 
     pub(super) fn fold_race_won(&mut self, race: &Location) {

@@ -451,16 +451,16 @@ fn a_cancelling_run_without_steps_in_flight_says_only_that() {
 }
 
 #[test]
-fn a_cancelling_run_that_rolls_back_names_the_undo() {
+fn a_cancelled_run_that_rolls_back_names_the_undo() {
     check(
         [cancel("no").into(), undo_started()],
-        RunStatus::Cancelling,
+        RunStatus::RollingBack,
         &[asked_to_end(), undoing(1, 2)],
         &format!("{END_ASKED}; {UNDOES} 2026-11-15T08:00:02.000Z"),
     );
     check(
         [cancel("no").into(), undo_started(), undo_failed()],
-        RunStatus::Cancelling,
+        RunStatus::RollingBack,
         &[asked_to_end(), undo_retry()],
         &format!("{END_ASKED}; {RETRIES_UNDO}"),
     );
