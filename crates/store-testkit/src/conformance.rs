@@ -114,6 +114,7 @@ macro_rules! conformance {
                 a_page_says_that_the_stream_is_closed,
                 dropped_records_leave_gaps,
                 drops_may_overlap_and_repeat,
+                pages_go_past_gaps,
                 a_commit_drops_only_what_was_before_it,
                 counts_outlive_dropped_records,
             ];

@@ -129,6 +129,30 @@ pub async fn drops_may_overlap_and_repeat<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.numbers(stream).await, [0, 7, 8]);
 }
 
+/// Whoever reads page by page, from anywhere, finds all that is left and nothing else.
+pub async fn pages_go_past_gaps<S: Store>(f: &Fixture<S>) {
+    let stream = eight(f, "a").await;
+    drop_records(f, stream, &[range(1, 2), range(4, 4)]).await;
+    drop_records(f, stream, &[range(5, 6), range(0, 0)]).await;
+    f.accept(inbox(stream, vec![event("e8"), event("e9")]))
+        .await;
+    drop_records(f, stream, &[range(8, 100)]).await;
+    f.accept(inbox(stream, vec![event("e10")])).await;
+    for start in 0..=11 {
+        let (mut from, mut read) = (start, Vec::new());
+        loop {
+            let page = f.page(stream, from, 1).await;
+            let Some(last) = page.entries.last() else {
+                break;
+            };
+            from = last.number.0 + 1;
+            read.extend(page.entries.iter().map(|entry| entry.number.0));
+        }
+        let left = [3, 7, 10].into_iter().filter(|number| *number >= start);
+        assert_eq!(read, left.collect::<Vec<u64>>(), "from {start}");
+    }
+}
+
 /// A loop drops in the commit that says so; its own records stay.
 pub async fn a_commit_drops_only_what_was_before_it<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
