@@ -63,7 +63,13 @@ impl Core {
                 let page = self.store.list(query.clone()).await?;
                 for row in page.rows {
                     if row.updated_at.after(*age) <= self.runtime.now() {
-                        deleted.extend(self.delete_expired(row.id).await?);
+                        // One that cannot be deleted keeps no other.
+                        match self.delete_expired(row.id.clone()).await {
+                            Ok(gone) => deleted.extend(gone),
+                            Err(error) => {
+                                tracing::warn!(run = %row.id, %error, "an old run could not be deleted");
+                            }
+                        }
                     }
                 }
                 match page.next {

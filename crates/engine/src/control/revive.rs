@@ -304,6 +304,7 @@ pub(super) fn cannot_fork(run: &RunId, cannot: CannotFork) -> EngineError {
         | CannotFork::NotAStep(_)
         | CannotFork::InsideLoop(_)
         | CannotFork::Compacted(_)
+        | CannotFork::Undone(_)
         | CannotFork::WrongStatus(_) => EngineError::WrongState {
             run: run.clone(),
             detail: cannot.to_string(),

@@ -113,7 +113,7 @@ impl Core {
             parent: parent.as_ref(),
         };
         commit.guards.push(Guard::EndsAt(sight.end()));
-        commit.put = cause.effects_of_end(&end, &left_by(&sight.overview));
+        commit.put = cause.effects_of_end(&end, &left_by(&sight.journal));
         commit.delete = projection::rows_left(&sight.journal, stream);
         commit.lease = LeaseChange::Revoke;
         commit.ready = Some(false);

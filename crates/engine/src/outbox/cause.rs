@@ -1,6 +1,8 @@
 //! Which effects follow from a commit: a function of its records and of the children it leaves.
 
-use everstep_machine::{ChildView, LeftChild, Overview};
+use std::collections::BTreeMap;
+
+use everstep_machine::{ChildView, LeftChild};
 use everstep_model::record::{ParentClose, ParentLink};
 use everstep_model::{
     Body, Entry, Generation, Location, Record, RecordNumber, RunId, StreamNumber,
@@ -116,14 +118,25 @@ impl Cause<'_> {
     }
 }
 
-/// The children that a run leaves when it ends as it stands.
-pub(crate) fn left_by(overview: &Overview) -> Vec<LeftChild> {
-    let children = overview.children.iter().map(|child| LeftChild {
-        location: child.location.clone(),
-        run: child.run.clone(),
-        on_close: child.on_close,
-    });
-    children.collect()
+/// The children that a run with this journal leaves when it ends as it stands, also where it was about to end already.
+pub(crate) fn left_by(journal: &[Entry]) -> Vec<LeftChild> {
+    let mut open: BTreeMap<&Location, LeftChild> = BTreeMap::new();
+    for entry in journal {
+        match &entry.record.body {
+            Body::ChildStarted(record) if !record.detached => {
+                let child = LeftChild {
+                    location: record.location.clone(),
+                    run: record.run.clone(),
+                    on_close: record.on_close,
+                };
+                open.insert(&record.location, child);
+            }
+            Body::ChildFinished(record) => drop(open.remove(&record.location)),
+            Body::StepAbandoned(record) => drop(open.remove(&record.location)),
+            _ => {}
+        }
+    }
+    open.into_values().collect()
 }
 
 /// Who waits for the run with this journal.

@@ -82,6 +82,8 @@ fn settled_event(outcome: Outcome) -> Delivery {
         Outcome::Refused(Refusal::TooManyEvents(count)) => {
             Delivery::Later(format!("the run holds {count} events"))
         }
+        // It may have been revived at that very moment: look again.
+        Outcome::Refused(Refusal::Closed) => Delivery::Later("the run ended".to_owned()),
         outcome => settled(outcome),
     }
 }

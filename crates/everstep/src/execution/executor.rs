@@ -20,7 +20,7 @@ use super::root::RunningRoot;
 use super::shared::{Shared, SharedParts};
 use super::verify::second_look;
 use crate::definition::Definition;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// An append under way.
 struct InFlight {
@@ -112,6 +112,8 @@ impl Executor {
                     self.shared.state().replay.retract_rollback();
                 }
                 if let Some(in_flight) = self.in_flight.take() {
+                    // What must be durable before the code goes on still must.
+                    self.strict |= !in_flight.records.is_empty();
                     self.unsent.splice(0..0, in_flight.records);
                     let mut state = self.shared.state();
                     state.replay.put_back_obsolete(in_flight.obsolete);
@@ -191,6 +193,7 @@ impl Executor {
                         waker.wake();
                     }
                     self.poll_code(now);
+                    self.end_defiant_code(now);
                 }
                 Turn::Idle => {
                     self.collect(now);
@@ -210,6 +213,18 @@ impl Executor {
             }
         }
         Next::GoOn
+    }
+
+    /// Code that goes on and on after its run was cancelled is ended without its consent.
+    fn end_defiant_code(&mut self, now: Timestamp) {
+        if self.root.is_none() || !self.shared.state().replay.defies_cancellation() {
+            return;
+        }
+        self.root = None;
+        let error = Error::fatal("the code went on after its run was cancelled");
+        self.shared.state().replay.returned(None);
+        self.returned = Some(Err(error));
+        self.collect(now);
     }
 
     fn start_code(&mut self, now: Timestamp) {

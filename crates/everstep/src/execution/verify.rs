@@ -90,6 +90,9 @@ fn look(definition: &Definition, shared: &Arc<Shared>, now: Timestamp) -> Result
             returned = Some(result);
             shared.state().replay.returned(error.as_deref());
         }
+        if root.is_some() && shared.state().replay.defies_cancellation() {
+            break;
+        }
     }
     let unrecorded = unrecorded(shared);
     shared.state().replay.detach();

@@ -2,7 +2,7 @@
 
 use everstep::{
     AnyEvent, Because, Body, Ctx, Effect, ErrorCode, Result, RunHandle, RunStatus, WaitError,
-    millis, secs,
+    hours, millis, minutes, secs,
 };
 
 use crate::control_support::{PING, resting, slow, status_everywhere, two_steps};
@@ -195,5 +195,24 @@ fn cancelling_and_completing_at_the_same_moment_leaves_one_or_the_other() {
                 other => panic!("{other}"),
             }
         }
+    });
+}
+
+// B154
+#[test]
+fn code_that_goes_on_after_its_cancellation_is_ended() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, _: ()| async move {
+                while ctx.sleep("nap", hours(1)).await.is_err() || ctx.random() > 0 {}
+                Ok(())
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        test.advance(minutes(1)).await;
+        run.cancel().await.unwrap();
+        test.reach(&run, RunStatus::Cancelled).await;
     });
 }

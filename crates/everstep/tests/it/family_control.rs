@@ -122,3 +122,34 @@ fn a_recovered_parent_takes_the_result_of_a_child_that_ended_meanwhile() {
         assert_eq!(journal.count("child_finished"), 1, "{:?}", journal.lines());
     });
 }
+
+#[test]
+fn a_parent_that_is_terminated_while_it_ends_still_tells_its_children() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, (): ()| async move {
+                let undo = ctx
+                    .step("a", || ok(1_u32))
+                    .undo(|_| async { Err::<(), _>(Error::new("not yet")) })
+                    .undo_retry(everstep::Retry::constant(1_000, hours(1)));
+                undo.await?;
+                ctx.child_by_name("child", Payload::null()).id("c").await?;
+                Ok(())
+            })
+            .function("child", waits)
+            .start()
+            .await;
+        let run = test
+            .start_by_name("w", json(&()))
+            .id("r")
+            .deadline(minutes(10))
+            .await
+            .unwrap();
+        test.advance(minutes(11)).await;
+        assert_eq!(run.status().await.unwrap(), RunStatus::RollingBack);
+        run.terminate().await.unwrap();
+        let child = test.run("c").await.unwrap();
+        test.reach(&child, RunStatus::Cancelled).await;
+    });
+}

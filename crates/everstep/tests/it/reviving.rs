@@ -10,7 +10,7 @@ use everstep::{
 use serde::Serialize;
 
 use crate::control_support::{fails_in_b, resting, slow, status_everywhere, two_steps};
-use crate::support::{Ping, Seen, failure, for_each_store, json, output, ping, restart, start};
+use crate::support::{Ping, Seen, failure, for_each_store, json, ok, output, ping, restart, start};
 
 fn forked_from(entries: &[everstep::Entry]) -> record::ForkedFrom {
     match &entries[0].record.body {
@@ -383,5 +383,44 @@ fn reviving_from_two_sides_at_once_makes_one_generation() {
             assert_eq!(done.generation, Generation(2));
         }
         assert_eq!(output::<u32>(&run).await, 1);
+    });
+}
+
+// B151
+#[test]
+fn a_restart_does_not_take_for_done_what_was_undone() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx, (): ()| async move {
+                let charge = ctx
+                    .step("charge", || ok(1_u32))
+                    .undo(|_| async { Ok::<_, Error>(()) });
+                let charge = charge.await?;
+                let first_life = ctx.metadata().generation.0 == 1;
+                let ship = ctx.step("ship", || async move {
+                    if first_life {
+                        return Err(Error::fatal("no stock"));
+                    }
+                    ok(charge + 1).await
+                });
+                ship.await
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        failure(&run).await;
+        run.restart_from("ship").await.unwrap();
+        assert_eq!(output::<u32>(&run).await, 2);
+        assert_eq!(
+            test.calls("charge"),
+            2,
+            "the charge was given back, so it is made again"
+        );
+        let refused = run.restart_from("ship").with_result(&7).await;
+        assert!(
+            refused.is_ok(),
+            "nothing was undone in this life: {refused:?}"
+        );
     });
 }

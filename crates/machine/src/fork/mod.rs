@@ -79,6 +79,12 @@ pub enum CannotFork {
         "not all that came before `{0}` is in its journal any more, because loops keep only their last iterations"
     )]
     Compacted(Location),
+    /// A result cannot be edited behind steps that were undone.
+    #[error(
+        "steps before `{0}` were undone, so a copy begins before them and cannot edit its result; recover the run, or copy it \
+         without an edited result"
+    )]
+    Undone(Location),
     /// The run did not end in a way that this applies to.
     #[error("it is {0}")]
     WrongStatus(RunStatus),

@@ -100,7 +100,7 @@ pub(super) fn rollback_retried(
 }
 
 /// Where the rollback begins with which the run ended: behind the last thing the code said.
-fn rollback_begins(journal: &[Entry]) -> usize {
+pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
     let is_undo = |entry: &Entry| {
         matches!(
             entry.record.body,
@@ -119,7 +119,7 @@ fn rollback_begins(journal: &[Entry]) -> usize {
 }
 
 /// The index of the first record of the first step that was undone.
-fn first_undone(journal: &[Entry], rollback: usize) -> Option<usize> {
+pub(super) fn first_undone(journal: &[Entry], rollback: usize) -> Option<usize> {
     let undone = journal.iter().skip(rollback);
     let undone: BTreeSet<&Location> = undone
         .filter_map(|entry| match &entry.record.body {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use everstep_model::record::StepEdited;
 use everstep_model::{Body, Entry, Location, Payload, Record, StepStatus};
 
+use super::recover::{first_undone, rollback_begins};
 use super::{CannotFork, ForkPlan, Kept, compacted, place};
 use crate::overview::Overview;
 use crate::replay::Replay;
@@ -28,11 +29,15 @@ pub(super) fn before(
         },
         None => exact,
     };
-    let cut = first.min(end_of_life(journal));
+    let undone = begins_undone(journal);
+    let cut = first.min(end_of_life(journal)).min(undone);
     let mut kept = up_to(journal, overview, cut)?;
     let Some(result) = edited else {
         return Ok(kept);
     };
+    if undone < exact {
+        return Err(CannotFork::Undone(at.clone()));
+    }
     if repeated.is_some() {
         return Err(CannotFork::InsideLoop(at.clone()));
     }
@@ -63,7 +68,13 @@ pub(super) fn before(
 
 /// Everything up to where the run is, or was before something ended it.
 pub(super) fn whole(journal: &[Entry], overview: &Overview) -> Result<Vec<Kept>, CannotFork> {
-    up_to(journal, overview, end_of_life(journal))
+    let end = end_of_life(journal).min(begins_undone(journal));
+    up_to(journal, overview, end)
+}
+
+/// Where the first step began that the run undid when it ended: what is undone is not done.
+fn begins_undone(journal: &[Entry]) -> usize {
+    first_undone(journal, rollback_begins(journal)).unwrap_or(usize::MAX)
 }
 
 /// The records before a cut but for what was about to end the run, and the later results of steps that had none then.

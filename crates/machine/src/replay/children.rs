@@ -167,7 +167,10 @@ impl Replay {
                 self.halt_on_memory(&location, "child_started", &other, site);
                 return Ok(None);
             }
-            None if self.cancel.is_some() => return Err(cancelled()),
+            None if self.cancel.is_some() => {
+                self.refusals += 1;
+                return Err(cancelled());
+            }
             None => {}
         }
         let run = self.child_id(&location, call.id.as_ref());

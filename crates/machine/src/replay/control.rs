@@ -58,12 +58,12 @@ impl Replay {
 
     /// Whether a paused run may be folded on: it was resumed, or is to end, further down the journal.
     pub(super) fn pause_ends_ahead(&self) -> bool {
+        // What asks a run to end that is ending already changes nothing.
+        let may_end = self.cancel.is_none() && !self.ending_is_decided();
         self.unfolded.iter().any(|entry| match &entry.record.body {
-            Body::Resumed(_)
-            | Body::ResumeRequested(_)
-            | Body::DeadlinePassed(_)
-            | Body::CancelRequested(_) => true,
-            Body::ForcedFailure(forced) => forced.location.is_none(),
+            Body::Resumed(_) | Body::ResumeRequested(_) => true,
+            Body::DeadlinePassed(_) | Body::CancelRequested(_) => may_end,
+            Body::ForcedFailure(forced) => forced.location.is_none() && may_end,
             body => body.terminal().is_some(),
         })
     }

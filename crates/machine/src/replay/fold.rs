@@ -36,7 +36,10 @@ impl Replay {
                     let (id, generation) = (self.id.clone(), self.generation);
                     self.facts = Some(RunFacts::new(id, generation, created, entry.record.time));
                 }
-                Body::ExecutionRetried(retried) => self.pass = retried.attempt + 1,
+                Body::ExecutionRetried(retried) => {
+                    self.pass = retried.attempt + 1;
+                    self.backoff_until = Some(retried.retry_at);
+                }
                 _ => {}
             }
             self.rollback.log.learn(&entry.record.body);
@@ -107,6 +110,7 @@ impl Replay {
         self.learn(&entry);
         match entry.record.body {
             Body::TimerFired(fired) if fired.purpose == TimerPurpose::ExecutionRetry => {
+                self.backoff_until = None;
                 self.phase = Phase::Running;
                 true
             }

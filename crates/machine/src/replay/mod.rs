@@ -101,6 +101,8 @@ pub struct Replay {
     generation: Generation,
     facts: Option<RunFacts>,
     phase: Phase,
+    /// When the function begins again, while its timer is set.
+    backoff_until: Option<Timestamp>,
     pause: Pause,
     cancel: Option<CancelRequested>,
     /// How many operations were refused because of the cancellation.
@@ -146,6 +148,8 @@ pub struct Replay {
     parked: Option<Failure>,
     /// Whether no step begins any more: the execution only looks, or comes to its end.
     dry: bool,
+    /// Whether no step begins any more because the executor comes to its end.
+    winding_down: bool,
     /// Whether every attempt's start is durable before it begins, because the run may be what ends processes.
     cautious: bool,
     /// Rows of dropped operations, to be deleted with the next commit.
@@ -193,6 +197,8 @@ impl Replay {
             detached: false,
             parked: None,
             dry: false,
+            winding_down: false,
+            backoff_until: None,
             cautious: false,
             obsolete: Vec::new(),
             left: Vec::new(),
@@ -331,7 +337,7 @@ impl Replay {
 
     /// From now on no attempt of a step begins; those under way may end.
     pub fn begin_no_more(&mut self) {
-        self.dry = true;
+        self.winding_down = true;
     }
 
     /// Whether starts of attempts are durable before they begin, as for fenced steps. A run whose executor died is
@@ -377,7 +383,10 @@ impl Replay {
             .operations
             .iter()
             .flat_map(|(_, operation)| operation.rows());
-        open.chain(deadline).chain(self.undo_timers()).collect()
+        let again = self.backoff_until;
+        let again = again.map(|due| Obsolete::Timer(due, TimerPurpose::ExecutionRetry, None));
+        let own = deadline.into_iter().chain(again);
+        open.chain(own).chain(self.undo_timers()).collect()
     }
 
     /// Whether anything waits to be written.

@@ -29,7 +29,7 @@ pub struct StepStart {
 impl Replay {
     /// Begins an attempt if one may begin: everything known is folded, and the step is due.
     pub fn begin_attempt(&mut self, op: OpId, now: Timestamp) -> Option<StepStart> {
-        if self.dry || !self.may_begin() {
+        if self.dry || self.winding_down || !self.may_begin() {
             return None;
         }
         let location = self.operations.get(op)?.location.clone();

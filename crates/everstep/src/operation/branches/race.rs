@@ -113,19 +113,27 @@ impl<'a, W, T> Race<'a, W, T> {
         if let (true, Some(place)) = (is_first, &self.owner.place) {
             let mut state = self.owner.ctx.shared().state();
             self.settled = state.replay.remembered_winner(place);
+            drop(state);
+            self.drop_known_losers();
         }
         Ok(true)
+    }
+
+    /// Who lost in an earlier pass of the function does not run again.
+    fn drop_known_losers(&mut self) {
+        let Some(winner) = &self.settled else { return };
+        for branch in &mut self.branches {
+            if branch.name != winner.as_str() {
+                branch.state = State::Gone;
+            }
+        }
     }
 
     /// Lets the branches go on until one wins.
     fn run(&mut self) {
         for branch in &mut self.branches {
             branch.go_on(&self.owner);
-            let may_win = self
-                .settled
-                .as_ref()
-                .is_none_or(|settled| settled.as_str() == branch.name);
-            if !may_win || !matches!(branch.state, State::Ended(Ok(_))) {
+            if !matches!(branch.state, State::Ended(Ok(_))) {
                 continue;
             }
             if let Some(Ok(value)) = branch.take_result() {
@@ -157,13 +165,12 @@ impl<'a, W, T> Race<'a, W, T> {
     }
 
     fn all_failed(&mut self) -> Option<Error> {
-        let has_failed = |branch: &Branch<'_, W, T>| matches!(branch.state, State::Ended(Err(_)));
-        if !self.branches.iter().all(has_failed) {
+        if !self.branches.iter().all(Branch::has_ended) {
             return None;
         }
         let failures = self.branches.iter_mut().filter_map(Branch::take_failure);
-        let failed = failures.collect();
-        Some(self.owner.failed(failed))
+        let failed: Vec<_> = failures.collect();
+        (!failed.is_empty()).then(|| self.owner.failed(failed))
     }
 }
 

@@ -182,7 +182,7 @@ impl Replay {
 
     /// Begins the next undo if it may begin: everything known is folded, and it is due.
     pub fn begin_undo(&mut self) -> Option<UndoStart> {
-        if self.dry || !self.may_undo() {
+        if self.dry || self.winding_down || !self.may_undo() {
             return None;
         }
         self.pass_over();
