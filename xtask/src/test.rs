@@ -105,16 +105,24 @@ fn doc_tests() -> Result<Verdict, Failure> {
     Ok(Verdict::Passed)
 }
 
+/// Tests that try many cases, or do so against the clock, are optimised.
+const OPTIMISED_TESTS: [&str; 6] = [
+    "test",
+    "--profile",
+    "optimised",
+    "--locked",
+    "--package",
+    "everstep",
+];
+
 fn hot_equals_cold() -> Result<Verdict, Failure> {
     let only = ["--test", "it", "hot_equals_cold"];
-    let test = ["test", "--release", "--locked", "--package", "everstep"];
-    Invocation::cargo(&[&test[..], &only[..]].concat()).run()?;
+    Invocation::cargo(&[&OPTIMISED_TESTS[..], &only[..]].concat()).run()?;
     Ok(Verdict::Passed)
 }
 
 fn kill9() -> Result<Verdict, Failure> {
-    let test = ["test", "--release", "--locked", "--package", "everstep"];
-    Invocation::cargo(&[&test[..], &["--test", "kill9"]].concat()).run()?;
+    Invocation::cargo(&[&OPTIMISED_TESTS[..], &["--test", "kill9"]].concat()).run()?;
     Ok(Verdict::Passed)
 }
 

@@ -491,6 +491,7 @@ impl Replay {
         self.next = entry.number.plus(1);
         self.now = self.now.max(entry.record.time);
         self.loops.resolved.clear();
-        self.loops.kept.note(entry);
+        let askers = self.rollback_askers();
+        self.loops.kept.note(entry, &askers);
     }
 }

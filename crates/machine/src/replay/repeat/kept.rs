@@ -86,8 +86,8 @@ impl Kept {
         }
     }
 
-    /// A record of the journal is folded.
-    pub(in super::super) fn note(&mut self, entry: &Entry) {
+    /// A record of the journal is folded, while the code of these scopes rolls back.
+    pub(in super::super) fn note(&mut self, entry: &Entry, askers: &[Scope]) {
         let (number, time) = (entry.number, entry.record.time);
         let body = &entry.record.body;
         match body {
@@ -112,7 +112,10 @@ impl Kept {
         }
         if let Some(iteration) = iteration {
             self.put(&iteration, number, time, body.origin());
-            if let Some(freed) = self.undos.note(body, location) {
+            // Who rolled back waited for these undos. Unless that goes with the iteration, the iteration stays.
+            let is_undo = matches!(body, Body::UndoCompleted(_) | Body::UndoSkipped(_));
+            let is_own = !is_undo || askers.iter().any(|asker| asker.is_within(&iteration));
+            if is_own && let Some(freed) = self.undos.note(body, location) {
                 self.release(&freed);
             }
         }

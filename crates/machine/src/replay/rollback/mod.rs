@@ -326,6 +326,13 @@ impl Replay {
         self.settle_rollbacks();
     }
 
+    /// Where the code asked for the rollbacks that go on.
+    pub(super) fn rollback_askers(&self) -> Vec<Scope> {
+        let calls = self.rollback.calls.iter();
+        let asked = calls.filter_map(|op| self.operations.get(*op));
+        asked.map(|asked| asked.location.scope.clone()).collect()
+    }
+
     /// Resolves the code's calls once nothing is left that they include.
     fn settle_rollbacks(&mut self) {
         if self.rollback.log.next().is_some() {
