@@ -86,6 +86,7 @@ impl Kept {
                 self.loops.remove(&inner);
             }
             self.undos.forget(&scope);
+            self.settle_owed(&scope);
         }
         let known = self.loops.entry(iterations.clone()).or_default();
         for iteration in chosen {

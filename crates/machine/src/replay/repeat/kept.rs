@@ -41,6 +41,8 @@ pub(in super::super) struct Kept {
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
     pub(super) undos: LiveUndos,
+    /// Steps that were undone on request of an iteration that the journal still holds.
+    owed: Vec<(Scope, Location)>,
     /// Events that no recorded wait has taken, with their times.
     events: FxHashMap<RecordNumber, Timestamp>,
 }
@@ -112,12 +114,41 @@ impl Kept {
         }
         if let Some(iteration) = iteration {
             self.put(&iteration, number, time, body.origin());
-            // Who rolled back waited for these undos. Unless that goes with the iteration, the iteration stays.
-            let is_undo = matches!(body, Body::UndoCompleted(_) | Body::UndoSkipped(_));
-            let is_own = !is_undo || askers.iter().any(|asker| asker.is_within(&iteration));
-            if is_own && let Some(freed) = self.undos.note(body, location) {
-                self.release(&freed);
+            if matches!(body, Body::UndoCompleted(_) | Body::UndoSkipped(_)) {
+                self.note_undone(location, &iteration, askers);
+            } else {
+                self.undos.note(body, location);
             }
+        }
+    }
+
+    /// A step is undone. Who asked for it waited for that, so its iteration stays until the asker's is gone.
+    fn note_undone(&mut self, location: &Location, iteration: &Scope, askers: &[Scope]) {
+        let is_own = askers.iter().any(|asker| asker.is_within(iteration));
+        let is_forgotten = askers.is_empty() && self.has_forgotten();
+        if is_own || is_forgotten {
+            self.settle(location);
+        } else if let Some(asker) = askers.iter().find_map(Scope::iteration) {
+            self.owed.push((asker, location.clone()));
+        }
+    }
+
+    /// An iteration is gone: what it had undone elsewhere holds nothing any more.
+    pub(super) fn settle_owed(&mut self, gone: &Scope) {
+        let owed = std::mem::take(&mut self.owed);
+        let (freed, rest) = owed
+            .into_iter()
+            .partition(|(asker, _)| asker.is_within(gone));
+        self.owed = rest;
+        let freed: Vec<(Scope, Location)> = freed;
+        for (_, location) in freed {
+            self.settle(&location);
+        }
+    }
+
+    fn settle(&mut self, location: &Location) {
+        if let Some(freed) = self.undos.settle(location) {
+            self.release(&freed);
         }
     }
 

@@ -30,16 +30,19 @@ impl LiveUndos {
             }
             Body::StepCompleted(_) | Body::StepEdited(_) => self.done(location),
             Body::StepFailed(record) if record.undo.is_some() => self.done(location),
-            Body::UndoCompleted(_) | Body::UndoSkipped(_) => {
-                let steps = self.0.get_mut(&location.scope)?;
-                steps.remove(location)?;
-                if steps.is_empty() {
-                    self.0.remove(&location.scope);
-                }
-                Some(location.scope.clone())
-            }
+            Body::UndoCompleted(_) | Body::UndoSkipped(_) => self.settle(location),
             _ => None,
         }
+    }
+
+    /// A step need not be undone any more; gives its scope.
+    pub(super) fn settle(&mut self, location: &Location) -> Option<Scope> {
+        let steps = self.0.get_mut(&location.scope)?;
+        steps.remove(location)?;
+        if steps.is_empty() {
+            self.0.remove(&location.scope);
+        }
+        Some(location.scope.clone())
     }
 
     fn done(&mut self, location: &Location) -> Option<Scope> {
