@@ -15,6 +15,10 @@ use clap::Parser;
 
 use arguments::{Arguments, Command};
 
+/// A record is made by one thread and freed by another, which the system's allocator settles with locks.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     show_warnings();

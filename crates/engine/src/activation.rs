@@ -91,9 +91,16 @@ pub enum Message {
         first: RecordNumber,
         /// What landed before it.
         before: Vec<Entry>,
+        /// The append's own records.
+        records: Vec<Record>,
     },
-    /// The append was refused: these came before it. Fold them and decide again.
-    Missed(Vec<Entry>),
+    /// The append was refused: `came` is what came before it. Fold that and decide again.
+    Missed {
+        /// What came before it.
+        came: Vec<Entry>,
+        /// The append's own records, which are not written.
+        records: Vec<Record>,
+    },
     /// The journal has more records: read on.
     Grew,
     /// A suspended run has something to do, and this executor has the right again: read on.
@@ -139,7 +146,7 @@ impl Activation {
                 self.seq = ExecutorSeq(0);
             }
             Poll::Ready(
-                Message::Missed(_)
+                Message::Missed { .. }
                 | Message::Grew
                 | Message::Resumed(_)
                 | Message::Lost
@@ -178,9 +185,10 @@ impl Activation {
         let timers = projection::project(&mut commit, self.stream);
         let effects = Effects::of(&self.run, &commit, timers);
         let (core, mailbox, stream) = (self.core.clone(), self.mailbox.clone(), self.stream);
-        let reply = move |outcome: Result<Outcome, StoreError>| {
-            let message = settle(&core, (stream, &mailbox), then, effects, outcome);
-            mailbox.push(message);
+        let reply = move |commit: Commit, outcome| {
+            let end = commit.records.last().filter(|_| commit.close);
+            let settled = settle(&core, (stream, &mailbox), (then, end), effects, outcome);
+            mailbox.push(settled.into_message(commit.records));
         };
         self.core.committer.submit(commit, Box::new(reply));
     }
@@ -258,14 +266,38 @@ fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
     }
 }
 
+/// What became of an append.
+enum Settled {
+    Appended {
+        first: RecordNumber,
+        before: Vec<Entry>,
+    },
+    Missed(Vec<Entry>),
+    Lost,
+}
+
+impl Settled {
+    fn into_message(self, records: Vec<Record>) -> Message {
+        match self {
+            Self::Appended { first, before } => Message::Appended {
+                first,
+                before,
+                records,
+            },
+            Self::Missed(came) => Message::Missed { came, records },
+            Self::Lost => Message::Lost,
+        }
+    }
+}
+
 /// Called by the committer once the outcome is known: first the engine's own books, then the executor.
 fn settle(
     core: &Arc<Core>,
     (stream, mailbox): (StreamNumber, &Arc<Mailbox>),
-    then: Then,
+    (then, end): (Then, Option<&Record>),
     effects: Effects,
     outcome: Result<Outcome, StoreError>,
-) -> Message {
+) -> Settled {
     match outcome {
         Ok(Outcome::Committed { first, before, .. } | Outcome::Duplicate { first, before, .. }) => {
             match then {
@@ -275,26 +307,29 @@ fn settle(
                     core.hot_gone(stream, mailbox)
                 }
             }
+            if let Some(end) = end {
+                core.watchers.ends_with(stream, end);
+            }
             core.committed(stream, effects);
             if then == Then::Release {
                 core.bus.publish(Hint::Ready(stream));
             }
-            Message::Appended { first, before }
+            Settled::Appended { first, before }
         }
-        Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Message::Missed(missed),
+        Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Settled::Missed(missed),
         Ok(Outcome::Refused(Refusal::Unreadable(error))) => {
             core.hot_gone(stream, mailbox);
             core.unreadable(stream, &error);
-            Message::Lost
+            Settled::Lost
         }
         Ok(Outcome::Refused(refusal)) => {
             tracing::debug!(%stream, %refusal, "an executor lost its run");
             core.hot_gone(stream, mailbox);
-            Message::Lost
+            Settled::Lost
         }
         Err(_) => {
             core.hot_gone(stream, mailbox);
-            Message::Lost
+            Settled::Lost
         }
     }
 }

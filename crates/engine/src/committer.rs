@@ -14,8 +14,8 @@ use everstep_store::{Commit, CommitId, Outcome, Store, StoreError};
 use crate::runtime::Runtime;
 use crate::watch::Watchers;
 
-/// What a commit became, delivered once.
-pub(crate) type Reply = Box<dyn FnOnce(Result<Outcome, StoreError>) + Send>;
+/// What a commit became, delivered once, and the commit itself, whose records are worth keeping.
+pub(crate) type Reply = Box<dyn FnOnce(Commit, Result<Outcome, StoreError>) + Send>;
 
 /// How long to wait before sending a batch again whose outcome is unknown.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
@@ -28,10 +28,27 @@ pub(crate) struct Committer(Arc<Queue>);
 #[derive(Default)]
 struct Queue(Mutex<State>);
 
+/// Commits and who waits for each. Emptied ones are filled again, so that a busy queue does not grow anew for each batch.
 #[derive(Default)]
-struct State {
+struct Batch {
     commits: Vec<Commit>,
     replies: Vec<Reply>,
+}
+
+impl Batch {
+    fn push(&mut self, commit: Commit, reply: Reply) {
+        self.commits.push(commit);
+        self.replies.push(reply);
+    }
+
+    fn drain(&mut self) -> impl ExactSizeIterator<Item = (Commit, Reply)> {
+        self.commits.drain(..).zip(self.replies.drain(..))
+    }
+}
+
+#[derive(Default)]
+struct State {
+    queued: Batch,
     closed: bool,
     /// Nothing is written any more.
     ended: bool,
@@ -46,10 +63,9 @@ impl Committer {
         let mut state = self.0.state();
         if state.ended {
             drop(state);
-            return reply(Err(stopped()));
+            return reply(commit, Err(stopped()));
         }
-        state.commits.push(commit);
-        state.replies.push(reply);
+        state.queued.push(commit, reply);
         wake(state);
     }
 
@@ -66,10 +82,10 @@ impl Committer {
             }
             let queued = commits.into_iter().map(|commit| {
                 let (send, receive) = tokio::sync::oneshot::channel();
-                state.commits.push(commit);
-                state.replies.push(Box::new(move |outcome| {
+                let reply = move |_, outcome| {
                     let _ = send.send(outcome);
-                }));
+                };
+                state.queued.push(commit, Box::new(reply));
                 receive
             });
             let receivers = queued.collect();
@@ -88,7 +104,7 @@ impl Committer {
         let (send, receive) = tokio::sync::oneshot::channel();
         self.submit(
             commit,
-            Box::new(move |outcome| {
+            Box::new(move |_, outcome| {
                 let _ = send.send(outcome);
             }),
         );
@@ -106,7 +122,7 @@ impl Committer {
     pub(crate) async fn drained(&self) {
         poll_fn(|context| {
             let mut state = self.0.state();
-            if state.commits.is_empty() && !state.busy {
+            if state.queued.commits.is_empty() && !state.busy {
                 return Poll::Ready(());
             }
             state.idle = Some(context.waker().clone());
@@ -127,25 +143,28 @@ impl Committer {
         async move {
             let committer = &running.0;
             let mut sender = Sender { node, sent: 0 };
-            while let Some((commits, replies)) = committer.next_batch().await {
+            let mut batch = Batch::default();
+            while committer.take(&mut batch).await {
+                let commits = &mut batch.commits;
                 let written = sender.write(&*store, &*runtime, commits).await;
-                tell(replies, written, &*store, &watchers);
+                tell(batch.drain(), written, &*store, &watchers);
                 committer.rest();
             }
         }
     }
 
-    async fn next_batch(&self) -> Option<(Vec<Commit>, Vec<Reply>)> {
+    /// Takes what is queued, in exchange for an empty batch; false once nothing will ever come.
+    async fn take(&self, batch: &mut Batch) -> bool {
         poll_fn(|context| {
             let mut state = self.0.state();
-            if !state.commits.is_empty() {
+            if !state.queued.commits.is_empty() {
                 state.busy = true;
-                let commits = std::mem::take(&mut state.commits);
-                return Poll::Ready(Some((commits, std::mem::take(&mut state.replies))));
+                std::mem::swap(&mut state.queued, batch);
+                return Poll::Ready(true);
             }
             if state.closed {
                 state.ended = true;
-                return Poll::Ready(None);
+                return Poll::Ready(false);
             }
             state.waker = Some(context.waker().clone());
             Poll::Pending
@@ -156,7 +175,7 @@ impl Committer {
     fn rest(&self) {
         let mut state = self.0.state();
         state.busy = false;
-        if state.commits.is_empty()
+        if state.queued.commits.is_empty()
             && let Some(idle) = state.idle.take()
         {
             drop(state);
@@ -172,11 +191,10 @@ impl Drop for Running {
     fn drop(&mut self) {
         let mut state = self.0.0.state();
         state.ended = true;
-        state.commits.clear();
-        let replies = std::mem::take(&mut state.replies);
+        let mut queued = std::mem::take(&mut state.queued);
         drop(state);
-        for reply in replies {
-            reply(Err(stopped()));
+        for (commit, reply) in queued.drain() {
+            reply(commit, Err(stopped()));
         }
         self.0.rest();
     }
@@ -204,7 +222,7 @@ fn wake(mut state: MutexGuard<'_, State>) {
 
 /// Tells everybody what became of a batch.
 fn tell(
-    replies: Vec<Reply>,
+    batch: impl ExactSizeIterator<Item = (Commit, Reply)>,
     written: Result<Vec<Outcome>, StoreError>,
     store: &dyn Store,
     watchers: &Watchers,
@@ -212,18 +230,18 @@ fn tell(
     match written {
         Ok(outcomes) => {
             watchers.store_works();
-            for (reply, outcome) in replies.into_iter().zip(outcomes) {
-                reply(Ok(outcome));
+            for ((commit, reply), outcome) in batch.zip(outcomes) {
+                reply(commit, Ok(outcome));
             }
         }
         Err(error) => {
-            tracing::error!(%error, commits = replies.len(), "a batch could not be written");
+            tracing::error!(%error, commits = batch.len(), "a batch could not be written");
             // A shared store that is out of reach may come back, and the runs with it.
             if store.describe().exclusive || !matches!(error, StoreError::Unavailable { .. }) {
                 watchers.store_failed(&error);
             }
-            for reply in replies {
-                reply(Err(error.clone()));
+            for (commit, reply) in batch {
+                reply(commit, Err(error.clone()));
             }
         }
     }
@@ -243,16 +261,16 @@ impl Sender {
         &mut self,
         store: &dyn Store,
         runtime: &dyn Runtime,
-        mut commits: Vec<Commit>,
+        commits: &mut [Commit],
     ) -> Result<Vec<Outcome>, StoreError> {
-        // Exclusive stores fail for good, so their batches are neither numbered nor copied for a second try.
+        // Exclusive stores fail for good, so nothing is sent to them twice.
         if store.describe().exclusive {
             return store.commit(commits).await;
         }
-        self.number(&mut commits);
+        self.number(commits);
         let mut tries = 0;
         loop {
-            match store.commit(commits.clone()).await {
+            match store.commit(commits).await {
                 Err(StoreError::Unavailable { detail }) if tries < RETRIES_MAX => {
                     tries += 1;
                     tracing::warn!(%detail, tries, "the store is unavailable; the batch is sent again");

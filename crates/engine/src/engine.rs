@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use everstep_machine::Why;
-use everstep_model::{Entry, NodeId, RecordNumber, RpcId, RunId};
+use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId};
 use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
 use crate::activation::{Offer, Worker};
@@ -163,7 +163,7 @@ impl Engine {
     }
 
     /// Waits until the run is over, and gives its last record.
-    pub async fn ended(&self, run: &RunId) -> Result<Entry, EngineError> {
+    pub async fn ended(&self, run: &RunId) -> Result<Record, EngineError> {
         self.core.ended(run).await
     }
 

@@ -1,11 +1,12 @@
 //! Watching: the end of a run, its records as they come, and what workflows emit.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use everstep_model::{Entry, Name, Payload, RecordNumber, RunId, StreamNumber};
+use everstep_model::{Entry, Name, Payload, Record, RecordNumber, RunId, StreamNumber};
 use everstep_store::{ReadRequest, StoreError, StreamRef};
+use rustc_hash::FxHashMap;
 use tokio::sync::{Notify, broadcast};
 
 use crate::core::Core;
@@ -47,9 +48,10 @@ impl Emissions {
 }
 
 pub(crate) struct Watchers {
-    watched: Mutex<HashMap<StreamNumber, Watched>>,
-    /// How many streams are watched, so that commits of unwatched ones take no lock.
-    count: AtomicUsize,
+    watched: Mutex<FxHashMap<StreamNumber, Watched>>,
+    /// How many are watched for their end, and for each of their records: so that commits nobody looks at take no lock.
+    for_end: AtomicUsize,
+    for_records: AtomicUsize,
     emissions: broadcast::Sender<Emission>,
     /// Whether the engine has ended and nothing more will be seen here.
     closed: AtomicBool,
@@ -58,17 +60,31 @@ pub(crate) struct Watchers {
     has_failed: AtomicBool,
 }
 
+#[derive(Default)]
 struct Watched {
     notify: Arc<Notify>,
-    watchers: usize,
-    only_end: bool,
+    for_end: usize,
+    for_records: usize,
+    /// The run's last record, where it ended here.
+    end: Option<Record>,
+}
+
+impl Watched {
+    fn count(&mut self, only_end: bool) -> &mut usize {
+        if only_end {
+            &mut self.for_end
+        } else {
+            &mut self.for_records
+        }
+    }
 }
 
 impl Default for Watchers {
     fn default() -> Self {
         Self {
             watched: Mutex::default(),
-            count: AtomicUsize::new(0),
+            for_end: AtomicUsize::new(0),
+            for_records: AtomicUsize::new(0),
             emissions: broadcast::channel(EMISSIONS_KEPT).0,
             closed: AtomicBool::new(false),
             failed: Mutex::default(),
@@ -86,14 +102,37 @@ impl Watchers {
         Emissions(self.emissions.subscribe())
     }
 
+    /// A stream has more records, perhaps its last ones.
     pub(crate) fn grew(&self, stream: StreamNumber, closed: bool) {
-        if self.count.load(Ordering::Acquire) == 0 {
+        if !self.is_watched(closed) {
             return;
         }
         if let Some(watched) = self.watched().get(&stream)
-            && (closed || !watched.only_end)
+            && (closed || watched.for_records > 0)
         {
             watched.notify.notify_waiters();
+        }
+    }
+
+    /// A run has ended with this record, which nobody who waited for it need read.
+    pub(crate) fn ends_with(&self, stream: StreamNumber, end: &Record) {
+        if self.is_watched(true)
+            && let Some(watched) = self.watched().get_mut(&stream)
+        {
+            watched.end = Some(end.clone());
+        }
+    }
+
+    fn is_watched(&self, closed: bool) -> bool {
+        let for_records = self.for_records.load(Ordering::Acquire);
+        for_records > 0 || (closed && self.for_end.load(Ordering::Acquire) > 0)
+    }
+
+    fn counter(&self, only_end: bool) -> &AtomicUsize {
+        if only_end {
+            &self.for_end
+        } else {
+            &self.for_records
         }
     }
 
@@ -137,7 +176,7 @@ impl Watchers {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn watched(&self) -> MutexGuard<'_, HashMap<StreamNumber, Watched>> {
+    fn watched(&self) -> MutexGuard<'_, FxHashMap<StreamNumber, Watched>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -146,43 +185,48 @@ impl Watchers {
 struct Watch {
     core: Arc<Core>,
     stream: StreamNumber,
+    only_end: bool,
     notify: Arc<Notify>,
 }
 
 impl Watch {
     fn new(core: Arc<Core>, stream: StreamNumber, only_end: bool) -> Self {
         let mut watched = core.watchers.watched();
-        let entry = watched.entry(stream).or_insert_with(|| Watched {
-            notify: Arc::default(),
-            watchers: 0,
-            only_end: true,
-        });
-        entry.watchers += 1;
-        entry.only_end &= only_end;
+        let entry = watched.entry(stream).or_default();
+        *entry.count(only_end) += 1;
         let notify = entry.notify.clone();
-        core.watchers.count.store(watched.len(), Ordering::Release);
+        core.watchers
+            .counter(only_end)
+            .fetch_add(1, Ordering::AcqRel);
         drop(watched);
         Self {
             core,
             stream,
+            only_end,
             notify,
         }
+    }
+
+    /// The run's last record, if it ended here while it was watched.
+    fn end(&self) -> Option<Record> {
+        let watched = self.core.watchers.watched();
+        watched.get(&self.stream)?.end.clone()
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let mut watched = self.core.watchers.watched();
+        let watchers = &self.core.watchers;
+        let mut watched = watchers.watched();
         if let Some(entry) = watched.get_mut(&self.stream) {
-            entry.watchers -= 1;
-            if entry.watchers == 0 {
+            *entry.count(self.only_end) -= 1;
+            if entry.for_end + entry.for_records == 0 {
                 watched.remove(&self.stream);
             }
         }
-        self.core
-            .watchers
-            .count
-            .store(watched.len(), Ordering::Release);
+        watchers
+            .counter(self.only_end)
+            .fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -239,7 +283,7 @@ impl Records {
 
 impl Core {
     /// Waits until the run is over, and gives its last record.
-    pub(crate) async fn ended(self: &Arc<Self>, run: &RunId) -> Result<Entry, EngineError> {
+    pub(crate) async fn ended(self: &Arc<Self>, run: &RunId) -> Result<Record, EngineError> {
         let (mut head, _) = self.find(run).await?;
         if !head.closed {
             let watch = Watch::new(self.clone(), head.number, true);
@@ -254,12 +298,16 @@ impl Core {
                 }
                 self.watchers.check_open()?;
                 notified.await;
+                if let Some(end) = watch.end() {
+                    return Ok(end);
+                }
             }
         }
         let last = RecordNumber(head.next.0.saturating_sub(1));
         let entry = self.read_journal(head.number, last).await?.pop();
         // A run that is gone by now was deleted.
-        entry.ok_or_else(|| EngineError::UnknownRun(run.clone()))
+        let record = entry.map(|entry| entry.record);
+        record.ok_or_else(|| EngineError::UnknownRun(run.clone()))
     }
 
     /// The records of a run from a number on.

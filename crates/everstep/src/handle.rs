@@ -144,7 +144,7 @@ impl RunHandle {
     /// If it ends otherwise than with a result.
     pub async fn wait_json(&self) -> Result<Payload, WaitError> {
         let last = self.engine.inner.ended(&self.id).await?;
-        match last.record.body {
+        match last.body {
             Body::Completed(end) => Ok(end.result),
             Body::Failed(end) => Err(WaitError::Failed(end.error)),
             Body::Cancelled(end) => Err(WaitError::Cancelled(end.reason)),

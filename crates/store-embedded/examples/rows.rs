@@ -101,7 +101,7 @@ impl Bench {
                 .map(|n| self.step((place + n) % STREAMS))
                 .collect();
             let committing = Instant::now();
-            let outcomes = block_on(self.store.commit(batch)).unwrap();
+            let outcomes = block_on(self.store.commit(&batch)).unwrap();
             slowest = slowest.max(committing.elapsed());
             assert!(
                 outcomes
@@ -132,7 +132,7 @@ impl Bench {
     fn start_runs(&mut self, count: usize) {
         self.runs.clear();
         let batch: Vec<Commit> = (0..count).map(|_| self.creation()).collect();
-        for outcome in block_on(self.store.commit(batch)).unwrap() {
+        for outcome in block_on(self.store.commit(&batch)).unwrap() {
             let Outcome::Committed { stream, taken, .. } = outcome else {
                 panic!("{outcome:?}");
             };
@@ -155,7 +155,7 @@ impl Bench {
             commit.run = Some(row(self.created, RunStatus::Completed));
             batch.push(commit);
         }
-        block_on(self.store.commit(batch)).unwrap();
+        block_on(self.store.commit(&batch)).unwrap();
     }
 
     fn creation(&mut self) -> Commit {

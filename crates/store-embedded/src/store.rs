@@ -142,8 +142,11 @@ fn done<'a, T: Send + 'a>(result: Result<T, StoreError>) -> BoxFuture<'a, Result
 }
 
 impl Store for EmbeddedStore {
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
-        done(commit::commit(&self.0, &batch))
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
+        done(commit::commit(&self.0, batch))
     }
 
     fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {

@@ -96,7 +96,10 @@ impl<S> std::fmt::Debug for Counting<S> {
 }
 
 impl<S: Store> Store for Counting<S> {
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         count(&self.counters.batches, 1);
         count(&self.counters.commits, batch.len());
         self.inner.commit(batch)

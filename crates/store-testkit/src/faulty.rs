@@ -57,7 +57,10 @@ fn lost() -> StoreError {
 }
 
 impl<S: Store> Store for Faulty<S> {
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         match (self.schedule)(call) {
             Fault::None => self.inner.commit(batch),

@@ -75,7 +75,7 @@ impl<S: Store> Fixture<S> {
     /// Commits a batch.
     pub async fn commit(&self, batch: Vec<Commit>) -> Vec<Outcome> {
         let expected = batch.len();
-        let outcomes = self.store.commit(batch).await.unwrap();
+        let outcomes = self.store.commit(&batch).await.unwrap();
         assert_eq!(outcomes.len(), expected, "one outcome per commit");
         outcomes
     }

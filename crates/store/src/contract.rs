@@ -136,7 +136,8 @@ pub struct Description {
 /// without a lease row counts as dead.
 pub trait Store: Send + Sync + 'static {
     /// Applies a batch. See the contract above.
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>>;
+    fn commit<'a>(&'a self, batch: &'a [Commit])
+    -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>>;
 
     /// The head of a stream; none if it does not exist.
     fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>>;

@@ -74,7 +74,7 @@ impl StoreAlone {
         let batch = (0..streams)
             .map(creation)
             .collect::<anyhow::Result<Vec<_>>>()?;
-        for outcome in driver.done(driver.store.commit(batch))? {
+        for outcome in driver.done(driver.store.commit(&batch))? {
             let Outcome::Committed {
                 stream,
                 taken: Some(fence),
@@ -132,7 +132,7 @@ impl StoreAlone {
             commit.records.push(record);
             batch.push(commit);
         }
-        for outcome in self.done(self.store.commit(batch))? {
+        for outcome in self.done(self.store.commit(&batch))? {
             if !matches!(outcome, Outcome::Committed { .. }) {
                 bail!("the store refused a step: {outcome:?}");
             }

@@ -32,12 +32,14 @@ impl Cause<'_> {
     ) -> Vec<Row> {
         let mut rows = Vec::new();
         for (index, record) in records.iter().enumerate() {
-            let effect = self.effect_of(&record.body);
-            let key = format!("{:016x}", seen.plus(index).0);
-            rows.extend(effect.and_then(|effect| self.row(key, &effect)));
+            if let Some(effect) = self.effect_of(&record.body) {
+                rows.extend(self.row(key_at(seen, index), &effect));
+            }
         }
-        let last = seen.plus(records.len().saturating_sub(1));
-        rows.extend(self.leave(left, &format!("{:016x}", last.0)));
+        if !left.is_empty() {
+            let last = records.len().saturating_sub(1);
+            rows.extend(self.leave(left, &key_at(seen, last)));
+        }
         rows
     }
 
@@ -116,6 +118,11 @@ impl Cause<'_> {
             effect,
         }))
     }
+}
+
+/// The key of what the n-th record of a commit causes.
+fn key_at(seen: RecordNumber, index: usize) -> String {
+    format!("{:016x}", seen.plus(index).0)
 }
 
 /// The children that a run with this journal leaves when it ends as it stands, also where it was about to end already.

@@ -262,7 +262,7 @@ impl Core {
         let keys = delivered.iter().cloned();
         commit.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
         let core = self.clone();
-        let reply = move |_| {
+        let reply = move |_, _| {
             let keys = delivered.into_iter().map(|key| (stream, key));
             core.outbox.state().lanes.forget(keys);
         };

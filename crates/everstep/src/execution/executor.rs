@@ -22,12 +22,10 @@ use super::verify::second_look;
 use crate::definition::Definition;
 use crate::error::{Error, Result};
 
-/// An append under way.
+/// An append under way. Its records come back with the answer.
 struct InFlight {
-    /// What happened, in case it must be sent again after something else.
-    records: Vec<Record>,
-    /// The decision that rests on it.
-    closing: Option<Record>,
+    /// Whether its last record is a decision, which rests on everything before it.
+    decides: bool,
     then: Then,
     /// Rows of dropped operations that go with it.
     obsolete: Vec<Obsolete>,
@@ -105,22 +103,12 @@ impl Executor {
 
     fn take_in(&mut self, message: Message) -> Next {
         match message {
-            Message::Appended { first, before } => return self.appended(first, before),
-            Message::Missed(entries) => {
-                // What was decided in ignorance of these is decided again.
-                if let Some(Conclusion::RollBack(_)) = self.conclusion.take() {
-                    self.shared.state().replay.retract_rollback();
-                }
-                if let Some(in_flight) = self.in_flight.take() {
-                    // What must be durable before the code goes on still must.
-                    self.strict |= !in_flight.records.is_empty();
-                    self.unsent.splice(0..0, in_flight.records);
-                    let mut state = self.shared.state();
-                    state.replay.put_back_obsolete(in_flight.obsolete);
-                    state.replay.put_back_left_children(in_flight.left);
-                }
-                self.extend_foreign(entries);
-            }
+            Message::Appended {
+                first,
+                before,
+                records,
+            } => return self.appended(first, before, records),
+            Message::Missed { came, records } => self.missed(came, records),
             Message::Grew => self.read_on(),
             Message::Resumed(_) => {
                 self.suspended = false;
@@ -145,20 +133,41 @@ impl Executor {
         Next::GoOn
     }
 
-    fn appended(&mut self, first: RecordNumber, before: Vec<Entry>) -> Next {
+    /// What was decided in ignorance of what came is decided again.
+    fn missed(&mut self, came: Vec<Entry>, mut records: Vec<Record>) {
+        if let Some(Conclusion::RollBack(_)) = self.conclusion.take() {
+            self.shared.state().replay.retract_rollback();
+        }
+        if let Some(in_flight) = self.in_flight.take() {
+            if in_flight.decides {
+                records.pop();
+            }
+            // What must be durable before the code goes on still must.
+            self.strict |= !records.is_empty();
+            self.unsent.splice(0..0, records);
+            let mut state = self.shared.state();
+            state.replay.put_back_obsolete(in_flight.obsolete);
+            state.replay.put_back_left_children(in_flight.left);
+        }
+        self.extend_foreign(came);
+    }
+
+    fn appended(&mut self, first: RecordNumber, before: Vec<Entry>, records: Vec<Record>) -> Next {
         let Some(in_flight) = self.in_flight.take() else {
             return Next::GoOn;
         };
         self.extend(before);
-        if in_flight.records.iter().any(is_progress) {
+        if records.iter().any(is_progress) {
             self.shared.state().replay.set_cautious(false);
         }
-        let records = in_flight.records.into_iter().chain(in_flight.closing);
-        let own = records.enumerate().map(|(index, record)| Entry {
-            number: first.plus(index),
-            record,
-        });
-        self.extend(own.collect());
+        let own = records
+            .into_iter()
+            .enumerate()
+            .map(|(index, record)| Entry {
+                number: first.plus(index),
+                record,
+            });
+        self.extend(own);
         match in_flight.then {
             Then::Continue | Then::GoOnAs(_) => {
                 // The execution begins again, from what the journal holds.
@@ -255,10 +264,11 @@ impl Executor {
 
     /// Takes what the machine wants written.
     pub(super) fn collect(&mut self, now: Timestamp) {
-        let (bodies, strict) = self.shared.state().replay.take_outgoing();
+        let mut state = self.shared.state();
+        let (bodies, strict) = state.replay.take_outgoing();
         self.strict |= strict;
-        let records = bodies.into_iter().map(|body| Record { time: now, body });
-        self.unsent.extend(records);
+        self.unsent
+            .extend(bodies.map(|body| Record { time: now, body }));
     }
 
     /// Lets steps begin and go on. A step may end at once, so this is repeated until nothing moves. Code that called a step
@@ -378,7 +388,7 @@ impl Executor {
     fn append(&mut self, closing: Option<Record>, then: Then) {
         self.flush = None;
         self.strict = false;
-        let records = std::mem::take(&mut self.unsent);
+        let mut records = std::mem::take(&mut self.unsent);
         let mut state = self.shared.state();
         let dropped = state.replay.take_obsolete();
         let mut obsolete = dropped.clone();
@@ -392,13 +402,11 @@ impl Executor {
         drop(state);
         let progress = records.iter().any(is_progress);
         self.in_flight = Some(InFlight {
-            records: records.clone(),
-            closing: closing.clone(),
+            decides: closing.is_some(),
             then,
             obsolete: dropped,
             left: given_up,
         });
-        let mut records = records;
         records.extend(closing);
         self.activation.append(Append {
             records,
@@ -416,35 +424,26 @@ impl Executor {
         self.root = None;
     }
 
-    fn poll_once(&mut self, context: &mut Context<'_>) -> Poll<Next> {
-        let mut moved = false;
+    /// Takes in everything that came, then does everything that follows from it: whatever is left wakes the task again.
+    fn poll_once(&mut self, context: &mut Context<'_>) -> Next {
         while let Poll::Ready(message) = self.activation.poll_message(context) {
-            moved = true;
             if self.take_in(message) == Next::Exit {
-                return Poll::Ready(Next::Exit);
+                return Next::Exit;
             }
         }
         while let Poll::Ready(next) = self.poll_reading(context) {
-            moved = true;
             if next == Next::Exit {
-                return Poll::Ready(Next::Exit);
+                return Next::Exit;
             }
         }
         if self.stopping {
             self.shared.state().replay.begin_no_more();
         }
-        if self.suspended {
-            return if moved {
-                Poll::Ready(Next::GoOn)
-            } else {
-                Poll::Pending
-            };
-        }
-        if self.concluded_and_waiting() {
-            return Poll::Pending;
+        if self.suspended || self.concluded_and_waiting() {
+            return Next::GoOn;
         }
         if self.advance() == Next::Exit {
-            return Poll::Ready(Next::Exit);
+            return Next::Exit;
         }
         if let Some(root) = &self.root {
             root.watch(context);
@@ -452,11 +451,7 @@ impl Executor {
         self.work_on_steps();
         self.work_on_undos(context);
         self.decide(context);
-        if moved {
-            Poll::Ready(Next::GoOn)
-        } else {
-            Poll::Pending
-        }
+        Next::GoOn
     }
 
     fn concluded_and_waiting(&self) -> bool {
@@ -476,15 +471,12 @@ impl Future for Executor {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        loop {
-            match self.poll_once(context) {
-                Poll::Ready(Next::Exit) => {
-                    self.drop_code();
-                    self.shared.forget_undos();
-                    return Poll::Ready(());
-                }
-                Poll::Ready(Next::GoOn) => {}
-                Poll::Pending => return Poll::Pending,
+        match self.poll_once(context) {
+            Next::GoOn => Poll::Pending,
+            Next::Exit => {
+                self.drop_code();
+                self.shared.forget_undos();
+                Poll::Ready(())
             }
         }
     }

@@ -44,15 +44,17 @@ impl Executor {
         }
     }
 
-    pub(super) fn extend(&mut self, entries: Vec<Entry>) {
-        if let Some(history) = &mut self.history {
-            let known = history.last().map(|last| last.number);
-            let new = entries
-                .iter()
-                .filter(|entry| known.is_none_or(|known| entry.number > known));
-            history.extend(new.cloned());
-            drop_as_named(history, &entries);
-        }
+    pub(super) fn extend(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        let Some(history) = &mut self.history else {
+            return self.shared.state().replay.extend(entries);
+        };
+        let entries: Vec<Entry> = entries.into_iter().collect();
+        let known = history.last().map(|last| last.number);
+        let new = entries
+            .iter()
+            .filter(|entry| known.is_none_or(|known| entry.number > known));
+        history.extend(new.cloned());
+        drop_as_named(history, &entries);
         self.shared.state().replay.extend(entries);
     }
 

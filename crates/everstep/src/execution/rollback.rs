@@ -17,7 +17,7 @@ use super::executor::Executor;
 use super::undos::UndoInput;
 use super::verify::undos_given;
 use crate::error::Result;
-use crate::operation::{undo_panicked, undo_timed_out};
+use crate::operation::{UndoSlot, undo_panicked, undo_timed_out};
 
 /// The executor's part in rolling back.
 #[derive(Default)]
@@ -115,11 +115,11 @@ impl Executor {
 
     /// Begins the next undo when it is due, and polls the one under way.
     pub(super) fn work_on_undos(&mut self, context: &mut Context<'_>) {
-        self.read_earlier_passes(context);
-        if self.undoing.attempt.is_none() {
+        if self.undoing.attempt.is_none() && self.undo_is_due() {
             self.undoing.attempt = self.begin_undo();
             self.collect(self.activation.now());
         }
+        self.read_earlier_passes(context);
         let Some(attempt) = &mut self.undoing.attempt else {
             return;
         };
@@ -130,9 +130,12 @@ impl Executor {
         }
     }
 
+    fn undo_is_due(&self) -> bool {
+        self.conclusion.is_none() && self.shared.state().replay.undo_state() == UndoState::Due
+    }
+
     fn begin_undo(&mut self) -> Option<Attempt> {
-        let state = self.shared.state().replay.undo_state();
-        if self.conclusion.is_some() || state != UndoState::Due || !self.knows_undos() {
+        if !self.knows_undos() {
             return None;
         }
         let start = self.shared.state().replay.begin_undo()?;
@@ -142,7 +145,9 @@ impl Executor {
         let work = match self.shared.mocked_undo(&start) {
             Some(mocked) => Box::pin(std::future::ready(mocked)),
             None => undo.begin(UndoInput {
-                context: self.shared.step_context(&step_of(&start)),
+                context: self
+                    .shared
+                    .step_context(&step_of(&start), UndoSlot::default()),
                 start: start.clone(),
             }),
         };

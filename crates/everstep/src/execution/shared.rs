@@ -13,7 +13,7 @@ use super::undos::{GivenUndo, Undos};
 use crate::ctx::RunMetadata;
 use crate::declare::Declaration;
 use crate::error::Result;
-use crate::operation::StepContext;
+use crate::operation::{StepContext, UndoSlot};
 use crate::options::Options;
 
 /// Results of steps given by a test instead of the steps' own work.
@@ -141,11 +141,11 @@ impl Shared {
         drop(undos);
     }
 
-    pub(crate) fn step_context(&self, start: &StepStart) -> StepContext {
+    pub(crate) fn step_context(&self, start: &StepStart, undo: UndoSlot) -> StepContext {
         let keys_of = self.state().replay.facts().map(|facts| facts.keys_of);
         let keys_of = keys_of.unwrap_or(self.parts.generation);
         let run = self.parts.run.clone();
-        StepContext::new(start, run, keys_of, self.cancellation.clone())
+        StepContext::new(start, run, keys_of, self.cancellation.clone(), undo)
     }
 
     /// Lets steps in flight hear of the run's cancellation, if there is one.

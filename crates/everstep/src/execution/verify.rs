@@ -105,8 +105,7 @@ fn look(definition: &Definition, shared: &Arc<Shared>, now: Timestamp) -> Result
 
 /// The first thing the code said that the journal does not hold.
 fn unrecorded(shared: &Shared) -> Option<Divergence> {
-    let (bodies, _) = shared.state().replay.take_outgoing();
-    let body: Body = bodies.into_iter().next()?;
+    let body: Body = shared.state().replay.take_outgoing().0.next()?;
     let location = body.location()?.clone();
     let called_site = shared.state().replay.first_unrecorded_site();
     Some(Divergence {

@@ -30,6 +30,6 @@ pub use step::{BestEffort, Step, StepContext, TryStep};
 pub(crate) use step_failure::panic_text;
 pub use switch::Switch;
 pub use undo::{Rollback, Undo};
-pub(crate) use undo::{undo_panicked, undo_timed_out};
+pub(crate) use undo::{UndoSlot, undo_panicked, undo_timed_out};
 
 pub(crate) use step_failure::payload_error_code;

@@ -326,8 +326,7 @@ impl<Fut> Attempt<Fut> {
         let (running, undo) = (&mut self.work, &self.undo);
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let work = running.get_or_insert_with(|| {
-                let mut context = shared.step_context(start);
-                context.undo = undo.clone();
+                let context = shared.step_context(start, undo.clone());
                 Box::pin(work(context))
             });
             work.as_mut().poll(context)
@@ -357,6 +356,7 @@ impl StepContext {
         run: RunId,
         generation: everstep_model::Generation,
         cancellation: Arc<Cancellation>,
+        undo: UndoSlot,
     ) -> Self {
         Self {
             attempt: start.attempt,
@@ -367,7 +367,7 @@ impl StepContext {
             generation,
             location: start.location.clone(),
             cancellation,
-            undo: UndoSlot::default(),
+            undo,
         }
     }
 }

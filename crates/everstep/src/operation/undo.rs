@@ -57,7 +57,7 @@ impl<T> Undo<T> {
 
 /// What an attempt registered for the step's undo; clones are the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct UndoSlot(Arc<Mutex<Option<Payload>>>);
+pub(crate) struct UndoSlot(Arc<Mutex<Option<Payload>>>);
 
 impl UndoSlot {
     pub(super) fn take(&self) -> Option<Payload> {

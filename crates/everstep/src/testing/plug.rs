@@ -99,7 +99,10 @@ impl Store for Plug {
         retire(node: NodeId) -> ();
     }
 
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         Box::pin(async move {
             let store = self.store()?;
             self.commits.fetch_add(batch.len() as u64, Ordering::AcqRel);

@@ -47,7 +47,10 @@ macro_rules! pass_on {
 }
 
 impl Store for Stopping {
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         if self.stops() {
             return Box::pin(std::future::pending());
         }

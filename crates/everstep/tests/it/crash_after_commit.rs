@@ -44,11 +44,14 @@ impl Mortal {
 
 impl Store for Mortal {
     /// Commits of a batch take effect one by one, so that a process may die between any two of them.
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         Box::pin(async move {
             let mut outcomes = Vec::new();
             for commit in batch {
-                outcomes.extend(self.inner.commit(vec![commit]).await?);
+                outcomes.extend(self.inner.commit(std::slice::from_ref(commit)).await?);
                 if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
                     self.died.notify_one();
                     std::future::pending::<()>().await;

@@ -321,7 +321,7 @@ pub(crate) async fn append_to_inbox(
         time: clock.now(),
         body,
     });
-    store.commit(vec![commit]).await.unwrap();
+    store.commit(&[commit]).await.unwrap();
     bus.publish(Hint::Grew(head.number));
     bus.publish(Hint::Ready(head.number));
 }

@@ -194,7 +194,7 @@ async fn withdraw(store: &dyn Store) {
     let mut commit = Commit::new(target, Author::Inbox, head.run.unwrap().updated_at);
     commit.lease = LeaseChange::Revoke;
     commit.ready = Some(true);
-    store.commit(vec![commit]).await.unwrap();
+    store.commit(&[commit]).await.unwrap();
 }
 
 // B149, B158

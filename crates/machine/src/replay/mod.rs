@@ -323,9 +323,9 @@ impl Replay {
     }
 
     /// Takes the records to write, and whether they must be written now.
-    pub fn take_outgoing(&mut self) -> (Vec<Body>, bool) {
+    pub fn take_outgoing(&mut self) -> (impl ExactSizeIterator<Item = Body>, bool) {
         let strict = std::mem::take(&mut self.strict);
-        (std::mem::take(&mut self.outgoing), strict)
+        (self.outgoing.drain(..), strict)
     }
 
     /// An execution that only looks: no step ever begins.

@@ -125,6 +125,6 @@ fn a_commit_that_panicked_poisons_the_store() {
         holder.join().is_err()
     });
     assert!(panicked);
-    let failed = block_on(f.store.commit(vec![started()]));
+    let failed = block_on(f.store.commit(&[started()]));
     assert!(matches!(failed, Err(StoreError::Poisoned { .. })));
 }

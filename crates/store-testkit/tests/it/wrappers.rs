@@ -50,7 +50,7 @@ fn a_fault_strikes_before_or_after_the_effect() {
     block_on(async {
         let stream = f.create("a").await;
         for records_after in [1, 2, 3] {
-            let result = f.store.commit(vec![inbox(stream, vec![event("x")])]).await;
+            let result = f.store.commit(&[inbox(stream, vec![event("x")])]).await;
             assert_eq!(result.is_ok(), records_after == 3);
             assert_eq!(f.numbers(stream).await.len(), records_after);
         }
@@ -69,7 +69,7 @@ fn what_took_effect_unheard_is_answered_when_it_is_sent_again() {
         let mut commit = creation("a");
         let node = NODE;
         commit.id = Some(CommitId { node, number: 1 });
-        f.store.commit(vec![commit.clone()]).await.unwrap_err();
+        f.store.commit(&[commit.clone()]).await.unwrap_err();
         assert!(f.head_of("a").await.is_some(), "it took effect");
         f.accept(commit).await;
     });

@@ -69,10 +69,13 @@ fn done<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, Result<T, StoreError>> {
 }
 
 impl Store for MemoryStore {
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         let now = self.now();
         let mut state = self.state();
-        done(state.commit(&batch, now))
+        done(state.commit(batch, now))
     }
 
     fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {

@@ -103,14 +103,15 @@ impl<S: Store> Failing<S> {
         }
     }
 
-    async fn commit_sound(&self, batch: Vec<Commit>) -> Result<Vec<Outcome>, StoreError> {
+    async fn commit_sound(&self, batch: &[Commit]) -> Result<Vec<Outcome>, StoreError> {
         let checks: Vec<_> = batch
             .iter()
             .map(|commit| self.check_commit(commit))
             .collect();
-        let sound = batch.into_iter().zip(&checks);
-        let sound = sound.filter_map(|(commit, check)| check.is_ok().then_some(commit));
-        let mut outcomes = self.inner.commit(sound.collect()).await?.into_iter();
+        let sound = batch.iter().zip(&checks);
+        let sound = sound.filter_map(|(commit, check)| check.is_ok().then(|| commit.clone()));
+        let sound: Vec<_> = sound.collect();
+        let mut outcomes = self.inner.commit(&sound).await?.into_iter();
         let merged = checks.into_iter().filter_map(|check| match check {
             Ok(()) => outcomes.next(),
             Err(error) => Some(Outcome::Refused(Refusal::Unreadable(error))),
@@ -124,7 +125,10 @@ fn failed(errors: &Mutex<Option<StoreError>>) -> Result<(), StoreError> {
 }
 
 impl<S: Store> Store for Failing<S> {
-    fn commit(&self, batch: Vec<Commit>) -> BoxFuture<'_, Result<Vec<Outcome>, StoreError>> {
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         Box::pin(async move {
             failed(&self.commits)?;
             let outcomes = self.commit_sound(batch).await?;

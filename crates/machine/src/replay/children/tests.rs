@@ -139,7 +139,7 @@ impl Run {
 
     /// Commits what is outgoing, then these; gives the kinds and ids of what was outgoing.
     fn commit(&mut self, then: Vec<Body>) -> Vec<Body> {
-        let (outgoing, _) = self.replay.take_outgoing();
+        let outgoing: Vec<Body> = self.replay.take_outgoing().0.collect();
         let all = outgoing.iter().cloned().chain(then).collect();
         let entries = self.numbered(all);
         self.journal.extend(entries.clone());

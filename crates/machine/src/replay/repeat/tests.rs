@@ -97,7 +97,7 @@ impl World {
     }
 
     fn commit(&mut self) {
-        let (bodies, _) = self.run.take_outgoing();
+        let bodies = self.run.take_outgoing().0.collect();
         self.append(bodies);
     }
 
@@ -142,7 +142,7 @@ impl World {
         self.iteration += 1;
         let next = Advance::Iteration(self.iteration, Some(Payload::null()));
         assert_eq!(advance, Some(next));
-        let (mut bodies, _) = self.run.take_outgoing();
+        let mut bodies: Vec<Body> = self.run.take_outgoing().0.collect();
         let Some(Body::LoopAdvanced(record)) = bodies.pop() else {
             panic!("it said something else");
         };

@@ -82,13 +82,12 @@ impl UndoLog {
                 }
             }
             Body::StepCompleted(r) => {
-                let output = Some(r.result.clone());
-                self.add(&r.location, r.attempt, output, r.undo.clone());
+                self.add(&r.location, r.attempt, Some(&r.result), r.undo.as_ref());
             }
             // The operator says that the step was done, and with which result. A skipped one was not done.
-            Body::StepEdited(r) => self.add(&r.location, 0, Some(r.result.clone()), None),
+            Body::StepEdited(r) => self.add(&r.location, 0, Some(&r.result), None),
             Body::StepFailed(r) if r.undo.is_some() => {
-                self.add(&r.location, r.attempt, None, r.undo.clone());
+                self.add(&r.location, r.attempt, None, r.undo.as_ref());
             }
             Body::NoReturn(_) => self.no_return = true,
             Body::UndoStarted(r) => self.started(&r.location, r.attempt),
@@ -112,8 +111,8 @@ impl UndoLog {
         &mut self,
         location: &Location,
         attempt: u32,
-        output: Option<Payload>,
-        payload: Option<Payload>,
+        output: Option<&Payload>,
+        payload: Option<&Payload>,
     ) {
         let Some(options) = self.called.get(location).copied() else {
             return;
@@ -127,9 +126,11 @@ impl UndoLog {
             location: location.clone(),
             options,
             attempt,
-            output,
+            output: output.cloned(),
             // What an earlier attempt registered may still need undoing.
-            payload: payload.or_else(|| earlier.and_then(|done| done.payload)),
+            payload: payload
+                .cloned()
+                .or_else(|| earlier.and_then(|done| done.payload)),
             progress: Progress::Due,
             wanted: false,
             reached: true,

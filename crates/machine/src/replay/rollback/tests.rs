@@ -197,7 +197,7 @@ impl Run {
 
     /// Commits what is outgoing, and folds it.
     fn commit(&mut self) -> Vec<String> {
-        let (bodies, _) = self.replay.take_outgoing();
+        let bodies: Vec<Body> = self.replay.take_outgoing().0.collect();
         let lines = bodies.iter().map(line).collect();
         for body in bodies {
             self.append(body);
@@ -493,6 +493,7 @@ fn a_call_includes_what_was_done_when_it_was_made() {
     assert_eq!(start.location, at("b:0"), "not the one that was done since");
     run.replay.complete_undo(&start);
     let (bodies, strict) = run.replay.take_outgoing();
+    let bodies: Vec<Body> = bodies.collect();
     assert!(strict);
     bodies.into_iter().for_each(|body| run.append(body));
     let resolved = Turn::Resolved(rollback, Resolution::RolledBack(None));
