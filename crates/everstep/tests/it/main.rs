@@ -52,6 +52,7 @@ mod removed;
 mod replaying;
 mod results;
 mod retries;
+mod revived_inbox;
 mod reviving;
 mod sagas;
 mod sagas_at_rest;
