@@ -1,11 +1,14 @@
 //! Watching: the end of a run, its records as they come, and what workflows emit.
 
 use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{Entry, Name, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_store::{ReadRequest, StoreError, StreamRef};
+use futures_util::future::select;
+use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, broadcast};
 
 use crate::core::Core;
@@ -231,13 +234,23 @@ impl Records {
             self.buffered = page.entries.into();
             if self.buffered.is_empty() && !self.closed {
                 self.watch.core.watchers.check_open()?;
-                notified.await;
+                self.watch.core.told_or_late(notified).await;
             }
         }
     }
 }
 
 impl Core {
+    /// Waits for news of a stream. What other nodes write is told by hints, which may get lost: then it is time to look
+    /// after a while.
+    async fn told_or_late(&self, notified: Pin<&mut Notified<'_>>) {
+        if self.store.describe().exclusive {
+            return notified.await;
+        }
+        let late = self.runtime.sleep(self.settings.sweep_interval);
+        select(notified, late).await;
+    }
+
     /// Waits until the run is over, and gives its last record.
     pub(crate) async fn ended(self: &Arc<Self>, run: &RunId) -> Result<Entry, EngineError> {
         let (mut head, _) = self.find(run).await?;
@@ -253,7 +266,7 @@ impl Core {
                     break;
                 }
                 self.watchers.check_open()?;
-                notified.await;
+                self.told_or_late(notified).await;
             }
         }
         let last = RecordNumber(head.next.0.saturating_sub(1));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Effect, Engine, Error, Generation, Result, RunStatus, WaitError, millis,
+    AnyEvent, Ctx, Effect, Engine, Error, Generation, Result, RunStatus, WaitError, hours, millis,
     minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore};
@@ -25,6 +25,15 @@ async fn long_then_short(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     Ok(long + short)
 }
 
+/// A step that works until it is told to stop.
+async fn endless(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    ctx.step_with("work", |step| async move {
+        step.cancelled().await;
+        ok(()).await
+    })
+    .await
+}
+
 /// Two nodes on one store; with one bus, or with one each, so that no hint ever comes through.
 async fn pair(shared_bus: bool) -> Pair {
     let clock = Arc::new(VirtualRuntime::new(0));
@@ -38,6 +47,7 @@ async fn pair(shared_bus: bool) -> Pair {
     let worker = node(1, bus.clone())
         .function("long", long_then_short)
         .function("rest", resting)
+        .function("endless", endless)
         .start()
         .await
         .unwrap();
@@ -227,5 +237,48 @@ fn operators_and_an_executor_that_race_leave_a_run_that_ends() {
             let ended = tokio::time::timeout(minutes(5), run.wait_json()).await;
             assert!(ended.is_ok(), "{id}: {}", run.why().await.unwrap());
         }
+    });
+}
+
+// B144
+#[test]
+fn whoever_waits_on_another_node_hears_of_the_end_and_of_every_record() {
+    with_and_without_hints(async |pair, hints| {
+        let started = pair.worker.start_by_name("rest", json(&())).id("r");
+        started.await.unwrap();
+        pass(secs(1)).await;
+        let run = pair.office.run("r").await.unwrap();
+        let mut records = run.records().await.unwrap();
+        let tail = async {
+            let mut count = 0;
+            while records.next().await.unwrap().is_some() {
+                count += 1;
+            }
+            count
+        };
+        let told = async {
+            pass(hours(2)).await;
+            ping(&pair.worker.run("r").await.unwrap(), 5).await;
+        };
+        let both = async { tokio::join!(run.wait_json(), tail, told) };
+        let heard = tokio::time::timeout(hours(3), both).await;
+        let (end, count, ()) = heard.unwrap_or_else(|_| panic!("hints: {hints}"));
+        assert_eq!(end.unwrap().as_str(), "5");
+        assert_eq!(count, run.journal().await.unwrap().len());
+    });
+}
+
+// B155
+#[test]
+fn a_step_that_ends_only_when_it_is_cancelled_hears_of_it_without_a_hint() {
+    with_and_without_hints(async |pair, hints| {
+        let started = pair.worker.start_by_name("endless", json(&())).id("r");
+        started.await.unwrap();
+        pass(secs(1)).await;
+        let run = pair.office.run("r").await.unwrap();
+        run.cancel().await.unwrap();
+        pass(minutes(2)).await;
+        let status = run.status().await.unwrap();
+        assert_eq!(status, RunStatus::Cancelled, "hints: {hints}");
     });
 }

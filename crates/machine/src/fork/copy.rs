@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use everstep_model::record::{Created, ForkReason, ForkedFrom, ParentClose};
-use everstep_model::{
-    Body, Generation, Location, Payload, Record, RecordNumber, RpcId, UndoMode,
-};
+use everstep_model::{Body, Generation, Location, Payload, Record, RecordNumber, RpcId, UndoMode};
 
 use super::{ForkExtent, ForkPlan, Kept};
 
