@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use everstep_model::{Entry, Name, Payload, RecordNumber, RunId, StreamNumber};
+use everstep_model::{Entry, Name, Payload, RecordNumber, RunId, StreamNumber, limits};
 use everstep_store::{ReadRequest, StoreError, StreamRef};
 use futures_util::future::select;
 use tokio::sync::futures::Notified;
@@ -204,6 +204,10 @@ impl std::fmt::Debug for Records {
 }
 
 impl Records {
+    pub(crate) fn core(&self) -> Arc<Core> {
+        self.watch.core.clone()
+    }
+
     /// The next record; none once the run is over and everything was seen.
     pub async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
         loop {
@@ -247,7 +251,9 @@ impl Core {
         if self.store.describe().exclusive {
             return notified.await;
         }
-        let late = self.runtime.sleep(self.settings.sweep_interval);
+        // Whoever waits for an answer comes while it is there.
+        let patience = self.settings.sweep_interval.min(limits::REPLY_KEPT / 2);
+        let late = self.runtime.sleep(patience);
         select(notified, late).await;
     }
 
@@ -282,11 +288,20 @@ impl Core {
         from: RecordNumber,
     ) -> Result<Records, EngineError> {
         let (head, _) = self.find(run).await?;
-        Ok(Records {
-            watch: Watch::new(self.clone(), head.number, false),
+        Ok(self.records_of(head.number, from))
+    }
+
+    /// The records of one life of a run from a number on.
+    pub(crate) fn records_of(
+        self: &Arc<Self>,
+        stream: StreamNumber,
+        from: RecordNumber,
+    ) -> Records {
+        Records {
+            watch: Watch::new(self.clone(), stream, false),
             next: from,
             buffered: VecDeque::new(),
             closed: false,
-        })
+        }
     }
 }

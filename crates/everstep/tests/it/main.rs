@@ -50,6 +50,7 @@ mod recorded;
 mod records;
 mod removed;
 mod replaying;
+mod requests;
 mod results;
 mod retries;
 mod revived_inbox;
