@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Effect, Engine, Error, Generation, Result, RunStatus, WaitError, hours, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Effect, Engine, Error, Generation, Result, Retry, RunStatus, WaitError, hours,
+    millis, minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore};
 
@@ -280,5 +280,47 @@ fn a_step_that_ends_only_when_it_is_cancelled_hears_of_it_without_a_hint() {
         pass(minutes(2)).await;
         let status = run.status().await.unwrap();
         assert_eq!(status, RunStatus::Cancelled, "hints: {hints}");
+    });
+}
+
+/// A step under way, and one that waits an hour for its next attempt.
+async fn works_and_retries(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    let works = ctx.step("works", || slow(5_000, 1));
+    let retries = ctx.step("retries", || async { Err::<u32, _>(Error::new("busy")) });
+    let retries = retries.retry(Retry::constant(5, hours(1)));
+    let (works, retries) = futures_util::future::try_join(works, retries).await?;
+    Ok(works + retries)
+}
+
+// B155
+#[test]
+fn a_run_cancelled_while_its_node_shuts_down_does_not_sleep_on() {
+    virtual_time(async {
+        let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
+        let bus = LocalBus::new();
+        let node = |n: u64| {
+            Engine::on_store(Arc::new(store.clone()))
+                .bus(Arc::new(bus.clone()))
+                .runtime(Arc::new(VirtualRuntime::new(n)))
+        };
+        let worker = node(1).function("w", works_and_retries).start();
+        let worker = worker.await.unwrap();
+        let office = node(2).function("other", |_: Ctx, (): ()| ok(()));
+        let office = office.start().await.unwrap();
+        let started = worker.start_by_name("w", json(&())).id("r");
+        started.await.unwrap();
+        pass(secs(1)).await;
+        let run = office.run("r").await.unwrap();
+        let cancelled = async {
+            pass(secs(1)).await;
+            run.cancel().await.unwrap();
+        };
+        tokio::join!(worker.shutdown(), cancelled);
+        let next = node(3).function("w", works_and_retries).start();
+        let next = next.await.unwrap();
+        pass(secs(10)).await;
+        assert_eq!(run.status().await.unwrap(), RunStatus::Cancelled);
+        next.shutdown().await;
+        office.shutdown().await;
     });
 }

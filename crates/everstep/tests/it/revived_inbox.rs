@@ -1,8 +1,17 @@
 //! What reaches a run whose generation changes meanwhile: messages of other runs come once.
 
-use everstep::{AnyEvent, Ctx, Event, Generation, Result, RunStatus, secs};
-use everstep_model::{RunId, StreamName, Timestamp};
-use everstep_store::{Author, Commit, OutboxRow, Outcome, Row, StreamRef, Target};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use everstep::record::Terminated;
+use everstep::testing::{VirtualRuntime, virtual_time};
+use everstep::{AnyEvent, Ctx, Engine, Event, Generation, Result, RunStatus, minutes, secs};
+use everstep_model::{Record, RecordNumber, RunId, StreamName, Timestamp};
+use everstep_store::{
+    Author, Commit, GenerationRow, MemoryStore, OutboxRow, Outcome, ReadRequest, Row, Store,
+    StreamRef, Target,
+};
+use everstep_store_testkit::{Fault, Faulty, block_on};
 
 use crate::support::{Ping, TestStore, for_each_store, json, output, ping, start};
 
@@ -81,5 +90,85 @@ fn a_message_that_an_earlier_life_had_does_not_come_again() {
             }
             assert_eq!(store.outbox_left(test).await, []);
         }
+    });
+}
+
+/// Ends the run of that id and revives it, behind the engine's back.
+fn revive(store: &MemoryStore, id: &str) {
+    let run = RunId::new(id).unwrap();
+    let name = StreamName::of_run(&run, Generation::FIRST);
+    let head = block_on(store.head(StreamRef::Name(name))).unwrap();
+    let head = head.unwrap();
+    let first = ReadRequest {
+        stream: head.number,
+        from: RecordNumber(0),
+        limit: 1,
+    };
+    let first = block_on(store.read(first)).unwrap().unwrap();
+    let mut row = head.run.unwrap();
+    row.generation = Generation(2);
+    let now = row.created_at;
+    let end = Terminated {
+        by: None,
+        reason: None,
+        abandoned: vec![],
+    };
+    let mut ends = Commit::new(Target::Stream(head.number), Author::Inbox, now);
+    ends.records.push(Record {
+        time: now,
+        body: end.into(),
+    });
+    ends.status = Some(RunStatus::Terminated);
+    ends.close = true;
+    let next = StreamName::of_run(&run, Generation(2));
+    let mut begins = Commit::new(Target::Create(next), Author::Inbox, now);
+    begins.records.push(first.entries[0].record.clone());
+    begins.run = Some(row);
+    begins.supersedes = Some(head.number);
+    begins.ready = Some(true);
+    begins.put.push(Row::Generation(GenerationRow {
+        run,
+        generation: Generation(2),
+        stream: head.number,
+    }));
+    let outcomes = block_on(store.commit(vec![ends, begins])).unwrap();
+    let took_effect = |outcome: &Outcome| matches!(outcome, Outcome::Committed { .. });
+    assert!(outcomes.iter().all(took_effect), "{outcomes:?}");
+}
+
+// B151
+#[test]
+fn a_message_to_a_run_that_is_revived_at_that_very_moment_comes_to_its_next_life() {
+    virtual_time(async {
+        let memory = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
+        let (inner, is_revived) = (memory.clone(), Arc::new(AtomicBool::new(false)));
+        let once = is_revived.clone();
+        // The commit that delivers the message is the first one after its cause.
+        let faulty = Faulty::new(memory.clone(), move |_| {
+            let caused = block_on(inner.outbox(None, 1)).unwrap();
+            if !caused.is_empty() && !once.swap(true, Ordering::SeqCst) {
+                revive(&inner, "sink");
+            }
+            Fault::None
+        });
+        let engine = Engine::on_store(Arc::new(faulty))
+            .runtime(Arc::new(VirtualRuntime::new(1)))
+            .function("w", sends)
+            .function("sink", sink)
+            .start()
+            .await
+            .unwrap();
+        let target = engine.start_by_name("sink", json(&())).id("sink");
+        let target = target.await.unwrap();
+        tokio::time::sleep(secs(1)).await;
+        let sender = engine.start_by_name("w", json(&())).id("r");
+        sender.await.unwrap();
+        // Nobody told the engine of the new life: its sweep finds it.
+        tokio::time::sleep(minutes(1)).await;
+        assert!(is_revived.load(Ordering::SeqCst));
+        ping(&target, 0).await;
+        assert_eq!(output::<Vec<u32>>(&target).await, [1]);
+        assert_eq!(target.generation().await.unwrap(), Generation(2));
+        engine.shutdown().await;
     });
 }
