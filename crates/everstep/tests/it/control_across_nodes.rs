@@ -288,8 +288,8 @@ async fn works_and_retries(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     let works = ctx.step("works", || slow(5_000, 1));
     let retries = ctx.step("retries", || async { Err::<u32, _>(Error::new("busy")) });
     let retries = retries.retry(Retry::constant(5, hours(1)));
-    let (works, retries) = futures_util::future::try_join(works, retries).await?;
-    Ok(works + retries)
+    let (works, retries) = tokio::join!(works.into_future(), retries.into_future());
+    Ok(works? + retries?)
 }
 
 // B155
