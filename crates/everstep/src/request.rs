@@ -43,8 +43,8 @@ impl RequestError {
 }
 
 impl RunHandle {
-    /// Sends an event and waits for the workflow's answer to it. If the run is revived before it answers, the answer may
-    /// come from its next generation.
+    /// Sends an event and waits for the workflow's answer to it. If the run is revived before its end is noticed
+    /// here, the answer may come from its next generation.
     ///
     /// # Errors
     /// If the run does not accept the event, or ends without answering.
