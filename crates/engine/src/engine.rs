@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::error::EngineError;
 use crate::failures::{FailureHook, Failures};
 use crate::inspect::RunInfo;
+use crate::request::Question;
 use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
 use crate::settings::Settings;
@@ -125,6 +126,11 @@ impl Engine {
     /// Sends an event to a run.
     pub async fn send(&self, event: SendEvent) -> Result<Sent, EngineError> {
         self.core.send(event).await
+    }
+
+    /// Sends an event to a run and waits for the answer.
+    pub async fn ask(&self, event: SendEvent) -> Result<Question, EngineError> {
+        self.core.ask(event).await
     }
 
     /// The open rpc with that id, for instance to check an answer against its schema.

@@ -32,6 +32,12 @@ pub enum EngineError {
         "a run with id `{0}` exists already; choose another id, or start without `strict` to get that run"
     )]
     RunExists(RunId),
+    /// The id of a fork belongs to another run.
+    #[error(
+        "run `{0}` exists already and is another one than this fork would be: it began otherwise, at another place, or with \
+         another result; choose another id"
+    )]
+    OtherFork(RunId),
     /// The id belongs to a run of another workflow.
     #[error("run `{run}` is a run of workflow `{workflow}`, not of `{asked}`; choose another id")]
     OtherWorkflow {
@@ -135,7 +141,9 @@ impl EngineError {
             Self::Options(_) => ErrorCode::InvalidOptions,
             Self::UnknownWorkflow(_) => ErrorCode::UnknownWorkflow,
             Self::UnknownRun(_) => ErrorCode::UnknownRun,
-            Self::RunExists(_) | Self::OtherWorkflow { .. } => ErrorCode::RunExists,
+            Self::RunExists(_) | Self::OtherFork(_) | Self::OtherWorkflow { .. } => {
+                ErrorCode::RunExists
+            }
             Self::RunFinished { .. } => ErrorCode::RunFinished,
             Self::UnknownOperation { .. } => ErrorCode::UnknownOperation,
             Self::WrongState { .. } => ErrorCode::WrongState,

@@ -10,6 +10,7 @@ use everstep_store::{
 };
 use futures_util::future::join_all;
 
+use crate::activation::Message;
 use crate::core::Core;
 
 /// Ready runs read from the store at once.
@@ -60,6 +61,8 @@ impl Core {
                     Some(node) if node == self.node && !self.hot.contains(run.stream) => {
                         swept.lost.push(run.stream);
                     }
+                    // The hint that its inbox grew may be lost.
+                    Some(node) if node == self.node => self.look_at_inbox(run.stream),
                     Some(_) => {}
                 }
             }
@@ -72,6 +75,13 @@ impl Core {
             if is_last || self.is_closing() {
                 return Ok(swept);
             }
+        }
+    }
+
+    /// Has a run that is executed here read on, where others may have written to it.
+    fn look_at_inbox(&self, stream: StreamNumber) {
+        if !self.store.describe().exclusive {
+            self.hot.tell(stream, Message::Grew, false);
         }
     }
 
@@ -198,8 +208,7 @@ impl Core {
         match hint {
             Hint::Grew(stream) => {
                 self.watchers.grew(stream, true);
-                self.hot
-                    .tell(stream, crate::activation::Message::Grew, false);
+                self.hot.tell(stream, Message::Grew, false);
             }
             Hint::Timer(due) => self.timers.hint(due),
             Hint::Outbox(stream) => {

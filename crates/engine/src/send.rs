@@ -10,9 +10,6 @@ use crate::core::{Core, Effects};
 use crate::error::{EngineError, readable};
 use crate::start::check_key;
 
-/// Where the answer to an event goes whose sender reads the journal.
-const WAITING_SENDER: &str = "journal";
-
 /// An event to send.
 #[derive(Clone, Debug)]
 pub struct SendEvent {
@@ -26,8 +23,6 @@ pub struct SendEvent {
     pub dedup_id: Option<String>,
     /// Who sends it.
     pub by: Option<String>,
-    /// Whether the sender waits for the run's answer.
-    pub wants_reply: bool,
 }
 
 /// What became of an event that was not refused.
@@ -41,21 +36,31 @@ pub enum Sent {
 
 impl Core {
     pub(crate) async fn send(self: &Arc<Self>, event: SendEvent) -> Result<Sent, EngineError> {
+        self.send_from(event, None).await.map(|(sent, _)| sent)
+    }
+
+    /// Sends an event whose sender may wait for an answer under an id; also gives the life of the run that took it.
+    pub(crate) async fn send_from(
+        self: &Arc<Self>,
+        event: SendEvent,
+        reply_to: Option<&str>,
+    ) -> Result<(Sent, Head), EngineError> {
         self.check_open()?;
         event.payload.check_size()?;
         check_key("dedup id", event.dedup_id.as_deref())?;
-        let (head, _) = self.find(&event.run).await?;
-        let mut outcome = self.send_to(&head, &event).await?;
+        let (mut head, _) = self.find(&event.run).await?;
+        let mut outcome = self.send_to(&head, &event, reply_to).await?;
         if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
             // It may have been revived at that very moment.
             let (latest, _) = self.find(&event.run).await?;
             if latest.number != head.number {
-                outcome = self.send_to(&latest, &event).await?;
+                outcome = self.send_to(&latest, &event, reply_to).await?;
+                head = latest;
             }
         }
         match outcome {
-            Outcome::Committed { first, .. } => Ok(Sent::Accepted(first)),
-            Outcome::Duplicate { first, .. } => Ok(Sent::Duplicate(first)),
+            Outcome::Committed { first, .. } => Ok((Sent::Accepted(first), head)),
+            Outcome::Duplicate { first, .. } => Ok((Sent::Duplicate(first), head)),
             Outcome::Refused(Refusal::TooManyEvents(count)) => Err(EngineError::TooManyEvents {
                 run: event.run,
                 count,
@@ -68,6 +73,7 @@ impl Core {
         self: &Arc<Self>,
         head: &Head,
         event: &SendEvent,
+        reply_to: Option<&str>,
     ) -> Result<Outcome, EngineError> {
         let mut commit = self.inbox_commit(head);
         commit
@@ -80,7 +86,7 @@ impl Core {
                 name: event.name.clone(),
                 payload: event.payload.clone(),
                 dedup_id: event.dedup_id.clone(),
-                reply_to: event.wants_reply.then(|| WAITING_SENDER.to_owned()),
+                reply_to: reply_to.map(str::to_owned),
                 by: event.by.clone(),
             }
             .into(),

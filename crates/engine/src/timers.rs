@@ -110,7 +110,7 @@ impl Core {
             }
             match head {
                 Ok(Some(head)) => self.submit_firing(timer.clone(), &head),
-                Ok(None) => {}
+                Ok(None) => self.clear_away(timer.clone()),
                 Err(error) => {
                     self.not_fired(timer.clone(), &error);
                     failed.insert(timer.stream, error);
@@ -143,11 +143,21 @@ impl Core {
                 self.woken(timer.stream, taken);
             }
             Ok(Outcome::Refused(Refusal::Unreadable(error))) => self.not_fired(timer, &error),
-            // Cancelled, fired by another node, or the run is over.
+            Ok(Outcome::Refused(Refusal::Closed | Refusal::NoStream)) => self.clear_away(timer),
+            // Cancelled, or fired by another node.
             Ok(Outcome::Refused(_) | Outcome::Duplicate { .. }) => {}
             Err(_) if self.is_closing() => {}
             Err(error) => self.not_fired(timer, &error),
         }
+    }
+
+    /// The run is over or gone, and left this behind: nothing will ever come of it.
+    fn clear_away(self: &Arc<Self>, timer: TimerRow) {
+        let target = Target::Stream(timer.stream);
+        let mut commit = Commit::new(target, Author::Inbox, self.runtime.now());
+        commit.delete.push(RowKey::Timer(timer));
+        // If it fails, whoever reads the timers next finds it.
+        self.committer.submit(commit, Box::new(|_, _| {}));
     }
 
     /// Tries again soon if the store failed. If the run is damaged, its timers stay in the store and rest until runs are

@@ -1,12 +1,15 @@
 //! Watching: the end of a run, its records as they come, and what workflows emit.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use everstep_model::{Entry, Name, Payload, Record, RecordNumber, RunId, StreamNumber};
+use everstep_model::{Entry, Name, Payload, Record, RecordNumber, RunId, StreamNumber, limits};
 use everstep_store::{ReadRequest, StoreError, StreamRef};
+use futures_util::future::select;
 use rustc_hash::FxHashMap;
+use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, broadcast};
 
 use crate::core::Core;
@@ -245,6 +248,10 @@ impl std::fmt::Debug for Records {
 }
 
 impl Records {
+    pub(crate) fn core(&self) -> Arc<Core> {
+        self.watch.core.clone()
+    }
+
     /// The next record; none once the run is over and everything was seen.
     pub async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
         loop {
@@ -275,13 +282,25 @@ impl Records {
             self.buffered = page.entries.into();
             if self.buffered.is_empty() && !self.closed {
                 self.watch.core.watchers.check_open()?;
-                notified.await;
+                self.watch.core.told_or_late(notified).await;
             }
         }
     }
 }
 
 impl Core {
+    /// Waits for news of a stream. What other nodes write is told by hints, which may get lost: then it is time to look
+    /// after a while.
+    async fn told_or_late(&self, notified: Pin<&mut Notified<'_>>) {
+        if self.store.describe().exclusive {
+            return notified.await;
+        }
+        // Whoever waits for an answer comes while it is there.
+        let patience = self.settings.sweep_interval.min(limits::REPLY_KEPT / 2);
+        let late = self.runtime.sleep(patience);
+        select(notified, late).await;
+    }
+
     /// Waits until the run is over, and gives its last record.
     pub(crate) async fn ended(self: &Arc<Self>, run: &RunId) -> Result<Record, EngineError> {
         let (mut head, _) = self.find(run).await?;
@@ -297,7 +316,7 @@ impl Core {
                     break;
                 }
                 self.watchers.check_open()?;
-                notified.await;
+                self.told_or_late(notified).await;
                 if let Some(end) = watch.end() {
                     return Ok(end);
                 }
@@ -317,11 +336,20 @@ impl Core {
         from: RecordNumber,
     ) -> Result<Records, EngineError> {
         let (head, _) = self.find(run).await?;
-        Ok(Records {
-            watch: Watch::new(self.clone(), head.number, false),
+        Ok(self.records_of(head.number, from))
+    }
+
+    /// The records of one life of a run from a number on.
+    pub(crate) fn records_of(
+        self: &Arc<Self>,
+        stream: StreamNumber,
+        from: RecordNumber,
+    ) -> Records {
+        Records {
+            watch: Watch::new(self.clone(), stream, false),
             next: from,
             buffered: VecDeque::new(),
             closed: false,
-        })
+        }
     }
 }

@@ -256,7 +256,6 @@ impl RunHandle {
             payload,
             dedup_id,
             by: None,
-            wants_reply: false,
         };
         self.engine.inner.send(event).await
     }

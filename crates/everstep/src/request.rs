@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use everstep_engine::{EngineError, SendEvent, Sent};
-use everstep_model::{Body, ErrorCode, Name, Payload, PayloadError, RecordNumber, RunId};
+use everstep_engine::{EngineError, SendEvent};
+use everstep_model::{ErrorCode, Name, Payload, PayloadError, RunId};
 use futures_util::future::{Either, select};
 
 use crate::event::{Accepts, Request};
@@ -43,7 +43,8 @@ impl RequestError {
 }
 
 impl RunHandle {
-    /// Sends an event and waits for the workflow's answer to it.
+    /// Sends an event and waits for the workflow's answer to it. If the run is revived before its end is noticed
+    /// here, the answer may come from its next generation.
     ///
     /// # Errors
     /// If the run does not accept the event, or ends without answering.
@@ -51,20 +52,18 @@ impl RunHandle {
         let payload = Payload::from_value(event).map_err(EngineError::from)?;
         let name = Name::new(E::NAME).map_err(EngineError::from)?;
         self.check_event(&name, &payload).await?;
-        let sent = self
-            .engine
-            .inner
-            .send(SendEvent {
-                run: self.id.clone(),
-                name,
-                payload,
-                dedup_id: None,
-                by: None,
-                wants_reply: true,
-            })
-            .await?;
-        let (Sent::Accepted(record) | Sent::Duplicate(record)) = sent;
-        self.reply_to::<E>(record).await
+        let event = SendEvent {
+            run: self.id.clone(),
+            name,
+            payload,
+            dedup_id: None,
+            by: None,
+        };
+        let question = self.engine.inner.ask(event).await?;
+        match question.answer().await? {
+            Some(answer) => answer.decode().map_err(RequestError::Reply),
+            None => Err(RequestError::RunEnded(self.id.clone())),
+        }
     }
 
     /// Sends an event and waits for the answer, but not longer than this.
@@ -81,19 +80,6 @@ impl RunHandle {
             Either::Left((reply, _)) => reply,
             Either::Right(_) => Err(RequestError::TimedOut(timeout)),
         }
-    }
-
-    async fn reply_to<E: Request>(&self, event: RecordNumber) -> Result<E::Reply, RequestError> {
-        let mut records = self.records_from(event).await?;
-        while let Some(entry) = records.next().await? {
-            match entry.record.body {
-                Body::Replied(reply) if reply.event == event => {
-                    return reply.payload.decode().map_err(RequestError::Reply);
-                }
-                _ => {}
-            }
-        }
-        Err(RequestError::RunEnded(self.id.clone()))
     }
 }
 

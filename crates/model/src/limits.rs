@@ -1,5 +1,7 @@
 //! Named limits. Each is checked where data enters, with an error that names it.
 
+use std::time::Duration;
+
 /// Bytes of a run id.
 pub const RUN_ID_BYTES_MAX: usize = 255;
 /// Characters of a name of a step, event, workflow, branch or collection.
@@ -20,5 +22,9 @@ pub const TAG_CHARS_MAX: usize = 128;
 pub const TAKEOVERS_MAX: u32 = 10;
 /// Records of a journal above which the engine warns that replay grows slow.
 pub const JOURNAL_RECORDS_WARN: u64 = 50_000;
+/// How long an answer to a request is in the journal at least, whatever its loop drops: whoever asked looks for it.
+pub const REPLY_KEPT: Duration = Duration::from_secs(60);
+/// Iterations of a loop that stay because of an answer alone.
+pub const ANSWERED_ITERATIONS_MAX: usize = 100;
 /// Runs one page of a list may hold.
 pub const LIST_PAGE_MAX: usize = 1_000;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
 
 use crate::limits;
 
@@ -69,6 +70,13 @@ impl Payload {
     /// Reads the value as a type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, PayloadError> {
         serde_json::from_slice(&self.0).map_err(PayloadError::Undecodable)
+    }
+
+    /// 32 hexadecimal digits that stand for these very bytes.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let digest = Sha256::digest(&self.0);
+        digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
     }
 
     /// Refuses a payload over the limit.

@@ -112,7 +112,7 @@ pub struct Commit {
     /// An id of the sender's choice. If the stream has seen it, the answer is the original outcome.
     pub dedup: Option<String>,
     /// What is appended. A closed stream takes nothing; a commit that only deletes rows is no such thing, because what a
-    /// run left behind is cleared away after its end.
+    /// run left behind is cleared away after its end, and after its removal.
     pub records: Vec<Record>,
     /// The right to execute.
     pub lease: LeaseChange,
@@ -160,7 +160,7 @@ impl Commit {
         }
     }
 
-    /// Whether it does nothing but delete rows, which a closed stream allows.
+    /// Whether it does nothing but delete rows, which a closed stream allows, and one that is gone.
     #[must_use]
     pub fn only_deletes(&self) -> bool {
         !self.delete.is_empty()

@@ -26,7 +26,8 @@ pub struct ForkRun {
 }
 
 impl Core {
-    /// Forks a run into another. The same fork asked for again gives the run it led to.
+    /// Forks a run into another. The same fork asked for again gives the run it led to: the same life of the same run, up to
+    /// the same place, with the same edited result.
     pub(crate) async fn fork_run(
         self: &Arc<Self>,
         wanted: ForkRun,
@@ -67,7 +68,7 @@ impl Core {
             Copied::Refused {
                 refusal: Refusal::Exists(_),
                 ..
-            } => Err(EngineError::RunExists(id)),
+            } => Err(EngineError::OtherFork(id)),
             Copied::Refused { refusal, .. } => Err(self.refused(&wanted.run, &refusal)),
         }
     }

@@ -211,7 +211,7 @@ impl Core {
         }
     }
 
-    /// Whether the journal of that name began as this very copy.
+    /// Whether the journal of that name began as this very copy: the same place and the same edit included.
     async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, EngineError> {
         let Some(head) = self.store.head(StreamRef::Name(name.clone())).await? else {
             return Ok(false);

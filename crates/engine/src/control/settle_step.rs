@@ -162,6 +162,14 @@ fn check_unsettled(
         run: run.clone(),
         detail,
     };
+    let retry = sight.overview.execution_retry.as_ref();
+    if let (Settlement::Fail(_), Some(retry)) = (settlement, retry) {
+        return Err(wrong(format!(
+            "its function has failed and begins again at {}, so nothing of it is under way; make the whole run fail, or \
+             look again then",
+            retry.retry_at
+        )));
+    }
     if let Some(step) = sight.overview.step(location) {
         return match step.status {
             StepStatus::Running | StepStatus::Retrying => Ok(()),

@@ -120,15 +120,16 @@ impl Core {
         let (head, row) = match self.find(run).await {
             Ok(found) => found,
             Err(error @ EngineError::UnknownRun(_)) => {
+                // The journal that was copied may have caused its start, which is not delivered yet.
+                if self.is_awaited(parent).await? && self.is_to_be_born(run).await? {
+                    return Ok(Delivery::Later("the run is not there yet".to_owned()));
+                }
                 return self.tell_parent(failed(error.failure())).await;
             }
             Err(error) => return Err(error),
         };
         if !head.closed {
-            let name = StreamName::of_run(&parent.run, parent.generation);
-            let waits = self.store.head(StreamRef::Name(name)).await?;
-            let is_awaited = waits.is_some_and(|head| !head.closed);
-            return Ok(match is_awaited {
+            return Ok(match self.is_awaited(parent).await? {
                 true => Delivery::Awaiting(run.clone()),
                 false => Delivery::Done,
             });
@@ -148,6 +149,13 @@ impl Core {
             }
         };
         self.tell_parent(finished).await
+    }
+
+    /// Whether somebody waits at this place.
+    async fn is_awaited(&self, parent: &ParentLink) -> Result<bool, EngineError> {
+        let name = StreamName::of_run(&parent.run, parent.generation);
+        let waits = self.store.head(StreamRef::Name(name)).await?;
+        Ok(waits.is_some_and(|head| !head.closed))
     }
 
     /// The child cannot be had: whoever waits for it hears so.

@@ -83,7 +83,6 @@ impl Effect {
             payload: payload.clone(),
             dedup_id: Some(format!("sent:{}", key_of(sender))),
             by: Some(format!("run {}", sender.run)),
-            wants_reply: false,
         })
     }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use everstep_model::record::Event;
-use everstep_model::{Record, StreamNumber, limits};
-use everstep_store::{Commit, Guard, Head, Outcome, Refusal};
+use everstep_model::{Generation, Record, RunId, StreamName, StreamNumber, limits};
+use everstep_store::{Commit, Guard, Head, Outcome, Refusal, StreamRef};
 
 use super::delivery::{Delivery, settled};
 use crate::core::{Core, Effects};
-use crate::error::EngineError;
+use crate::error::{EngineError, readable};
 use crate::send::SendEvent;
 
 /// Events to one run that are delivered at once.
@@ -23,27 +23,58 @@ impl Core {
         };
         let run = first.run.clone();
         let all = |delivery: fn() -> Delivery| events.iter().map(|_| delivery()).collect();
-        let head = match self.find(&run).await {
-            Ok((head, _)) if !head.closed => head,
+        let (head, generation) = match self.find(&run).await {
+            Ok((head, row)) if !head.closed => (head, row.generation),
             Ok(_) | Err(EngineError::UnknownRun(_)) => {
                 tracing::warn!(%run, events = events.len(), "events to a run that is over or unknown had no effect");
                 return all(|| Delivery::Done);
             }
             Err(error) => return vec![Delivery::Later(error.to_string())],
         };
-        let commits = events
-            .into_iter()
-            .map(|event| self.event_commit(&head, event));
+        let known = match self.known_before(&run, generation, &events).await {
+            Ok(known) => known,
+            Err(error) => return vec![Delivery::Later(error.to_string())],
+        };
+        let fresh = events.iter().zip(&known).filter(|(_, known)| !**known);
+        let commits = fresh.map(|(event, _)| self.event_commit(&head, event));
         match self.committer.commit_all(commits.collect()).await {
             Ok(outcomes) => {
                 self.events_landed(head.number, &outcomes);
-                outcomes.into_iter().map(settled_event).collect()
+                let mut fresh = outcomes.into_iter().map(settled_event);
+                let delivered = known.into_iter().map_while(|known| match known {
+                    true => Some(Delivery::Done),
+                    false => fresh.next(),
+                });
+                delivered.collect()
             }
             Err(error) => vec![Delivery::Later(error.to_string())],
         }
     }
 
-    fn event_commit(&self, head: &Head, event: SendEvent) -> Commit {
+    /// Which of these events an earlier life of the run has had: a run that was revived since gets none of them again. A
+    /// closed stream takes nothing, but still says what it knows.
+    async fn known_before(
+        &self,
+        run: &RunId,
+        latest: Generation,
+        events: &[SendEvent],
+    ) -> Result<Vec<bool>, EngineError> {
+        let mut known = vec![false; events.len()];
+        for generation in Generation::FIRST.0..latest.0 {
+            let name = StreamName::of_run(run, Generation(generation));
+            let Some(head) = self.store.head(StreamRef::Name(name)).await? else {
+                continue;
+            };
+            let commits = events.iter().map(|event| self.event_commit(&head, event));
+            let outcomes = self.committer.commit_all(commits.collect()).await?;
+            for (known, outcome) in known.iter_mut().zip(outcomes) {
+                *known |= matches!(readable(outcome)?, Outcome::Duplicate { .. });
+            }
+        }
+        Ok(known)
+    }
+
+    fn event_commit(&self, head: &Head, event: &SendEvent) -> Commit {
         let mut commit = self.inbox_commit(head);
         commit
             .guards
@@ -52,11 +83,11 @@ impl Core {
         commit.records.push(Record {
             time: commit.now,
             body: Event {
-                name: event.name,
-                payload: event.payload,
-                dedup_id: event.dedup_id,
+                name: event.name.clone(),
+                payload: event.payload.clone(),
+                dedup_id: event.dedup_id.clone(),
                 reply_to: None,
-                by: event.by,
+                by: event.by.clone(),
             }
             .into(),
         });

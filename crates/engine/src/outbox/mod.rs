@@ -5,6 +5,7 @@
 //! (`delivery.rs`), and then removed. Whoever wrote it delivers it at once (`pump.rs`, `lane.rs`); whatever a crash left
 //! behind is delivered when an engine starts, and by every sweep. Several nodes may deliver the same effect.
 
+mod births;
 mod cause;
 mod delivery;
 mod effect;

@@ -70,6 +70,14 @@ impl State {
         Some(resolution)
     }
 
+    /// Lets go of what belongs to iterations that were dropped from the journal.
+    pub(crate) fn forget_dropped(&mut self) {
+        if self.replay.take_has_dropped() {
+            let replay = &self.replay;
+            self.undos.retain(|step| !replay.has_dropped(step));
+        }
+    }
+
     /// Hands a resolution to its operation.
     pub(crate) fn resolve(&mut self, op: OpId, resolution: Resolution) -> Option<Waker> {
         let slot = self.slots.get_mut(&op)?;

@@ -1,4 +1,5 @@
-//! The undos that workflow code gives: for each step it called, how to undo it. They live as long as the execution.
+//! The undos that workflow code gives: for each step it called, how to undo it. They live as long as the execution, or
+//! as the iteration of a loop that called the step.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -50,6 +51,11 @@ impl Undos {
         self.0.remove(step)
     }
 
+    /// Keeps those of these steps.
+    pub(super) fn retain(&mut self, is_kept: impl Fn(&Location) -> bool) {
+        self.0.retain(|step, _| is_kept(step));
+    }
+
     pub(super) fn has(&self, step: &Location) -> bool {
         self.0.contains_key(step)
     }
@@ -70,4 +76,47 @@ pub(crate) fn decode<T: serde::de::DeserializeOwned>(what: &str, payload: &Paylo
         let failure = Failure::new(ErrorCode::Undecodable, message);
         crate::error::Error::from_failure(failure).non_retryable()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use crate::testing::{TestEngine, virtual_time};
+    use crate::{Ctx, Error, Payload, Result};
+
+    /// Rolls back what it did, in each of a hundred iterations.
+    async fn rolls_back(ctx: Ctx, most: Arc<AtomicUsize>) -> Result<()> {
+        let body = |ctx: Ctx, n: u32| {
+            let most = most.clone();
+            async move {
+                let step = ctx.step("do", || async { Ok::<_, Error>(n) });
+                step.undo(|_| async { Ok::<_, Error>(()) }).await?;
+                ctx.rollback().await?;
+                most.fetch_max(ctx.shared().state().undos.0.len(), Ordering::Relaxed);
+                Ok(match n {
+                    99 => ControlFlow::Break(()),
+                    n => ControlFlow::Continue(n + 1),
+                })
+            }
+        };
+        ctx.repeat("round", 0, body).keep(3).await
+    }
+
+    // B105
+    #[test]
+    fn the_undos_of_iterations_that_are_gone_are_let_go() {
+        let most = Arc::new(AtomicUsize::new(0));
+        let seen = most.clone();
+        virtual_time(async move {
+            let code = move |ctx: Ctx, (): ()| rolls_back(ctx, seen.clone());
+            let test = TestEngine::builder().function("w", code).start().await;
+            let run = test.start_by_name("w", Payload::null()).await.unwrap();
+            run.wait_json().await.unwrap();
+        });
+        let most = most.load(Ordering::Relaxed);
+        assert!((1..=8).contains(&most), "{most}");
+    }
 }

@@ -208,6 +208,7 @@ where
         };
         let mut state = self.ctx.shared().state();
         let advance = state.replay.advance_loop(returned, value, self.site);
+        state.forget_dropped();
         drop(state);
         match advance {
             Some(advance) => self.go_on(place, advance),

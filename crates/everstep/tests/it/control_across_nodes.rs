@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Effect, Engine, Error, Generation, Result, RunStatus, WaitError, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Effect, Engine, Error, Generation, Result, Retry, RunStatus, WaitError, hours,
+    millis, minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore};
 
@@ -25,6 +25,15 @@ async fn long_then_short(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     Ok(long + short)
 }
 
+/// A step that works until it is told to stop.
+async fn endless(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    ctx.step_with("work", |step| async move {
+        step.cancelled().await;
+        ok(()).await
+    })
+    .await
+}
+
 /// Two nodes on one store; with one bus, or with one each, so that no hint ever comes through.
 async fn pair(shared_bus: bool) -> Pair {
     let clock = Arc::new(VirtualRuntime::new(0));
@@ -38,6 +47,7 @@ async fn pair(shared_bus: bool) -> Pair {
     let worker = node(1, bus.clone())
         .function("long", long_then_short)
         .function("rest", resting)
+        .function("endless", endless)
         .start()
         .await
         .unwrap();
@@ -227,5 +237,90 @@ fn operators_and_an_executor_that_race_leave_a_run_that_ends() {
             let ended = tokio::time::timeout(minutes(5), run.wait_json()).await;
             assert!(ended.is_ok(), "{id}: {}", run.why().await.unwrap());
         }
+    });
+}
+
+// B144
+#[test]
+fn whoever_waits_on_another_node_hears_of_the_end_and_of_every_record() {
+    with_and_without_hints(async |pair, hints| {
+        let started = pair.worker.start_by_name("rest", json(&())).id("r");
+        started.await.unwrap();
+        pass(secs(1)).await;
+        let run = pair.office.run("r").await.unwrap();
+        let mut records = run.records().await.unwrap();
+        let tail = async {
+            let mut count = 0;
+            while records.next().await.unwrap().is_some() {
+                count += 1;
+            }
+            count
+        };
+        let told = async {
+            pass(hours(2)).await;
+            ping(&pair.worker.run("r").await.unwrap(), 5).await;
+        };
+        let both = async { tokio::join!(run.wait_json(), tail, told) };
+        let heard = tokio::time::timeout(hours(3), both).await;
+        let (end, count, ()) = heard.unwrap_or_else(|_| panic!("hints: {hints}"));
+        assert_eq!(end.unwrap().as_str(), "5");
+        assert_eq!(count, run.journal().await.unwrap().len());
+    });
+}
+
+// B155
+#[test]
+fn a_step_that_ends_only_when_it_is_cancelled_hears_of_it_without_a_hint() {
+    with_and_without_hints(async |pair, hints| {
+        let started = pair.worker.start_by_name("endless", json(&())).id("r");
+        started.await.unwrap();
+        pass(secs(1)).await;
+        let run = pair.office.run("r").await.unwrap();
+        run.cancel().await.unwrap();
+        pass(minutes(2)).await;
+        let status = run.status().await.unwrap();
+        assert_eq!(status, RunStatus::Cancelled, "hints: {hints}");
+    });
+}
+
+/// A step under way, and one that waits an hour for its next attempt.
+async fn works_and_retries(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    let works = ctx.step("works", || slow(5_000, 1));
+    let retries = ctx.step("retries", || async { Err::<u32, _>(Error::new("busy")) });
+    let retries = retries.retry(Retry::constant(5, hours(1)));
+    let (works, retries) = tokio::join!(works.into_future(), retries.into_future());
+    Ok(works? + retries?)
+}
+
+// B155
+#[test]
+fn a_run_cancelled_while_its_node_shuts_down_does_not_sleep_on() {
+    virtual_time(async {
+        let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
+        let bus = LocalBus::new();
+        let node = |n: u64| {
+            Engine::on_store(Arc::new(store.clone()))
+                .bus(Arc::new(bus.clone()))
+                .runtime(Arc::new(VirtualRuntime::new(n)))
+        };
+        let worker = node(1).function("w", works_and_retries).start();
+        let worker = worker.await.unwrap();
+        let office = node(2).function("other", |_: Ctx, (): ()| ok(()));
+        let office = office.start().await.unwrap();
+        let started = worker.start_by_name("w", json(&())).id("r");
+        started.await.unwrap();
+        pass(secs(1)).await;
+        let run = office.run("r").await.unwrap();
+        let cancelled = async {
+            pass(secs(1)).await;
+            run.cancel().await.unwrap();
+        };
+        tokio::join!(worker.shutdown(), cancelled);
+        let next = node(3).function("w", works_and_retries).start();
+        let next = next.await.unwrap();
+        pass(secs(10)).await;
+        assert_eq!(run.status().await.unwrap(), RunStatus::Cancelled);
+        next.shutdown().await;
+        office.shutdown().await;
     });
 }

@@ -270,3 +270,24 @@ fn a_restart_from_inside_a_loop_repeats_the_whole_loop() {
         assert_eq!(test.calls("first"), 1);
     });
 }
+
+// B151
+#[test]
+fn a_copy_waits_for_a_child_whose_start_is_still_on_its_way() {
+    for_each_store(async |store| {
+        // Nobody here knows the workflow of the child, so it is not started yet.
+        let mut test = store.engine().function("w", parent).start().await;
+        let run = start(&test).await;
+        test.advance(secs(1)).await;
+        let fork = run.fork().id("fork").await.unwrap();
+        test.advance(minutes(2)).await;
+        assert_eq!(status_everywhere(&test, &fork).await, RunStatus::Waiting);
+        test.redeploy(|engine| engine.workflow(Slow).function("w", parent))
+            .await;
+        for id in ["r", "fork"] {
+            assert_eq!(output::<u32>(&test.run(id).await.unwrap()).await, 42);
+        }
+        assert_eq!(test.calls("answer"), 1);
+        assert_eq!(store.outbox_left(test).await, []);
+    });
+}

@@ -198,3 +198,40 @@ fn retention_works_in_the_background() {
         );
     });
 }
+
+// B154
+#[test]
+fn a_run_that_cannot_be_deleted_keeps_no_other() {
+    for_each_store(async |store| {
+        // Whoever starts a run that nobody knows owes something to it, and stays until that is delivered.
+        let code = |ctx: Ctx<AnyEvent>, owes: bool| async move {
+            if owes {
+                let child = ctx.child_by_name("unknown", json(&()));
+                child.detach().await?;
+            }
+            Ok::<_, Error>(())
+        };
+        let settings = |settings: &mut everstep::Settings| {
+            settings.retention = Retention::forever().keep(RunStatus::Completed, days(1));
+            settings.retention_interval = days(1_000);
+        };
+        let engine = store.engine().function("w", code).settings(settings);
+        let mut test = engine.start().await;
+        for (id, owes) in [("first", false), ("owes", true), ("last", false)] {
+            let run = test.start_by_name("w", json(&owes)).id(id).await.unwrap();
+            run.wait_json().await.unwrap();
+        }
+        test.advance(days(2)).await;
+        let mut deleted = test.apply_retention().await.unwrap();
+        deleted.sort();
+        let deleted: Vec<&str> = deleted.iter().map(|run| run.as_str()).collect();
+        assert_eq!(deleted, ["first", "last"]);
+        assert!(test.run("owes").await.is_ok());
+
+        test.redeploy(|engine| engine.function("unknown", |_: Ctx, (): ()| ok(())))
+            .await;
+        test.advance(secs(1)).await;
+        let deleted = test.apply_retention().await.unwrap();
+        assert_eq!(deleted.len(), 1);
+    });
+}

@@ -320,3 +320,29 @@ fn development_mode_follows_the_passes_of_a_function() {
         assert_eq!(output::<u32>(&start(&test).await).await, 5);
     });
 }
+
+#[test]
+fn a_run_that_ends_between_two_executions_leaves_no_timer() {
+    for_each_store(async |store| {
+        for cancels in [true, false] {
+            let code = |_: Ctx, _: ()| async { Err::<(), _>(Error::new("not yet")) };
+            let test = store
+                .engine()
+                .function_with("w", retried(100), code)
+                .start()
+                .await;
+            let run = start(&test).await;
+            test.reach(&run, RunStatus::Retrying).await;
+            if cancels {
+                run.cancel().await.unwrap();
+                test.reach(&run, RunStatus::Cancelled).await;
+            } else {
+                run.force_fail("enough").await.unwrap();
+                test.reach(&run, RunStatus::Failed).await;
+            }
+            run.delete().await.unwrap();
+            drop(run);
+            assert_eq!(store.timers_left(test).await, [], "cancels: {cancels}");
+        }
+    });
+}

@@ -134,6 +134,32 @@ fn the_same_fork_again_gives_the_same_run_and_a_taken_id_is_refused() {
 
 // B151
 #[test]
+fn another_fork_under_the_same_id_is_refused() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", three_steps).start().await;
+        let run = start(&test).await;
+        assert_eq!(output::<u32>(&run).await, 111);
+        let fork = run.fork().at("b").with_result(&20).id("f");
+        assert_eq!(output::<u32>(&fork.await.unwrap()).await, 221);
+        let others = [
+            run.fork().at("c").with_result(&20).id("f"),
+            run.fork().at("b").with_result(&30).id("f"),
+            run.fork().at("b").id("f"),
+            run.fork().id("f"),
+        ];
+        for other in others {
+            let refused = other.await.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::RunExists);
+            assert!(refused.to_string().contains("another"), "{refused}");
+        }
+        let again = run.fork().at("b").with_result(&20).id("f").await.unwrap();
+        assert_eq!(output::<u32>(&again).await, 221);
+        assert_eq!(test.calls("c"), 2);
+    });
+}
+
+// B151
+#[test]
 fn steps_of_a_fork_have_keys_of_their_own() {
     for_each_store(async |store| {
         let keys: Seen<String> = Seen::new();

@@ -312,3 +312,38 @@ fn a_run_overruled_amid_other_requests_is_taken_up_again_at_once() {
         }
     });
 }
+
+// B183
+#[test]
+fn between_two_executions_no_operation_can_be_made_to_fail_but_the_run_can() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            let waits = ctx.event::<Ping>();
+            let fails = ctx.step("s", || async { Err::<u32, _>(Error::new("no")) });
+            let fails = fails.retry(Retry::none());
+            let (ping, n) = futures_util::future::try_join(waits, fails).await?;
+            Ok::<_, Error>(ping.0 + n)
+        };
+        let options = everstep::Options::new().execution_retries(1_000);
+        let test = store
+            .engine()
+            .function_with("w", options, code)
+            .start()
+            .await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Retrying).await;
+        let before = run.journal().await.unwrap();
+        for place in ["ping:0", "s"] {
+            let refused = run.fail_operation(place, "no").await.unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::WrongState);
+            assert!(refused.to_string().contains("begins again"), "{refused}");
+        }
+        assert_eq!(run.journal().await.unwrap(), before);
+        run.force_fail("enough").await.unwrap();
+        let why = failure(&run).await;
+        assert_eq!(why.code, ErrorCode::ForcedFailure.as_str());
+        assert_eq!(test.calls("s"), 1);
+        drop(run);
+        assert_eq!(store.timers_left(test).await, []);
+    });
+}

@@ -3,7 +3,11 @@
 use everstep::testing::{ReplayError, journal_from_lines, journal_to_lines, replay_check_function};
 use everstep::{Body, Ctx, RunStatus, Timestamp, days, hours, millis, minutes, secs};
 
-use crate::support::{Ping, Seen, for_each_store, json, ok, output, restart, start};
+use everstep::record::TimerPurpose;
+use everstep_model::{Generation, RunId, StreamName};
+use everstep_store::{Author, Commit, Outcome, Row, StreamRef, Target, TimerRow};
+
+use crate::support::{Ping, Seen, TestStore, for_each_store, json, ok, output, restart, start};
 
 async fn nap(ctx: Ctx, _: ()) -> everstep::Result<Timestamp> {
     ctx.sleep("nap", hours(1)).await?;
@@ -226,5 +230,55 @@ fn an_endless_sleep_is_just_very_long() {
         test.advance(days(2)).await;
         crate::support::ping(&run, 1).await;
         assert_eq!(output::<u32>(&run).await, 2);
+    });
+}
+
+/// A timer in the store that nothing of its run knows of.
+async fn left_behind(store: &TestStore, due: Timestamp) {
+    let store = store.open();
+    let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
+    let head = store.head(StreamRef::Name(name)).await.unwrap().unwrap();
+    let target = Target::Stream(head.number);
+    let mut commit = Commit::new(target, Author::Inbox, Timestamp::default());
+    commit.put.push(Row::Timer(TimerRow {
+        due,
+        stream: head.number,
+        purpose: TimerPurpose::Wait,
+        location: Some("gone:0".parse().unwrap()),
+    }));
+    let outcomes = store.commit(&[commit]).await.unwrap();
+    assert!(matches!(outcomes[0], Outcome::Committed { .. }));
+}
+
+#[test]
+fn timers_of_runs_that_are_over_or_gone_are_cleared_away() {
+    for_each_store(async |store| {
+        for deleted in [false, true] {
+            let build = || store.engine().function("w", nap);
+            let test = build().start().await;
+            let run = start(&test).await;
+            test.reach(&run, RunStatus::Sleeping).await;
+            let due = test.now().after(hours(2));
+            test.shutdown().await;
+            drop((run, test));
+            left_behind(store, due).await;
+
+            let test = build().start().await;
+            let run = test.run("r").await.unwrap();
+            run.terminate().await.unwrap();
+            if deleted {
+                run.delete().await.unwrap();
+            }
+            drop(run);
+            assert_eq!(store.timers_left(test).await.len(), 1, "deleted: {deleted}");
+            let test = build().start().await;
+            test.advance(hours(3)).await;
+            assert_eq!(store.timers_left(test).await, [], "deleted: {deleted}");
+            let test = build().start().await;
+            if !deleted {
+                test.run("r").await.unwrap().delete().await.unwrap();
+            }
+            test.shutdown().await;
+        }
     });
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use everstep_model::record::{Created, ForkReason, ForkedFrom, ParentClose};
-use everstep_model::{Body, Generation, Location, Record, RecordNumber, RpcId, UndoMode};
+use everstep_model::{Body, Generation, Location, Payload, Record, RecordNumber, RpcId, UndoMode};
 
 use super::{ForkExtent, ForkPlan, Kept};
 
@@ -20,11 +20,20 @@ pub(super) fn copy(
         ForkReason::Fork => settled_steps(&kept),
         ForkReason::Recover | ForkReason::Restart | ForkReason::RetryRollback => BTreeSet::new(),
     };
+    let (at, edited) = match &plan.extent {
+        ForkExtent::Before { at, edited } => (Some(at.clone()), edited.as_ref()),
+        ForkExtent::Beginning(_)
+        | ForkExtent::End
+        | ForkExtent::Recovered
+        | ForkExtent::RollbackRetried => (None, None),
+    };
     let from = ForkedFrom {
         run: plan.source.0.clone(),
         generation: plan.source.1,
         reason,
         keys_of,
+        at,
+        edited: edited.map(Payload::digest),
     };
     let records = kept.into_iter().map(|kept| {
         let Record { mut time, mut body } = kept.record;

@@ -19,7 +19,7 @@ pub struct Event {
     pub payload: Payload,
     /// The sender's id for it; a second event with the same id changes nothing.
     pub dedup_id: Option<String>,
-    /// Where an answer goes.
+    /// The id under which the sender waits for an answer; copies of the event keep it.
     pub reply_to: Option<String>,
     /// Who sent it, as far as known.
     pub by: Option<String>,

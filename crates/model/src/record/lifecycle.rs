@@ -79,13 +79,21 @@ pub struct ForkedFrom {
     pub reason: ForkReason,
     /// The generation of `run` whose idempotency keys its steps keep; none if they get new ones.
     pub keys_of: Option<Generation>,
+    /// The operation before which the copy ends; none if that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Location>,
+    /// The digest of the result that this operation was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<String>,
 }
-codec!(ForkedFrom {
-    run,
-    generation,
-    reason,
-    keys_of
-});
+codec!(
+    ForkedFrom {
+        run,
+        generation,
+        reason,
+        keys_of
+    } + { at, edited }
+);
 
 /// The run ended with a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -67,6 +67,8 @@ pub(crate) fn one_of_each() -> Vec<Record> {
                 generation: Generation(1),
                 reason: ForkReason::Recover,
                 keys_of: Some(Generation(1)),
+                at: Some(location.clone()),
+                edited: Some("d".into()),
             }),
         }
         .into(),

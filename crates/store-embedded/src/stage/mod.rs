@@ -124,6 +124,12 @@ impl<'a> Stage<'a> {
         }
         let head = match self.target(commit)? {
             Ok(head) => head,
+            Err(Refusal::NoStream) if commit.only_deletes() => {
+                for key in &commit.delete {
+                    self.stage_row(key, None);
+                }
+                return Ok(Outcome::of_gone(commit));
+            }
             Err(refusal) => return Ok(Outcome::Refused(refusal)),
         };
         let stream = head.number;

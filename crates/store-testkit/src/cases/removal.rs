@@ -69,6 +69,27 @@ pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.refuse(removal(&[stream])).await, Refusal::NoStream);
 }
 
+/// Timers are found by time, so one may outlive its stream; it can be taken away by its key.
+pub async fn rows_of_a_removed_stream_can_be_cleared_away<S: Store>(f: &Fixture<S>) {
+    let stream = f
+        .create_with(run_creation("a", "order", RunStatus::Completed))
+        .await;
+    let due = timer(stream, 5, None);
+    let mut commit = inbox(stream, vec![]);
+    commit.put = vec![Row::Timer(due.clone())];
+    commit.close = true;
+    f.accept(commit).await;
+    f.accept(removal(&[stream])).await;
+    assert_eq!(f.timers(due.due).await.len(), 1);
+    let mut cleared = inbox(stream, vec![]);
+    cleared.delete.push(Row::Timer(due.clone()).key());
+    f.accept(cleared.clone()).await;
+    assert!(f.timers(due.due).await.is_empty());
+    cleared.ready = Some(true);
+    assert_eq!(f.refuse(cleared).await, Refusal::NoStream);
+    assert_eq!(f.head_of("workflows/a").await, None);
+}
+
 /// A name can be used again: under a new number and a higher term, with nothing of the old stream.
 pub async fn a_removed_name_can_be_used_anew<S: Store>(f: &Fixture<S>) {
     let old = closed_run(f, "a").await;

@@ -89,6 +89,7 @@ impl State {
         }
         let (head, stream) = match self.target(commit) {
             Ok(found) => found,
+            Err(Refusal::NoStream) if commit.only_deletes() => return self.clear_away(commit),
             Err(refusal) => return Outcome::Refused(refusal),
         };
         let number = head.number;
@@ -164,6 +165,14 @@ impl State {
             before: Vec::new(),
             taken: None,
         }
+    }
+
+    /// Deletes rows of a stream that is gone.
+    fn clear_away(&mut self, commit: &Commit) -> Outcome {
+        for key in &commit.delete {
+            self.rows.remove(key);
+        }
+        Outcome::of_gone(commit)
     }
 
     fn apply(&mut self, head: Head, commit: &Commit, first: RecordNumber) {

@@ -109,8 +109,8 @@ impl<S: Store> Failing<S> {
             .map(|commit| self.check_commit(commit))
             .collect();
         let sound = batch.iter().zip(&checks);
-        let sound = sound.filter_map(|(commit, check)| check.is_ok().then(|| commit.clone()));
-        let sound: Vec<_> = sound.collect();
+        let sound = sound.filter(|(_, check)| check.is_ok());
+        let sound: Vec<_> = sound.map(|(commit, _)| commit.clone()).collect();
         let mut outcomes = self.inner.commit(&sound).await?.into_iter();
         let merged = checks.into_iter().filter_map(|check| match check {
             Ok(()) => outcomes.next(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
-use everstep_model::{RecordNumber, RecordRange, Scope, Segment};
+use everstep_model::{RecordNumber, RecordRange, Scope, Segment, Timestamp, limits};
 
 use super::gaps;
 use super::kept::{Kept, joined};
@@ -17,6 +17,8 @@ pub(super) struct Keep {
     pub(super) next: u64,
     /// Whether the loop is over, so that no later iteration takes what is left.
     pub(super) at_end: bool,
+    /// The run's time.
+    pub(super) now: Timestamp,
 }
 
 impl Kept {
@@ -58,6 +60,12 @@ impl Kept {
             return Vec::new();
         }
         let scope = |iteration| iterations.child(Segment::Iteration(iteration));
+        let answered = |iteration: &&u64| self.has_just_answered(&scope(**iteration), keep.now);
+        let answered = old.iter().rev().filter(answered);
+        let answered: BTreeSet<u64> = answered
+            .take(limits::ANSWERED_ITERATIONS_MAX)
+            .copied()
+            .collect();
         let (held, free): (Vec<u64>, Vec<u64>) = old
             .into_iter()
             .partition(|iteration| self.has_live_undo_in(&scope(*iteration)));
@@ -68,8 +76,16 @@ impl Kept {
             }
         }
         free.into_iter()
-            .filter(|iteration| !in_use.contains(iteration))
+            .filter(|iteration| !in_use.contains(iteration) && !answered.contains(iteration))
             .collect()
+    }
+
+    /// Whether something inside this scope was answered so lately that whoever asked may not have seen it.
+    fn has_just_answered(&self, scope: &Scope, now: Timestamp) -> bool {
+        let from_here = self.iterations.range(scope.clone()..);
+        let mut inside = from_here.take_while(|(inner, _)| inner.is_within(scope));
+        let is_recent = |at: Timestamp| at.after(limits::REPLY_KEPT) > now;
+        inside.any(|(_, records)| records.replied_at.is_some_and(is_recent))
     }
 
     fn drop_iterations(&mut self, iterations: &Scope, chosen: &[u64]) -> Vec<RecordRange> {

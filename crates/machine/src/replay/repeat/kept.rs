@@ -32,6 +32,8 @@ pub(super) struct Records {
     pub(super) spans: Vec<Gap>,
     /// Those that came from outside, which are counted.
     pub(super) inbox: Vec<RecordNumber>,
+    /// When it last answered an event.
+    pub(super) replied_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Default)]
@@ -114,6 +116,9 @@ impl Kept {
         }
         if let Some(iteration) = iteration {
             self.put(&iteration, number, time, body.origin());
+            if let (Body::Replied(_), Some(records)) = (body, self.iterations.get_mut(&iteration)) {
+                records.replied_at = Some(time);
+            }
             if matches!(body, Body::UndoCompleted(_) | Body::UndoSkipped(_)) {
                 self.note_undone(location, &iteration, askers);
             } else {
@@ -219,6 +224,18 @@ impl Kept {
 
     pub(super) fn is_gone(&self, number: RecordNumber) -> bool {
         self.gaps.holds(number)
+    }
+
+    /// Whether a place stands in an iteration that is no longer in the journal.
+    pub(in super::super) fn has_dropped(&self, place: &Location) -> bool {
+        let path = place.scope.segments();
+        path.iter().enumerate().any(|(index, segment)| {
+            let Segment::Iteration(number) = segment else {
+                return false;
+            };
+            let iterations = Scope::from_segments(path.iter().take(index).cloned());
+            self.next_kept(&iterations, *number) > *number
+        })
     }
 
     /// The latest time of the records from `first` on and before `end`, if all of them are gone.

@@ -9,6 +9,8 @@ mod gaps;
 mod jump;
 mod kept;
 mod memory;
+#[cfg(test)]
+mod memory_tests;
 mod resolved;
 #[cfg(test)]
 mod tests;
@@ -39,6 +41,8 @@ pub(super) struct Loops {
     jumps: Jumps,
     memory: Memory,
     pub(super) resolved: ResolvedHere,
+    /// Whether iterations were dropped and not everybody has heard of it.
+    has_dropped: bool,
 }
 
 impl Loops {
@@ -166,13 +170,14 @@ impl Replay {
                 last: keep,
                 next: record.iteration + u64::from(record.done),
                 at_end: record.done,
+                now: record.now,
             };
             let in_use = self.iterations_in_use(&iterations);
             self.loops
                 .kept
                 .compact(&iterations, keep, &in_use, &mut record);
             if !record.dropped.is_empty() {
-                self.forget_sites();
+                self.forget_dropped();
             }
         }
         let Some(Body::LoopAdvanced(said)) = self.say_at(record.into(), Some(site)) else {
@@ -276,9 +281,23 @@ impl Replay {
         self.loops.kept.has_live_undo_in(scope)
     }
 
-    /// The sites of records that are gone are of no use.
-    fn forget_sites(&mut self) {
+    /// What was remembered of iterations that are gone now is of no use: a replay would not know it either.
+    fn forget_dropped(&mut self) {
         let kept = &self.loops.kept;
         self.script.forget_sites(|number| kept.is_gone(number));
+        self.replied.retain(|event| !kept.is_gone(*event));
+        self.rollback.log.forget(|step| kept.has_dropped(step));
+        self.loops.has_dropped = true;
+    }
+
+    /// Whether iterations were dropped since this was last asked.
+    pub fn take_has_dropped(&mut self) -> bool {
+        std::mem::take(&mut self.loops.has_dropped)
+    }
+
+    /// Whether a place stands in an iteration that is no longer in the journal, so that nothing there happens any more.
+    #[must_use]
+    pub fn has_dropped(&self, place: &Location) -> bool {
+        self.loops.kept.has_dropped(place)
     }
 }

@@ -14,7 +14,7 @@ use super::{Advance, Returned};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
-fn name(text: &str) -> Name {
+pub(super) fn name(text: &str) -> Name {
     Name::new(text).unwrap()
 }
 
@@ -36,18 +36,19 @@ fn created() -> Body {
 }
 
 /// A journal, one execution of it, and the loop that the execution is in.
-struct World {
+pub(super) struct World {
     journal: Vec<Entry>,
-    next: u64,
-    run: Replay,
+    pub(super) next: u64,
+    pub(super) run: Replay,
     place: Location,
     iteration: u64,
+    pub(super) now: Timestamp,
     /// Inbox records that were ever written.
     inbox: u64,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let place = Location::root(name("loop"), 0);
         let run = Replay::new(RunId::new("r").unwrap(), Generation::FIRST, Vec::new());
         let mut world = Self {
@@ -56,6 +57,7 @@ impl World {
             run,
             place,
             iteration: 0,
+            now: NOW,
             inbox: 0,
         };
         world.append(vec![created()]);
@@ -70,12 +72,12 @@ impl World {
         world
     }
 
-    fn scope(&self) -> Scope {
+    pub(super) fn scope(&self) -> Scope {
         Replay::iteration_scope(&self.place, self.iteration)
     }
 
     /// Commits records, drops what they say, and hands them to the execution.
-    fn append(&mut self, bodies: Vec<Body>) {
+    pub(super) fn append(&mut self, bodies: Vec<Body>) {
         let mut new = Vec::new();
         for body in bodies {
             self.inbox += u64::from(body.origin() == Origin::Inbox);
@@ -88,7 +90,10 @@ impl World {
             }
             new.push(Entry {
                 number: RecordNumber(self.next),
-                record: Record { time: NOW, body },
+                record: Record {
+                    time: self.now,
+                    body,
+                },
             });
             self.next += 1;
         }
@@ -96,7 +101,7 @@ impl World {
         self.run.extend(new);
     }
 
-    fn commit(&mut self) {
+    pub(super) fn commit(&mut self) {
         let bodies = self.run.take_outgoing().0.collect();
         self.append(bodies);
     }
@@ -106,7 +111,7 @@ impl World {
         Replay::new(id, Generation::FIRST, self.journal.clone())
     }
 
-    fn step(&mut self, step: &str, undo: UndoMode) {
+    pub(super) fn step(&mut self, step: &str, undo: UndoMode) {
         let options = StepOptions {
             undo,
             ..StepOptions::default()
@@ -120,16 +125,16 @@ impl World {
     }
 
     fn finish(&mut self, op: OpId) {
-        assert_eq!(self.run.turn(NOW), Turn::Idle);
-        let start = self.run.begin_attempt(op, NOW).expect("it may begin");
+        assert_eq!(self.run.turn(self.now), Turn::Idle);
+        let start = self.run.begin_attempt(op, self.now).expect("it may begin");
         self.run.complete_attempt(op, &start, Payload::null());
         self.commit();
         let resolved = Turn::Resolved(op, Resolution::Completed(Payload::null()));
-        assert_eq!(self.run.turn(NOW), resolved);
+        assert_eq!(self.run.turn(self.now), resolved);
     }
 
     /// Ends the iteration and begins the next, keeping so many.
-    fn go_round(&mut self, keep: u64) -> LoopAdvanced {
+    pub(super) fn go_round(&mut self, keep: u64) -> LoopAdvanced {
         let returned = Returned {
             place: &self.place,
             iteration: self.iteration,
@@ -151,7 +156,7 @@ impl World {
         record
     }
 
-    fn iterations(&self) -> Vec<u64> {
+    pub(super) fn iterations(&self) -> Vec<u64> {
         let mut held: Vec<u64> = (0..self.iteration)
             .filter(|iteration| {
                 let scope = Replay::iteration_scope(&self.place, *iteration);

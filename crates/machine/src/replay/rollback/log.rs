@@ -176,6 +176,17 @@ impl UndoLog {
         self.done.retain(|done| done.location != *location);
     }
 
+    /// Forgets calls at places that nothing will be heard of any more.
+    pub(in crate::replay) fn forget(&mut self, is_gone: impl Fn(&Location) -> bool) {
+        self.called.retain(|step, _| !is_gone(step));
+    }
+
+    /// How many calls it remembers.
+    #[cfg(test)]
+    pub(in crate::replay) fn called(&self) -> usize {
+        self.called.len()
+    }
+
     pub(super) fn pass_no_return(&mut self) {
         self.no_return = true;
     }

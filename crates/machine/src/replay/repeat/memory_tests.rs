@@ -1,0 +1,100 @@
+//! What loops remember and keep: nothing of iterations that are gone, and answers for as long as somebody may look for
+//! them.
+
+use std::panic::Location as Caller;
+use std::time::Duration;
+
+use everstep_model::record::Event;
+use everstep_model::{
+    ErrorCode, Failure, Payload, RecordNumber, RetryPolicy, StepOptions, UndoMode, limits,
+};
+
+use super::super::{Resolution, Turn, WaitFor};
+use super::tests::{World, name};
+use crate::FailureClass;
+
+/// Takes an event in the current iteration, and gives its record.
+fn take_event(world: &mut World) -> RecordNumber {
+    let event = RecordNumber(world.next);
+    let sent = Event {
+        name: name("ping"),
+        payload: Payload::null(),
+        dedup_id: None,
+        reply_to: Some("who".to_owned()),
+        by: None,
+    };
+    world.append(vec![sent.into()]);
+    let wanted = WaitFor {
+        names: vec![name("ping")],
+        batch: 1,
+        at_once: false,
+    };
+    let scope = world.scope();
+    let wait = name("ping");
+    let op = world
+        .run
+        .call_wait(&scope, &wait, wanted, None, Caller::caller());
+    let turn = world.run.turn(world.now);
+    assert!(matches!(turn, Turn::Resolved(taken, Resolution::Events(_)) if Some(taken) == op));
+    event
+}
+
+// B105
+#[test]
+fn what_is_remembered_of_iterations_goes_with_them() {
+    let mut world = World::new();
+    for _ in 0..100 {
+        world.now = world.now.after(Duration::from_secs(30));
+        let event = take_event(&mut world);
+        let scope = world.scope();
+        let is_first = world
+            .run
+            .reply(&scope, event, Payload::null(), Caller::caller());
+        assert!(is_first);
+        // A step that can be undone and fails for good has nothing to undo.
+        let options = StepOptions {
+            undo: UndoMode::Undo,
+            retry: RetryPolicy::NONE,
+            ..StepOptions::default()
+        };
+        let called = world
+            .run
+            .call_step(&scope, &name("fails"), options, Caller::caller());
+        let op = called.unwrap();
+        world.commit();
+        assert_eq!(world.run.turn(world.now), Turn::Idle);
+        let start = world.run.begin_attempt(op, world.now).unwrap();
+        let failure = Failure::new(ErrorCode::StepFailed, "no");
+        let class = FailureClass::Retryable;
+        world
+            .run
+            .fail_attempt(op, &start, failure, class, world.now);
+        world.commit();
+        let turn = world.run.turn(world.now);
+        assert!(matches!(turn, Turn::Resolved(_, Resolution::Failed(_))));
+        world.go_round(3);
+        assert!(world.run.replied.len() <= 8, "{}", world.run.replied.len());
+        let called = world.run.rollback.log.called();
+        assert!(called <= 8, "{called}");
+    }
+}
+
+// B84, B105
+#[test]
+fn an_iteration_that_answered_stays_for_a_minute_and_not_for_more_than_a_hundred_others() {
+    let mut world = World::new();
+    for (seconds, stay) in [(10, 6), (0, limits::ANSWERED_ITERATIONS_MAX)] {
+        for _ in 0..300 {
+            world.now = world.now.after(Duration::from_secs(seconds));
+            let event = take_event(&mut world);
+            let scope = world.scope();
+            world
+                .run
+                .reply(&scope, event, Payload::null(), Caller::caller());
+            world.step("work", UndoMode::None);
+            world.go_round(1);
+        }
+        let held = world.iterations().len();
+        assert!((stay..stay + 4).contains(&held), "{held}");
+    }
+}
