@@ -196,7 +196,12 @@ impl<F, Fut, T> Step<F, Fut, T> {
             fenced: self.fenced,
             undo: UndoMode::None,
         };
-        let undo = self.undo.mode(&options)?;
+        let undo = self.undo.mode()?;
+        if self.ephemeral && !undo.is_none() {
+            return Err(invalid(
+                "an ephemeral step has no undo: its result may be lost, and then nobody knows what to undo",
+            ));
+        }
         Ok(StepOptions { undo, ..options })
     }
 }

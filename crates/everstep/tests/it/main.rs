@@ -55,6 +55,7 @@ mod retries;
 mod reviving;
 mod sagas;
 mod sagas_at_rest;
+mod sagas_children;
 mod sagas_control;
 mod sagas_crashes;
 mod sagas_explicit;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use everstep_model::record::{
     ChildFinished, ChildOutcome, ChildStarted, ParentClose, Sent, StepAbandoned,
 };
-use everstep_model::{Body, Failure, Location, Name, Payload, RunId, Scope, Timestamp};
+use everstep_model::{Body, Failure, Location, Name, Payload, RunId, Scope, Timestamp, UndoMode};
 
 use super::Replay;
 use super::control::cancelled;
@@ -31,6 +31,8 @@ pub struct ChildCall {
     pub timeout: Option<Duration>,
     /// What becomes of it when the code stops waiting.
     pub on_close: ParentClose,
+    /// Whether it can be undone once it has completed.
+    pub undo: UndoMode,
 }
 
 /// A child that the run does not wait for any more, and what becomes of it.
@@ -123,6 +125,7 @@ impl Replay {
         match self.memo.take(&location) {
             Some(Remembered::Child(mut known)) => match known.again(&call) {
                 Again::Ended(outcome) => {
+                    self.rollback.log.reach(&location);
                     let resolution = ended(&location, &known.run, outcome);
                     let kind = child(known.run, call.on_close, None);
                     return Some(self.open_resolved(location, kind, resolution));
@@ -326,6 +329,7 @@ fn started(
         deadline,
         on_close: call.on_close,
         detached,
+        undo: call.undo,
     }
 }
 

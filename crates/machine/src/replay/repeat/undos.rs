@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use everstep_model::record::ChildOutcome;
 use everstep_model::{Body, Location, Scope, UndoMode};
 use rustc_hash::FxHashMap;
 
@@ -27,6 +28,14 @@ impl LiveUndos {
                     steps.entry(location.clone()).or_insert(Stand::Called);
                 }
                 None
+            }
+            Body::ChildStarted(record) if !record.undo.is_none() => {
+                let steps = self.0.entry(location.scope.clone()).or_default();
+                steps.entry(location.clone()).or_insert(Stand::Called);
+                None
+            }
+            Body::ChildFinished(record) if matches!(record.outcome, ChildOutcome::Completed(_)) => {
+                self.done(location)
             }
             Body::StepCompleted(_) | Body::StepEdited(_) => self.done(location),
             Body::StepFailed(record) if record.undo.is_some() => self.done(location),

@@ -1,11 +1,12 @@
-//! What can be undone: the steps that were done, in the order they were done, and how far undoing each of them is.
+//! What can be undone: the steps and children that were done, in the order they were done, and how far undoing each of
+//! them is.
 //!
-//! The list is a function of the records alone, so that earlier passes of the function, late results of steps that the
-//! code gave up, and a rollback that another process began are all in it.
+//! The list is a function of the records alone, so that earlier passes of the function, late results of what the code
+//! gave up, and a rollback that another process began are all in it.
 
-use everstep_model::record::{TimerPurpose, UndoFailed};
+use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, TimerPurpose, UndoFailed};
 use everstep_model::{
-    Body, ErrorCode, Failure, Location, Payload, StepOptions, Timestamp, UndoMode,
+    Body, ErrorCode, Failure, Location, Payload, RunId, StepOptions, Timestamp, UndoMode,
 };
 use rustc_hash::FxHashMap;
 
@@ -28,14 +29,40 @@ pub(in crate::replay) enum Progress {
     Failed(Box<Failure>),
 }
 
-/// A step that was done, or of which enough was done to need an undo, and that is not undone.
+/// A step or child that says how it is undone.
+#[derive(Clone, Debug)]
+pub(super) struct Undoable {
+    /// How the step is executed. Of a child only the undo is known here.
+    pub(super) options: StepOptions,
+    /// The run, if it is a child.
+    pub(super) child: Option<RunId>,
+}
+
+impl Undoable {
+    pub(super) fn word(&self) -> &'static str {
+        match self.child {
+            None => "step",
+            Some(_) => "child",
+        }
+    }
+
+    /// The type name of the record that it began with.
+    pub(super) fn beginning(&self) -> &'static str {
+        match self.child {
+            None => "step_started",
+            Some(_) => "child_started",
+        }
+    }
+}
+
+/// A step or child that was done, or of which enough was done to need an undo, and that is not undone.
 #[derive(Clone, Debug)]
 pub(in crate::replay) struct Done {
     pub(super) location: Location,
-    pub(super) options: StepOptions,
+    pub(super) what: Undoable,
     /// The attempt that did it.
     pub(super) attempt: u32,
-    /// What the step returned; none if it failed after registering a payload.
+    /// What it returned; none if it failed after registering a payload.
     pub(super) output: Option<Payload>,
     /// What it registered for its undo.
     pub(super) payload: Option<Payload>,
@@ -52,8 +79,8 @@ pub(in crate::replay) struct Done {
 
 #[derive(Debug, Default)]
 pub(in crate::replay) struct UndoLog {
-    /// Steps that have an undo and no result yet.
-    called: FxHashMap<Location, StepOptions>,
+    /// What has an undo and no result yet.
+    called: FxHashMap<Location, Undoable>,
     /// What is not undone, the latest last.
     done: Vec<Done>,
     /// Whether the run ends with a rollback of everything.
@@ -78,9 +105,15 @@ impl UndoLog {
         match body {
             Body::StepStarted(r) => {
                 if let Some(options) = r.options.filter(|options| !options.undo.is_none()) {
-                    self.called.insert(r.location.clone(), options);
+                    let step = Undoable {
+                        options,
+                        child: None,
+                    };
+                    self.called.insert(r.location.clone(), step);
                 }
             }
+            Body::ChildStarted(r) => self.child_started(r),
+            Body::ChildFinished(r) => self.child_finished(r),
             Body::StepCompleted(r) => {
                 let output = Some(r.result.clone());
                 self.add(&r.location, r.attempt, output, r.undo.clone());
@@ -108,6 +141,35 @@ impl UndoLog {
         }
     }
 
+    /// A later pass may start another child in the place of one that was given up: then this is the one that counts.
+    fn child_started(&mut self, record: &ChildStarted) {
+        if record.undo.is_none() {
+            self.called.remove(&record.location);
+            return;
+        }
+        let child = Undoable {
+            options: StepOptions {
+                undo: record.undo,
+                ..StepOptions::default()
+            },
+            child: Some(record.run.clone()),
+        };
+        self.called.insert(record.location.clone(), child);
+    }
+
+    /// A child that failed or was cancelled has undone itself what it did.
+    fn child_finished(&mut self, record: &ChildFinished) {
+        let ChildOutcome::Completed(output) = &record.outcome else {
+            return;
+        };
+        let called = self.called.get(&record.location);
+        let started = called.and_then(|called| called.child.as_ref());
+        let is_other = record.run.is_some() && record.run.as_ref() != started;
+        if started.is_some() && !is_other {
+            self.add(&record.location, 1, Some(output.clone()), None);
+        }
+    }
+
     fn add(
         &mut self,
         location: &Location,
@@ -115,7 +177,7 @@ impl UndoLog {
         output: Option<Payload>,
         payload: Option<Payload>,
     ) {
-        let Some(options) = self.called.get(location).copied() else {
+        let Some(what) = self.called.get(location).cloned() else {
             return;
         };
         let earlier = self.done.iter().position(|done| done.location == *location);
@@ -125,7 +187,7 @@ impl UndoLog {
         }
         self.done.push(Done {
             location: location.clone(),
-            options,
+            what,
             attempt,
             output,
             // What an earlier attempt registered may still need undoing.
@@ -159,8 +221,10 @@ impl UndoLog {
             return;
         }
         let message = format!(
-            "step `{}` could not be undone: {}",
-            record.location, record.error.message
+            "{} `{}` could not be undone: {}",
+            done.what.word(),
+            record.location,
+            record.error.message
         );
         let failure = Failure::new(ErrorCode::UndoFailed, message).caused_by(record.error.clone());
         done.progress = Progress::Failed(Box::new(failure));
@@ -250,7 +314,7 @@ impl UndoLog {
 
     /// Whether an undo is passed over because of the point of no return.
     pub(super) fn is_passed_over(&self, done: &Done) -> bool {
-        self.no_return && done.options.undo != UndoMode::Internal
+        self.no_return && done.what.options.undo != UndoMode::Internal
     }
 
     /// Why the last rollback could not go on.
