@@ -109,6 +109,26 @@ impl KnownChild {
     }
 }
 
+impl ChildOp {
+    fn left(&self, location: &Location) -> Option<LeftChild> {
+        LeftChild::of(location, &self.run, self.on_close)
+    }
+}
+
+impl LeftChild {
+    /// Nothing becomes of a child that was to go on.
+    pub(super) fn of(location: &Location, run: &RunId, on_close: ParentClose) -> Option<Self> {
+        match on_close {
+            ParentClose::Abandon => None,
+            ParentClose::Cancel | ParentClose::Terminate => Some(Self {
+                location: location.clone(),
+                run: run.clone(),
+                on_close,
+            }),
+        }
+    }
+}
+
 impl Replay {
     /// Starts a child and waits for its end.
     pub fn call_child(
@@ -221,7 +241,7 @@ impl Replay {
     pub fn remaining_children(&self) -> Vec<LeftChild> {
         let open = self.operations.iter();
         let children = open.filter_map(|(_, operation)| match &operation.kind {
-            Kind::Child(child) if !child.settled => left(&operation.location, child),
+            Kind::Child(child) if !child.settled => child.left(&operation.location),
             _ => None,
         });
         children.collect()
@@ -281,7 +301,7 @@ impl Replay {
             return;
         }
         let is_new = self.script.next_expected().is_none();
-        let left = left(&location, child);
+        let left = child.left(&location);
         if self.say(StepAbandoned { location }.into()).is_some() && is_new {
             self.left.extend(left);
         }
@@ -330,18 +350,6 @@ fn started(
         on_close: call.on_close,
         detached,
         undo: call.undo,
-    }
-}
-
-/// Nothing becomes of a child that was to go on.
-fn left(location: &Location, child: &ChildOp) -> Option<LeftChild> {
-    match child.on_close {
-        ParentClose::Abandon => None,
-        ParentClose::Cancel | ParentClose::Terminate => Some(LeftChild {
-            location: location.clone(),
-            run: child.run.clone(),
-            on_close: child.on_close,
-        }),
     }
 }
 
