@@ -65,6 +65,7 @@ mod schemas;
 mod settling;
 mod smoke;
 mod starting;
+mod step_limit;
 mod steps;
 mod store_failures;
 mod support;
