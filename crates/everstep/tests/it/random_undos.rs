@@ -63,10 +63,11 @@ fn undos_of(journal: &[Entry]) -> Undos {
                 children.insert(started.location.clone(), child);
             }
             Body::ChildFinished(finished) => {
-                let child = &children[&finished.location];
+                // Of a child without an undo the beginning may be gone with its iteration.
+                let child = children.get(&finished.location).cloned().flatten();
                 if let ChildOutcome::Completed(result) = &finished.outcome
                     && child.is_some()
-                    && *child == finished.run
+                    && child == finished.run
                 {
                     // A later pass may have started another in its place: that one counts.
                     undos.done.retain(|(at, _)| *at != finished.location);

@@ -10,8 +10,8 @@ use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
 use everstep_model::{Body, Entry, Location, Origin, RecordNumber, Scope, Segment, Timestamp};
 use rustc_hash::FxHashMap;
 
+use super::super::rollback::UndoLog;
 use super::gaps::Gaps;
-use super::undos::LiveUndos;
 
 /// One loop, by the scope its iterations stand in.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Loop {
     pub(super) gone: Vec<IterationRange>,
     /// Iterations the journal holds something of, and that nothing is known to hold.
     pub(super) open: BTreeSet<u64>,
-    /// Iterations that were looked at and have a live undo.
+    /// Iterations that were looked at and must stay.
     pub(super) held: BTreeSet<u64>,
     /// All iterations before this one have ended in this pass, and the journal says so.
     pub(super) ended_before: u64,
@@ -40,9 +40,10 @@ pub(in super::super) struct Kept {
     pub(super) inbox_dropped: u64,
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
-    pub(super) undos: LiveUndos,
-    /// Steps that were undone on request of an iteration that the journal still holds.
+    /// What was undone on request of an iteration that the journal still holds.
     owed: Vec<(Scope, Location)>,
+    /// Where the code passed the point of no return, which must not be forgotten.
+    no_return: Option<Location>,
     /// Events that no recorded wait has taken, with their times.
     events: FxHashMap<RecordNumber, Timestamp>,
 }
@@ -103,6 +104,9 @@ impl Kept {
         let Some(location) = body.location() else {
             return;
         };
+        if matches!(body, Body::NoReturn(_)) {
+            self.no_return.get_or_insert_with(|| location.clone());
+        }
         let iteration = location.scope.iteration();
         if let Body::WaitCompleted(record) = body {
             for event in &record.events {
@@ -114,20 +118,23 @@ impl Kept {
         }
         if let Some(iteration) = iteration {
             self.put(&iteration, number, time, body.origin());
-            if matches!(body, Body::UndoCompleted(_) | Body::UndoSkipped(_)) {
-                self.note_undone(location, &iteration, askers);
-            } else {
-                self.undos.note(body, location);
+            match body {
+                Body::UndoCompleted(_) | Body::UndoSkipped(_) => {
+                    self.note_undone(location, &iteration, askers);
+                }
+                // If it did not complete, there is nothing to undo.
+                Body::ChildFinished(_) => self.release(&location.scope),
+                _ => {}
             }
         }
     }
 
-    /// A step is undone. Who asked for it waited for that, so its iteration stays until the asker's is gone.
+    /// Something is undone. Who asked for it waited for that, so its iteration stays until the asker's is gone.
     fn note_undone(&mut self, location: &Location, iteration: &Scope, askers: &[Scope]) {
         let is_own = askers.iter().any(|asker| asker.is_within(iteration));
         let is_forgotten = askers.is_empty() && self.has_forgotten();
         if is_own || is_forgotten {
-            self.settle(location);
+            self.release(&location.scope);
         } else if let Some(asker) = askers.iter().find_map(Scope::iteration) {
             self.owed.push((asker, location.clone()));
         }
@@ -142,13 +149,7 @@ impl Kept {
         self.owed = rest;
         let freed: Vec<(Scope, Location)> = freed;
         for (_, location) in freed {
-            self.settle(&location);
-        }
-    }
-
-    fn settle(&mut self, location: &Location) {
-        if let Some(freed) = self.undos.settle(location) {
-            self.release(&freed);
+            self.release(&location.scope);
         }
     }
 
@@ -201,7 +202,7 @@ impl Kept {
         }
     }
 
-    /// A step was undone: the iterations around it may be droppable now.
+    /// Something in this scope need not be undone any more: the iterations around it are to be looked at again.
     fn release(&mut self, scope: &Scope) {
         let path = scope.segments();
         for (index, segment) in path.iter().enumerate() {
@@ -231,9 +232,12 @@ impl Kept {
         self.inbox_dropped
     }
 
-    /// Whether a completed step inside this scope may still have to be undone.
-    pub(in super::super) fn has_live_undo_in(&self, scope: &Scope) -> bool {
-        self.undos.any_within(scope)
+    /// Whether a replay needs what is in this scope, though the code has left it.
+    pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoLog) -> bool {
+        let is_inside = |location: &Location| location.scope.is_within(scope);
+        undos.has_live_in(scope)
+            || self.owed.iter().any(|(_, location)| is_inside(location))
+            || self.no_return.as_ref().is_some_and(is_inside)
     }
 }
 

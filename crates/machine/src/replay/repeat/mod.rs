@@ -12,7 +12,6 @@ mod memory;
 mod resolved;
 #[cfg(test)]
 mod tests;
-mod undos;
 
 use std::collections::BTreeSet;
 
@@ -168,9 +167,8 @@ impl Replay {
                 at_end: record.done,
             };
             let in_use = self.iterations_in_use(&iterations);
-            self.loops
-                .kept
-                .compact(&iterations, keep, &in_use, &mut record);
+            let (kept, undos) = (&mut self.loops.kept, &mut self.rollback.log);
+            kept.compact(&iterations, keep, (&in_use, undos), &mut record);
             if !record.dropped.is_empty() {
                 self.forget_sites();
             }
@@ -268,12 +266,6 @@ impl Replay {
             Some(iteration) => self.loops.memory.knows(&iteration),
             None => !self.memo.is_empty(),
         }
-    }
-
-    /// Whether a completed step inside this scope may still have to be undone.
-    #[must_use]
-    pub fn has_live_undo_in(&self, scope: &Scope) -> bool {
-        self.loops.kept.has_live_undo_in(scope)
     }
 
     /// The sites of records that are gone are of no use.

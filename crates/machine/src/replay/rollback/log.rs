@@ -2,80 +2,16 @@
 //! them is.
 //!
 //! The list is a function of the records alone, so that earlier passes of the function, late results of what the code
-//! gave up, and a rollback that another process began are all in it.
+//! gave up, and a rollback that another process began are all in it. Iterations of loops stay in the journal as long as
+//! they hold something that is live here.
+
+use std::collections::BTreeMap;
 
 use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, TimerPurpose, UndoFailed};
-use everstep_model::{
-    Body, ErrorCode, Failure, Location, Payload, RunId, StepOptions, Timestamp, UndoMode,
-};
-use rustc_hash::FxHashMap;
+use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Scope, StepOptions, UndoMode};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How far undoing a step is.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::replay) enum Progress {
-    /// An attempt may begin.
-    Due,
-    /// The start of an attempt is being written, before it begins.
-    Announcing,
-    /// The start of an attempt is durable, and nobody has begun it.
-    Announced,
-    /// An attempt is under way here.
-    Running,
-    /// Its end is being written.
-    Recording,
-    /// The next attempt begins when its timer fires.
-    Backoff(Timestamp),
-    /// It failed for good, and nothing before it is undone either.
-    Failed(Box<Failure>),
-}
-
-/// A step or child that says how it is undone.
-#[derive(Clone, Debug)]
-pub(super) struct Undoable {
-    /// How the step is executed. Of a child only the undo is known here.
-    pub(super) options: StepOptions,
-    /// The run, if it is a child.
-    pub(super) child: Option<RunId>,
-}
-
-impl Undoable {
-    pub(super) fn word(&self) -> &'static str {
-        match self.child {
-            None => "step",
-            Some(_) => "child",
-        }
-    }
-
-    /// The type name of the record that it began with.
-    pub(super) fn beginning(&self) -> &'static str {
-        match self.child {
-            None => "step_started",
-            Some(_) => "child_started",
-        }
-    }
-}
-
-/// A step or child that was done, or of which enough was done to need an undo, and that is not undone.
-#[derive(Clone, Debug)]
-pub(in crate::replay) struct Done {
-    pub(super) location: Location,
-    pub(super) what: Undoable,
-    /// The attempt that did it.
-    pub(super) attempt: u32,
-    /// What it returned; none if it failed after registering a payload.
-    pub(super) output: Option<Payload>,
-    /// What it registered for its undo.
-    pub(super) payload: Option<Payload>,
-    pub(super) progress: Progress,
-    /// Whether a rollback that the code asked for includes it.
-    pub(super) wanted: bool,
-    /// Whether this pass of the function has come by.
-    pub(super) reached: bool,
-    /// The highest attempt to undo it that is recorded or announced.
-    pub(super) highest: u32,
-    /// Recorded failures; takeovers do not count.
-    pub(super) failures: u32,
-}
+use super::done::{Done, Progress, Undoable};
 
 #[derive(Debug, Default)]
 pub(in crate::replay) struct UndoLog {
@@ -83,6 +19,9 @@ pub(in crate::replay) struct UndoLog {
     called: FxHashMap<Location, Undoable>,
     /// What is not undone, the latest last.
     done: Vec<Done>,
+    /// The places of what may have to be undone, by scope: what is done, and children that are not over, because they may
+    /// complete even if nobody waits for them.
+    live: BTreeMap<Scope, FxHashSet<Location>>,
     /// Whether the run ends with a rollback of everything.
     all: bool,
     /// Whether only undos marked internal run.
@@ -91,12 +30,6 @@ pub(in crate::replay) struct UndoLog {
     begun: bool,
     /// Whether anything was undone.
     undone: bool,
-}
-
-impl Done {
-    fn has_failed(&self) -> bool {
-        matches!(self.progress, Progress::Failed(_))
-    }
 }
 
 impl UndoLog {
@@ -144,7 +77,9 @@ impl UndoLog {
     /// A later pass may start another child in the place of one that was given up: then this is the one that counts.
     fn child_started(&mut self, record: &ChildStarted) {
         if record.undo.is_none() {
-            self.called.remove(&record.location);
+            if self.called.remove(&record.location).is_some() {
+                self.settle(&record.location);
+            }
             return;
         }
         let child = Undoable {
@@ -155,18 +90,27 @@ impl UndoLog {
             child: Some(record.run.clone()),
         };
         self.called.insert(record.location.clone(), child);
+        self.may_be_undone(&record.location);
     }
 
     /// A child that failed or was cancelled has undone itself what it did.
     fn child_finished(&mut self, record: &ChildFinished) {
-        let ChildOutcome::Completed(output) = &record.outcome else {
+        let location = &record.location;
+        let called = self.called.get(location);
+        let Some(started) = called.and_then(|called| called.child.as_ref()) else {
             return;
         };
-        let called = self.called.get(&record.location);
-        let started = called.and_then(|called| called.child.as_ref());
-        let is_other = record.run.is_some() && record.run.as_ref() != started;
-        if started.is_some() && !is_other {
-            self.add(&record.location, 1, Some(output.clone()), None);
+        if record.run.as_ref().is_some_and(|run| run != started) {
+            return;
+        }
+        match &record.outcome {
+            ChildOutcome::Completed(output) => self.add(location, 1, Some(output.clone()), None),
+            ChildOutcome::Failed(_) | ChildOutcome::Cancelled(_) => {
+                self.called.remove(location);
+                if self.at(location).is_none() {
+                    self.settle(location);
+                }
+            }
         }
     }
 
@@ -185,6 +129,7 @@ impl UndoLog {
         if output.is_some() {
             self.called.remove(location);
         }
+        self.may_be_undone(location);
         self.done.push(Done {
             location: location.clone(),
             what,
@@ -237,6 +182,35 @@ impl UndoLog {
     fn remove(&mut self, location: &Location) {
         self.begun = true;
         self.done.retain(|done| done.location != *location);
+        self.settle(location);
+    }
+
+    fn may_be_undone(&mut self, location: &Location) {
+        let places = self.live.entry(location.scope.clone()).or_default();
+        places.insert(location.clone());
+    }
+
+    fn settle(&mut self, location: &Location) {
+        if let Some(places) = self.live.get_mut(&location.scope) {
+            places.remove(location);
+            if places.is_empty() {
+                self.live.remove(&location.scope);
+            }
+        }
+    }
+
+    /// Whether anything inside this scope may have to be undone.
+    pub(in crate::replay) fn has_live_in(&self, scope: &Scope) -> bool {
+        let mut from_here = self.live.range(scope.clone()..);
+        from_here
+            .next()
+            .is_some_and(|(inner, _)| inner.is_within(scope))
+    }
+
+    /// An iteration is gone, and nothing in it was live.
+    pub(in crate::replay) fn forget(&mut self, scope: &Scope) {
+        self.called
+            .retain(|location, _| !location.scope.is_within(scope));
     }
 
     pub(super) fn pass_no_return(&mut self) {

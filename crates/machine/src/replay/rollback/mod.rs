@@ -7,6 +7,7 @@
 //! The first record of a rollback that ends the run also decides as what it ends: requests that come later change
 //! nothing.
 
+mod done;
 mod log;
 
 #[cfg(test)]
@@ -22,8 +23,8 @@ use super::divergence::{CallSite, Divergence, Halt};
 use super::operation::{Kind, Obsolete, OpId, Resolution};
 use super::{Phase, Replay};
 use crate::retry::{FailureClass, after_step_failure};
+use done::{Done, Progress};
 pub(super) use log::UndoLog;
-use log::{Done, Progress};
 
 /// Where the rollbacks of an execution stand.
 #[derive(Debug, Default)]
