@@ -40,8 +40,8 @@ pub(in super::super) struct Kept {
     pub(super) inbox_dropped: u64,
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
-    /// What was undone on request of an iteration that the journal still holds.
-    owed: Vec<(Scope, Location)>,
+    /// What was undone on request of code that the journal still holds: an iteration, or the code outside of all loops.
+    owed: Vec<(Option<Scope>, Location)>,
     /// Where the code passed the point of no return, which must not be forgotten.
     no_return: Option<Location>,
     /// Events that no recorded wait has taken, with their times.
@@ -135,7 +135,8 @@ impl Kept {
         let is_forgotten = askers.is_empty() && self.has_forgotten();
         if is_own || is_forgotten {
             self.release(&location.scope);
-        } else if let Some(asker) = askers.iter().find_map(Scope::iteration) {
+        } else {
+            let asker = askers.iter().find_map(Scope::iteration);
             self.owed.push((asker, location.clone()));
         }
     }
@@ -143,11 +144,10 @@ impl Kept {
     /// An iteration is gone: what it had undone elsewhere holds nothing any more.
     pub(super) fn settle_owed(&mut self, gone: &Scope) {
         let owed = std::mem::take(&mut self.owed);
-        let (freed, rest) = owed
-            .into_iter()
-            .partition(|(asker, _)| asker.is_within(gone));
+        let is_freed = |asker: &Option<Scope>| asker.as_ref().is_some_and(|at| at.is_within(gone));
+        let (freed, rest): (Vec<_>, Vec<_>) =
+            owed.into_iter().partition(|(asker, _)| is_freed(asker));
         self.owed = rest;
-        let freed: Vec<(Scope, Location)> = freed;
         for (_, location) in freed {
             self.release(&location.scope);
         }
