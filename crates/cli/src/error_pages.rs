@@ -33,6 +33,7 @@ pages! {
     StepExhausted => "step_exhausted",
     StepTimedOut => "step_timed_out",
     StepPanicked => "step_panicked",
+    TooManySteps => "too_many_steps",
     WorkflowFailed => "workflow_failed",
     WorkflowPanicked => "workflow_panicked",
     DeadlineExceeded => "deadline_exceeded",

@@ -316,14 +316,14 @@ impl<W> Ctx<W> {
         Ok(())
     }
 
-    /// Undoes every step that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
+    /// Undoes every step and child that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
     /// nothing. If an undo fails for good, the rest is not undone and this is an error.
     #[track_caller]
     pub fn rollback(&self) -> Rollback {
         Rollback::new(self.shared.clone(), self.scope.clone(), Caller::caller())
     }
 
-    /// The point of no return: from here on a rollback runs only undos marked with [`Step::undo_internal`]; the others are
+    /// The point of no return: from here on a rollback runs only undos marked as internal, such as by [`Step::undo_internal`]; the others are
     /// recorded as skipped.
     #[track_caller]
     pub fn no_return(&self) {

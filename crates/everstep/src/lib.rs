@@ -56,8 +56,8 @@ pub use everstep_engine::{
     FailureEvent, Records, Retention, RunInfo, Sent, Settings,
 };
 pub use everstep_machine::{
-    Line, Overview, Reason, RemovedKind, Shape, StepFailure, StepView, Why, to_json_lines,
-    to_mermaid,
+    Actor, Line, Outcome, Overview, Reason, RemovedKind, Shape, StepFailure, StepView, Why,
+    timeline, to_json_lines, to_mermaid,
 };
 pub use everstep_model::{
     Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,

@@ -89,6 +89,7 @@ pub struct Options {
     pub(crate) retry_timeouts: Option<bool>,
     pub(crate) execution_retries: Option<u32>,
     pub(crate) deadline: Option<Duration>,
+    pub(crate) steps_max: Option<u32>,
 }
 
 impl Options {
@@ -133,6 +134,14 @@ impl Options {
         self
     }
 
+    /// How many steps a run may call; any number unless said. The one after the last fails with the code `too_many_steps`, and so
+    /// does the run. Iterations of [`crate::Ctx::repeat`] that have ended do not count, so that a loop may go on for ever.
+    #[must_use]
+    pub fn steps_max(mut self, steps: u32) -> Self {
+        self.steps_max = Some(steps);
+        self
+    }
+
     /// These options, and those of `base` where these say nothing.
     pub(crate) fn over(self, base: Self) -> Self {
         Self {
@@ -141,6 +150,7 @@ impl Options {
             retry_timeouts: self.retry_timeouts.or(base.retry_timeouts),
             execution_retries: self.execution_retries.or(base.execution_retries),
             deadline: self.deadline.or(base.deadline),
+            steps_max: self.steps_max.or(base.steps_max),
         }
     }
 

@@ -25,7 +25,7 @@ pub use overview::{
 pub use replay::{
     Advance, CallSite, ChildCall, ChildEnd, Divergence, EventTaken, Halt, LeftChild, Obsolete,
     OpId, PassRemoved, RemovedKind, Replay, Resolution, Returned, RunFacts, StepFailure, StepStart,
-    Turn, UndoStart, UndoState, WaitFor, undo_missing,
+    Turn, UndoStart, UndoState, WaitFor,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
 pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};

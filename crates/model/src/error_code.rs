@@ -42,6 +42,8 @@ pub enum ErrorCode {
     StepTimedOut,
     /// A step panicked.
     StepPanicked,
+    /// The run calls more steps than it may.
+    TooManySteps,
     /// The workflow function returned an error.
     WorkflowFailed,
     /// The workflow function panicked.
@@ -74,7 +76,7 @@ pub enum ErrorCode {
     Cancelled,
     /// An operator made the operation or the run fail.
     ForcedFailure,
-    /// A step could not be undone.
+    /// A step or child could not be undone.
     UndoFailed,
     /// A child of the run did not complete.
     ChildFailed,
@@ -129,6 +131,7 @@ impl ErrorCode {
         Self::StepExhausted,
         Self::StepTimedOut,
         Self::StepPanicked,
+        Self::TooManySteps,
         Self::WorkflowFailed,
         Self::WorkflowPanicked,
         Self::DeadlineExceeded,
@@ -185,6 +188,7 @@ impl ErrorCode {
             Self::StepExhausted => "step_exhausted",
             Self::StepTimedOut => "step_timed_out",
             Self::StepPanicked => "step_panicked",
+            Self::TooManySteps => "too_many_steps",
             Self::WorkflowFailed => "workflow_failed",
             Self::WorkflowPanicked => "workflow_panicked",
             Self::DeadlineExceeded => "deadline_exceeded",

@@ -73,7 +73,7 @@ pub fn entry_to_json(entry: &Entry) -> Result<String, serde_json::Error> {
         let name = serde_json::to_string(&location.name)?;
         fields.insert_str(1, &format!("\"name\":{name},"));
     }
-    serde_json::to_string(&EnvelopeOut {
+    let line = serde_json::to_string(&EnvelopeOut {
         kind: format!("{PREFIX}{}", body.type_name()),
         key: location.map_or_else(|| "run".to_owned(), ToString::to_string),
         value: RawValue::from_string(fields)?,
@@ -82,10 +82,21 @@ pub fn entry_to_json(entry: &Entry) -> Result<String, serde_json::Error> {
             timestamp: entry.record.time,
             number: entry.number,
         },
-    })
+    })?;
+    Ok(one_line(line))
 }
 
-/// Reads a line back.
+/// The same JSON on one line. Payloads are kept as they were given, and may be spread over lines; a line break is never part
+/// of a JSON string, so a space means the same.
+#[must_use]
+pub fn one_line(mut json: String) -> String {
+    if json.contains(['\n', '\r']) {
+        json = json.replace(['\n', '\r'], " ");
+    }
+    json
+}
+
+/// Reads a line back. Where a payload had line breaks it has spaces now; its value is the same.
 pub fn entry_from_json(line: &str) -> Result<Entry, InvalidJournalLine> {
     let envelope: EnvelopeIn<'_> =
         serde_json::from_str(line).map_err(InvalidJournalLine::Envelope)?;
@@ -130,6 +141,30 @@ mod tests {
             assert!(!line.contains('\n'));
             assert_eq!(entry_from_json(&line).unwrap(), entry, "{line}");
         }
+    }
+
+    #[test]
+    fn a_payload_that_is_spread_over_lines_becomes_one_line() {
+        let given = "{\n  \"text\": \"two\\nlines\",\r\n  \"numbers\": [1,\n2]\n}";
+        let payload = crate::Payload::from_json(given).unwrap();
+        let entry = Entry {
+            number: RecordNumber(3),
+            record: Record {
+                time: Timestamp::from_millis(1),
+                body: crate::record::Completed {
+                    result: payload.clone(),
+                    abandoned: Vec::new(),
+                }
+                .into(),
+            },
+        };
+        let line = entry_to_json(&entry).unwrap();
+        assert!(!line.contains(['\n', '\r']), "{line}");
+        let Body::Completed(read) = entry_from_json(&line).unwrap().record.body else {
+            panic!("another kind: {line}");
+        };
+        let value = |payload: &crate::Payload| payload.decode::<serde_json::Value>().unwrap();
+        assert_eq!(value(&read.result), value(&payload));
     }
 
     proptest! {

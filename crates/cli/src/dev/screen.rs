@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::company::Left;
-use super::story::{self, Mood};
+use super::story::{Mood, Story};
 use super::summary::Row;
 
 /// Something to show.
@@ -48,6 +48,7 @@ pub(super) struct Screen {
     json: bool,
     colours: bool,
     runs: Vec<RunId>,
+    story: Story,
 }
 
 impl Screen {
@@ -61,6 +62,7 @@ impl Screen {
             json,
             colours,
             runs: Vec::new(),
+            story: Story::default(),
         }
     }
 
@@ -118,7 +120,7 @@ impl Screen {
                 writeln!(self.out, "{line}")?;
             }
             Line::Record { run, entry } => {
-                let (mood, text) = story::tell(entry.record.time, &entry.record.body);
+                let (mood, text) = self.story.tell(run, entry);
                 let time = entry.record.time.to_string();
                 let clock = time.get(11..23).unwrap_or(&time);
                 let text = self.paint(colour(mood), &text);

@@ -1,8 +1,8 @@
 //! How each run ended: the rows of the final table.
 
-use everstep::{RunHandle, RunInfo, RunStatus, StepStatus};
+use std::time::Duration;
 
-use super::story::lasting;
+use everstep::{RunHandle, RunInfo, RunStatus, StepStatus};
 
 /// One run.
 #[derive(Debug)]
@@ -40,5 +40,17 @@ impl Row {
             completed.count().to_string(),
             end.map_or_else(String::new, |end| lasting(row.created_at.until(end))),
         ]
+    }
+}
+
+/// A duration as people say it.
+fn lasting(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..60_000 => format!("{:.1} s", duration.as_secs_f64()),
+        60_000..3_600_000 => format!("{} min", millis / 60_000),
+        3_600_000..86_400_000 => format!("{} h", millis / 3_600_000),
+        _ => format!("{} days", millis / 86_400_000),
     }
 }

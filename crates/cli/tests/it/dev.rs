@@ -48,7 +48,7 @@ fn a_killed_process_is_continued_and_no_finished_step_runs_again() {
     let lines = BufReader::new(first.stdout.take().unwrap()).lines();
     let seen = lines
         .map(Result::unwrap)
-        .find(|line| line.contains("step fetch-user done"));
+        .find(|line| line.contains("Step `fetch-user:0` completed"));
     assert!(seen.is_some());
     first.kill().unwrap();
     first.wait().unwrap();
@@ -57,8 +57,8 @@ fn a_killed_process_is_continued_and_no_finished_step_runs_again() {
     let story = stdout(&output);
     assert!(output.status.success(), "{story}{}", stderr(&output));
     assert!(story.contains("left behind"), "{story}");
-    assert!(!story.contains("step fetch-user"), "{story}");
-    assert!(story.contains("step charge done"), "{story}");
+    assert!(!story.contains("Step `fetch-user:0`"), "{story}");
+    assert!(story.contains("Step `charge:0` completed"), "{story}");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_directory_in_use_is_refused_with_its_code_and_what_to_do() {
     assert!(
         lines
             .map(Result::unwrap)
-            .any(|line| line.contains("created with"))
+            .any(|line| line.contains("(version 1) created"))
     );
     let output = everstep(&["dev", "--data", data]);
     first.kill().unwrap();

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{FailureClass, Halt, StepStart, UndoStart, UndoState, undo_missing};
+use everstep_machine::{FailureClass, Halt, StepStart, UndoStart, UndoState};
 use everstep_model::{Body, Entry, Failure, RetryPolicy, RunStatus};
 use everstep_store::{BoxFuture, StoreError};
 
@@ -177,7 +177,7 @@ impl Executor {
                 (error.into_failure(), class)
             }
             Ended::TimedOut(timeout) => {
-                let failure = undo_timed_out(&start.location.to_string(), timeout);
+                let failure = undo_timed_out(start, timeout);
                 (failure, FailureClass::TimedOut)
             }
         };
@@ -191,8 +191,8 @@ impl Executor {
     /// without it the run is parked.
     fn knows_undos(&mut self) -> bool {
         let state = self.shared.state();
-        let mut to_run = state.replay.undos_to_run().into_iter();
-        let Some(missing) = to_run.find(|step| !state.undos.has(step)) else {
+        let missing = state.replay.undo_missing(|at| state.undos.has(at));
+        let Some(missing) = missing else {
             return true;
         };
         let is_first_pass = state.replay.pass() == 1;
@@ -204,8 +204,8 @@ impl Executor {
             }
             EarlierPasses::Reading(_) => {}
             EarlierPasses::NotNeeded | EarlierPasses::Known => {
-                let divergence = Box::new(undo_missing(missing));
-                self.conclusion = Some(Conclusion::Halted(Halt::Diverged(divergence)));
+                let divergence = Halt::Diverged(Box::new(missing));
+                self.conclusion = Some(Conclusion::Halted(divergence));
             }
         }
         false
@@ -265,7 +265,7 @@ impl Attempt {
     }
 }
 
-/// The step as its own work saw it.
+/// The step as its own work saw it; a child as if it were one.
 fn step_of(undo: &UndoStart) -> StepStart {
     StepStart {
         location: undo.location.clone(),

@@ -1,5 +1,5 @@
-//! The undos that workflow code gives: for each step it called, how to undo it. They live as long as the execution, or
-//! as the iteration of a loop that called the step.
+//! The undos that workflow code gives: for each step or child it called, how to undo it. They live as long as the
+//! execution, or as the iteration of a loop that called it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub(crate) struct UndoInput {
 /// The work of an undo; called once per attempt.
 pub(crate) type UndoWork = Box<dyn Fn(UndoInput) -> BoxFuture<'static, Result<()>> + Send>;
 
-/// How to undo a step.
+/// How to undo a step or child.
 pub(crate) struct GivenUndo {
     pub(crate) work: UndoWork,
     /// How it is retried, if not like the step.
@@ -38,7 +38,7 @@ impl GivenUndo {
     }
 }
 
-/// The undos given so far, by the place of their step.
+/// The undos given so far, by place.
 #[derive(Default)]
 pub(crate) struct Undos(FxHashMap<Location, GivenUndo>);
 

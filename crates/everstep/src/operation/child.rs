@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use everstep_machine::{ChildCall, ChildEnd, Resolution};
 use everstep_model::record::{ChildOutcome, ParentClose};
-use everstep_model::{ErrorCode, Failure, Payload, PayloadError, RunId, Scope, limits};
+use everstep_model::{ErrorCode, Failure, Payload, PayloadError, RunId, Scope, UndoMode, limits};
 use serde::de::DeserializeOwned;
 
 use super::handle::Handle;
+use super::undo::{Undo, UndoSetup};
 use crate::error::{ChildFailure, Error, Result};
 use crate::execution::Shared;
-use crate::options::{invalid, whole_millis};
+use crate::options::{Retry, invalid, whole_millis};
 
 /// A child, waited for as long as it takes. Gives what it returned; its failure is an error with the code
 /// `child_failed` and the child's own failure as its cause.
@@ -43,6 +44,7 @@ struct Call {
     tags: Vec<String>,
     timeout: Option<Duration>,
     on_close: ParentClose,
+    undo: UndoSetup,
     site: &'static Caller<'static>,
 }
 
@@ -65,6 +67,7 @@ impl<T: DeserializeOwned> Child<T> {
                 tags: Vec::new(),
                 timeout: None,
                 on_close: ParentClose::default(),
+                undo: UndoSetup::default(),
                 site,
             },
             decode: |payload| payload.decode(),
@@ -101,6 +104,59 @@ impl<T: DeserializeOwned> Child<T> {
     pub fn timeout(mut self, timeout: Duration) -> ChildWithin<T> {
         self.call.timeout = Some(whole_millis(timeout));
         ChildWithin(self)
+    }
+
+    /// How the child is undone when this run rolls back after the child has completed: a child that failed or was cancelled
+    /// has undone what it did itself. The undo is given what the child returned, owns what it captures, and is retried like
+    /// a step of this workflow unless said otherwise.
+    ///
+    /// ```
+    /// # use everstep::{Ctx, Error, Payload, Result};
+    /// async fn order(ctx: Ctx, parcel: Payload) -> Result<()> {
+    ///     ctx.child_by_name("ship", parcel)
+    ///         .undo(|label: Payload| async move { call_back(label).await })
+    ///         .await?;
+    ///     Err(Error::fatal("the customer changed their mind"))
+    /// }
+    /// # async fn call_back(_: Payload) -> Result<()> { Ok(()) }
+    /// ```
+    pub fn undo<U, UndoFut, R, E>(mut self, undo: U) -> Self
+    where
+        U: FnOnce(T) -> UndoFut + Clone + Send + 'static,
+        UndoFut: Future<Output = Result<R, E>> + Send + 'static,
+        E: Into<Error>,
+    {
+        self.call.undo.by_output(undo);
+        self
+    }
+
+    /// How the child is undone, given all there is to know: what it returned, which run it is, why this run rolls back.
+    pub fn undo_with<U, UndoFut, R, E>(mut self, undo: U) -> Self
+    where
+        U: FnOnce(Undo<T>) -> UndoFut + Clone + Send + 'static,
+        UndoFut: Future<Output = Result<R, E>> + Send + 'static,
+        E: Into<Error>,
+    {
+        self.call.undo.by_everything(undo);
+        self
+    }
+
+    /// The undo runs even after the point of no return ([`crate::Ctx::no_return`]).
+    pub fn undo_internal(mut self) -> Self {
+        self.call.undo.internal = true;
+        self
+    }
+
+    /// How the undo is retried; like this workflow's steps unless said.
+    pub fn undo_retry(mut self, retry: Retry) -> Self {
+        self.call.undo.retry = Some(retry);
+        self
+    }
+
+    /// How long one attempt to undo the child may take; as long as an attempt of this workflow's steps unless said.
+    pub fn undo_timeout(mut self, timeout: Duration) -> Self {
+        self.call.undo.timeout = Some(timeout);
+        self
     }
 
     /// Does not wait: gives the child's id at once. The child lives on its own from then on.
@@ -140,12 +196,16 @@ fn undecodable(workflow: &str, error: &PayloadError) -> Error {
 impl Call {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<ChildEnd>> {
         let called = self.take_call();
+        let is_new = called.is_some();
         let place = self.place.as_deref().unwrap_or(&self.workflow);
         let (scope, site) = (&self.scope, self.site);
         let resolved = self.handle.poll(context, |replay| {
             let (place, call) = (replay.name(place)?, called.transpose()?);
             Ok(call.and_then(|call| replay.call_child(scope, &place, call, site)))
         });
+        if is_new {
+            self.give_undo();
+        }
         resolved.map(|resolution| match resolution? {
             Resolution::Child(end) => Ok(*end),
             other => Err(Error::fatal(format!(
@@ -155,10 +215,28 @@ impl Call {
         })
     }
 
+    /// Its undo is executed like a step of this workflow, unless said otherwise.
+    fn give_undo(&mut self) {
+        let (Some(op), Some(mut undo)) = (self.handle.op(), self.undo.take()) else {
+            return;
+        };
+        let defaults = self.handle.shared().defaults();
+        let retry = || defaults.retry.unwrap_or_default().policy();
+        undo.retry.get_or_insert_with(retry);
+        undo.timeout = undo.timeout.or(defaults.timeout.map(whole_millis));
+        self.handle.shared().give_undo(op, undo);
+    }
+
     fn detach(&mut self) -> Poll<Result<RunId>> {
         let Some(called) = self.take_call() else {
             return Poll::Pending;
         };
+        let called = called.and_then(|call| match call.undo {
+            UndoMode::None => Ok(call),
+            UndoMode::Undo | UndoMode::Internal => Err(invalid(
+                "a detached child has no undo: the run never hears whether there is something to undo",
+            )),
+        });
         let mut state = self.handle.shared().state();
         let place = state.replay.name(self.place())?;
         let called = state
@@ -199,6 +277,7 @@ impl Call {
             tags,
             timeout: self.timeout,
             on_close: self.on_close,
+            undo: self.undo.mode()?,
         })
     }
 }

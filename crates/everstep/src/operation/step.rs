@@ -77,6 +77,8 @@ pub struct Step<F, Fut, T> {
     undo: UndoSetup,
     work: F,
     attempt: Option<Attempt<Fut>>,
+    /// Whether the run has called as many steps as it may, without this one.
+    is_too_many: bool,
     site: &'static Caller<'static>,
     result: PhantomData<fn() -> T>,
 }
@@ -113,6 +115,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
             undo: UndoSetup::default(),
             work,
             attempt: None,
+            is_too_many: false,
             site,
             result: PhantomData,
         }
@@ -196,7 +199,12 @@ impl<F, Fut, T> Step<F, Fut, T> {
             fenced: self.fenced,
             undo: UndoMode::None,
         };
-        let undo = self.undo.mode(&options)?;
+        let undo = self.undo.mode()?;
+        if self.ephemeral && !undo.is_none() {
+            return Err(invalid(
+                "an ephemeral step has no undo: its result may be lost, and then nobody knows what to undo",
+            ));
+        }
         Ok(StepOptions { undo, ..options })
     }
 }
@@ -216,10 +224,14 @@ where
             None
         };
         let (scope, name, site) = (&self.scope, &self.name, self.site);
+        let steps_max = self.handle.shared().defaults().steps_max;
+        let is_too_many = &mut self.is_too_many;
         let resolved = self.handle.poll(context, |replay| {
             let name = replay.name(name)?;
             let options = options.unwrap_or_else(|| Ok(StepOptions::default()))?;
-            Ok(replay.call_step(scope, &name, options, site))
+            let called = replay.call_step(scope, &name, options, site);
+            *is_too_many = steps_max.is_some_and(|max| replay.steps_called() > u64::from(max));
+            Ok(called)
         });
         if is_new
             && let Some(op) = self.handle.op()
@@ -241,9 +253,15 @@ where
         let Some(attempt) = &mut self.attempt else {
             return;
         };
-        let calls = self.handle.shared().state().replay.suspend_calls();
-        let ended = attempt.poll(context, &mut self.work, self.handle.shared());
-        self.handle.shared().state().replay.restore_calls(calls);
+        let ended = if self.is_too_many {
+            let error = step_failure::too_many_steps(self.handle.shared().defaults().steps_max);
+            Poll::Ready(Ended::Returned(Err(error)))
+        } else {
+            let calls = self.handle.shared().state().replay.suspend_calls();
+            let ended = attempt.poll(context, &mut self.work, self.handle.shared());
+            self.handle.shared().state().replay.restore_calls(calls);
+            ended
+        };
         if let Poll::Ready(ended) = ended
             && let Some(mut attempt) = self.attempt.take()
         {

@@ -69,6 +69,13 @@ pub(super) fn timed_out(name: &str, timeout: Duration) -> Failure {
     Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
 }
 
+/// The failure of a step that is one too many. The code is not to go on from there.
+pub(super) fn too_many_steps(max: Option<u32>) -> Error {
+    let max = max.unwrap_or_default();
+    let message = format!("the run has called {max} steps, and may call no more (`steps_max`)");
+    Error::from_failure(Failure::new(ErrorCode::TooManySteps, message)).rollback()
+}
+
 /// The failure of a result that cannot be recorded.
 pub(super) fn unrecordable(name: &str, error: &PayloadError) -> Error {
     let message = format!("the result of step `{name}` cannot be recorded: {error}");

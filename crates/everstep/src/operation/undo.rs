@@ -1,37 +1,35 @@
-//! Undoing steps: how a step says what undoes it, what its undo is given, and the code's own call to roll back.
+//! Undoing: how a step or child says what undoes it, and what its undo is given.
 
 use std::any::Any;
 use std::future::Future;
-use std::panic::Location as Caller;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{Resolution, StepStart};
-use everstep_model::{ErrorCode, Failure, Payload, Scope, StepOptions, UndoMode};
+use everstep_machine::{StepStart, UndoStart};
+use everstep_model::{ErrorCode, Failure, Payload, RunId, UndoMode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::handle::Handle;
 use super::step::{Step, StepContext};
 use super::step_failure::{panic_text, payload_error_code};
 use crate::error::{Error, Result};
-use crate::execution::{GivenUndo, Shared, UndoInput, UndoWork, decode_for_undo};
+use crate::execution::{GivenUndo, UndoInput, UndoWork, decode_for_undo};
 use crate::options::{Retry, invalid, whole_millis};
 
 /// What an undo is given.
 #[derive(Clone, Debug)]
 pub struct Undo<T> {
-    /// What the step returned; none if it failed after it had registered a payload.
+    /// What the step or child returned; none if a step failed after it had registered a payload.
     pub output: Option<T>,
     /// What the step registered with [`StepContext::undo_with`]; see [`Self::payload_as`].
     pub payload: Option<Payload>,
     /// Why the run rolls back.
     pub failure: Failure,
-    /// Which attempt to undo the step this is, from 1.
+    /// Which attempt to undo it this is, from 1.
     pub attempt: u32,
-    /// The step as its own work saw it, with its idempotency key.
+    /// The run, if it is a child that is undone.
+    pub child: Option<RunId>,
+    /// The step as its own work saw it, with its idempotency key; a child's name and place, and a key that no other has.
     pub context: StepContext,
 }
 
@@ -48,7 +46,7 @@ impl<T> Undo<T> {
             .transpose()
     }
 
-    /// The key that all attempts to undo this step share, and that is not the step's own.
+    /// The key that all attempts to undo this share, and that is not the step's own.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         format!("{}-undo", self.context.idempotency_key())
@@ -87,45 +85,90 @@ impl StepContext {
     }
 }
 
-/// What a step says about its undo before it is called.
+/// What a step or child says about its undo before it is called.
 #[derive(Default)]
 pub(super) struct UndoSetup {
     work: Option<UndoWork>,
     /// Whether it also undoes a step that failed after registering a payload.
     undoes_failures: bool,
-    internal: bool,
-    retry: Option<Retry>,
-    timeout: Option<Duration>,
+    pub(super) internal: bool,
+    pub(super) retry: Option<Retry>,
+    pub(super) timeout: Option<Duration>,
 }
 
 impl UndoSetup {
-    /// The undo as the step's options record it.
+    /// The undo takes what was returned.
+    pub(super) fn by_output<U, UndoFut, T, R, E>(&mut self, undo: U)
+    where
+        U: FnOnce(T) -> UndoFut + Clone + Send + 'static,
+        UndoFut: Future<Output = Result<R, E>> + Send + 'static,
+        E: Into<Error>,
+        T: DeserializeOwned,
+    {
+        self.undoes_failures = false;
+        self.work = Some(Box::new(move |UndoInput { start, .. }| {
+            // Only `undo_with` undoes a step that failed.
+            let Some(output) = &start.output else {
+                return Box::pin(std::future::ready(Ok(())));
+            };
+            match decode_for_undo(&result_of(&start), output) {
+                Ok(output) => run(undo.clone()(output)),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
+        }));
+    }
+
+    /// The undo takes all there is to know.
+    pub(super) fn by_everything<U, UndoFut, T, R, E>(&mut self, undo: U)
+    where
+        U: FnOnce(Undo<T>) -> UndoFut + Clone + Send + 'static,
+        UndoFut: Future<Output = Result<R, E>> + Send + 'static,
+        E: Into<Error>,
+        T: DeserializeOwned,
+    {
+        self.undoes_failures = true;
+        self.work = Some(Box::new(move |UndoInput { start, context }| {
+            let output = start.output.as_ref();
+            let output = output.map(|output| decode_for_undo(&result_of(&start), output));
+            match output.transpose() {
+                Ok(output) => run(undo.clone()(Undo {
+                    output,
+                    payload: start.payload,
+                    failure: start.failure,
+                    attempt: start.attempt,
+                    child: start.child,
+                    context,
+                })),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
+        }));
+    }
+
+    /// The undo as it is recorded.
     ///
     /// # Errors
     /// If the options contradict each other.
-    pub(super) fn mode(&self, options: &StepOptions) -> Result<UndoMode> {
-        if self.work.is_none() {
-            return match self {
-                Self {
-                    internal: false,
-                    retry: None,
-                    timeout: None,
-                    ..
-                } => Ok(UndoMode::None),
-                _ => Err(invalid("options of an undo need an undo: give it first")),
+    pub(super) fn mode(&self) -> Result<UndoMode> {
+        let Self {
+            work,
+            undoes_failures: _,
+            internal,
+            retry,
+            timeout,
+        } = self;
+        if work.is_none() {
+            return if *internal || retry.is_some() || timeout.is_some() {
+                Err(invalid("options of an undo need an undo: give it first"))
+            } else {
+                Ok(UndoMode::None)
             };
         }
-        if options.ephemeral {
-            return Err(invalid(
-                "an ephemeral step has no undo: its result may be lost, and then nobody knows what to undo",
-            ));
-        }
-        if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
+        if timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(invalid(
                 "an undo's timeout must be longer than zero; leave it out for none",
             ));
         }
-        Ok(if self.internal {
+        Ok(if *internal {
             UndoMode::Internal
         } else {
             UndoMode::Undo
@@ -140,7 +183,7 @@ impl UndoSetup {
         start
     }
 
-    /// The undo itself, to be registered when the step is called.
+    /// The undo itself, to be registered when the step or child is called.
     pub(super) fn take(&mut self) -> Option<GivenUndo> {
         Some(GivenUndo {
             work: self.work.take()?,
@@ -176,17 +219,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
         E: Into<Error>,
         T: DeserializeOwned,
     {
-        self.undo_setup().undoes_failures = false;
-        self.undo_setup().work = Some(Box::new(move |input: UndoInput| {
-            // Only `undo_with` undoes a step that failed.
-            let Some(output) = input.start.output else {
-                return Box::pin(std::future::ready(Ok(())));
-            };
-            match decode_for_undo(&result_of(&input.context), &output) {
-                Ok(output) => run(undo.clone()(output)),
-                Err(error) => Box::pin(std::future::ready(Err(error))),
-            }
-        }));
+        self.undo_setup().by_output(undo);
         self
     }
 
@@ -199,21 +232,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
         E: Into<Error>,
         T: DeserializeOwned,
     {
-        self.undo_setup().undoes_failures = true;
-        self.undo_setup().work = Some(Box::new(move |UndoInput { start, context }| {
-            let output = start.output.as_ref();
-            let output = output.map(|output| decode_for_undo(&result_of(&context), output));
-            match output.transpose() {
-                Ok(output) => run(undo.clone()(Undo {
-                    output,
-                    payload: start.payload,
-                    failure: start.failure,
-                    attempt: start.attempt,
-                    context,
-                })),
-                Err(error) => Box::pin(std::future::ready(Err(error))),
-            }
-        }));
+        self.undo_setup().by_everything(undo);
         self
     }
 
@@ -236,8 +255,15 @@ impl<F, Fut, T> Step<F, Fut, T> {
     }
 }
 
-fn result_of(context: &StepContext) -> String {
-    format!("result of step `{}`", context.name)
+fn result_of(undo: &UndoStart) -> String {
+    format!("result of {} `{}`", word(undo), undo.location.name)
+}
+
+fn word(undo: &UndoStart) -> &'static str {
+    match undo.child {
+        None => "step",
+        Some(_) => "child",
+    }
 }
 
 /// What an undo returns besides success is of no interest.
@@ -254,61 +280,8 @@ pub(crate) fn undo_panicked(panic: &(dyn Any + Send)) -> Error {
 }
 
 /// The failure of an undo that took too long.
-pub(crate) fn undo_timed_out(step: &str, timeout: Duration) -> Failure {
-    let message = format!("undoing step `{step}` took longer than its timeout of {timeout:?}");
+pub(crate) fn undo_timed_out(undo: &UndoStart, timeout: Duration) -> Failure {
+    let (word, place) = (word(undo), &undo.location);
+    let message = format!("undoing {word} `{place}` took longer than its timeout of {timeout:?}");
     Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
-}
-
-/// The code's own call to undo what is done. Await it.
-#[must_use = "a rollback does nothing until it is awaited"]
-pub struct Rollback {
-    handle: Handle,
-    scope: Scope,
-    reason: Failure,
-    site: &'static Caller<'static>,
-}
-
-impl Rollback {
-    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: &'static Caller<'static>) -> Self {
-        let message = "the workflow asked to roll back";
-        Self {
-            handle: Handle::new(shared),
-            scope,
-            reason: Failure::new(ErrorCode::WorkflowFailed, message).named("rollback"),
-            site,
-        }
-    }
-
-    /// Tells the undos that this is why.
-    pub fn because(mut self, error: &Error) -> Self {
-        self.reason = error.failure().clone();
-        self
-    }
-}
-
-impl Future for Rollback {
-    type Output = Result<()>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let (scope, reason, site) = (&this.scope, &this.reason, this.site);
-        let resolved = this.handle.poll(context, |replay| {
-            Ok(replay.call_rollback(scope, reason.clone(), site))
-        });
-        resolved.map(|resolution| match resolution? {
-            Resolution::RolledBack(None) => Ok(()),
-            Resolution::RolledBack(Some(failure)) => {
-                Err(Error::from_failure(failure).non_retryable())
-            }
-            other => Err(Error::fatal(format!(
-                "a rollback was resolved by {other:?}"
-            ))),
-        })
-    }
-}
-
-impl std::fmt::Debug for Rollback {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Rollback")
-    }
 }

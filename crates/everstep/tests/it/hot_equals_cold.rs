@@ -293,3 +293,27 @@ fn a_run_whose_process_dies_and_a_replay_see_the_same() {
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
+
+#[test]
+fn what_was_undone_on_request_from_outside_its_loop_stays() {
+    let undoable = Op::Undoable {
+        name: 0,
+        takes_ms: 0,
+        undo_failures: 0,
+        internal: false,
+    };
+    let looped = Op::Loop {
+        name: 0,
+        times: 2,
+        keep: 0,
+        body: vec![undoable, Op::BestEffort { name: 0 }],
+    };
+    let rolls_back = Op::Branches {
+        at_once: 2,
+        branches: vec![vec![Op::RollBack]],
+    };
+    let joined = Op::Join(vec![vec![looped], vec![rolls_back]]);
+    let program = [joined, Op::FailPass];
+    let (journal, witness, status) = virtual_time(run(1_000, &program, &[]));
+    check(&program, &journal, &witness, status, false);
+}

@@ -1,9 +1,11 @@
 //! Children and messages in random workflows: operations as data, and what running one gives.
 
 use everstep::record::ParentClose;
-use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, millis};
+use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, Retry, millis};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
+
+use crate::random_program::{Witness, event_name};
 
 /// What a random workflow does to other runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -14,6 +16,8 @@ pub(crate) enum FamilyOp {
         fails: bool,
         timeout_ms: Option<u16>,
         policy: u8,
+        /// Whether it can be undone, after so many failed attempts to do so.
+        undo_failures: Option<u8>,
     },
     /// The first of a child and a sleep; the other is dropped.
     ChildOrSleep { takes_ms: u16, sleep_ms: u16 },
@@ -25,14 +29,14 @@ pub(crate) enum FamilyOp {
 
 pub(crate) fn family() -> impl Strategy<Value = FamilyOp> {
     prop_oneof![
-        3 => (0u16..40, any::<bool>(), prop::option::of(1u16..40), 0u8..3).prop_map(
-            |(takes_ms, fails, timeout_ms, policy)| FamilyOp::Child {
+        3 => (0u16..40, any::<bool>(), prop::option::of(1u16..40), 0u8..3, prop::option::of(0u8..2))
+            .prop_map(|(takes_ms, fails, timeout_ms, policy, undo_failures)| FamilyOp::Child {
                 takes_ms,
                 fails,
                 timeout_ms,
                 policy,
-            }
-        ),
+                undo_failures,
+            }),
         1 => (0u16..30, 0u16..30)
             .prop_map(|(takes_ms, sleep_ms)| FamilyOp::ChildOrSleep { takes_ms, sleep_ms }),
         1 => (0u16..30).prop_map(|takes_ms| FamilyOp::Detached { takes_ms }),
@@ -45,11 +49,11 @@ pub(crate) fn family() -> impl Strategy<Value = FamilyOp> {
 pub(crate) fn register(builder: EngineBuilder) -> EngineBuilder {
     builder.function(
         "leaf",
-        |ctx: Ctx, (takes_ms, fails): (u16, bool)| async move {
+        |ctx: Ctx, (takes_ms, fails, grown): (u16, bool, String)| async move {
             if takes_ms > 0 {
                 ctx.sleep("grow", millis(u64::from(takes_ms))).await?;
             }
-            let work = || async { Ok::<_, Error>(takes_ms) };
+            let work = || async { Ok::<_, Error>(grown.clone()) };
             let grown = ctx.step("leaf", work).await?;
             if fails {
                 return Err(Error::fatal("withered"));
@@ -62,10 +66,11 @@ pub(crate) fn register(builder: EngineBuilder) -> EngineBuilder {
 pub(crate) async fn run_family(
     ctx: &Ctx<AnyEvent>,
     op: &FamilyOp,
-    event_name: impl Fn(u8) -> &'static str,
+    place: &str,
+    witness: &Witness,
 ) -> Result<String> {
     let leaf = |takes_ms: u16, fails: bool| {
-        let input = Payload::from_value(&(takes_ms, fails));
+        let input = Payload::from_value(&(takes_ms, fails, format!("{place} grown")));
         input.map(|input| ctx.child_by_name("leaf", input))
     };
     Ok(match op {
@@ -74,6 +79,7 @@ pub(crate) async fn run_family(
             fails,
             timeout_ms,
             policy,
+            undo_failures,
         } => {
             let policies = [
                 ParentClose::Cancel,
@@ -81,7 +87,14 @@ pub(crate) async fn run_family(
                 ParentClose::Abandon,
             ];
             let child = leaf(*takes_ms, *fails)?;
-            let child = child.on_parent_close(policies[usize::from(*policy)]);
+            let mut child = child.on_parent_close(policies[usize::from(*policy)]);
+            if let Some(failures) = *undo_failures {
+                let witness = witness.clone();
+                let undo = move |output: Payload| async move {
+                    witness.undo(&output.decode::<String>()?, failures)
+                };
+                child = child.undo(undo).undo_retry(Retry::constant(3, millis(6)));
+            }
             let ended = match timeout_ms {
                 Some(timeout_ms) => child.timeout(millis(u64::from(*timeout_ms))).await,
                 None => child.await.map(Some),

@@ -275,7 +275,7 @@ impl Witness {
     }
 
     /// Undoes the work of a place, after so many failures.
-    fn undo(&self, output: &str, failures: u8) -> Result<()> {
+    pub(crate) fn undo(&self, output: &str, failures: u8) -> Result<()> {
         let mut seen = self.0.lock().unwrap();
         let attempts = seen.attempts.entry(format!("undo {output}")).or_default();
         *attempts += 1;
@@ -433,7 +433,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             "emitted".to_owned()
         }
         Op::Look => format!("{} {} {}", ctx.now(), ctx.random(), ctx.uuid()),
-        Op::Family(op) => run_family(ctx, op, event_name).await?,
+        Op::Family(op) => run_family(ctx, op, place, &trace.witness).await?,
         Op::Version { change } => format!("v{}", ctx.version(&format!("c{change}"), 3)?),
         Op::Join(branches) => {
             let sequences = branches

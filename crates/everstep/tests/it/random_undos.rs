@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use everstep::record::ChildOutcome;
 use everstep::{Body, Entry, Location, Payload};
 
 use crate::random_program::{Op, Witness};
@@ -28,7 +29,7 @@ pub(crate) fn rolls_back(op: &Op) -> bool {
     matches!(op, Op::RollBack)
 }
 
-/// Steps that can be undone, with their results, in the order they were done; and what became of each.
+/// Steps and children that can be undone, with their results, in the order they were done; and what became of each.
 struct Undos {
     done: Vec<(Location, Payload)>,
     /// The places that were undone or passed over, in order.
@@ -39,6 +40,7 @@ struct Undos {
 
 fn undos_of(journal: &[Entry]) -> Undos {
     let mut can_be_undone = HashMap::new();
+    let mut children = HashMap::new();
     let mut undos = Undos {
         done: Vec::new(),
         over: Vec::new(),
@@ -55,6 +57,22 @@ fn undos_of(journal: &[Entry]) -> Undos {
                 undos
                     .done
                     .push((done.location.clone(), done.result.clone()));
+            }
+            Body::ChildStarted(started) => {
+                let child = (!started.undo.is_none()).then(|| started.run.clone());
+                children.insert(started.location.clone(), child);
+            }
+            Body::ChildFinished(finished) => {
+                // Of a child without an undo the beginning may be gone with its iteration.
+                let child = children.get(&finished.location).cloned().flatten();
+                if let ChildOutcome::Completed(result) = &finished.outcome
+                    && child.is_some()
+                    && child == finished.run
+                {
+                    // A later pass may have started another in its place: that one counts.
+                    undos.done.retain(|(at, _)| *at != finished.location);
+                    undos.done.push((finished.location.clone(), result.clone()));
+                }
             }
             Body::UndoCompleted(undone) => {
                 let done = undos.done.iter().find(|(at, _)| *at == undone.location);

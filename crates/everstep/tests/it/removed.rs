@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use everstep::record::ParentClose;
 use everstep::testing::TestEngineBuilder;
-use everstep::{Ctx, RemovedKind, Result, Rpc, RunStatus, hours, minutes};
+use everstep::{Ctx, Payload, RemovedKind, Result, Rpc, RunStatus, hours, minutes};
 use serde::Serialize;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, start};
@@ -15,7 +16,7 @@ impl Rpc for Ask {
     type Answer = u32;
 }
 
-const KINDS: [RemovedKind; 12] = [
+const KINDS: [RemovedKind; 14] = [
     RemovedKind::Step,
     RemovedKind::Sleep,
     RemovedKind::Event,
@@ -24,6 +25,8 @@ const KINDS: [RemovedKind; 12] = [
     RemovedKind::Join,
     RemovedKind::Race,
     RemovedKind::Switch,
+    RemovedKind::Child,
+    RemovedKind::Send,
     RemovedKind::Note,
     RemovedKind::Row,
     RemovedKind::Emit,
@@ -79,13 +82,17 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
             };
             ctx.switch("old", "x").case("x", nap).await?;
         }
+        RemovedKind::Child => {
+            let child = ctx.child_by_name("nap", Payload::null()).id("child");
+            child.place("old").timeout(hours(20)).await?;
+        }
+        RemovedKind::Send => ctx.send_by_name("nobody", "hello", Payload::null())?,
         RemovedKind::Note => ctx.note("old"),
         RemovedKind::Row => ctx.set_row("rows", "old", &1)?,
         RemovedKind::Emit => ctx.emit("old", &1)?,
         RemovedKind::Version => {
             ctx.version("old", 2)?;
         }
-        other => panic!("{other} is not covered"),
     }
     Ok(())
 }
@@ -114,7 +121,11 @@ fn register(
     kind: RemovedKind,
     is_removed: Option<RemovedKind>,
 ) -> TestEngineBuilder {
-    setup.function("w", move |ctx, (): ()| code(ctx, kind, is_removed))
+    setup
+        .function("nap", |ctx: Ctx, (): ()| async move {
+            ctx.sleep("nap", hours(1)).await
+        })
+        .function("w", move |ctx, (): ()| code(ctx, kind, is_removed))
 }
 
 // B179
@@ -158,6 +169,7 @@ fn a_run_in_the_middle_of_a_removed_operation_ends_it_and_goes_on() {
         RemovedKind::Join,
         RemovedKind::Race,
         RemovedKind::Switch,
+        RemovedKind::Child,
     ] {
         for_each_store(async |store| {
             let mut test = register(store.engine(), kind, None).start().await;
@@ -213,7 +225,11 @@ fn another_kind_in_the_place_of_a_removed_operation_is_a_divergence() {
         // Kinds without names of their own stand elsewhere.
         let has_name = !matches!(
             kind,
-            RemovedKind::Note | RemovedKind::Row | RemovedKind::Emit | RemovedKind::Version
+            RemovedKind::Send
+                | RemovedKind::Note
+                | RemovedKind::Row
+                | RemovedKind::Emit
+                | RemovedKind::Version
         );
         if !has_name {
             continue;
@@ -288,4 +304,44 @@ fn what_a_removed_operation_gave_up_without_a_word_does_not_hold_the_run() {
         assert_eq!(output::<u32>(&run).await, 9);
         assert_eq!(test.calls("after"), 1);
     });
+}
+
+// B179
+#[test]
+fn a_child_whose_operation_was_removed_is_left_as_when_the_code_stops_waiting() {
+    for on_close in [ParentClose::Cancel, ParentClose::Abandon] {
+        for_each_store(async |store| {
+            let parent = move |is_removed: bool| {
+                move |ctx: Ctx, (): ()| async move {
+                    if is_removed {
+                        ctx.removed("nap", RemovedKind::Child).await?;
+                    } else {
+                        let child = ctx.child_by_name("nap", Payload::null()).id("child");
+                        child.on_parent_close(on_close).await?;
+                    }
+                    ok(1).await
+                }
+            };
+            let nap = |ctx: Ctx, (): ()| async move { ctx.sleep("nap", hours(1)).await };
+            let setup = store.engine().function("nap", nap);
+            let mut test = setup.function("w", parent(false)).start().await;
+            let run = start(&test).await;
+            test.reach(&run, RunStatus::Waiting).await;
+            drop(run);
+            test.redeploy(|setup| setup.function("nap", nap).function("w", parent(true)))
+                .await;
+            let run = test.run("r").await.unwrap();
+            // Nothing tells a waiting run of new code.
+            run.pause().await.unwrap();
+            run.resume().await.unwrap();
+            assert_eq!(output::<u32>(&run).await, 1);
+            test.advance(minutes(1)).await;
+            let child = test.run("child").await.unwrap().status().await.unwrap();
+            let expected = match on_close {
+                ParentClose::Abandon => RunStatus::Sleeping,
+                ParentClose::Cancel | ParentClose::Terminate => RunStatus::Cancelled,
+            };
+            assert_eq!(child, expected);
+        });
+    }
 }

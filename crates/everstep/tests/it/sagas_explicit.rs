@@ -1,11 +1,13 @@
 //! Rollbacks that the code asks for, and that it goes on after.
 
-use everstep::{AnyEvent, Ctx, Error, ErrorCode, Retry, RunStatus, Undo, millis};
+use std::ops::ControlFlow;
+
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Retry, RunStatus, Undo, millis, secs};
 
 use crate::crash_points::{CrashPoints, Effects};
 use crate::sagas::{done, takes};
 use crate::sagas_crashes::{assert_effects, is_rolled_back, traced, undone};
-use crate::support::{Seen, for_each_store, ok, output, start};
+use crate::support::{Seen, failure, for_each_store, ok, output, restart, start};
 
 // B126
 #[test]
@@ -262,5 +264,43 @@ fn a_rollback_that_the_code_asked_for_ends_before_a_cancelled_run_does() {
         assert_effects(ended, &["do a", "do b", "undo b", "undo a"]);
         assert_eq!(ended.status, RunStatus::Cancelled);
         assert!(is_rolled_back(ended));
+    });
+}
+
+// B142
+#[test]
+fn a_point_of_no_return_in_an_iteration_holds_when_the_iteration_is_gone() {
+    for_each_store(async |store| {
+        let seen = Seen::new();
+        let own = seen.clone();
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+            let seen = own.clone();
+            async move {
+                done(&ctx, "charge", &seen).await?;
+                let body = |ctx: Ctx<AnyEvent>, n: u32| async move {
+                    ctx.step("count", || ok(n)).await?;
+                    if n == 1 {
+                        ctx.no_return();
+                    }
+                    Ok(match n {
+                        9 => ControlFlow::Break(()),
+                        n => ControlFlow::Continue(n + 1),
+                    })
+                };
+                ctx.repeat("loop", 0, body).keep(0).await?;
+                ctx.sleep("nap", secs(10)).await?;
+                Err::<(), _>(Error::fatal("too late"))
+            }
+        };
+        let mut test = store.engine().function("w", code).start().await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Sleeping).await;
+        drop(run);
+        let run = restart(&mut test).await;
+        assert_eq!(failure(&run).await.message, "too late");
+        assert!(seen.take().is_empty());
+        test.journal(&run)
+            .await
+            .assert_contains("undo_skipped charge:0");
     });
 }

@@ -15,9 +15,9 @@ pub(super) fn copy(
     plan: &ForkPlan,
 ) -> Vec<Record> {
     let numbers = Numbers::of(&kept);
-    let settled = match reason {
-        // The original goes on beside it, and undoes its own steps.
-        ForkReason::Fork => settled_steps(&kept),
+    let disowned = match reason {
+        // The original goes on beside it, and undoes its own steps and children.
+        ForkReason::Fork => of_the_original(&kept),
         ForkReason::Recover | ForkReason::Restart | ForkReason::RetryRollback => BTreeSet::new(),
     };
     let (at, edited) = match &plan.extent {
@@ -44,7 +44,7 @@ pub(super) fn copy(
             }
         }
         refer(&mut body, &numbers, plan);
-        disown(&mut body, &settled);
+        disown(&mut body, &disowned);
         Record { time, body }
     });
     records.collect()
@@ -125,21 +125,25 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
 }
 
 /// What was done in the original's name is not undone by a fork beside it.
-fn disown(body: &mut Body, settled: &BTreeSet<Location>) {
+fn disown(body: &mut Body, disowned: &BTreeSet<Location>) {
     match body {
-        Body::StepStarted(record) if settled.contains(&record.location) => {
+        Body::StepStarted(record) if disowned.contains(&record.location) => {
             if let Some(options) = &mut record.options {
                 options.undo = UndoMode::None;
             }
         }
-        Body::StepCompleted(record) if settled.contains(&record.location) => record.undo = None,
-        Body::StepFailed(record) if settled.contains(&record.location) => record.undo = None,
+        Body::StepCompleted(record) if disowned.contains(&record.location) => record.undo = None,
+        Body::StepFailed(record) if disowned.contains(&record.location) => record.undo = None,
+        Body::ChildStarted(record) if disowned.contains(&record.location) => {
+            record.undo = UndoMode::None;
+        }
         _ => {}
     }
 }
 
-/// Steps that have their result, and that the original has not begun to undo: what it has, the copy knows.
-fn settled_steps(kept: &[Kept]) -> BTreeSet<Location> {
+/// Steps that have their result, children, ended or not, and of both only what the original has not begun to undo: what it
+/// has, the copy knows.
+fn of_the_original(kept: &[Kept]) -> BTreeSet<Location> {
     let undone: BTreeSet<&Location> = kept
         .iter()
         .filter_map(|kept| match &kept.record.body {
@@ -150,14 +154,15 @@ fn settled_steps(kept: &[Kept]) -> BTreeSet<Location> {
             _ => None,
         })
         .collect();
-    let settled = kept.iter().filter_map(|kept| match &kept.record.body {
+    let owned = kept.iter().filter_map(|kept| match &kept.record.body {
+        Body::ChildStarted(record) => Some(record.location.clone()),
         Body::StepCompleted(record) => Some(record.location.clone()),
         Body::StepSkipped(record) => Some(record.location.clone()),
         Body::StepEdited(record) => Some(record.location.clone()),
         Body::StepFailed(record) if record.retry_at.is_none() => Some(record.location.clone()),
         _ => None,
     });
-    settled
+    owned
         .filter(|location| !undone.contains(location))
         .collect()
 }

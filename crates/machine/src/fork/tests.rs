@@ -1,7 +1,7 @@
 //! What a copied journal holds, case by case. That it replays is shown where there is code to replay it.
 
 use everstep_model::record::{
-    BranchCompleted, BranchFailed, BranchesKind, BranchesStarted, Cancelled, Failed,
+    BranchCompleted, BranchFailed, BranchesKind, BranchesStarted, Cancelled, ChildStarted, Failed,
     FailureOutcome, ForkReason, IterationRange, LoopAdvanced, Note, Paused, RollbackFailed,
     StepSkipped, UndoCompleted, UndoFailed, UndoStarted,
 };
@@ -520,4 +520,36 @@ fn a_fork_beside_the_original_undoes_only_its_own_steps() {
     assert_eq!(undo_of(ForkReason::Fork, "a:0"), UndoMode::None);
     assert_eq!(undo_of(ForkReason::Fork, "b:0"), UndoMode::Undo);
     assert_eq!(undo_of(ForkReason::Restart, "a:0"), UndoMode::Undo);
+}
+
+#[test]
+fn a_fork_beside_the_original_undoes_none_of_its_children() {
+    let undoable = |place: &str| ChildStarted {
+        undo: UndoMode::Undo,
+        ..child(place, false)
+    };
+    let journal = Journal::created()
+        .with(undoable("undone:0"))
+        .with(child_finished("undone:0"))
+        .with(UndoStarted {
+            location: at("undone:0"),
+            attempt: 1,
+        })
+        .with(undoable("done:0"))
+        .with(child_finished("done:0"))
+        .with(undoable("open:0"))
+        .with(terminated(&[]));
+    let undos = |reason| {
+        let plan = plan(ForkExtent::End);
+        let records = fork(&journal.0, reason, &plan).unwrap().records;
+        let children = records.iter().filter_map(|record| match &record.body {
+            Body::ChildStarted(record) => Some(record.undo),
+            _ => None,
+        });
+        children.collect::<Vec<_>>()
+    };
+    // What the original has begun to undo, the copy knows.
+    let expected = [UndoMode::Undo, UndoMode::None, UndoMode::None];
+    assert_eq!(undos(ForkReason::Fork), expected);
+    assert_eq!(undos(ForkReason::Restart), [UndoMode::Undo; 3]);
 }

@@ -48,6 +48,16 @@ impl Overview {
         place.is_some_and(|place| place.kind == Kind::Other)
     }
 
+    /// Whether an operation that is no step is open here.
+    pub(crate) fn is_open(&self, location: &Location) -> bool {
+        let waits = self.waits.iter().map(|wait| &wait.location);
+        let sleeps = self.sleeps.iter().map(|sleep| &sleep.location);
+        let rpcs = self.rpcs.iter().map(|rpc| &rpc.location);
+        let children = self.children.iter().map(|child| &child.location);
+        let mut open = waits.chain(sleeps).chain(rpcs).chain(children);
+        open.any(|open| open == location)
+    }
+
     /// Closes whatever is open for which `is_over` holds; steps are not asked.
     pub(super) fn close_where(&mut self, is_over: impl Fn(&Location) -> bool) {
         self.waits.retain(|wait| !is_over(&wait.location));

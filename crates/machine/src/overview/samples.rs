@@ -3,7 +3,7 @@
 use everstep_model::record::*;
 use everstep_model::{
     Body, Entry, ErrorCode, Failure, Location, Name, Payload, Record, RecordNumber, RecordRange,
-    RpcId, RunId, Seed, StepOptions, Timestamp,
+    RpcId, RunId, Seed, StepOptions, Timestamp, UndoMode,
 };
 
 /// The time of record `n` of a [`Journal`]: one second after the one before.
@@ -210,6 +210,7 @@ pub(crate) fn child(location: &str, detached: bool) -> ChildStarted {
         deadline: None,
         on_close: ParentClose::Cancel,
         detached,
+        undo: UndoMode::None,
     }
 }
 

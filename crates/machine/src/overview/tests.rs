@@ -318,6 +318,16 @@ fn a_timer_of_an_earlier_retry_says_nothing_about_the_next() {
     );
 }
 
+#[test]
+fn a_child_does_not_open_where_something_else_is_open_in_a_later_pass() {
+    let overview = Journal::created()
+        .with(execution_retried(1))
+        .with(waiting("a:0", &["e"]))
+        .with(child("a:0", false))
+        .overview();
+    assert_eq!((overview.waits.len(), overview.children.len()), (1, 0));
+}
+
 // B40
 #[test]
 fn a_run_that_failed_as_a_whole_is_retrying_whatever_is_open() {

@@ -58,11 +58,10 @@ impl Overview {
     pub(super) fn child_started(&mut self, at: Stamp, record: &ChildStarted) {
         // A later pass of the function may start a child anew where an earlier one gave it up.
         let is_again = self.execution_attempt > 1 && self.ending.is_none();
-        let is_open = |child: &ChildView| child.location == record.location;
         let opens = self.opens(at, &record.location)
             || (is_again
                 && self.is_other_than_a_step(&record.location)
-                && !self.children.iter().any(is_open));
+                && !self.is_open(&record.location));
         if opens && !record.detached {
             self.children.push(ChildView {
                 location: record.location.clone(),

@@ -38,6 +38,7 @@ impl Replay {
         site: CallSite,
     ) -> Option<OpId> {
         let location = self.call(scope, name, "step_started", site)?;
+        self.scopes.count_step(scope);
         let mut highest = 0;
         match self.memo.take(&location) {
             Some(Remembered::Resolved("step_started", resolution)) => {
@@ -62,6 +63,12 @@ impl Replay {
         let options = recorded.options.unwrap_or(options);
         let step = new_step(options, recorded.attempt, is_new);
         Some(self.operations.open(location, Kind::Step(step)))
+    }
+
+    /// How many steps the code has called, without those in iterations that have ended.
+    #[must_use]
+    pub fn steps_called(&self) -> u64 {
+        self.scopes.steps()
     }
 
     /// Calls a sleep of some length.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use everstep_model::record::{
     ChildFinished, ChildOutcome, ChildStarted, ParentClose, Sent, StepAbandoned,
 };
-use everstep_model::{Body, Failure, Location, Name, Payload, RunId, Scope, Timestamp};
+use everstep_model::{Body, Failure, Location, Name, Payload, RunId, Scope, Timestamp, UndoMode};
 
 use super::Replay;
 use super::control::cancelled;
@@ -31,6 +31,8 @@ pub struct ChildCall {
     pub timeout: Option<Duration>,
     /// What becomes of it when the code stops waiting.
     pub on_close: ParentClose,
+    /// Whether it can be undone once it has completed.
+    pub undo: UndoMode,
 }
 
 /// A child that the run does not wait for any more, and what becomes of it.
@@ -107,6 +109,26 @@ impl KnownChild {
     }
 }
 
+impl ChildOp {
+    fn left(&self, location: &Location) -> Option<LeftChild> {
+        LeftChild::of(location, &self.run, self.on_close)
+    }
+}
+
+impl LeftChild {
+    /// Nothing becomes of a child that was to go on.
+    pub(super) fn of(location: &Location, run: &RunId, on_close: ParentClose) -> Option<Self> {
+        match on_close {
+            ParentClose::Abandon => None,
+            ParentClose::Cancel | ParentClose::Terminate => Some(Self {
+                location: location.clone(),
+                run: run.clone(),
+                on_close,
+            }),
+        }
+    }
+}
+
 impl Replay {
     /// Starts a child and waits for its end.
     pub fn call_child(
@@ -123,6 +145,7 @@ impl Replay {
         match self.memo.take(&location) {
             Some(Remembered::Child(mut known)) => match known.again(&call) {
                 Again::Ended(outcome) => {
+                    self.rollback.log.reach(&location);
                     let resolution = ended(&location, &known.run, outcome);
                     let kind = child(known.run, call.on_close, None);
                     return Some(self.open_resolved(location, kind, resolution));
@@ -218,7 +241,7 @@ impl Replay {
     pub fn remaining_children(&self) -> Vec<LeftChild> {
         let open = self.operations.iter();
         let children = open.filter_map(|(_, operation)| match &operation.kind {
-            Kind::Child(child) if !child.settled => left(&operation.location, child),
+            Kind::Child(child) if !child.settled => child.left(&operation.location),
             _ => None,
         });
         children.collect()
@@ -278,7 +301,7 @@ impl Replay {
             return;
         }
         let is_new = self.script.next_expected().is_none();
-        let left = left(&location, child);
+        let left = child.left(&location);
         if self.say(StepAbandoned { location }.into()).is_some() && is_new {
             self.left.extend(left);
         }
@@ -326,18 +349,7 @@ fn started(
         deadline,
         on_close: call.on_close,
         detached,
-    }
-}
-
-/// Nothing becomes of a child that was to go on.
-fn left(location: &Location, child: &ChildOp) -> Option<LeftChild> {
-    match child.on_close {
-        ParentClose::Abandon => None,
-        ParentClose::Cancel | ParentClose::Terminate => Some(LeftChild {
-            location: location.clone(),
-            run: child.run.clone(),
-            on_close: child.on_close,
-        }),
+        undo: call.undo,
     }
 }
 

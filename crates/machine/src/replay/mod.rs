@@ -42,7 +42,7 @@ pub use facts::RunFacts;
 pub use operation::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailure};
 pub use removed::{PassRemoved, RemovedKind};
 pub use repeat::{Advance, Returned};
-pub use rollback::{UndoStart, UndoState, undo_missing};
+pub use rollback::{UndoStart, UndoState};
 pub use step::StepStart;
 
 use control::Pause;

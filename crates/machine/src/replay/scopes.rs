@@ -1,4 +1,5 @@
-//! What the code did in each scope so far: operations called, by name; versions it follows; random numbers drawn.
+//! What the code did in each scope so far: operations called, by name; how many of them steps; versions it follows; random
+//! numbers drawn.
 //!
 //! It is forgotten with its scope, so that a loop may run for ever.
 
@@ -11,6 +12,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Default)]
 struct Done {
     calls: FxHashMap<Name, u32>,
+    steps: u64,
     versions: FxHashMap<Name, u32>,
     draws: u64,
 }
@@ -19,6 +21,8 @@ struct Done {
 pub(super) struct Scopes {
     root: Done,
     inner: BTreeMap<Scope, Done>,
+    /// Steps of all scopes.
+    steps: u64,
 }
 
 impl Scopes {
@@ -35,6 +39,17 @@ impl Scopes {
                 0
             }
         }
+    }
+
+    /// The scope calls a step.
+    pub(super) fn count_step(&mut self, scope: &Scope) {
+        self.of(scope).steps += 1;
+        self.steps += 1;
+    }
+
+    /// How many steps were called in scopes that the code has not left for good.
+    pub(super) fn steps(&self) -> u64 {
+        self.steps
     }
 
     pub(super) fn version(&self, scope: &Scope, change: &Name) -> Option<u32> {
@@ -62,7 +77,8 @@ impl Scopes {
         let from_here = self.inner.range(scope.clone()..).map(|(inner, _)| inner);
         let inside = from_here.take_while(|inner| inner.is_within(scope));
         for inner in inside.cloned().collect::<Vec<_>>() {
-            self.inner.remove(&inner);
+            let left = self.inner.remove(&inner);
+            self.steps -= left.map_or(0, |done| done.steps);
         }
     }
 

@@ -104,8 +104,9 @@ impl Draft {
 
     fn undo(&mut self, location: &Location, status: NodeStatus) {
         let part = self.at(location);
-        // An undone step stays undone.
-        if part.is(NodeKind::Step) && part.undo != Some(NodeStatus::Undone) {
+        let is_undoable = part.kind.as_ref().is_some_and(is_child) || part.is(NodeKind::Step);
+        // What is undone stays undone.
+        if is_undoable && part.undo != Some(NodeStatus::Undone) {
             part.undo = Some(status);
         }
     }

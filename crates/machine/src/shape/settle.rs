@@ -75,6 +75,7 @@ impl Settling<'_> {
     ) -> NodeStatus {
         match kind {
             NodeKind::Step => self.step_status(location),
+            NodeKind::Child { .. } if part.undo == Some(NodeStatus::Undone) => NodeStatus::Undone,
             NodeKind::Sleep
             | NodeKind::Wait { .. }
             | NodeKind::Rpc { .. }
@@ -118,18 +119,7 @@ impl Settling<'_> {
 
     /// No record ended it: it is open, or the code left the scope it stands in.
     fn open_status(&self, location: &Location) -> NodeStatus {
-        let Overview {
-            waits,
-            sleeps,
-            rpcs,
-            children,
-            ..
-        } = self.overview;
-        let mut open = (waits.iter().map(|wait| &wait.location))
-            .chain(sleeps.iter().map(|sleep| &sleep.location))
-            .chain(rpcs.iter().map(|rpc| &rpc.location))
-            .chain(children.iter().map(|child| &child.location));
-        if open.any(|open| open == location) {
+        if self.overview.is_open(location) {
             NodeStatus::Waiting
         } else {
             NodeStatus::Abandoned

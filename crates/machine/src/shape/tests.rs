@@ -314,6 +314,27 @@ fn a_switch_shows_what_was_chosen() {
 }
 
 #[test]
+fn an_undo_hangs_on_its_child() {
+    let location = at("ship:0");
+    let undo = UndoStarted {
+        location: location.clone(),
+        attempt: 1,
+    };
+    let done: [Body; 3] = [
+        child("ship:0", false).into(),
+        child_finished("ship:0").into(),
+        undo.into(),
+    ];
+    check(done.clone(), "ship:0 child completed undo-running");
+    let undone = UndoCompleted {
+        location,
+        attempt: 1,
+    };
+    let done = done.into_iter().chain([undone.into()]);
+    check(done, "ship:0 child undone undo-undone");
+}
+
+#[test]
 fn an_undo_hangs_on_its_step() {
     let location = at("a:0");
     let undo = Body::from(UndoStarted {

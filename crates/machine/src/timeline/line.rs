@@ -22,7 +22,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use everstep_model::{Failure, Location, Payload, RecordNumber, RecordRange, Timestamp};
+use everstep_model::{Failure, Location, Payload, RecordNumber, RecordRange, Timestamp, one_line};
 use serde::{Serialize, Serializer};
 
 /// One line of a timeline. Displayed as its sentence.
@@ -126,9 +126,7 @@ pub fn to_json_lines(lines: &[Line]) -> String {
     for line in lines {
         // Nothing in a line can refuse to be written: keys are strings, and a payload that is no JSON becomes `null`.
         let json = serde_json::to_string(line).unwrap_or_default();
-        // Payloads are kept as they were given, and JSON may be spread over lines. A line break is never part of a
-        // JSON string, so a space means the same.
-        text.push_str(&json.replace(['\n', '\r'], " "));
+        text.push_str(&one_line(json));
         text.push('\n');
     }
     text

@@ -489,10 +489,10 @@ fn a_rollback_tells_each_undo_and_how_long_all_took() {
     assert_eq!(
         told[1..],
         [
-            "Undo of step `a:0` started (attempt 1)",
-            "Undo of step `a:0` failed after 1s (attempt 1): bank closed; next attempt at 2026-11-15T08:00:50.000Z",
-            "Undo of step `a:0` started (attempt 2)",
-            "Step `a:0` undone in 1s (attempt 2)",
+            "Undo of `a:0` started (attempt 1)",
+            "Undo of `a:0` failed after 1s (attempt 1): bank closed; next attempt at 2026-11-15T08:00:50.000Z",
+            "Undo of `a:0` started (attempt 2)",
+            "Undo of `a:0` completed in 1s (attempt 2)",
             "Run failed after 5s: no stock; rolled back in 4s; 1 step abandoned",
         ]
     );

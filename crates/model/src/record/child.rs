@@ -9,6 +9,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::offset::RecordNumber;
 use crate::payload::Payload;
+use crate::retry::UndoMode;
 use crate::time::Timestamp;
 
 /// The operation of another run that started this one.
@@ -63,17 +64,22 @@ pub struct ChildStarted {
     pub on_close: ParentClose,
     /// Whether nobody waits for it.
     pub detached: bool,
+    /// Whether it can be undone once it has completed.
+    #[serde(default, skip_serializing_if = "UndoMode::is_none")]
+    pub undo: UndoMode,
 }
-codec!(ChildStarted {
-    location,
-    run,
-    workflow,
-    input,
-    tags,
-    deadline,
-    on_close,
-    detached
-});
+codec!(
+    ChildStarted {
+        location,
+        run,
+        workflow,
+        input,
+        tags,
+        deadline,
+        on_close,
+        detached
+    } + { undo }
+);
 
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -266,6 +266,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             deadline: Some(time),
             on_close: ParentClose::Terminate,
             detached: true,
+            undo: crate::UndoMode::Undo,
         }
         .into(),
         Sent {

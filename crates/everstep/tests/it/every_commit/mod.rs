@@ -1,4 +1,4 @@
-//! Twelve canonical workflows, each primitive and mixtures with requests of operators, whose process is thrown away after
+//! Canonical workflows, each primitive and mixtures with requests of operators, whose process is thrown away after
 //! every single commit: what comes out, what is undone in which order, and what happened outside is right every time.
 
 mod branches;

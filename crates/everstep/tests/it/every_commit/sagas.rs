@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use everstep::{Ctx, Error, Result, RunHandle, WaitError};
+use everstep::{Ctx, Error, Payload, Result, RunHandle, WaitError};
 
 use super::world::{Outside, after_every_commit, assert_order, run};
+use crate::support::json;
 
 async fn failed(run: &RunHandle) -> String {
     match run.wait_json().await {
@@ -49,6 +50,54 @@ fn a_rollback_through_a_loop_and_a_join() {
             assert_eq!(failed(&run(&engine).await).await, "no further");
             let expected = ["a", "b", "c", "d", "undo d", "undo c", "undo b", "undo a"];
             assert_order(&outside.take(), &expected);
+        },
+    );
+}
+
+// B126, B134, B166
+#[test]
+fn a_rollback_through_children() {
+    let outside = Outside::default();
+    let witness = outside.clone();
+    after_every_commit(
+        move |builder| {
+            let (outside, child) = (witness.clone(), witness.clone());
+            builder
+                .function("child", move |ctx: Ctx, name: String| {
+                    let outside = child.clone();
+                    async move {
+                        outside.step(&ctx, &name, 1).await?;
+                        Ok(name)
+                    }
+                })
+                .function("w", move |ctx: Ctx, (): ()| {
+                    let outside = outside.clone();
+                    async move {
+                        outside.undoable(&ctx, "a").await?;
+                        for name in ["b", "c"] {
+                            let undone = outside.clone();
+                            ctx.child_by_name("child", json(name))
+                                .undo(move |output: Payload| async move {
+                                    undone.happens(format!("undo {}", output.decode::<String>()?));
+                                    Ok::<_, Error>(())
+                                })
+                                .await?;
+                        }
+                        outside.undoable(&ctx, "d").await?;
+                        Err::<(), _>(Error::fatal("no further"))
+                    }
+                })
+        },
+        async |engine| {
+            let run = run(&engine).await;
+            assert_eq!(failed(&run).await, "no further");
+            let expected = ["a", "b", "c", "d", "undo d", "undo c", "undo b", "undo a"];
+            assert_order(&outside.take(), &expected);
+            let journal = run.journal().await.unwrap();
+            let undone = |entry: &&everstep::Entry| {
+                matches!(entry.record.body, everstep::Body::UndoCompleted(_))
+            };
+            assert_eq!(journal.iter().filter(undone).count(), 4);
         },
     );
 }

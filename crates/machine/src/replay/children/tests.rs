@@ -85,6 +85,7 @@ fn ship() -> ChildCall {
         tags: vec![],
         timeout: None,
         on_close: ParentClose::Cancel,
+        undo: UndoMode::None,
     }
 }
 
@@ -412,6 +413,36 @@ fn a_later_pass_starts_anew_what_an_earlier_one_gave_up() {
     assert_eq!(again.turn(), Turn::Idle, "nobody waits for the first one");
     again.commit(vec![finished(&second, "2")]);
     assert_eq!(again.returned(), done(op, "2"));
+}
+
+#[test]
+fn of_two_children_in_one_place_the_later_one_is_undone() {
+    let undoable = || ChildCall {
+        undo: UndoMode::Undo,
+        ..ship()
+    };
+    let mut run = Run::new();
+    let op = run.call(undoable());
+    run.replay.drop_operation(op);
+    run.commit(vec![]);
+    let first = run.started_as();
+    run.commit(vec![retried(), begun_again()]);
+    let mut again = run.cold();
+    again.call(undoable());
+    again.commit(vec![]);
+    let second = again.started_as();
+    again.commit(vec![finished(&first, "1"), finished(&second, "2")]);
+    again.returned();
+    again.replay.returned(Some("no"));
+    assert_eq!(again.turn(), Turn::Idle);
+    let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
+    again.replay.end_with_rollback(Some(reason));
+    let first_record = again.replay.announce_rollback().unwrap();
+    again.commit(vec![first_record]);
+    assert_eq!(again.turn(), Turn::Idle);
+    let start = again.replay.begin_undo().unwrap();
+    assert_eq!((start.child, start.output), (Some(second), Some(json("2"))));
+    assert!(again.replay.begin_undo().is_none());
 }
 
 #[test]

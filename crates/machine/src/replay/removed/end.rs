@@ -3,6 +3,7 @@
 use everstep_model::record::{StepFailed, TimerPurpose};
 use everstep_model::{Body, Location, RecordNumber};
 
+use super::super::children::LeftChild;
 use super::super::operation::Obsolete;
 use super::{Past, RemovedKind};
 
@@ -100,10 +101,23 @@ impl Past {
             )
         });
         let mut places = begun.filter_map(|(_, body)| body.location());
-        places.any(|place| {
-            let mut all = self.lines.iter().chain(&self.others);
-            !all.any(|(_, body)| is_at(body, place) && is_end(body))
-        })
+        places.any(|place| !self.has_ended(place))
+    }
+
+    fn has_ended(&self, place: &Location) -> bool {
+        let mut all = self.lines.iter().chain(&self.others);
+        all.any(|(_, body)| is_at(body, place) && is_end(body))
+    }
+
+    /// What becomes of the children that are not over: as if the code had stopped waiting for them.
+    pub(super) fn open_children(&self) -> Vec<LeftChild> {
+        let started = self.lines.iter().filter_map(|(_, body)| match body {
+            Body::ChildStarted(record) if !record.detached => Some(record),
+            _ => None,
+        });
+        let open = started.filter(|record| !self.has_ended(&record.location));
+        open.filter_map(|record| LeftChild::of(&record.location, &record.run, record.on_close))
+            .collect()
     }
 
     /// The rows that it may have left in the store.
@@ -119,6 +133,9 @@ impl Past {
                 Body::RpcRequested(record) => {
                     rows.extend(record.deadline.map(|due| timer(due, TimerPurpose::Rpc)));
                     rows.push(Obsolete::Rpc(record.rpc_id.clone()));
+                }
+                Body::ChildStarted(record) => {
+                    rows.extend(record.deadline.map(|due| timer(due, TimerPurpose::Child)));
                 }
                 Body::StepFailed(record) => {
                     rows.extend(record.retry_at.map(|due| timer(due, TimerPurpose::Retry)));

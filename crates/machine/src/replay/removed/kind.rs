@@ -28,7 +28,7 @@ pub enum RemovedKind {
     Loop,
     /// A child.
     Child,
-    /// An event sent to another run.
+    /// An event sent to another run. These have no names of their own, and count in the order they were sent.
     Send,
     /// A note. These have no names of their own, and count in the order they were written.
     Note,
@@ -84,6 +84,7 @@ impl RemovedKind {
     /// The name under which the journal knows it, if that is not the one the code gives.
     pub(super) fn internal_name(self, name: &Name) -> Option<String> {
         match self {
+            Self::Send => Some("__sent".to_owned()),
             Self::Note => Some("__note".to_owned()),
             Self::Row => Some("__row".to_owned()),
             Self::Emit => Some("__emit".to_owned()),

@@ -12,6 +12,7 @@ use everstep_model::record::Removed;
 use everstep_model::{Body, Entry, Location, Name, RecordNumber, Scope};
 
 use super::Replay;
+use super::children::LeftChild;
 use super::divergence::{CallSite, Divergence, Halt};
 use super::operation::{Kind, Obsolete, OpId, Resolution};
 use super::script;
@@ -35,6 +36,8 @@ struct Passing {
     end: End,
     /// Rows it may have left in the store.
     rows: Vec<Obsolete>,
+    /// Children it has not seen the end of.
+    children: Vec<LeftChild>,
 }
 
 /// The removed operations that are not passed yet.
@@ -91,6 +94,7 @@ impl Replay {
         let passing = Passing {
             end,
             rows: past.rows(),
+            children: past.open_children(),
             location: location.clone(),
             kind,
         };
@@ -194,6 +198,7 @@ impl Replay {
         for passing in open.filter(|passing| passing.end == End::Open) {
             passing.end = End::Marked;
             self.obsolete.append(&mut passing.rows);
+            self.left.append(&mut passing.children);
             said.push(Removed {
                 location: passing.location.clone(),
                 kind: passing.kind.type_name().to_owned(),

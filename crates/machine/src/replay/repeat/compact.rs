@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
 use everstep_model::{RecordNumber, RecordRange, Scope, Segment, Timestamp, limits};
 
+use super::super::rollback::UndoLog;
 use super::gaps;
 use super::kept::{Kept, joined};
 
@@ -27,15 +28,15 @@ impl Kept {
         &mut self,
         iterations: &Scope,
         keep: Keep,
-        in_use: &BTreeSet<u64>,
+        (in_use, undos): (&BTreeSet<u64>, &mut UndoLog),
         record: &mut LoopAdvanced,
     ) {
         record.inbox_dropped = self.inbox_dropped;
-        let chosen = self.choose(iterations, keep, in_use);
+        let chosen = self.choose(iterations, keep, in_use, undos);
         if chosen.is_empty() {
             return;
         }
-        record.dropped = self.drop_iterations(iterations, &chosen);
+        record.dropped = self.drop_iterations(iterations, &chosen, undos);
         record.gone = match self.loops.get(iterations) {
             Some(known) => known.gone.clone(),
             None => Vec::new(),
@@ -45,7 +46,13 @@ impl Kept {
     }
 
     /// Iterations that have ended, are old enough, and that nothing holds.
-    fn choose(&mut self, iterations: &Scope, keep: Keep, in_use: &BTreeSet<u64>) -> Vec<u64> {
+    fn choose(
+        &mut self,
+        iterations: &Scope,
+        keep: Keep,
+        in_use: &BTreeSet<u64>,
+        undos: &UndoLog,
+    ) -> Vec<u64> {
         let Some(known) = self.loops.get(iterations) else {
             return Vec::new();
         };
@@ -68,7 +75,7 @@ impl Kept {
             .collect();
         let (held, free): (Vec<u64>, Vec<u64>) = old
             .into_iter()
-            .partition(|iteration| self.has_live_undo_in(&scope(*iteration)));
+            .partition(|iteration| self.must_stay(&scope(*iteration), undos));
         if let Some(known) = self.loops.get_mut(iterations) {
             for iteration in held {
                 known.open.remove(&iteration);
@@ -88,7 +95,12 @@ impl Kept {
         inside.any(|(_, records)| records.replied_at.is_some_and(is_recent))
     }
 
-    fn drop_iterations(&mut self, iterations: &Scope, chosen: &[u64]) -> Vec<RecordRange> {
+    fn drop_iterations(
+        &mut self,
+        iterations: &Scope,
+        chosen: &[u64],
+        undos: &mut UndoLog,
+    ) -> Vec<RecordRange> {
         let mut spans: Vec<Gap> = Vec::new();
         for iteration in chosen {
             let scope = iterations.child(Segment::Iteration(*iteration));
@@ -101,7 +113,7 @@ impl Kept {
             for inner in within(&self.loops, &scope) {
                 self.loops.remove(&inner);
             }
-            self.undos.forget(&scope);
+            undos.forget(&scope);
             self.settle_owed(&scope);
         }
         let known = self.loops.entry(iterations.clone()).or_default();

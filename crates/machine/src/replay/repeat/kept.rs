@@ -10,8 +10,8 @@ use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
 use everstep_model::{Body, Entry, Location, Origin, RecordNumber, Scope, Segment, Timestamp};
 use rustc_hash::FxHashMap;
 
+use super::super::rollback::UndoLog;
 use super::gaps::Gaps;
-use super::undos::LiveUndos;
 
 /// One loop, by the scope its iterations stand in.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct Loop {
     pub(super) gone: Vec<IterationRange>,
     /// Iterations the journal holds something of, and that nothing is known to hold.
     pub(super) open: BTreeSet<u64>,
-    /// Iterations that were looked at and have a live undo.
+    /// Iterations that were looked at and must stay.
     pub(super) held: BTreeSet<u64>,
     /// All iterations before this one have ended in this pass, and the journal says so.
     pub(super) ended_before: u64,
@@ -42,9 +42,10 @@ pub(in super::super) struct Kept {
     pub(super) inbox_dropped: u64,
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
-    pub(super) undos: LiveUndos,
-    /// Steps that were undone on request of an iteration that the journal still holds.
-    owed: Vec<(Scope, Location)>,
+    /// What was undone on request of code that the journal still holds: an iteration, or the code outside of all loops.
+    owed: Vec<(Option<Scope>, Location)>,
+    /// Where the code passed the point of no return, which must not be forgotten.
+    no_return: Option<Location>,
     /// Events that no recorded wait has taken, with their times.
     events: FxHashMap<RecordNumber, Timestamp>,
 }
@@ -105,6 +106,9 @@ impl Kept {
         let Some(location) = body.location() else {
             return;
         };
+        if matches!(body, Body::NoReturn(_)) {
+            self.no_return.get_or_insert_with(|| location.clone());
+        }
         let iteration = location.scope.iteration();
         if let Body::WaitCompleted(record) = body {
             for event in &record.events {
@@ -116,24 +120,32 @@ impl Kept {
         }
         if let Some(iteration) = iteration {
             self.put(&iteration, number, time, body.origin());
-            if let (Body::Replied(_), Some(records)) = (body, self.iterations.get_mut(&iteration)) {
-                records.replied_at = Some(time);
-            }
-            if matches!(body, Body::UndoCompleted(_) | Body::UndoSkipped(_)) {
-                self.note_undone(location, &iteration, askers);
-            } else {
-                self.undos.note(body, location);
+            match body {
+                Body::UndoCompleted(_) | Body::UndoSkipped(_) => {
+                    self.note_undone(location, &iteration, askers);
+                }
+                // If it did not complete, there is nothing to undo.
+                Body::ChildFinished(_) => self.release(&location.scope),
+                Body::Replied(_) => self.note_replied(&iteration, time),
+                _ => {}
             }
         }
     }
 
-    /// A step is undone. Who asked for it waited for that, so its iteration stays until the asker's is gone.
+    fn note_replied(&mut self, iteration: &Scope, time: Timestamp) {
+        if let Some(records) = self.iterations.get_mut(iteration) {
+            records.replied_at = Some(time);
+        }
+    }
+
+    /// Something is undone. Who asked for it waited for that, so its iteration stays until the asker's is gone.
     fn note_undone(&mut self, location: &Location, iteration: &Scope, askers: &[Scope]) {
         let is_own = askers.iter().any(|asker| asker.is_within(iteration));
         let is_forgotten = askers.is_empty() && self.has_forgotten();
         if is_own || is_forgotten {
-            self.settle(location);
-        } else if let Some(asker) = askers.iter().find_map(Scope::iteration) {
+            self.release(&location.scope);
+        } else {
+            let asker = askers.iter().find_map(Scope::iteration);
             self.owed.push((asker, location.clone()));
         }
     }
@@ -141,19 +153,12 @@ impl Kept {
     /// An iteration is gone: what it had undone elsewhere holds nothing any more.
     pub(super) fn settle_owed(&mut self, gone: &Scope) {
         let owed = std::mem::take(&mut self.owed);
-        let (freed, rest) = owed
-            .into_iter()
-            .partition(|(asker, _)| asker.is_within(gone));
+        let is_freed = |asker: &Option<Scope>| asker.as_ref().is_some_and(|at| at.is_within(gone));
+        let (freed, rest): (Vec<_>, Vec<_>) =
+            owed.into_iter().partition(|(asker, _)| is_freed(asker));
         self.owed = rest;
-        let freed: Vec<(Scope, Location)> = freed;
         for (_, location) in freed {
-            self.settle(&location);
-        }
-    }
-
-    fn settle(&mut self, location: &Location) {
-        if let Some(freed) = self.undos.settle(location) {
-            self.release(&freed);
+            self.release(&location.scope);
         }
     }
 
@@ -206,7 +211,7 @@ impl Kept {
         }
     }
 
-    /// A step was undone: the iterations around it may be droppable now.
+    /// Something in this scope need not be undone any more: the iterations around it are to be looked at again.
     fn release(&mut self, scope: &Scope) {
         let path = scope.segments();
         for (index, segment) in path.iter().enumerate() {
@@ -248,9 +253,12 @@ impl Kept {
         self.inbox_dropped
     }
 
-    /// Whether a completed step inside this scope may still have to be undone.
-    pub(in super::super) fn has_live_undo_in(&self, scope: &Scope) -> bool {
-        self.undos.any_within(scope)
+    /// Whether a replay needs what is in this scope, though the code has left it.
+    pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoLog) -> bool {
+        let is_inside = |location: &Location| location.scope.is_within(scope);
+        undos.has_live_in(scope)
+            || self.owed.iter().any(|(_, location)| is_inside(location))
+            || self.no_return.as_ref().is_some_and(is_inside)
     }
 }
 

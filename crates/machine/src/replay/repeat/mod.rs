@@ -14,7 +14,6 @@ mod memory_tests;
 mod resolved;
 #[cfg(test)]
 mod tests;
-mod undos;
 
 use std::collections::BTreeSet;
 
@@ -173,9 +172,8 @@ impl Replay {
                 now: record.now,
             };
             let in_use = self.iterations_in_use(&iterations);
-            self.loops
-                .kept
-                .compact(&iterations, keep, &in_use, &mut record);
+            let (kept, undos) = (&mut self.loops.kept, &mut self.rollback.log);
+            kept.compact(&iterations, keep, (&in_use, undos), &mut record);
             if !record.dropped.is_empty() {
                 self.forget_dropped();
             }
@@ -275,18 +273,11 @@ impl Replay {
         }
     }
 
-    /// Whether a completed step inside this scope may still have to be undone.
-    #[must_use]
-    pub fn has_live_undo_in(&self, scope: &Scope) -> bool {
-        self.loops.kept.has_live_undo_in(scope)
-    }
-
     /// What was remembered of iterations that are gone now is of no use: a replay would not know it either.
     fn forget_dropped(&mut self) {
         let kept = &self.loops.kept;
         self.script.forget_sites(|number| kept.is_gone(number));
         self.replied.retain(|event| !kept.is_gone(*event));
-        self.rollback.log.forget(|step| kept.has_dropped(step));
         self.loops.has_dropped = true;
     }
 

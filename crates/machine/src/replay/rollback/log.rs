@@ -1,61 +1,27 @@
-//! What can be undone: the steps that were done, in the order they were done, and how far undoing each of them is.
+//! What can be undone: the steps and children that were done, in the order they were done, and how far undoing each of
+//! them is.
 //!
-//! The list is a function of the records alone, so that earlier passes of the function, late results of steps that the
-//! code gave up, and a rollback that another process began are all in it.
+//! The list is a function of the records alone, so that earlier passes of the function, late results of what the code
+//! gave up, and a rollback that another process began are all in it. Iterations of loops stay in the journal as long as
+//! they hold something that is live here.
 
-use everstep_model::record::{TimerPurpose, UndoFailed};
-use everstep_model::{
-    Body, ErrorCode, Failure, Location, Payload, StepOptions, Timestamp, UndoMode,
-};
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
-/// How far undoing a step is.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::replay) enum Progress {
-    /// An attempt may begin.
-    Due,
-    /// The start of an attempt is being written, before it begins.
-    Announcing,
-    /// The start of an attempt is durable, and nobody has begun it.
-    Announced,
-    /// An attempt is under way here.
-    Running,
-    /// Its end is being written.
-    Recording,
-    /// The next attempt begins when its timer fires.
-    Backoff(Timestamp),
-    /// It failed for good, and nothing before it is undone either.
-    Failed(Box<Failure>),
-}
+use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, TimerPurpose, UndoFailed};
+use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Scope, StepOptions, UndoMode};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A step that was done, or of which enough was done to need an undo, and that is not undone.
-#[derive(Clone, Debug)]
-pub(in crate::replay) struct Done {
-    pub(super) location: Location,
-    pub(super) options: StepOptions,
-    /// The attempt that did it.
-    pub(super) attempt: u32,
-    /// What the step returned; none if it failed after registering a payload.
-    pub(super) output: Option<Payload>,
-    /// What it registered for its undo.
-    pub(super) payload: Option<Payload>,
-    pub(super) progress: Progress,
-    /// Whether a rollback that the code asked for includes it.
-    pub(super) wanted: bool,
-    /// Whether this pass of the function has come by.
-    pub(super) reached: bool,
-    /// The highest attempt to undo it that is recorded or announced.
-    pub(super) highest: u32,
-    /// Recorded failures; takeovers do not count.
-    pub(super) failures: u32,
-}
+use super::done::{Done, Progress, Undoable};
 
 #[derive(Debug, Default)]
 pub(in crate::replay) struct UndoLog {
-    /// Steps that have an undo and no result yet.
-    called: FxHashMap<Location, StepOptions>,
+    /// What has an undo and no result yet.
+    called: FxHashMap<Location, Undoable>,
     /// What is not undone, the latest last.
     done: Vec<Done>,
+    /// The places of what may have to be undone, by scope: what is done, and children that are not over, because they may
+    /// complete even if nobody waits for them.
+    live: BTreeMap<Scope, FxHashSet<Location>>,
     /// Whether the run ends with a rollback of everything.
     all: bool,
     /// Whether only undos marked internal run.
@@ -66,21 +32,21 @@ pub(in crate::replay) struct UndoLog {
     undone: bool,
 }
 
-impl Done {
-    fn has_failed(&self) -> bool {
-        matches!(self.progress, Progress::Failed(_))
-    }
-}
-
 impl UndoLog {
     /// Learns from a record what is done and what is undone. Records about anything else say nothing here.
     pub(in crate::replay) fn learn(&mut self, body: &Body) {
         match body {
             Body::StepStarted(r) => {
                 if let Some(options) = r.options.filter(|options| !options.undo.is_none()) {
-                    self.called.insert(r.location.clone(), options);
+                    let step = Undoable {
+                        options,
+                        child: None,
+                    };
+                    self.called.insert(r.location.clone(), step);
                 }
             }
+            Body::ChildStarted(r) => self.child_started(r),
+            Body::ChildFinished(r) => self.child_finished(r),
             Body::StepCompleted(r) => {
                 self.add(&r.location, r.attempt, Some(&r.result), r.undo.as_ref());
             }
@@ -107,6 +73,46 @@ impl UndoLog {
         }
     }
 
+    /// A later pass may start another child in the place of one that was given up: then this is the one that counts.
+    fn child_started(&mut self, record: &ChildStarted) {
+        if record.undo.is_none() {
+            if self.called.remove(&record.location).is_some() {
+                self.settle(&record.location);
+            }
+            return;
+        }
+        let child = Undoable {
+            options: StepOptions {
+                undo: record.undo,
+                ..StepOptions::default()
+            },
+            child: Some(record.run.clone()),
+        };
+        self.called.insert(record.location.clone(), child);
+        self.may_be_undone(&record.location);
+    }
+
+    /// A child that failed or was cancelled has undone itself what it did.
+    fn child_finished(&mut self, record: &ChildFinished) {
+        let location = &record.location;
+        let called = self.called.get(location);
+        let Some(started) = called.and_then(|called| called.child.as_ref()) else {
+            return;
+        };
+        if record.run.as_ref().is_some_and(|run| run != started) {
+            return;
+        }
+        match &record.outcome {
+            ChildOutcome::Completed(output) => self.add(location, 1, Some(output), None),
+            ChildOutcome::Failed(_) | ChildOutcome::Cancelled(_) => {
+                self.called.remove(location);
+                if self.at(location).is_none() {
+                    self.settle(location);
+                }
+            }
+        }
+    }
+
     fn add(
         &mut self,
         location: &Location,
@@ -114,7 +120,7 @@ impl UndoLog {
         output: Option<&Payload>,
         payload: Option<&Payload>,
     ) {
-        let Some(options) = self.called.get(location).copied() else {
+        let Some(what) = self.called.get(location).cloned() else {
             return;
         };
         let earlier = self.done.iter().position(|done| done.location == *location);
@@ -122,9 +128,10 @@ impl UndoLog {
         if output.is_some() {
             self.called.remove(location);
         }
+        self.may_be_undone(location);
         self.done.push(Done {
             location: location.clone(),
-            options,
+            what,
             attempt,
             output: output.cloned(),
             // What an earlier attempt registered may still need undoing.
@@ -160,8 +167,10 @@ impl UndoLog {
             return;
         }
         let message = format!(
-            "step `{}` could not be undone: {}",
-            record.location, record.error.message
+            "{} `{}` could not be undone: {}",
+            done.what.word(),
+            record.location,
+            record.error.message
         );
         let failure = Failure::new(ErrorCode::UndoFailed, message).caused_by(record.error.clone());
         done.progress = Progress::Failed(Box::new(failure));
@@ -174,11 +183,35 @@ impl UndoLog {
     fn remove(&mut self, location: &Location) {
         self.begun = true;
         self.done.retain(|done| done.location != *location);
+        self.settle(location);
     }
 
-    /// Forgets calls at places that nothing will be heard of any more.
-    pub(in crate::replay) fn forget(&mut self, is_gone: impl Fn(&Location) -> bool) {
-        self.called.retain(|step, _| !is_gone(step));
+    fn may_be_undone(&mut self, location: &Location) {
+        let places = self.live.entry(location.scope.clone()).or_default();
+        places.insert(location.clone());
+    }
+
+    fn settle(&mut self, location: &Location) {
+        if let Some(places) = self.live.get_mut(&location.scope) {
+            places.remove(location);
+            if places.is_empty() {
+                self.live.remove(&location.scope);
+            }
+        }
+    }
+
+    /// Whether anything inside this scope may have to be undone.
+    pub(in crate::replay) fn has_live_in(&self, scope: &Scope) -> bool {
+        let mut from_here = self.live.range(scope.clone()..);
+        from_here
+            .next()
+            .is_some_and(|(inner, _)| inner.is_within(scope))
+    }
+
+    /// An iteration is gone, and nothing in it was live.
+    pub(in crate::replay) fn forget(&mut self, scope: &Scope) {
+        self.called
+            .retain(|location, _| !location.scope.is_within(scope));
     }
 
     /// How many calls it remembers.
@@ -262,7 +295,7 @@ impl UndoLog {
 
     /// Whether an undo is passed over because of the point of no return.
     pub(super) fn is_passed_over(&self, done: &Done) -> bool {
-        self.no_return && done.options.undo != UndoMode::Internal
+        self.no_return && done.what.options.undo != UndoMode::Internal
     }
 
     /// Why the last rollback could not go on.

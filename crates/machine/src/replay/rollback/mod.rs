@@ -7,6 +7,7 @@
 //! The first record of a rollback that ends the run also decides as what it ends: requests that come later change
 //! nothing.
 
+mod done;
 mod log;
 
 #[cfg(test)]
@@ -14,7 +15,7 @@ mod tests;
 
 use everstep_model::record::{NoReturn, UndoCompleted, UndoFailed, UndoSkipped, UndoStarted};
 use everstep_model::{
-    Body, Entry, Failure, Location, Payload, RetryPolicy, Scope, StepOptions, Timestamp,
+    Body, Entry, Failure, Location, Payload, RetryPolicy, RunId, Scope, StepOptions, Timestamp,
 };
 
 use super::control::Pause;
@@ -22,8 +23,8 @@ use super::divergence::{CallSite, Divergence, Halt};
 use super::operation::{Kind, Obsolete, OpId, Resolution};
 use super::{Phase, Replay};
 use crate::retry::{FailureClass, after_step_failure};
+use done::{Done, Progress};
 pub(super) use log::UndoLog;
-use log::{Done, Progress};
 
 /// Where the rollbacks of an execution stand.
 #[derive(Debug, Default)]
@@ -50,20 +51,22 @@ pub enum UndoState {
     Waiting,
 }
 
-/// An attempt to undo a step that begins now.
+/// An attempt to undo a step or child that begins now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UndoStart {
-    /// The step.
+    /// The step or child.
     pub location: Location,
+    /// The run, if it is a child.
+    pub child: Option<RunId>,
     /// Which attempt to undo it, from 1.
     pub attempt: u32,
     /// Recorded failures so far.
     pub failures: u32,
-    /// How the step was executed.
+    /// How the step was executed; of a child nothing but its undo.
     pub options: StepOptions,
-    /// The attempt that did the step.
+    /// The attempt that did the step; a child is its own first.
     pub step_attempt: u32,
-    /// What the step returned; none if it failed after registering a payload.
+    /// What the step or child returned; none if a step failed after registering a payload.
     pub output: Option<Payload>,
     /// What the step registered for its undo.
     pub payload: Option<Payload>,
@@ -122,14 +125,22 @@ impl Replay {
         }
     }
 
-    /// The steps whose undos will run, the next one first.
-    #[must_use]
-    pub fn undos_to_run(&self) -> Vec<Location> {
+    /// What will be undone, the next one first.
+    fn to_run(&self) -> impl Iterator<Item = &Done> {
         let log = &self.rollback.log;
-        log.to_undo()
-            .filter(|done| !log.is_passed_over(done))
-            .map(|done| done.location.clone())
-            .collect()
+        log.to_undo().filter(|done| !log.is_passed_over(done))
+    }
+
+    /// The divergence of code that does not know how to undo something that its journal says can be undone.
+    pub fn undo_missing(&self, is_given: impl Fn(&Location) -> bool) -> Option<Divergence> {
+        let missing = self.to_run().find(|done| !is_given(&done.location))?;
+        let what = &missing.what;
+        let detail = format!(
+            "the {} is to be undone, and the code gives no undo for it",
+            what.word()
+        );
+        let recorded = (what.beginning(), missing.location.clone());
+        Some(undo_divergence(recorded, detail))
     }
 
     /// Why the last rollback could not undo everything, if it could not.
@@ -195,7 +206,7 @@ impl Replay {
             next.highest += 1;
             let (location, attempt) = (next.location.clone(), next.highest);
             self.outgoing.push(UndoStarted { location, attempt }.into());
-            if cautious || next.options.fenced {
+            if cautious || next.what.options.fenced {
                 next.progress = Progress::Announcing;
                 self.strict = true;
                 return None;
@@ -315,9 +326,13 @@ impl Replay {
             && !is_wanted(location)
             && !self.loops.kept.has_forgotten()
         {
+            let done = self.rollback.log.at(location).map(|done| &done.what);
+            let (word, beginning) = done.map_or(("step", "step_started"), |what| {
+                (what.word(), what.beginning())
+            });
             let divergence = undo_divergence(
-                location.clone(),
-                "the step was undone, but the code did not roll back",
+                (beginning, location.clone()),
+                format!("the {word} was undone, but the code did not roll back"),
             );
             self.halt(Halt::Diverged(Box::new(divergence)));
             return;
@@ -400,32 +415,24 @@ impl Replay {
     }
 }
 
-/// The code does not know how to undo a step that its journal says can be undone.
-#[must_use]
-pub fn undo_missing(location: Location) -> Divergence {
-    undo_divergence(
-        location,
-        "the step is to be undone, and the code gives no undo for it",
-    )
-}
-
-fn undo_divergence(location: Location, detail: &str) -> Divergence {
+fn undo_divergence(recorded: (&'static str, Location), detail: String) -> Divergence {
     Divergence {
         record: None,
-        recorded: Some(("step_started", location)),
+        recorded: Some(recorded),
         recorded_site: None,
         called: None,
         called_site: None,
-        detail: Some(detail.to_owned()),
+        detail: Some(detail),
     }
 }
 
 fn start_of(done: &Done, failure: Failure) -> UndoStart {
     UndoStart {
         location: done.location.clone(),
+        child: done.what.child.clone(),
         attempt: done.highest,
         failures: done.failures,
-        options: done.options,
+        options: done.what.options,
         step_attempt: done.attempt,
         output: done.output.clone(),
         payload: done.payload.clone(),

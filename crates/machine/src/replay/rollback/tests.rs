@@ -133,6 +133,12 @@ fn cancel_requested(rollback: bool) -> Body {
     .into()
 }
 
+impl Replay {
+    fn undos_to_run(&self) -> Vec<Location> {
+        self.to_run().map(|done| done.location.clone()).collect()
+    }
+}
+
 /// An execution, and the journal it reads.
 struct Run {
     replay: Replay,

@@ -1,4 +1,4 @@
-//! Steps, and undoing them.
+//! Steps, and undoing what is done, which the record of an undo does not say whether it was a step or a child.
 
 use everstep_model::record::{
     FailureOutcome, NoReturn, StepAbandoned, StepCompleted, StepFailed, StepStarted, UndoCompleted,
@@ -63,33 +63,33 @@ impl Tell for NoReturn {
 
 impl Tell for UndoStarted {
     fn tell(&self, _: Lasted) -> String {
-        let (step, attempt) = (&self.location, self.attempt);
-        format!("Undo of step `{step}` started (attempt {attempt})")
+        let (place, attempt) = (&self.location, self.attempt);
+        format!("Undo of `{place}` started (attempt {attempt})")
     }
 }
 
 impl Tell for UndoCompleted {
     fn tell(&self, lasted: Lasted) -> String {
-        let (step, took, attempt) = (&self.location, In(lasted.whole), self.attempt);
-        format!("Step `{step}` undone{took} (attempt {attempt})")
+        let (place, took, attempt) = (&self.location, In(lasted.whole), self.attempt);
+        format!("Undo of `{place}` completed{took} (attempt {attempt})")
     }
 }
 
 impl Tell for UndoFailed {
     fn tell(&self, lasted: Lasted) -> String {
-        let (step, after, attempt) = (&self.location, After(lasted.whole), self.attempt);
+        let (place, after, attempt) = (&self.location, After(lasted.whole), self.attempt);
         let then = match self.retry_at {
             Some(next) => format!("next attempt at {next}"),
             None => "no attempts are left".to_owned(),
         };
         let error = &self.error;
-        format!("Undo of step `{step}` failed{after} (attempt {attempt}): {error}; {then}")
+        format!("Undo of `{place}` failed{after} (attempt {attempt}): {error}; {then}")
     }
 }
 
 impl Tell for UndoSkipped {
     fn tell(&self, _: Lasted) -> String {
-        let step = &self.location;
-        format!("Undo of step `{step}` skipped, because the point of no return was passed")
+        let place = &self.location;
+        format!("Undo of `{place}` skipped, because the point of no return was passed")
     }
 }
