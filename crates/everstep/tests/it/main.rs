@@ -13,6 +13,7 @@ mod cancelling;
 mod child_policies;
 mod children;
 mod compaction;
+mod compaction_undos;
 mod control_across_nodes;
 mod control_crashes;
 mod control_families;

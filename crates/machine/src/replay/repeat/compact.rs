@@ -60,7 +60,7 @@ impl Kept {
         let scope = |iteration| iterations.child(Segment::Iteration(iteration));
         let (held, free): (Vec<u64>, Vec<u64>) = old
             .into_iter()
-            .partition(|iteration| self.has_live_undo_in(&scope(*iteration)));
+            .partition(|iteration| self.is_held_by_undos(&scope(*iteration)));
         if let Some(known) = self.loops.get_mut(iterations) {
             for iteration in held {
                 known.open.remove(&iteration);
@@ -86,7 +86,7 @@ impl Kept {
                 self.loops.remove(&inner);
             }
             self.undos.forget(&scope);
-            self.settle_owed(&scope);
+            self.settle_awaited(&scope);
         }
         let known = self.loops.entry(iterations.clone()).or_default();
         for iteration in chosen {

@@ -20,7 +20,7 @@ pub(super) struct Loop {
     pub(super) gone: Vec<IterationRange>,
     /// Iterations the journal holds something of, and that nothing is known to hold.
     pub(super) open: BTreeSet<u64>,
-    /// Iterations that were looked at and have a live undo.
+    /// Iterations that were looked at and are held by undos.
     pub(super) held: BTreeSet<u64>,
     /// All iterations before this one have ended in this pass, and the journal says so.
     pub(super) ended_before: u64,
@@ -41,8 +41,6 @@ pub(in super::super) struct Kept {
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
     pub(super) undos: LiveUndos,
-    /// Steps that were undone on request of an iteration that the journal still holds.
-    owed: Vec<(Scope, Location)>,
     /// Events that no recorded wait has taken, with their times.
     events: FxHashMap<RecordNumber, Timestamp>,
 }
@@ -115,39 +113,17 @@ impl Kept {
         if let Some(iteration) = iteration {
             self.put(&iteration, number, time, body.origin());
             if matches!(body, Body::UndoCompleted(_) | Body::UndoSkipped(_)) {
-                self.note_undone(location, &iteration, askers);
+                self.undos.undone(location, askers);
+                self.release(&location.scope);
             } else {
                 self.undos.note(body, location);
             }
         }
     }
 
-    /// A step is undone. Who asked for it waited for that, so its iteration stays until the asker's is gone.
-    fn note_undone(&mut self, location: &Location, iteration: &Scope, askers: &[Scope]) {
-        let is_own = askers.iter().any(|asker| asker.is_within(iteration));
-        let is_forgotten = askers.is_empty() && self.has_forgotten();
-        if is_own || is_forgotten {
-            self.settle(location);
-        } else if let Some(asker) = askers.iter().find_map(Scope::iteration) {
-            self.owed.push((asker, location.clone()));
-        }
-    }
-
-    /// An iteration is gone: what it had undone elsewhere holds nothing any more.
-    pub(super) fn settle_owed(&mut self, gone: &Scope) {
-        let owed = std::mem::take(&mut self.owed);
-        let (freed, rest) = owed
-            .into_iter()
-            .partition(|(asker, _)| asker.is_within(gone));
-        self.owed = rest;
-        let freed: Vec<(Scope, Location)> = freed;
-        for (_, location) in freed {
-            self.settle(&location);
-        }
-    }
-
-    fn settle(&mut self, location: &Location) {
-        if let Some(freed) = self.undos.settle(location) {
+    /// An iteration is gone: what it waited for elsewhere holds nothing any more.
+    pub(super) fn settle_awaited(&mut self, gone: &Scope) {
+        for freed in self.undos.let_go(gone) {
             self.release(&freed);
         }
     }
@@ -201,7 +177,7 @@ impl Kept {
         }
     }
 
-    /// A step was undone: the iterations around it may be droppable now.
+    /// A step was undone, or who waited for that is gone: the iterations around it may be droppable now.
     fn release(&mut self, scope: &Scope) {
         let path = scope.segments();
         for (index, segment) in path.iter().enumerate() {
@@ -231,9 +207,9 @@ impl Kept {
         self.inbox_dropped
     }
 
-    /// Whether a completed step inside this scope may still have to be undone.
-    pub(in super::super) fn has_live_undo_in(&self, scope: &Scope) -> bool {
-        self.undos.any_within(scope)
+    /// Whether a step inside this iteration may still have to be undone, or was undone for somebody outside it.
+    pub(super) fn is_held_by_undos(&self, iteration: &Scope) -> bool {
+        self.undos.hold(iteration)
     }
 }
 

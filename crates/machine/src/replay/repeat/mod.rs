@@ -270,12 +270,6 @@ impl Replay {
         }
     }
 
-    /// Whether a completed step inside this scope may still have to be undone.
-    #[must_use]
-    pub fn has_live_undo_in(&self, scope: &Scope) -> bool {
-        self.loops.kept.has_live_undo_in(scope)
-    }
-
     /// The sites of records that are gone are of no use.
     fn forget_sites(&mut self) {
         let kept = &self.loops.kept;
