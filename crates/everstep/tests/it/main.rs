@@ -46,6 +46,7 @@ mod pausing;
 mod races;
 mod random_family;
 mod random_program;
+mod random_traces;
 mod random_undos;
 mod recorded;
 mod records;
