@@ -7,8 +7,8 @@
 //!   property::check            random batches, compared with the in-memory reference at every turn
 //! ```
 //!
-//! It also holds what tests of other crates wrap around a store: [`Counting`], [`Faulty`], [`TestClock`]. It knows the
-//! contract only; nothing here may depend on how a backend works.
+//! It also holds what tests of other crates wrap around a store: [`Archive`], [`Counting`], [`Faulty`], [`TestClock`]. It
+//! knows the contract only; nothing here may depend on how a backend works.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,6 +17,7 @@
     reason = "a case fails by panicking"
 )]
 
+mod archive;
 mod block_on;
 pub mod cases;
 mod clock;
@@ -27,6 +28,7 @@ mod fixture;
 pub mod property;
 pub mod sample;
 
+pub use archive::Archive;
 pub use block_on::block_on;
 pub use clock::{START, TestClock};
 pub use counting::{Calls, Counting};

@@ -9,18 +9,21 @@ use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
 use everstep::{
     Body, Engine, Entry, Name, Options, Payload, RunHandle, RunStatus, Settings, millis, secs,
 };
+use everstep_model::{Generation, StreamName};
 use everstep_store::{LocalBus, MemoryStore, Store};
+use everstep_store_testkit::Archive;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::random_family;
 use crate::random_program::{Happening, Op, Witness, event_name, happenings, program, run_program};
+use crate::random_traces::{check_traces, last_trace, seen_by_both};
 use crate::random_undos::{check_undos, has, rolls_back};
 
 /// One cluster over one store, whose only process may die.
 struct World {
     process: Arc<VirtualRuntime>,
-    store: Arc<dyn Store>,
+    store: Arc<Archive<MemoryStore>>,
     witness: Witness,
     settings: Settings,
     engine: Engine,
@@ -29,7 +32,7 @@ struct World {
 impl World {
     async fn new(hot_runs_max: usize) -> Self {
         let process = Arc::new(VirtualRuntime::new(7));
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(process.clone()));
+        let store = Arc::new(Archive::new(MemoryStore::new(process.clone())));
         let witness = Witness::default();
         let settings = Settings {
             hot_runs_max,
@@ -57,7 +60,7 @@ impl World {
 
 async fn boot(
     process: &Arc<VirtualRuntime>,
-    store: &Arc<dyn Store>,
+    store: &Arc<Archive<MemoryStore>>,
     witness: &Witness,
     settings: &Settings,
 ) -> Engine {
@@ -77,12 +80,27 @@ async fn boot(
         .unwrap()
 }
 
-/// Runs a program in a world and returns its journal and traces.
+/// What is left of a run of a program.
+pub(crate) struct Ran {
+    pub(crate) journal: Vec<Entry>,
+    /// All that was ever written to the journal.
+    history: Vec<Entry>,
+    witness: Witness,
+    pub(crate) status: RunStatus,
+    /// Whether its process died.
+    crashed: bool,
+}
+
+fn is_crash((_, happening): &(u16, Happening)) -> bool {
+    matches!(happening, Happening::Crash)
+}
+
+/// Runs a program in a world.
 pub(crate) async fn run(
     hot_runs_max: usize,
     program: &[Op],
     happenings: &[(u16, Happening)],
-) -> (Vec<Entry>, Witness, RunStatus) {
+) -> Ran {
     let mut world = World::new(hot_runs_max).await;
     let input = Payload::from_value(program).unwrap();
     world
@@ -117,7 +135,14 @@ pub(crate) async fn run(
     let left = world.store.outbox(None, 10).await.unwrap();
     assert!(left.is_empty(), "effects were not delivered: {left:?}");
     world.process.crash().await;
-    (journal, world.witness.clone(), status)
+    let stream = StreamName::of_run(handle.id(), Generation::FIRST);
+    Ran {
+        journal,
+        history: world.store.written(&stream),
+        witness: world.witness.clone(),
+        status,
+        crashed: happenings.iter().any(is_crash),
+    }
 }
 
 async fn answer(handle: &RunHandle, number: usize) {
@@ -128,34 +153,20 @@ async fn answer(handle: &RunHandle, number: usize) {
 }
 
 /// Everything that must hold for one execution of one program.
-fn check(program: &[Op], journal: &[Entry], witness: &Witness, status: RunStatus, crashed: bool) {
+fn check(program: &[Op], ran: &Ran) {
+    let (journal, witness, status) = (&ran.journal, &ran.witness, ran.status);
     let may_fail = has(program, &|op| matches!(op, Op::Fail))
         // After a rollback there is no second pass.
         || has(program, &|op| matches!(op, Op::FailPass)) && has(program, &rolls_back);
     let as_it_may = status == RunStatus::Completed || status == RunStatus::Failed && may_fail;
     assert!(as_it_may, "{:?}", journal.last());
-    let live = witness.traces();
-    // Earlier passes may have been looked at again after the last one, for their undos.
-    let (pass, last) = live.iter().max_by_key(|(pass, _)| *pass).expect("it ran");
-    // What an execution saw after an early result is lost with it if the process dies before that is durable.
-    let is_early = |op: &Op| matches!(op, Op::Ephemeral { .. });
-    let is_lossy = crashed && has(program, &is_early);
-    let earlier = live.iter().filter(|(other, _)| other == pass && !is_lossy);
-    for (_, earlier) in earlier {
-        let (earlier, last) = seen_by_both(earlier, last);
-        let shared = earlier.len().min(last.len());
-        assert_eq!(
-            earlier[..shared],
-            last[..shared],
-            "an execution saw something else than a later one"
-        );
-    }
+    check_traces(&ran.history, witness);
     let replayed = Witness::default();
     let replaying = replayed.clone();
     let result = replay_check_function(
         "random",
         move |ctx, program: Vec<Op>| run_program(ctx, program, replaying.clone()),
-        journal.to_vec(),
+        journal.clone(),
     );
     assert!(
         result.is_ok(),
@@ -164,36 +175,18 @@ fn check(program: &[Op], journal: &[Entry], witness: &Witness, status: RunStatus
     );
     let cold = replayed.traces();
     let (_, cold) = cold.last().expect("it was replayed");
-    let (cold, last) = seen_by_both(cold, last);
+    let (cold, last) = seen_by_both(cold, &last_trace(witness));
     assert_eq!(
         cold, last,
         "a replay of the journal saw something else than the run"
     );
-    check_gaps(journal);
-    check_records(journal);
-    check_undos(program, journal, witness);
+    check_gaps(journal, &ran.history);
+    check_records(&ran.history);
+    check_undos(program, &ran.history, witness, ran.crashed);
 }
 
-/// Two traces without the iterations that only one of them went through: the other began after they were dropped.
-fn seen_by_both(one: &[String], other: &[String]) -> (Vec<String>, Vec<String>) {
-    let common = |own: &[String], other: &[String]| {
-        let known: HashSet<&str> = other.iter().flat_map(|line| iterations(line)).collect();
-        let is_common = |line: &&String| iterations(line).all(|at| known.contains(at));
-        own.iter().filter(is_common).cloned().collect::<Vec<_>>()
-    };
-    (common(one, other), common(other, one))
-}
-
-/// The iterations a line of a trace stands in, outermost first.
-fn iterations(line: &str) -> impl Iterator<Item = &str> {
-    line.match_indices('~').map(|(at, _)| {
-        let digits = line[at + 1..].chars().take_while(char::is_ascii_digit);
-        &line[..=at + digits.count()]
-    })
-}
-
-/// Exactly those records are missing that the last loop which dropped any says are.
-fn check_gaps(journal: &[Entry]) {
+/// Exactly those records are missing that the last loop which dropped any says are; the others are as they were written.
+fn check_gaps(journal: &[Entry], history: &[Entry]) {
     let dropping = journal
         .iter()
         .rev()
@@ -209,20 +202,23 @@ fn check_gaps(journal: &[Entry]) {
     let end = journal.last().map_or(0, |last| last.number.0);
     let missing = (0..=end).filter(|number| !present.contains(number));
     assert_eq!(missing.collect::<Vec<_>>(), named.collect::<Vec<_>>());
+    let left = history.iter();
+    let left = left.filter(|entry| present.contains(&entry.number.0));
+    assert!(left.eq(journal), "the journal is not what was written");
 }
 
 /// Each step has one result, events of a name are taken once and in order.
-fn check_records(journal: &[Entry]) {
+fn check_records(history: &[Entry]) {
     let mut completed = HashSet::new();
     let mut last_taken: HashMap<Name, u64> = HashMap::new();
-    for entry in journal {
+    for entry in history {
         match &entry.record.body {
             Body::StepCompleted(done) => {
                 assert!(completed.insert(done.location.clone()), "completed twice")
             }
             Body::WaitCompleted(done) => {
                 for taken in &done.events {
-                    let sent = journal.iter().find(|entry| entry.number == *taken);
+                    let sent = history.iter().find(|entry| entry.number == *taken);
                     let Some(Body::Event(event)) = sent.map(|entry| &entry.record.body) else {
                         panic!("record {taken} is no event");
                     };
@@ -265,12 +261,12 @@ fn a_hot_run_an_evicted_run_and_a_replay_see_the_same() {
     let strategy = (program(), happenings(false));
     let outcome = runner().run(&strategy, |(program, happenings)| {
         for hot_runs_max in [1_000, 0] {
-            let (journal, witness, status) = virtual_time(run(hot_runs_max, &program, &happenings));
-            check(&program, &journal, &witness, status, false);
+            let ran = virtual_time(run(hot_runs_max, &program, &happenings));
+            check(&program, &ran);
             // A second pass may call steps of one name in another order, and so give them other places.
             let retried = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
-            if !journal.iter().any(retried) {
-                for (place, times) in witness.completions() {
+            if !ran.journal.iter().any(retried) {
+                for (place, times) in ran.witness.completions() {
                     prop_assert!(times == 1, "{} ran {} times", place, times);
                 }
             }
@@ -285,10 +281,8 @@ fn a_hot_run_an_evicted_run_and_a_replay_see_the_same() {
 fn a_run_whose_process_dies_and_a_replay_see_the_same() {
     let strategy = (program(), happenings(true));
     let outcome = runner().run(&strategy, |(program, happenings)| {
-        let (journal, witness, status) = virtual_time(run(1_000, &program, &happenings));
-        let is_crash = |(_, happening): &(u16, Happening)| matches!(happening, Happening::Crash);
-        let crashed = happenings.iter().any(is_crash);
-        check(&program, &journal, &witness, status, crashed);
+        let ran = virtual_time(run(1_000, &program, &happenings));
+        check(&program, &ran);
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
@@ -314,6 +308,48 @@ fn what_was_undone_on_request_from_outside_its_loop_stays() {
     };
     let joined = Op::Join(vec![vec![looped], vec![rolls_back]]);
     let program = [joined, Op::FailPass];
-    let (journal, witness, status) = virtual_time(run(1_000, &program, &[]));
-    check(&program, &journal, &witness, status, false);
+    let ran = virtual_time(run(1_000, &program, &[]));
+    check(&program, &ran);
+}
+
+// B1, B102
+#[test]
+fn what_was_seen_before_an_early_result_that_got_lost_is_seen_again() {
+    let step = |takes_ms| Op::Step {
+        name: 0,
+        takes_ms,
+        failures: 0,
+    };
+    let either = Op::Either {
+        name: 0,
+        takes_ms: 14,
+        event: 0,
+    };
+    let early = Op::Ephemeral {
+        name: 0,
+        takes_ms: 0,
+    };
+    let program = [Op::Branches {
+        at_once: 2,
+        branches: vec![
+            vec![step(6), either],
+            vec![Op::Join(vec![vec![step(15), early]])],
+        ],
+    }];
+    let happenings = [(16, Happening::Crash), (0, Happening::Send(0))];
+    let ran = virtual_time(run(1_000, &program, &happenings));
+    let live = ran.witness.traces();
+    assert_eq!(live.len(), 2);
+    // What came in meanwhile is seen first.
+    let result_at = |trace: &[String], place: &str| {
+        let start = format!("{place} = ");
+        trace.iter().position(|line| line.starts_with(&start))
+    };
+    let order = |(_, trace): &(u32, Vec<String>)| {
+        let (event, early) = ("r.0/0.1", "r.0/1.0/0.1");
+        (result_at(trace, event), result_at(trace, early))
+    };
+    assert!(matches!(order(&live[0]), (None, Some(_))));
+    assert!(matches!(order(&live[1]), (Some(event), Some(early)) if event < early));
+    check(&program, &ran);
 }

@@ -235,6 +235,12 @@ impl Rpc for Ask {
     type Answer = u32;
 }
 
+/// What marks the results of steps in a trace.
+pub(crate) const DONE: &str = " done ";
+
+/// What marks those that may have been seen before they were durable.
+pub(crate) const EARLY: &str = " early";
+
 /// The traces of all executions so far, and how often the work of each step was done.
 #[derive(Clone, Default)]
 pub(crate) struct Witness(Arc<Mutex<Seen>>);
@@ -478,7 +484,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Res
             }
         }
         Op::Ephemeral { name, takes_ms } => {
-            ctx.step(&format!("s{name}"), || work(trace, place, *takes_ms, 0))
+            ctx.step(&format!("s{name}"), || early_work(trace, place, *takes_ms))
                 .ephemeral()
                 .await?
         }
@@ -567,6 +573,13 @@ async fn wait(ctx: &Ctx<AnyEvent>, event: u8, timeout_ms: u16) -> Result<String>
     })
 }
 
+/// The work of an ephemeral step.
+async fn early_work(trace: &Trace, place: &str, takes_ms: u16) -> Result<String> {
+    let done = work(trace, place, takes_ms, 0).await?;
+    Ok(format!("{done}{EARLY}"))
+}
+
+/// The work of a step. Each time it is done it gives something else, so that what was done twice is seen.
 async fn work(trace: &Trace, place: &str, takes_ms: u16, failures: u8) -> Result<String> {
     let attempt = {
         let mut seen = trace.witness.0.lock().unwrap();
@@ -581,6 +594,7 @@ async fn work(trace: &Trace, place: &str, takes_ms: u16, failures: u8) -> Result
         return Err(Error::new(format!("{place} fails")));
     }
     let mut seen = trace.witness.0.lock().unwrap();
-    *seen.completed.entry(place.to_owned()).or_default() += 1;
-    Ok(format!("{place} done"))
+    let times = seen.completed.entry(place.to_owned()).or_default();
+    *times += 1;
+    Ok(format!("{place}{DONE}{times}"))
 }

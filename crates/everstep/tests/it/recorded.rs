@@ -10,7 +10,7 @@ use everstep::testing::{
 };
 use everstep::{Entry, RunStatus};
 
-use crate::hot_equals_cold::run;
+use crate::hot_equals_cold::{Ran, run};
 use crate::random_program::{Happening, Op, Witness, run_program};
 
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -116,7 +116,9 @@ fn scripts() -> Vec<Script> {
 
 fn record(script: &Script) -> Vec<Entry> {
     let (name, program, happenings) = script;
-    let (journal, _, status) = virtual_time(run(0, program, happenings));
+    let Ran {
+        journal, status, ..
+    } = virtual_time(run(0, program, happenings));
     assert_eq!(status, RunStatus::Completed, "{name}");
     journal
 }

@@ -114,7 +114,7 @@ impl Kept {
                 self.loops.remove(&inner);
             }
             undos.forget(&scope);
-            self.settle_owed(&scope);
+            self.settle_awaited(&scope);
         }
         let known = self.loops.entry(iterations.clone()).or_default();
         for iteration in chosen {

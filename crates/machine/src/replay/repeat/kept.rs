@@ -11,6 +11,7 @@ use everstep_model::{Body, Entry, Location, Origin, RecordNumber, Scope, Segment
 use rustc_hash::FxHashMap;
 
 use super::super::rollback::UndoLog;
+use super::awaited::AwaitedUndos;
 use super::gaps::Gaps;
 
 /// One loop, by the scope its iterations stand in.
@@ -42,8 +43,8 @@ pub(in super::super) struct Kept {
     pub(super) inbox_dropped: u64,
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
-    /// What was undone on request of code that the journal still holds: an iteration, or the code outside of all loops.
-    owed: Vec<(Option<Scope>, Location)>,
+    /// What was undone while code waited for it that the journal still holds.
+    awaited: AwaitedUndos,
     /// Where the code passed the point of no return, which must not be forgotten.
     no_return: Option<Location>,
     /// Events that no recorded wait has taken, with their times.
@@ -122,7 +123,8 @@ impl Kept {
             self.put(&iteration, number, time, body.origin());
             match body {
                 Body::UndoCompleted(_) | Body::UndoSkipped(_) => {
-                    self.note_undone(location, &iteration, askers);
+                    self.awaited.note(location, askers);
+                    self.release(&location.scope);
                 }
                 // If it did not complete, there is nothing to undo.
                 Body::ChildFinished(_) => self.release(&location.scope),
@@ -138,27 +140,10 @@ impl Kept {
         }
     }
 
-    /// Something is undone. Who asked for it waited for that, so its iteration stays until the asker's is gone.
-    fn note_undone(&mut self, location: &Location, iteration: &Scope, askers: &[Scope]) {
-        let is_own = askers.iter().any(|asker| asker.is_within(iteration));
-        let is_forgotten = askers.is_empty() && self.has_forgotten();
-        if is_own || is_forgotten {
-            self.release(&location.scope);
-        } else {
-            let asker = askers.iter().find_map(Scope::iteration);
-            self.owed.push((asker, location.clone()));
-        }
-    }
-
-    /// An iteration is gone: what it had undone elsewhere holds nothing any more.
-    pub(super) fn settle_owed(&mut self, gone: &Scope) {
-        let owed = std::mem::take(&mut self.owed);
-        let is_freed = |asker: &Option<Scope>| asker.as_ref().is_some_and(|at| at.is_within(gone));
-        let (freed, rest): (Vec<_>, Vec<_>) =
-            owed.into_iter().partition(|(asker, _)| is_freed(asker));
-        self.owed = rest;
-        for (_, location) in freed {
-            self.release(&location.scope);
+    /// An iteration is gone: what it waited for elsewhere holds nothing any more.
+    pub(super) fn settle_awaited(&mut self, gone: &Scope) {
+        for freed in self.awaited.let_go(gone) {
+            self.release(&freed);
         }
     }
 
@@ -257,7 +242,7 @@ impl Kept {
     pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoLog) -> bool {
         let is_inside = |location: &Location| location.scope.is_within(scope);
         undos.has_live_in(scope)
-            || self.owed.iter().any(|(_, location)| is_inside(location))
+            || self.awaited.hold(scope)
             || self.no_return.as_ref().is_some_and(is_inside)
     }
 }

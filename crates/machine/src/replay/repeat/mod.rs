@@ -4,6 +4,7 @@
 //! belongs to the iteration it begins. Old iterations are dropped from the journal (`compact.rs`); a replay that comes
 //! to a loop whose next iteration is gone waits until the fold has come to where a later one began (`jump.rs`).
 
+mod awaited;
 mod compact;
 mod gaps;
 mod jump;

@@ -30,8 +30,9 @@ pub(super) use log::UndoLog;
 #[derive(Debug, Default)]
 pub(super) struct Rollback {
     pub(super) log: UndoLog,
-    /// The code's own calls that have not resolved.
-    calls: Vec<OpId>,
+    /// The code's own calls that have not resolved, and where they stand. One that the code gave up stays among them: it
+    /// waited all the same.
+    calls: Vec<(OpId, Scope)>,
     /// Why the latest rollback was asked for.
     reason: Option<Failure>,
     /// Whether the journal says as what the run ends.
@@ -90,7 +91,7 @@ impl Replay {
         self.rollback.log.want_reached();
         self.rollback.reason = Some(reason);
         let op = self.operations.open(location, Kind::Rollback);
-        self.rollback.calls.push(op);
+        self.rollback.calls.push((op, scope.clone()));
         self.settle_rollbacks();
         Some(op)
     }
@@ -344,8 +345,7 @@ impl Replay {
     /// Where the code asked for the rollbacks that go on.
     pub(super) fn rollback_askers(&self) -> Vec<Scope> {
         let calls = self.rollback.calls.iter();
-        let asked = calls.filter_map(|op| self.operations.get(*op));
-        asked.map(|asked| asked.location.scope.clone()).collect()
+        calls.map(|(_, scope)| scope.clone()).collect()
     }
 
     /// Resolves the code's calls once nothing is left that they include.
@@ -354,7 +354,7 @@ impl Replay {
             return;
         }
         let failure = self.rollback.log.failure().cloned();
-        for op in std::mem::take(&mut self.rollback.calls) {
+        for (op, _) in std::mem::take(&mut self.rollback.calls) {
             let resolution = Resolution::RolledBack(failure.clone());
             self.pending.push_back((op, resolution));
         }

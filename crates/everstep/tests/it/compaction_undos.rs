@@ -1,0 +1,144 @@
+//! Loops and rollbacks: an iteration is dropped once nothing is left to undo in it, and nobody the journal still tells of
+//! waited for its undos.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use everstep::testing::replay_check_function;
+use everstep::{Body, Ctx, Entry, Error, Result, Retry, millis};
+use everstep_model::Segment;
+
+use crate::support::{for_each_store, ok, output, start};
+
+/// A step whose undo works the second time, so long after the first.
+async fn undone_after(ctx: &Ctx, ms: u64) -> Result<()> {
+    let tried = Arc::new(AtomicBool::new(false));
+    ctx.step("do", || ok(()))
+        .undo(move |()| {
+            let is_second = tried.swap(true, Ordering::SeqCst);
+            async move { is_second.then_some(()).ok_or_else(|| Error::new("not yet")) }
+        })
+        .undo_retry(Retry::constant(1, millis(ms)))
+        .await
+}
+
+fn until(times: u32, n: u32) -> ControlFlow<u32, u32> {
+    if n + 1 < times {
+        ControlFlow::Continue(n + 1)
+    } else {
+        ControlFlow::Break(times)
+    }
+}
+
+/// The iterations of a root loop that a journal still holds something of.
+fn kept(journal: &[Entry], name: &str) -> BTreeSet<u64> {
+    let locations = journal
+        .iter()
+        .filter_map(|entry| entry.record.body.location());
+    let iterations = locations.filter_map(|location| match location.scope.segments() {
+        [Segment::Named(own, _), Segment::Iteration(n), ..] if own.as_str() == name => Some(*n),
+        _ => None,
+    });
+    iterations.collect()
+}
+
+/// Both loops roll back the step of the first one, and the second goes on when that is undone.
+async fn two_ask(ctx: Ctx, (): ()) -> Result<u32> {
+    let doing = ctx.repeat("doing", 0, |ctx: Ctx, n| async move {
+        undone_after(&ctx, 20).await?;
+        ctx.rollback().await?;
+        Ok(until(3, n))
+    });
+    let asking = ctx.repeat("asking", 0, |ctx: Ctx, n| async move {
+        ctx.sleep("nap", millis(12)).await?;
+        ctx.rollback().await?;
+        ctx.step("after", || ok(())).await?;
+        Ok(until(2, n))
+    });
+    let (done, _) = tokio::try_join!(doing.keep(0), asking.keep(5))?;
+    Ok(done)
+}
+
+// B105
+#[test]
+fn an_iteration_stays_while_another_one_is_there_that_waited_for_its_undo_too() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", two_ask).start().await;
+        let run = start(&test).await;
+        assert_eq!(output::<u32>(&run).await, 3);
+        let journal = run.journal().await.unwrap();
+        replay_check_function("w", two_ask, journal).unwrap();
+    });
+}
+
+/// A rollback is given up before the undo is done that it waited for.
+async fn gives_up(ctx: Ctx, (): ()) -> Result<String> {
+    let warming = ctx.repeat("warming", 0, |ctx: Ctx, n| async move {
+        ctx.step("up", || ok(())).await?;
+        Ok(until(3, n))
+    });
+    // From here on iterations are missing.
+    warming.keep(0).await?;
+    let doing = ctx.repeat("doing", 0, |ctx: Ctx, n| async move {
+        if n == 0 {
+            undone_after(&ctx, 20).await?;
+        }
+        ctx.sleep("rest", millis(40)).await?;
+        Ok(until(3, n))
+    });
+    let asking = async {
+        ctx.sleep("nap", millis(2)).await?;
+        let race = ctx
+            .race("patience")
+            .branch("rollback", |ctx: Ctx| async move { ctx.rollback().await })
+            .branch("time", |ctx: Ctx| async move {
+                ctx.sleep("short", millis(5)).await
+            });
+        race.await.map(|won| won.winner)
+    };
+    let (_, winner) = tokio::try_join!(doing.keep(0), asking)?;
+    Ok(winner)
+}
+
+// B105
+#[test]
+fn an_iteration_stays_whose_undo_was_waited_for_in_vain() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", gives_up).start().await;
+        let run = start(&test).await;
+        assert_eq!(output::<String>(&run).await, "time");
+        let journal = run.journal().await.unwrap();
+        let is_undone = |entry: &Entry| matches!(entry.record.body, Body::UndoCompleted(_));
+        assert!(journal.iter().any(is_undone));
+        replay_check_function("w", gives_up, journal).unwrap();
+    });
+}
+
+/// An outer iteration has undone what the iterations inside it did.
+async fn nested(ctx: Ctx, (): ()) -> Result<u32> {
+    let outer = ctx.repeat("outer", 0, |ctx: Ctx, n| async move {
+        let inner = ctx.repeat("inner", 0, |ctx: Ctx, n| async move {
+            undone_after(&ctx, 1).await?;
+            Ok(until(2, n))
+        });
+        inner.keep(0).await?;
+        ctx.rollback().await?;
+        Ok(until(6, n))
+    });
+    outer.keep(1).await
+}
+
+// B105
+#[test]
+fn an_iteration_is_dropped_with_those_inside_it_that_it_had_undone() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", nested).start().await;
+        let run = start(&test).await;
+        assert_eq!(output::<u32>(&run).await, 6);
+        let journal = run.journal().await.unwrap();
+        assert_eq!(kept(&journal, "outer"), BTreeSet::from([5]));
+        replay_check_function("w", nested, journal).unwrap();
+    });
+}

@@ -1,0 +1,92 @@
+//! What must hold for the traces of all executions of a random program: each saw what the later ones saw.
+
+use std::collections::HashSet;
+
+use everstep::{Body, Entry};
+
+use crate::random_program::{DONE, EARLY, Witness};
+
+/// The trace of the last execution of the last pass. Earlier passes may have been looked at again after it, for their
+/// undos.
+pub(crate) fn last_trace(witness: &Witness) -> Vec<String> {
+    let traces = witness.traces();
+    let last = traces.into_iter().max_by_key(|(pass, _)| *pass);
+    last.expect("it ran").1
+}
+
+/// Compares all executions with those that came after them; `history` is all that was ever written.
+pub(crate) fn check_traces(history: &[Entry], witness: &Witness) {
+    let durable = results(history);
+    let (traces, last) = (witness.traces(), last_trace(witness));
+    for (index, (pass, trace)) in traces.iter().enumerate() {
+        let lasting = lasting(trace, &durable);
+        let later = traces.iter().skip(index + 1);
+        for (_, later) in later.filter(|(other, _)| other == pass) {
+            let (lasting, later) = seen_by_both(lasting, later);
+            let shared = lasting.len().min(later.len());
+            assert_eq!(
+                lasting[..shared],
+                later[..shared],
+                "an execution saw something else than a later one"
+            );
+        }
+    }
+    let last_pass = traces.iter().map(|(pass, _)| *pass).max();
+    for (_, trace) in traces.iter().filter(|(pass, _)| Some(*pass) == last_pass) {
+        let (lasting, last) = seen_by_both(lasting(trace, &durable), &last);
+        assert!(
+            last.starts_with(&lasting),
+            "the last execution did not come as far as an earlier one: {lasting:?}"
+        );
+    }
+}
+
+/// The results of steps that became durable.
+fn results(history: &[Entry]) -> HashSet<String> {
+    let results = history.iter().filter_map(|entry| match &entry.record.body {
+        Body::StepCompleted(done) => done.result.decode().ok(),
+        _ => None,
+    });
+    results.collect()
+}
+
+/// What an execution saw up to the first early result that was lost with its process: whatever it saw from there on need
+/// not come again. Other results are never lost.
+fn lasting<'a>(trace: &'a [String], durable: &HashSet<String>) -> &'a [String] {
+    let is_lost = |line: &String| {
+        let seen = line.split_once(" = ").map(|(_, result)| result);
+        let Some(result) = seen.filter(|result| result.contains(DONE)) else {
+            return false;
+        };
+        // A later pass may have such a result where a step is called whose failure is data: `Ok("…")`, `Some("…")`.
+        let result = result.split('"').nth(1).unwrap_or(result);
+        let is_durable = durable.contains(result);
+        assert!(
+            is_durable || result.ends_with(EARLY),
+            "{line} was seen before it was durable"
+        );
+        !is_durable
+    };
+    let lost = trace.iter().position(is_lost);
+    &trace[..lost.unwrap_or(trace.len())]
+}
+
+/// Two traces without the iterations that only one of them went through: the other began after they were dropped.
+pub(crate) fn seen_by_both(one: &[String], other: &[String]) -> (Vec<String>, Vec<String>) {
+    let common = |own: &[String], other: &[String]| {
+        let known: HashSet<&str> = other.iter().flat_map(|line| iterations(line)).collect();
+        let is_common = |line: &&String| iterations(line).all(|at| known.contains(at));
+        own.iter().filter(is_common).cloned().collect::<Vec<_>>()
+    };
+    (common(one, other), common(other, one))
+}
+
+/// The iterations a line of a trace stands in, outermost first.
+fn iterations(line: &str) -> impl Iterator<Item = &str> {
+    // What follows is what was seen there, which may name places too.
+    let place = line.split(' ').next().unwrap_or(line);
+    place.match_indices('~').map(move |(at, _)| {
+        let digits = place[at + 1..].chars().take_while(char::is_ascii_digit);
+        &place[..=at + digits.count()]
+    })
+}
