@@ -5,6 +5,7 @@ use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Body, Entry, Location, Record, StreamNumber, Timestamp};
 use everstep_store::{Author, Commit, Row, RowKey, RpcRow, Target, TimerRow};
+use rustc_hash::FxHashSet;
 
 /// Adds the rows of all records of a commit to it, and returns the timers it sets.
 pub(crate) fn project(commit: &mut Commit, stream: StreamNumber) -> Vec<TimerRow> {
@@ -14,19 +15,25 @@ pub(crate) fn project(commit: &mut Commit, stream: StreamNumber) -> Vec<TimerRow
         project_record(record, stream, commit, &mut timers);
     }
     commit.records = records;
-    // What is set and ended in one commit never needs a row.
-    let gone = std::mem::take(&mut commit.delete);
-    for key in gone {
-        let set_here = commit.put.iter().position(|row| row.key() == key);
-        match set_here {
-            Some(index) => {
-                commit.put.swap_remove(index);
-                timers.retain(|timer| RowKey::Timer(timer.clone()) != key);
-            }
-            None => commit.delete.push(key),
-        }
-    }
+    cancel_out(commit, &mut timers);
     timers
+}
+
+/// What is set and ended in one commit never needs a row. A commit may hold thousands of both: code that finds its events
+/// waiting takes them without a pause.
+fn cancel_out(commit: &mut Commit, timers: &mut Vec<TimerRow>) {
+    if commit.delete.is_empty() || commit.put.is_empty() {
+        return;
+    }
+    let set_here: FxHashSet<RowKey> = commit.put.iter().map(Row::key).collect();
+    let ended = commit.delete.iter().filter(|key| set_here.contains(*key));
+    let ended_here: FxHashSet<RowKey> = ended.cloned().collect();
+    if ended_here.is_empty() {
+        return;
+    }
+    commit.delete.retain(|key| !ended_here.contains(key));
+    commit.put.retain(|row| !ended_here.contains(&row.key()));
+    timers.retain(|timer| !ended_here.contains(&RowKey::Timer(timer.clone())));
 }
 
 /// The rows that a journal may still have: what was set, and is not said to be over. Code that dropped an operation does

@@ -2,72 +2,33 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, Location as Caller, catch_unwind};
+use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use everstep_machine::{Resolution, StepFailure, StepStart};
-use everstep_model::{Failure, Payload, RunId, Scope, StepOptions, UndoMode, idempotency_key};
-use everstep_store::BoxFuture;
+use everstep_model::{Failure, Payload, Scope, StepOptions, UndoMode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::handle::Handle;
+use super::step_attempt::{Attempt, Ended};
+use super::step_context::StepContext;
 use super::step_failure::{self, RetryHooks};
-use super::undo::{UndoSetup, UndoSlot};
+use super::step_forms::BestEffort;
+use super::undo::UndoSetup;
 use crate::error::{Error, Result};
-use crate::execution::{Cancellation, Shared};
+use crate::execution::Shared;
 use crate::options::{Options, Retry, invalid, whole_millis};
-
-/// What a step's work can know about its attempt.
-#[derive(Clone, Debug)]
-pub struct StepContext {
-    /// Which attempt this is, from 1.
-    pub attempt: u32,
-    /// The step's name.
-    pub name: String,
-    /// How many steps of that name came before in the same scope.
-    pub count: u32,
-    /// How it is executed.
-    pub options: StepOptions,
-    run: RunId,
-    generation: everstep_model::Generation,
-    location: everstep_model::Location,
-    cancellation: Arc<Cancellation>,
-    undo: UndoSlot,
-}
-
-impl StepContext {
-    /// Whether the run is being cancelled: the sooner the work ends, the sooner the run does.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.cancellation.is_set()
-    }
-
-    /// Completes when the run is being cancelled.
-    pub async fn cancelled(&self) {
-        self.cancellation.until_set().await;
-    }
-
-    /// The key that all attempts of this step share and no other step has: give it to services that deduplicate.
-    #[must_use]
-    pub fn idempotency_key(&self) -> String {
-        idempotency_key(&self.run, self.generation, &self.location)
-    }
-
-    pub(super) fn undo_slot(&self) -> &UndoSlot {
-        &self.undo
-    }
-}
 
 /// A step. Configure it, then await it.
 #[must_use = "a step does nothing until it is awaited"]
 pub struct Step<F, Fut, T> {
     handle: Handle,
     scope: Scope,
-    name: String,
+    pub(super) name: String,
     options: Options,
     best_effort: bool,
     sensitive: bool,
@@ -81,14 +42,6 @@ pub struct Step<F, Fut, T> {
     is_too_many: bool,
     site: &'static Caller<'static>,
     result: PhantomData<fn() -> T>,
-}
-
-/// An attempt under way.
-struct Attempt<Fut> {
-    start: StepStart,
-    work: Option<Pin<Box<Fut>>>,
-    timeout: Option<BoxFuture<'static, ()>>,
-    undo: UndoSlot,
 }
 
 // The work is boxed before it is polled, so nothing in a step is ever pinned in place.
@@ -154,7 +107,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
     /// Its failure never fails the workflow: `None` when it has failed for good.
     pub fn best_effort(mut self) -> BestEffort<F, Fut, T> {
         self.best_effort = true;
-        BestEffort(self)
+        BestEffort::new(self)
     }
 
     /// Its start is durable before it runs, so that nobody else can be running it unnoticed.
@@ -216,7 +169,10 @@ where
     T: Serialize + DeserializeOwned,
     E: Into<Error>,
 {
-    fn poll_resolution(&mut self, context: &mut Context<'_>) -> Poll<Result<Resolution>> {
+    pub(super) fn poll_resolution(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Resolution>> {
         let is_new = self.handle.op().is_none();
         let options = if is_new {
             Some(self.resolve_options())
@@ -276,16 +232,7 @@ where
         let op = self.handle.op()?;
         let shared = self.handle.shared();
         let start = shared.begin_attempt(op)?;
-        let timeout = start
-            .options
-            .timeout
-            .map(|timeout| shared.runtime().sleep(timeout));
-        Some(Attempt {
-            start,
-            work: None,
-            timeout,
-            undo: UndoSlot::default(),
-        })
+        Some(Attempt::new(start, shared))
     }
 
     fn record(&self, start: StepStart, ended: Ended<T>) {
@@ -316,80 +263,6 @@ where
     }
 }
 
-/// How an attempt ended.
-enum Ended<T> {
-    Returned(Result<T>),
-    Mocked(Result<Payload>),
-    TimedOut(Duration),
-}
-
-impl<Fut> Attempt<Fut> {
-    fn poll<F, T, E>(
-        &mut self,
-        context: &mut Context<'_>,
-        work: &mut F,
-        shared: &Shared,
-    ) -> Poll<Ended<T>>
-    where
-        F: FnMut(StepContext) -> Fut,
-        Fut: Future<Output = Result<T, E>>,
-        E: Into<Error>,
-    {
-        let start = &self.start;
-        if self.work.is_none()
-            && let Some(mocked) = shared.mocked(start)
-        {
-            return Poll::Ready(Ended::Mocked(mocked));
-        }
-        let (running, undo) = (&mut self.work, &self.undo);
-        let polled = catch_unwind(AssertUnwindSafe(|| {
-            let work = running.get_or_insert_with(|| {
-                let context = shared.step_context(start, undo.clone());
-                Box::pin(work(context))
-            });
-            work.as_mut().poll(context)
-        }));
-        match polled {
-            Ok(Poll::Ready(result)) => {
-                return Poll::Ready(Ended::Returned(result.map_err(Into::into)));
-            }
-            Err(panic) => {
-                return Poll::Ready(Ended::Returned(Err(step_failure::panicked(&*panic))));
-            }
-            Ok(Poll::Pending) => {}
-        }
-        match (&mut self.timeout, self.start.options.timeout) {
-            (Some(timer), Some(timeout)) => timer
-                .as_mut()
-                .poll(context)
-                .map(|()| Ended::TimedOut(timeout)),
-            _ => Poll::Pending,
-        }
-    }
-}
-
-impl StepContext {
-    pub(crate) fn new(
-        start: &StepStart,
-        run: RunId,
-        generation: everstep_model::Generation,
-        cancellation: Arc<Cancellation>,
-        undo: UndoSlot,
-    ) -> Self {
-        Self {
-            attempt: start.attempt,
-            name: start.location.name.to_string(),
-            count: start.location.counter,
-            options: start.options,
-            run,
-            generation,
-            location: start.location.clone(),
-            cancellation,
-            undo,
-        }
-    }
-}
-
 fn decode<T: DeserializeOwned>(name: &str, payload: &Payload) -> Result<T> {
     payload.decode().map_err(|error| {
         let message =
@@ -400,7 +273,7 @@ fn decode<T: DeserializeOwned>(name: &str, payload: &Payload) -> Result<T> {
 }
 
 /// What a step gives its caller: its result, or its failure as data.
-fn settle<T: DeserializeOwned>(
+pub(super) fn settle<T: DeserializeOwned>(
     name: &str,
     resolution: Resolution,
 ) -> Result<Result<T, StepFailure>> {
@@ -429,81 +302,8 @@ where
     }
 }
 
-/// A step that gives its failure back as data.
-#[must_use = "a step does nothing until it is awaited"]
-pub struct TryStep<F, Fut, T>(Step<F, Fut, T>);
-
-impl<F, Fut, T> TryStep<F, Fut, T> {
-    pub(crate) fn new(step: Step<F, Fut, T>) -> Self {
-        Self(step)
-    }
-
-    /// The same step, configured further.
-    pub fn with(self, configure: impl FnOnce(Step<F, Fut, T>) -> Step<F, Fut, T>) -> Self {
-        Self(configure(self.0))
-    }
-}
-
-impl<F, Fut, T, E> Future for TryStep<F, Fut, T>
-where
-    F: FnMut(StepContext) -> Fut,
-    Fut: Future<Output = Result<T, E>> + Send,
-    T: Serialize + DeserializeOwned,
-    E: Into<Error>,
-{
-    type Output = Result<Result<T, StepFailure>>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let step = &mut self.0;
-        step.poll_resolution(context).map(|resolution| {
-            let settled = settle(&step.name, resolution?)?;
-            // An error that asks to roll back is not for the code to swallow.
-            match settled {
-                Err(failure)
-                    if failure.outcome == everstep_model::record::FailureOutcome::RollBack =>
-                {
-                    Err(Error::from_step(failure))
-                }
-                settled => Ok(settled),
-            }
-        })
-    }
-}
-
-/// A step whose failure never fails the workflow.
-#[must_use = "a step does nothing until it is awaited"]
-pub struct BestEffort<F, Fut, T>(Step<F, Fut, T>);
-
-impl<F, Fut, T, E> Future for BestEffort<F, Fut, T>
-where
-    F: FnMut(StepContext) -> Fut,
-    Fut: Future<Output = Result<T, E>> + Send,
-    T: Serialize + DeserializeOwned,
-    E: Into<Error>,
-{
-    type Output = Result<Option<T>>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let step = &mut self.0;
-        let resolved = step.poll_resolution(context);
-        resolved.map(|resolution| settle(&step.name, resolution?).map(Result::ok))
-    }
-}
-
-impl<F, Fut, T> std::fmt::Debug for BestEffort<F, Fut, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "BestEffort({})", self.0.name)
-    }
-}
-
 impl<F, Fut, T> std::fmt::Debug for Step<F, Fut, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Step({})", self.name)
-    }
-}
-
-impl<F, Fut, T> std::fmt::Debug for TryStep<F, Fut, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TryStep({})", self.0.name)
     }
 }

@@ -10,7 +10,8 @@ use everstep_model::{ErrorCode, Failure, Payload, RunId, UndoMode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::step::{Step, StepContext};
+use super::step::Step;
+use super::step_context::StepContext;
 use super::step_failure::{panic_text, payload_error_code};
 use crate::error::{Error, Result};
 use crate::execution::{GivenUndo, UndoInput, UndoWork, decode_for_undo};

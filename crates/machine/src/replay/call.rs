@@ -1,21 +1,17 @@
-//! What workflow code can call. Each call fixes the operation's place and says it to the script.
+//! What workflow code can call and wait for. Each call fixes the operation's place and says it to the script.
 
 use std::time::Duration;
 
-use everstep_model::record::{
-    Emitted, Note, Replied, RowOperation, RpcRequested, Sleeping, StateChanged, StepStarted,
-    VersionChosen, Waiting,
-};
+use everstep_model::record::{RpcRequested, Sleeping, StepStarted, Waiting};
 use everstep_model::{
-    Body, InvalidName, Location, Name, Payload, RecordNumber, RpcId, Scope, Seed, StepOptions,
-    Timestamp,
+    Body, InvalidName, Location, Name, Payload, RpcId, Scope, StepOptions, Timestamp,
 };
 
 use super::divergence::{CallSite, Divergence, Halt};
 use super::mailbox::Wanted;
 use super::memo::Remembered;
 use super::operation::{Kind, OpId, Resolution, StepOp, StepPhase};
-use super::{Phase, Replay, scopes};
+use super::{Phase, Replay};
 
 /// Which events a wait takes.
 #[derive(Clone, Debug)]
@@ -209,190 +205,9 @@ impl Replay {
         Some(self.operations.open(location, kind))
     }
 
-    /// Leaves a line in the audit trail.
-    pub fn note(&mut self, scope: &Scope, text: String, site: CallSite) {
-        self.write(scope, "__note", site, |location| {
-            Note { location, text }.into()
-        });
-    }
-
-    /// Changes a row of the application.
-    pub fn change_row(
-        &mut self,
-        scope: &Scope,
-        collection: Name,
-        key: String,
-        value: Option<Payload>,
-        site: CallSite,
-    ) {
-        self.write(scope, "__row", site, |location| {
-            let operation = if value.is_some() {
-                RowOperation::Upsert
-            } else {
-                RowOperation::Delete
-            };
-            StateChanged {
-                location,
-                collection,
-                key,
-                operation,
-                value: value.unwrap_or_else(Payload::null),
-            }
-            .into()
-        });
-    }
-
-    /// Notifies whoever listens.
-    pub fn emit(&mut self, scope: &Scope, topic: Name, payload: Payload, site: CallSite) {
-        self.write(scope, "__emit", site, |location| {
-            Emitted {
-                location,
-                topic,
-                payload,
-            }
-            .into()
-        });
-    }
-
-    /// Answers an event whose sender waits. False if it was answered before.
-    pub fn reply(
-        &mut self,
-        scope: &Scope,
-        event: RecordNumber,
-        payload: Payload,
-        site: CallSite,
-    ) -> bool {
-        if !self.replied.insert(event) {
-            return false;
-        }
-        self.write(scope, "__reply", site, |location| {
-            Replied {
-                location,
-                event,
-                payload,
-            }
-            .into()
-        });
-        true
-    }
-
-    /// Decides which version of a change this run follows, once per scope.
-    pub fn version(&mut self, scope: &Scope, change: &Name, latest: u32, site: CallSite) -> u32 {
-        if let Some(version) = self.scopes.version(scope, change) {
-            return version;
-        }
-        let Ok(name) = self.names.internal(&format!("__version:{change}")) else {
-            return latest;
-        };
-        let location = Location {
-            scope: scope.clone(),
-            name,
-            counter: 0,
-        };
-        if !self.may_call("version_chosen", &location, site) {
-            return latest;
-        }
-        let version = self.choose_version(location, latest, site);
-        self.scopes.set_version(scope, change.clone(), version);
-        version
-    }
-
-    fn choose_version(&mut self, location: Location, latest: u32, site: CallSite) -> u32 {
-        if let Some(Remembered::Version(version)) = self.memo.take(&location) {
-            return self.check_version(version, location, latest, site);
-        }
-        match self.script.next_expected() {
-            Some(Body::VersionChosen(recorded)) if recorded.location == location => {
-                let version = recorded.version;
-                self.script.pop_expected();
-                self.check_version(version, location, latest, site)
-            }
-            // The run passed this place before the gate was there.
-            Some(_) => 1,
-            // An earlier pass of the function did: keep to what it did.
-            None if self.was_begun_before(&location.scope) => 1,
-            None => {
-                let said = VersionChosen {
-                    location,
-                    version: latest,
-                };
-                self.say_at(said.into(), Some(site));
-                latest
-            }
-        }
-    }
-
-    fn check_version(
-        &mut self,
-        version: u32,
-        location: Location,
-        latest: u32,
-        site: CallSite,
-    ) -> u32 {
-        if version > latest {
-            self.halt(Halt::Diverged(Box::new(Divergence {
-                record: None,
-                recorded: Some(("version_chosen", location.clone())),
-                recorded_site: None,
-                called: Some(("version_chosen", location)),
-                called_site: Some(site),
-                detail: Some(format!(
-                    "the run follows version {version}, this code knows up to {latest}"
-                )),
-            })));
-        }
-        version
-    }
-
-    /// The next random number of a scope: the same at the same place of every execution. Each scope has a sequence of its
-    /// own, so that it does not matter what was drawn in iterations that are gone.
-    pub fn random(&mut self, scope: &Scope, site: CallSite) -> u64 {
-        if !self.calls_allowed && self.halted.is_none() {
-            self.halt(Halt::NotDurable(format!(
-                "the code drew a random number (at {}:{}) inside a step, or after something that is not in the journal woke \
-                 it; draw it before the step and pass it in",
-                site.file(),
-                site.line()
-            )));
-        }
-        let Seed(seed) = self.facts.as_ref().map_or(Seed(0), |facts| facts.seed);
-        let seed = seed ^ scopes::mark(scope);
-        let draws = self.scopes.count_draw(scope);
-        // SplitMix64: the n-th output is a function of seed and n alone.
-        let mut z = seed.wrapping_add(draws.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
     /// The shared copy of a user's name.
     pub fn name(&mut self, text: &str) -> Result<Name, InvalidName> {
         self.names.user(text)
-    }
-
-    pub(super) fn write(
-        &mut self,
-        scope: &Scope,
-        name: &str,
-        site: CallSite,
-        body: impl FnOnce(Location) -> Body,
-    ) {
-        let Ok(name) = self.names.internal(name) else {
-            return;
-        };
-        let Some(location) = self.call(scope, &name, "note", site) else {
-            return;
-        };
-        let body = body(location.clone());
-        match self.memo.take(&location) {
-            Some(Remembered::Written(kind)) if kind == body.type_name() => {}
-            Some(other) => {
-                self.halt_on_memory(&location, body.type_name(), &other, site);
-            }
-            None => {
-                self.say_at(body, Some(site));
-            }
-        }
     }
 
     pub(super) fn call(

@@ -14,6 +14,7 @@ mod divergence;
 mod ephemeral;
 mod facts;
 mod fold;
+mod given;
 mod mailbox;
 mod memo;
 mod operation;
@@ -24,6 +25,7 @@ mod scopes;
 mod script;
 mod sites;
 mod step;
+mod writing;
 
 #[cfg(test)]
 mod tests;

@@ -2,42 +2,36 @@
 
 use everstep::{Ctx, Error, Payload, Retry, millis};
 
-use super::world::{Outside, after_every_commit, assert_happened, output, run, send};
+use super::world::{
+    Outside, after_every_commit, assert_happened, output, run, send, survives_every_death,
+};
 use crate::support::{Ping, json};
 
 // B111, B112, B113, B115
 #[test]
 fn joins_within_joins() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    let outside = &outside;
-                    let (a, b) = ctx
-                        .join("outer")
-                        .branch("left", |ctx| async move {
-                            let numbers = ctx
-                                .for_each("each", 1..=3_u32, |ctx, n| async move {
-                                    outside.step(&ctx, &format!("l{n}"), n).await
-                                })
-                                .concurrency(2)
-                                .await?;
-                            Ok(numbers.iter().sum::<u32>())
+    survives_every_death(
+        |ctx, outside| async move {
+            let outside = &outside;
+            let (a, b) = ctx
+                .join("outer")
+                .branch("left", |ctx| async move {
+                    let numbers = ctx
+                        .for_each("each", 1..=3_u32, |ctx, n| async move {
+                            outside.step(&ctx, &format!("l{n}"), n).await
                         })
-                        .branch("right", |ctx| async move {
-                            let Ping(n) = ctx.event::<Ping>().await?;
-                            outside.step(&ctx, "r", n).await
-                        })
+                        .concurrency(2)
                         .await?;
-                    Ok(a + b)
-                }
-            })
+                    Ok(numbers.iter().sum::<u32>())
+                })
+                .branch("right", |ctx| async move {
+                    let Ping(n) = ctx.event::<Ping>().await?;
+                    outside.step(&ctx, "r", n).await
+                })
+                .await?;
+            Ok(a + b)
         },
-        async |engine| {
+        async |engine, outside| {
             let run = run(&engine).await;
             send(&run, "ping", json(&Ping(10)), "ping").await;
             assert_eq!(output::<u32>(&run).await, 16);
@@ -49,36 +43,28 @@ fn joins_within_joins() {
 // B117, B119, B120
 #[test]
 fn a_race_of_a_step_an_event_and_a_timer() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    let outside = &outside;
-                    let won = ctx
-                        .race("first")
-                        .branch("fails", |ctx| async move {
-                            let step = ctx.step("f", || async { Err(Error::fatal("no")) });
-                            step.retry(Retry::none()).await
-                        })
-                        .branch("event", |ctx| async move {
-                            let Ping(n) = ctx.event::<Ping>().await?;
-                            Ok(n)
-                        })
-                        .branch("timer", |ctx| async move {
-                            ctx.sleep("late", millis(10_000)).await?;
-                            Ok(0)
-                        })
-                        .await?;
-                    let value = outside.step(&ctx, "after", won.value).await?;
-                    Ok((won.winner, value))
-                }
-            })
+    survives_every_death(
+        |ctx, outside| async move {
+            let outside = &outside;
+            let won = ctx
+                .race("first")
+                .branch("fails", |ctx| async move {
+                    let step = ctx.step("f", || async { Err(Error::fatal("no")) });
+                    step.retry(Retry::none()).await
+                })
+                .branch("event", |ctx| async move {
+                    let Ping(n) = ctx.event::<Ping>().await?;
+                    Ok(n)
+                })
+                .branch("timer", |ctx| async move {
+                    ctx.sleep("late", millis(10_000)).await?;
+                    Ok(0)
+                })
+                .await?;
+            let value = outside.step(&ctx, "after", won.value).await?;
+            Ok((won.winner, value))
         },
-        async |engine| {
+        async |engine, outside| {
             let run = run(&engine).await;
             send(&run, "ping", json(&Ping(5)), "ping").await;
             let won = output::<(String, u32)>(&run).await;
@@ -90,33 +76,25 @@ fn a_race_of_a_step_an_event_and_a_timer() {
 
 #[test]
 fn a_switch_whose_value_is_not_the_same_twice() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    let outside = &outside;
-                    // It is computed anew by every execution; the first choice that is durable stands.
-                    let value = if outside.is_quiet() { "first" } else { "later" };
-                    let chosen = ctx
-                        .switch("route", value)
-                        .case("first", |ctx| async move {
-                            outside.step(&ctx, "a", 1).await?;
-                            outside.step(&ctx, "b", 2).await
-                        })
-                        .case("later", |ctx| async move {
-                            outside.step(&ctx, "c", 3).await?;
-                            outside.step(&ctx, "d", 4).await
-                        })
-                        .await?;
-                    Ok(chosen)
-                }
-            })
+    survives_every_death(
+        |ctx, outside| async move {
+            let outside = &outside;
+            // It is computed anew by every execution; the first choice that is durable stands.
+            let value = if outside.is_quiet() { "first" } else { "later" };
+            let chosen = ctx
+                .switch("route", value)
+                .case("first", |ctx| async move {
+                    outside.step(&ctx, "a", 1).await?;
+                    outside.step(&ctx, "b", 2).await
+                })
+                .case("later", |ctx| async move {
+                    outside.step(&ctx, "c", 3).await?;
+                    outside.step(&ctx, "d", 4).await
+                })
+                .await?;
+            Ok(chosen)
         },
-        async |engine| {
+        async |engine, outside| {
             let chosen = output::<u32>(&run(&engine).await).await;
             let happened = outside.take();
             let last = if chosen == 2 { "b" } else { "d" };

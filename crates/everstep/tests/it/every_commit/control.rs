@@ -1,31 +1,21 @@
 //! Requests of operators in the middle: cancelling with rollback, settling a step, recovering and forking.
 
-use everstep::{Ctx, Error, RunStatus, WaitError, millis};
+use everstep::{Error, RunStatus, WaitError, millis};
 
-use super::world::{
-    Outside, after_every_commit, assert_happened, assert_order, output, reach, run,
-};
+use super::world::{assert_happened, assert_order, output, reach, run, survives_every_death};
 use crate::support::Ping;
 
 // B138, B154, B174
 #[test]
 fn a_cancellation_with_rollback() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    outside.undoable(&ctx, "a").await?;
-                    outside.undoable(&ctx, "b").await?;
-                    ctx.event::<Ping>().await?;
-                    outside.undoable(&ctx, "never").await
-                }
-            })
+    survives_every_death(
+        |ctx, outside| async move {
+            outside.undoable(&ctx, "a").await?;
+            outside.undoable(&ctx, "b").await?;
+            ctx.event::<Ping>().await?;
+            outside.undoable(&ctx, "never").await
         },
-        async |engine| {
+        async |engine, outside| {
             let run = run(&engine).await;
             reach(&run, &[RunStatus::Waiting]).await;
             run.cancel().rollback().reason("enough").await.unwrap();
@@ -41,32 +31,24 @@ fn a_cancellation_with_rollback() {
 // B47, B183
 #[test]
 fn a_step_that_is_skipped_a_run_that_is_recovered_and_its_fork() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    let a = outside.step(&ctx, "a", 1).await?;
-                    let b: u32 = ctx
-                        .step("stuck", || async {
-                            tokio::time::sleep(millis(1_000_000)).await;
-                            Ok::<_, Error>(0)
-                        })
-                        .await?;
-                    let c = ctx.step("c", || async {
-                        if ctx.metadata().generation.0 == 1 {
-                            return Err(Error::fatal("in its first life"));
-                        }
-                        outside.act("c", 100).await
-                    });
-                    Ok(a + b + c.await?)
+    survives_every_death(
+        |ctx, outside| async move {
+            let a = outside.step(&ctx, "a", 1).await?;
+            let b: u32 = ctx
+                .step("stuck", || async {
+                    tokio::time::sleep(millis(1_000_000)).await;
+                    Ok::<_, Error>(0)
+                })
+                .await?;
+            let c = ctx.step("c", || async {
+                if ctx.metadata().generation.0 == 1 {
+                    return Err(Error::fatal("in its first life"));
                 }
-            })
+                outside.act("c", 100).await
+            });
+            Ok(a + b + c.await?)
         },
-        async |engine| {
+        async |engine, outside| {
             let run = run(&engine).await;
             if run.generation().await.unwrap().0 == 1 {
                 settle(&run).await;

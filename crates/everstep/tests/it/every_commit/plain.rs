@@ -2,45 +2,35 @@
 
 use std::ops::ControlFlow;
 
-use everstep::{Ctx, Error, Event, Request, Retry, RunStatus, millis};
+use everstep::{Error, Event, Request, Retry, RunStatus, millis};
 use serde::{Deserialize, Serialize};
 
-use super::world::{
-    Outside, after_every_commit, assert_happened, assert_order, output, reach, run, send,
-};
+use super::world::{assert_happened, assert_order, output, reach, run, send, survives_every_death};
 use crate::support::{Ping, json};
 
 // B1, B25, B42
 #[test]
 fn steps_that_are_retried_and_sleeps() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    let a = outside.step(&ctx, "a", 1).await?;
-                    let b = ctx
-                        .step_with("b", |step| {
-                            let outside = outside.clone();
-                            async move {
-                                if step.attempt < 3 {
-                                    return Err(Error::new("not yet"));
-                                }
-                                outside.act("b", 10).await
-                            }
-                        })
-                        .retry(Retry::constant(8, millis(5)))
-                        .await?;
-                    ctx.sleep("nap", millis(20)).await?;
-                    let c = outside.step(&ctx, "c", 100).await?;
-                    Ok(a + b + c)
-                }
-            })
+    survives_every_death(
+        |ctx, outside| async move {
+            let a = outside.step(&ctx, "a", 1).await?;
+            let b = ctx
+                .step_with("b", |step| {
+                    let outside = outside.clone();
+                    async move {
+                        if step.attempt < 3 {
+                            return Err(Error::new("not yet"));
+                        }
+                        outside.act("b", 10).await
+                    }
+                })
+                .retry(Retry::constant(8, millis(5)))
+                .await?;
+            ctx.sleep("nap", millis(20)).await?;
+            let c = outside.step(&ctx, "c", 100).await?;
+            Ok(a + b + c)
         },
-        async |engine| {
+        async |engine, outside| {
             assert_eq!(output::<u32>(&run(&engine).await).await, 111);
             assert_order(&outside.take(), &["a", "b", "c"]);
         },
@@ -61,29 +51,21 @@ impl Request for Add {
 // B68, B69, B84, B88
 #[test]
 fn events_that_come_early_in_batches_and_with_an_answer() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    outside.step(&ctx, "a", 0).await?;
-                    let mut sum = 0;
-                    while sum < 6 {
-                        let batch = ctx.events::<Ping>(2).await?;
-                        sum += batch.iter().map(|Ping(n)| n).sum::<u32>();
-                    }
-                    let add = ctx.event::<Add>().received().await?;
-                    let total = outside.step(&ctx, "b", sum + add.event.0).await?;
-                    ctx.reply(&add, &total)?;
-                    let none = ctx.try_event::<Ping>().await?;
-                    Ok((total, none.is_none()))
-                }
-            })
+    survives_every_death(
+        |ctx, outside| async move {
+            outside.step(&ctx, "a", 0).await?;
+            let mut sum = 0;
+            while sum < 6 {
+                let batch = ctx.events::<Ping>(2).await?;
+                sum += batch.iter().map(|Ping(n)| n).sum::<u32>();
+            }
+            let add = ctx.event::<Add>().received().await?;
+            let total = outside.step(&ctx, "b", sum + add.event.0).await?;
+            ctx.reply(&add, &total)?;
+            let none = ctx.try_event::<Ping>().await?;
+            Ok((total, none.is_none()))
         },
-        async |engine| {
+        async |engine, outside| {
             let run = run(&engine).await;
             for n in 1..=3 {
                 send(&run, "ping", json(&Ping(n)), &format!("ping {n}")).await;
@@ -98,24 +80,16 @@ fn events_that_come_early_in_batches_and_with_an_answer() {
 // B17
 #[test]
 fn early_results_and_fenced_steps() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    let early = ctx.step("early", || outside.act("early", 1)).ephemeral();
-                    let early = early.await?;
-                    let fenced = ctx.step("fenced", || outside.act("fenced", 10)).fenced();
-                    let fenced = fenced.await?;
-                    let last = ctx.step("last", || outside.act("last", 100)).ephemeral();
-                    Ok(early + fenced + last.await?)
-                }
-            })
+    survives_every_death(
+        |ctx, outside| async move {
+            let early = ctx.step("early", || outside.act("early", 1)).ephemeral();
+            let early = early.await?;
+            let fenced = ctx.step("fenced", || outside.act("fenced", 10)).fenced();
+            let fenced = fenced.await?;
+            let last = ctx.step("last", || outside.act("last", 100)).ephemeral();
+            Ok(early + fenced + last.await?)
         },
-        async |engine| {
+        async |engine, outside| {
             assert_eq!(output::<u32>(&run(&engine).await).await, 111);
             // An early result that was not durable when the process died is computed again.
             assert_happened(&outside.take(), &["early", "fenced", "last"], 2);
@@ -126,31 +100,23 @@ fn early_results_and_fenced_steps() {
 // B60, B101, B102, B105
 #[test]
 fn a_loop_that_forgets_its_past() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    let outside = &outside;
-                    let sum = ctx.repeat("sum", (0_u32, 0_u32), |ctx, (n, sum)| async move {
-                        if n == 6 {
-                            return Ok(ControlFlow::Break(sum));
-                        }
-                        let n = outside.step(&ctx, &format!("s{n}"), n).await?;
-                        if n % 2 == 1 {
-                            ctx.sleep("nap", millis(3)).await?;
-                        }
-                        Ok(ControlFlow::Continue((n + 1, sum + n)))
-                    });
-                    let sum = sum.keep(1).await?;
-                    outside.step(&ctx, "after", sum).await
+    survives_every_death(
+        |ctx, outside| async move {
+            let outside = &outside;
+            let sum = ctx.repeat("sum", (0_u32, 0_u32), |ctx, (n, sum)| async move {
+                if n == 6 {
+                    return Ok(ControlFlow::Break(sum));
                 }
-            })
+                let n = outside.step(&ctx, &format!("s{n}"), n).await?;
+                if n % 2 == 1 {
+                    ctx.sleep("nap", millis(3)).await?;
+                }
+                Ok(ControlFlow::Continue((n + 1, sum + n)))
+            });
+            let sum = sum.keep(1).await?;
+            outside.step(&ctx, "after", sum).await
         },
-        async |engine| {
+        async |engine, outside| {
             assert_eq!(output::<u32>(&run(&engine).await).await, 15);
             let expected = ["s0", "s1", "s2", "s3", "s4", "s5", "after"];
             assert_order(&outside.take(), &expected);
@@ -161,21 +127,13 @@ fn a_loop_that_forgets_its_past() {
 // B144, B145
 #[test]
 fn a_pause_and_a_resume() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    outside.step(&ctx, "a", 1).await?;
-                    ctx.sleep("nap", millis(20)).await?;
-                    outside.step(&ctx, "b", 2).await
-                }
-            })
+    survives_every_death(
+        |ctx, outside| async move {
+            outside.step(&ctx, "a", 1).await?;
+            ctx.sleep("nap", millis(20)).await?;
+            outside.step(&ctx, "b", 2).await
         },
-        async |engine| {
+        async |engine, outside| {
             let run = run(&engine).await;
             reach(
                 &run,

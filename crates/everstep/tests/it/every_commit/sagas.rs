@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use everstep::{Ctx, Error, Payload, Result, RunHandle, WaitError};
 
-use super::world::{Outside, after_every_commit, assert_order, run};
+use super::world::{Outside, after_every_commit, assert_order, run, survives_every_death};
 use crate::support::json;
 
 async fn failed(run: &RunHandle) -> String {
@@ -17,36 +17,28 @@ async fn failed(run: &RunHandle) -> String {
 // B126, B134
 #[test]
 fn a_rollback_through_a_loop_and_a_join() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    let outside = &outside;
-                    outside.undoable(&ctx, "a").await?;
-                    ctx.repeat("twice", 0_u32, |ctx, n| async move {
-                        if n == 2 {
-                            return Ok(ControlFlow::Break(()));
-                        }
-                        outside.undoable(&ctx, ["b", "c"][n as usize]).await?;
-                        Ok(ControlFlow::Continue(n + 1))
-                    })
-                    .keep(0)
-                    .await?;
-                    ctx.join("one")
-                        .branch(
-                            "only",
-                            |ctx| async move { outside.undoable(&ctx, "d").await },
-                        )
-                        .await?;
-                    Err::<(), _>(Error::fatal("no further"))
+    survives_every_death(
+        |ctx, outside| async move {
+            let outside = &outside;
+            outside.undoable(&ctx, "a").await?;
+            ctx.repeat("twice", 0_u32, |ctx, n| async move {
+                if n == 2 {
+                    return Ok(ControlFlow::Break(()));
                 }
+                outside.undoable(&ctx, ["b", "c"][n as usize]).await?;
+                Ok(ControlFlow::Continue(n + 1))
             })
+            .keep(0)
+            .await?;
+            ctx.join("one")
+                .branch(
+                    "only",
+                    |ctx| async move { outside.undoable(&ctx, "d").await },
+                )
+                .await?;
+            Err::<(), _>(Error::fatal("no further"))
         },
-        async |engine| {
+        async |engine, outside| {
             assert_eq!(failed(&run(&engine).await).await, "no further");
             let expected = ["a", "b", "c", "d", "undo d", "undo c", "undo b", "undo a"];
             assert_order(&outside.take(), &expected);
@@ -105,24 +97,16 @@ fn a_rollback_through_children() {
 // B142
 #[test]
 fn the_point_of_no_return_and_an_explicit_rollback() {
-    let outside = Outside::default();
-    let witness = outside.clone();
-    after_every_commit(
-        move |builder| {
-            let outside = witness.clone();
-            builder.function("w", move |ctx: Ctx, (): ()| {
-                let outside = outside.clone();
-                async move {
-                    outside.undoable(&ctx, "a").await?;
-                    ctx.rollback().await?;
-                    outside.undoable(&ctx, "b").await?;
-                    internal(&outside, &ctx).await?;
-                    ctx.no_return();
-                    Err::<(), _>(Error::fatal("too late"))
-                }
-            })
+    survives_every_death(
+        |ctx, outside| async move {
+            outside.undoable(&ctx, "a").await?;
+            ctx.rollback().await?;
+            outside.undoable(&ctx, "b").await?;
+            internal(&outside, &ctx).await?;
+            ctx.no_return();
+            Err::<(), _>(Error::fatal("too late"))
         },
-        async |engine| {
+        async |engine, outside| {
             let run = run(&engine).await;
             assert_eq!(failed(&run).await, "too late");
             assert_order(&outside.take(), &["a", "undo a", "b", "i", "undo i"]);

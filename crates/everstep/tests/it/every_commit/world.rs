@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use everstep::{
     AnyEvent, Ctx, Engine, EngineBuilder, Error, Payload, Result, RunHandle, RunStatus, millis,
 };
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::crash_after_commit::{Story, die_after_every_commit};
@@ -84,6 +85,23 @@ where
         tell,
         downtime: millis(50),
     });
+}
+
+/// Tells a story about workflow `w`, which does things outside, with the process dying after each of its commits in turn.
+pub(super) fn survives_every_death<Code, Fut, T, Tell>(code: Code, tell: Tell)
+where
+    Code: Fn(Ctx, Outside) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<T>> + Send + 'static,
+    T: Serialize + Send + 'static,
+    Tell: AsyncFn(Engine, &Outside),
+{
+    let outside = Outside::default();
+    let witness = outside.clone();
+    let define = move |builder: EngineBuilder| {
+        let (code, outside) = (code.clone(), witness.clone());
+        builder.function("w", move |ctx, (): ()| code(ctx, outside.clone()))
+    };
+    after_every_commit(define, async |engine| tell(engine, &outside).await);
 }
 
 /// Run `r` of workflow `w`, started or found again.

@@ -1,0 +1,88 @@
+//! One attempt of a step: its work, polled inside the workflow's own future, and its timeout.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use everstep_machine::StepStart;
+use everstep_model::Payload;
+use everstep_store::BoxFuture;
+
+use super::step_context::StepContext;
+use super::step_failure;
+use super::undo::UndoSlot;
+use crate::error::{Error, Result};
+use crate::execution::Shared;
+
+/// An attempt under way.
+pub(super) struct Attempt<Fut> {
+    pub(super) start: StepStart,
+    work: Option<Pin<Box<Fut>>>,
+    timeout: Option<BoxFuture<'static, ()>>,
+    /// What the work registers for the step's undo.
+    pub(super) undo: UndoSlot,
+}
+
+/// How an attempt ended.
+pub(super) enum Ended<T> {
+    Returned(Result<T>),
+    Mocked(Result<Payload>),
+    TimedOut(Duration),
+}
+
+impl<Fut> Attempt<Fut> {
+    pub(super) fn new(start: StepStart, shared: &Shared) -> Self {
+        let timeout = start.options.timeout;
+        Self {
+            start,
+            work: None,
+            timeout: timeout.map(|timeout| shared.runtime().sleep(timeout)),
+            undo: UndoSlot::default(),
+        }
+    }
+
+    pub(super) fn poll<F, T, E>(
+        &mut self,
+        context: &mut Context<'_>,
+        work: &mut F,
+        shared: &Shared,
+    ) -> Poll<Ended<T>>
+    where
+        F: FnMut(StepContext) -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+        E: Into<Error>,
+    {
+        let start = &self.start;
+        if self.work.is_none()
+            && let Some(mocked) = shared.mocked(start)
+        {
+            return Poll::Ready(Ended::Mocked(mocked));
+        }
+        let (running, undo) = (&mut self.work, &self.undo);
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            let work = running.get_or_insert_with(|| {
+                let context = shared.step_context(start, undo.clone());
+                Box::pin(work(context))
+            });
+            work.as_mut().poll(context)
+        }));
+        match polled {
+            Ok(Poll::Ready(result)) => {
+                return Poll::Ready(Ended::Returned(result.map_err(Into::into)));
+            }
+            Err(panic) => {
+                return Poll::Ready(Ended::Returned(Err(step_failure::panicked(&*panic))));
+            }
+            Ok(Poll::Pending) => {}
+        }
+        match (&mut self.timeout, self.start.options.timeout) {
+            (Some(timer), Some(timeout)) => timer
+                .as_mut()
+                .poll(context)
+                .map(|()| Ended::TimedOut(timeout)),
+            _ => Poll::Pending,
+        }
+    }
+}
