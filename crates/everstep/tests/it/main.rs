@@ -50,6 +50,7 @@ mod random_traces;
 mod random_undos;
 mod recorded;
 mod records;
+mod refused_pauses;
 mod removed;
 mod replaying;
 mod results;
