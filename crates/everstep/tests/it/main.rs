@@ -44,6 +44,7 @@ mod outbox;
 mod passes;
 mod pausing;
 mod races;
+mod random_copies;
 mod random_family;
 mod random_program;
 mod random_traces;
