@@ -104,6 +104,7 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         inbox_dropped: 0,
         gaps: Vec::new(),
         durable: false,
+        began: RecordNumber(0),
     })
 }
 

@@ -6,22 +6,67 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
-use everstep::{
-    Body, Engine, Entry, Location, Options, Payload, RunHandle, RunStatus, Settings, Timestamp,
-    secs,
-};
-use everstep_model::Segment;
+use everstep::{Engine, Entry, Location, Options, Payload, RunHandle, RunStatus, Settings, secs};
+use everstep_model::{Segment, StreamName};
 use everstep_store::MemoryStore;
+use everstep_store_testkit::Archive;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
+use crate::random_copies::{Told, done};
 use crate::random_family;
 use crate::random_program::{Happening, Op, Witness, event_name, happenings, program, run_program};
 
-async fn boot(witness: &Witness) -> Engine {
-    let process = Arc::new(VirtualRuntime::new(7));
-    let store = Arc::new(MemoryStore::new(process.clone()));
-    let witness = witness.clone();
+/// An engine, and a store that remembers all that it wrote.
+struct World {
+    engine: Engine,
+    store: Arc<Archive<MemoryStore>>,
+}
+
+impl World {
+    async fn new() -> Self {
+        let process = Arc::new(VirtualRuntime::new(7));
+        let store = Arc::new(Archive::new(MemoryStore::new(process.clone())));
+        let engine = boot(process, store.clone()).await;
+        Self { engine, store }
+    }
+
+    /// What there is to know of the latest life of a run.
+    async fn told(&self, run: &RunHandle) -> Told {
+        let generation = run.generation().await.unwrap();
+        let stream = StreamName::of_run(run.id(), generation);
+        Told {
+            journal: run.journal().await.unwrap(),
+            history: self.store.written(&stream),
+        }
+    }
+
+    /// The same of a run that has ended by itself.
+    async fn ended(&self, run: &RunHandle) -> Told {
+        let ended = tokio::time::timeout(secs(600), run.wait_json()).await;
+        let told = self.told(run).await;
+        // Some programs fail by themselves.
+        let status = run.status().await.unwrap();
+        if ended.is_err() || !matches!(status, RunStatus::Completed | RunStatus::Failed) {
+            print(&told.journal);
+            panic!(
+                "the run did not come to its end: {}",
+                run.why().await.unwrap()
+            );
+        }
+        check(&told);
+        told
+    }
+}
+
+fn print(journal: &[Entry]) {
+    for entry in journal {
+        eprintln!("{}", everstep::entry_to_json(entry).unwrap());
+    }
+}
+
+async fn boot(process: Arc<VirtualRuntime>, store: Arc<Archive<MemoryStore>>) -> Engine {
+    let witness = Witness::default();
     let builder = Engine::on_store(store)
         .runtime(process)
         .settings(Settings::default());
@@ -49,62 +94,34 @@ async fn begin(engine: &Engine, program: &[Op], happenings: &[(u16, Happening)])
     run
 }
 
-async fn ended(run: &RunHandle) -> Vec<Entry> {
-    let ended = tokio::time::timeout(secs(600), run.wait_json()).await;
-    let journal = run.journal().await.unwrap();
-    // Some programs fail by themselves.
-    let status = run.status().await.unwrap();
-    if ended.is_err() || !matches!(status, RunStatus::Completed | RunStatus::Failed) {
-        for entry in &journal {
-            eprintln!("{}", everstep::entry_to_json(entry).unwrap());
-        }
-        panic!(
-            "the run did not come to its end: {}",
-            run.why().await.unwrap()
-        );
-    }
-    journal
-}
-
-fn completed(journal: &[Entry]) -> Vec<Location> {
-    let done = journal.iter().filter_map(|entry| match &entry.record.body {
-        Body::StepCompleted(done) => Some(done.location.clone()),
-        _ => None,
-    });
-    done.collect()
-}
-
-/// When the attempt began that completed a step: no two attempts begin at the same time.
-fn begun(journal: &[Entry], location: &Location) -> Option<Timestamp> {
-    journal.iter().find_map(|entry| match &entry.record.body {
-        Body::StepCompleted(done) if done.location == *location => Some(done.started_at),
-        _ => None,
-    })
-}
-
-/// Whether loops have dropped records.
-fn has_gaps(journal: &[Entry]) -> bool {
-    let mut pairs = journal.windows(2);
-    pairs.any(|pair| pair[0].number.plus(1) != pair[1].number)
-}
-
-/// The journal replays, and no step has two results.
-fn check(journal: &[Entry]) {
+/// The journal replays, and no step ever had two results.
+fn check(told: &Told) {
     let mut known = HashSet::new();
-    for location in completed(journal) {
+    for (location, ..) in done(&told.history) {
         assert!(known.insert(location.clone()), "{location} completed twice");
     }
     let witness = Witness::default();
     let result = replay_check_function(
         "random",
         move |ctx, program: Vec<Op>| run_program(ctx, program, witness.clone()),
-        journal.to_vec(),
+        told.journal.clone(),
     );
     if let Err(error) = result {
-        for entry in journal {
-            eprintln!("{}", everstep::entry_to_json(entry).unwrap());
-        }
+        print(&told.journal);
         panic!("the copy does not replay: {error}");
+    }
+}
+
+/// A copy that ends before the record of this index has every result it should have.
+fn compare(original: &Told, end: usize, copy: &Told) {
+    let there = done(&copy.history);
+    for result in original.copied(end) {
+        if !there.contains(&result) {
+            print(&original.journal);
+            eprintln!("the copy:");
+            print(&copy.history);
+            panic!("cut at {end}: {result:?} was done, and is not in the copy");
+        }
     }
 }
 
@@ -133,12 +150,11 @@ fn is_repeated(location: &Location, place: &Location) -> bool {
 }
 
 async fn fork_somewhere(program: Vec<Op>, happenings: Vec<(u16, Happening)>, pick: usize) {
-    let witness = Witness::default();
-    let engine = boot(&witness).await;
-    let run = begin(&engine, &program, &happenings).await;
-    let journal = ended(&run).await;
-    check(&journal);
-    let places: Vec<(usize, Location)> = journal
+    let world = World::new().await;
+    let run = begin(&world.engine, &program, &happenings).await;
+    let original = world.ended(&run).await;
+    let places: Vec<(usize, Location)> = original
+        .journal
         .iter()
         .enumerate()
         .filter_map(|(index, entry)| Some((index, entry.record.body.location()?.clone())))
@@ -152,21 +168,13 @@ async fn fork_somewhere(program: Vec<Op>, happenings: Vec<(u16, Happening)>, pic
         .unwrap()
         .0;
     let fork = run.fork().at(place.to_string()).id("f").await.unwrap();
-    let copy = ended(&fork).await;
-    check(&copy);
-    // Every result from before the place is there as it was. Where loops have left gaps, or steps were undone, a copy may
-    // begin earlier.
-    let is_undone = |entry: &Entry| matches!(entry.record.body, Body::UndoCompleted(_));
-    if !has_gaps(&journal) && !has_gaps(&copy) && !journal.iter().any(is_undone) {
-        for location in completed(&journal[..first]) {
-            let (then, now) = (begun(&journal, &location), begun(&copy, &location));
-            assert_eq!(now, then, "{location}");
-        }
-    }
+    let copy = world.ended(&fork).await;
+    compare(&original, first, &copy);
     // And so it is with a new generation of the run itself.
     run.restart_from(place.to_string()).await.unwrap();
-    check(&ended(&run).await);
-    engine.shutdown().await;
+    let next = world.ended(&run).await;
+    compare(&original, first, &next);
+    world.engine.shutdown().await;
 }
 
 // B151
@@ -181,10 +189,9 @@ fn a_fork_at_any_operation_of_any_program_replays_and_goes_on() {
 }
 
 async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
-    let witness = Witness::default();
-    let engine = boot(&witness).await;
-    let run = begin(&engine, &program, &[]).await;
-    let mut before: Vec<Entry> = Vec::new();
+    let world = World::new().await;
+    let run = begin(&world.engine, &program, &[]).await;
+    let mut lives = Vec::new();
     for (moment, verb) in moments.iter().zip(&verbs) {
         tokio::time::sleep(Duration::from_millis(u64::from(*moment))).await;
         match verb {
@@ -198,29 +205,14 @@ async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
             _ => drop(run.terminate().await.unwrap()),
         }
         let _ = run.wait_json().await;
-        before = run.journal().await.unwrap();
+        lives.push(world.told(&run).await);
         run.recover().await.unwrap();
     }
-    let journal = ended(&run).await;
-    check(&journal);
-    // What was undone is done again, and a second pass may give steps other places.
-    let may_repeat = |entry: &Entry| {
-        matches!(
-            entry.record.body,
-            Body::ExecutionRetried(_) | Body::UndoCompleted(_)
-        )
-    };
-    if !before.iter().any(may_repeat) {
-        for location in completed(&before) {
-            let (then, now) = (begun(&before, &location), begun(&journal, &location));
-            let is_dropped = now.is_none() && has_gaps(&journal);
-            assert!(
-                now == then || is_dropped,
-                "{location} was done, and was done again"
-            );
-        }
+    lives.push(world.ended(&run).await);
+    for pair in lives.windows(2) {
+        compare(&pair[0], pair[0].journal.len(), &pair[1]);
     }
-    engine.shutdown().await;
+    world.engine.shutdown().await;
 }
 
 // B47

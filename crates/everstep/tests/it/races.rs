@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use everstep::record::BranchesKind;
-use everstep::{Body, Ctx, Error, ErrorCode, Retry, RunStatus, StepStatus, hours, minutes, secs};
+use everstep::{
+    Body, Ctx, Error, ErrorCode, Options, Retry, RunStatus, StepStatus, hours, minutes, secs,
+};
 
 use crate::support::{Ping, Seen, fail, failure, for_each_store, ok, output, ping, restart, start};
 
@@ -288,8 +290,51 @@ fn an_event_that_comes_after_the_winner_is_not_taken_by_a_loser() {
             .await;
         let run = start(&test).await;
         test.reach(&run, RunStatus::Waiting).await;
-        let (first, second) = (ping(&run, 1), ping(&run, 2));
-        tokio::join!(first, second);
-        assert_eq!(output::<u32>(&run).await, 2);
+        // Both are in the journal before the first of them is folded, so the second comes before the winner is durable.
+        run.pause().await.unwrap();
+        test.reach(&run, RunStatus::Paused).await;
+        ping(&run, 1).await;
+        ping(&run, 2).await;
+        run.resume().await.unwrap();
+        let taken = tokio::time::timeout(secs(60), output::<u32>(&run)).await;
+        assert_eq!(taken, Ok(2));
+    });
+}
+
+// B40, B78
+#[test]
+fn who_lost_a_race_does_not_run_in_a_later_pass() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx, _: ()| async move {
+            let race = ctx
+                .race("first")
+                .branch("event", |ctx| async move {
+                    ctx.event::<Ping>().id("lost").await.map(|Ping(n)| n)
+                })
+                .branch("time", |ctx| async move {
+                    ctx.sleep("short", secs(1)).await.map(|()| 0)
+                });
+            let winner = race.await?.winner;
+            if ctx.metadata().attempt == 1 {
+                return Err(Error::new("not yet"));
+            }
+            let Ping(n) = ctx.event::<Ping>().id("later").await?;
+            Ok((winner, n))
+        };
+        let options = Options::new().execution_retries(1);
+        let test = store.engine().function_with("w", options, code);
+        let test = test.start().await;
+        let run = start(&test).await;
+        test.reach(&run, RunStatus::Retrying).await;
+        // It is there when the second pass comes to the race.
+        ping(&run, 7).await;
+        let ended = tokio::time::timeout(secs(60), output::<(String, u32)>(&run)).await;
+        assert_eq!(ended, Ok(("time".to_owned(), 7)));
+        let journal = run.journal().await.unwrap();
+        let waits = journal.iter().filter(|entry| match &entry.record.body {
+            Body::Waiting(wait) => wait.location.to_string().contains("lost"),
+            _ => false,
+        });
+        assert_eq!(waits.count(), 1);
     });
 }

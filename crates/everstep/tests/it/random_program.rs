@@ -235,10 +235,7 @@ impl Rpc for Ask {
     type Answer = u32;
 }
 
-/// What marks the results of steps in a trace.
-pub(crate) const DONE: &str = " done ";
-
-/// What marks those that may have been seen before they were durable.
+/// What marks results in a trace that may have been seen before they were durable.
 pub(crate) const EARLY: &str = " early";
 
 /// The traces of all executions so far, and how often the work of each step was done.
@@ -536,7 +533,9 @@ fn run_composed<'a>(
                 race.await?.winner
             }
             Op::Switch { value, cases } => {
-                let mut switch = ctx.switch("s", value.to_string());
+                // A second pass may find another switch in this place: those of a name offer the same.
+                let name = format!("among{}", cases.len());
+                let mut switch = ctx.switch(&name, value.to_string());
                 for (index, ops) in cases.iter().enumerate() {
                     switch = switch.case(&index.to_string(), move |ctx| part(ctx, index, ops));
                 }
@@ -596,5 +595,5 @@ async fn work(trace: &Trace, place: &str, takes_ms: u16, failures: u8) -> Result
     let mut seen = trace.witness.0.lock().unwrap();
     let times = seen.completed.entry(place.to_owned()).or_default();
     *times += 1;
-    Ok(format!("{place}{DONE}{times}"))
+    Ok(format!("{place} done {times}"))
 }

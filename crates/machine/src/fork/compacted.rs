@@ -1,6 +1,9 @@
 //! Copying what compaction has left of loops: iterations that are gone cannot be repeated, and a copy must not end amid
 //! them.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use everstep_model::record::{IterationRange, LoopAdvanced};
@@ -42,22 +45,58 @@ pub(super) fn oldest_beginning(journal: &[Entry], whole: &Location) -> Option<us
 pub(super) fn last_whole(journal: &[Entry], mut cut: usize) -> usize {
     let gone = gone(journal);
     loop {
-        let earlier = gone.iter().filter_map(|(location, gone)| {
-            let (before, _) = journal.split_at_checked(cut)?;
-            let mut known = advances(before).rev();
-            let last = known.find(|(_, advanced)| advanced.location == **location);
-            let (from, next) = match last {
-                Some((_, advanced)) if advanced.done => return None,
-                Some((index, advanced)) => (index, advanced.iteration + 1),
-                None => (0, 0),
-            };
-            holds(gone, next).then(|| first_gap(before, from)).flatten()
-        });
+        let earlier = gone
+            .iter()
+            .filter_map(|(location, gone)| whole_without(journal, cut, location, gone));
         match earlier.min() {
             Some(earlier) => cut = earlier,
             None => return cut,
         }
     }
+}
+
+/// Where the journal is whole if it is not at a cut, because a loop may have gone on there with an iteration that is gone.
+fn whole_without(
+    journal: &[Entry],
+    cut: usize,
+    location: &Location,
+    gone: &[IterationRange],
+) -> Option<usize> {
+    let (before, _) = journal.split_at_checked(cut)?;
+    let mut known = advances(before).rev();
+    let last = known.find(|(_, advanced)| advanced.location == *location);
+    // The last sign of the loop, and the iteration that comes next.
+    let (sign, next) = match last {
+        Some((_, advanced)) if advanced.done => return None,
+        Some((index, advanced)) => (index + 1, advanced.iteration + 1),
+        None => {
+            let began = beginning(journal, location)?;
+            (began, u64::from(!holds(gone, 0)))
+        }
+    };
+    if sign >= cut || !holds(gone, next) {
+        return None;
+    }
+    // A copy does not show where records were missing in its original.
+    if is_copy(journal) {
+        Some(sign)
+    } else {
+        first_gap(before, sign - 1)
+    }
+}
+
+/// The index behind which all stands that belongs to a loop.
+fn beginning(journal: &[Entry], location: &Location) -> Option<usize> {
+    let mut left = advances(journal).filter(|(_, advanced)| advanced.location == *location);
+    let (_, any) = left.next()?;
+    let index = journal.partition_point(|entry| entry.number < any.began);
+    // Nothing comes before `created`.
+    Some(index.max(1))
+}
+
+fn is_copy(journal: &[Entry]) -> bool {
+    let created = journal.first().map(|first| &first.record.body);
+    matches!(created, Some(Body::Created(created)) if created.forked_from.is_some())
 }
 
 /// The index of the first record behind `from` before which others are missing.

@@ -112,11 +112,11 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
         }
         Body::LoopAdvanced(record) => {
             record.folded = numbers.place_of(record.folded);
+            record.began = numbers.place_of(record.began);
             // Numbers have no gaps any more; which iterations are gone stays true.
             record.dropped = Vec::new();
             record.gaps = Vec::new();
             record.inbox_dropped = 0;
-            record.gaps = Vec::new();
         }
         // The original's children may be awaited, never cancelled.
         Body::ChildStarted(record) => record.on_close = ParentClose::Abandon,

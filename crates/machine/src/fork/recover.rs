@@ -41,6 +41,7 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     let end = end_of_life(journal).min(rollback);
     let causes = causes(journal, end);
     let cut = reaction(journal, &causes, end).unwrap_or(end);
+    let repeats_undone = first_undone(journal, cut).is_some_and(|undone| undone < cut);
     let mut kept = up_to(journal, overview, cut)?;
     let pass = pass_begins(journal);
     kept.retain(|kept| {
@@ -59,7 +60,7 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     }
     Ok(Recovered {
         kept,
-        repeats_undone: false,
+        repeats_undone,
     })
 }
 
@@ -118,9 +119,9 @@ pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
     undo.map_or(journal.len(), |undo| from + undo)
 }
 
-/// The index of the first record of the first step that was undone.
-pub(super) fn first_undone(journal: &[Entry], rollback: usize) -> Option<usize> {
-    let undone = journal.iter().skip(rollback);
+/// The index of the first record of the first step that was undone from there on.
+pub(super) fn first_undone(journal: &[Entry], from: usize) -> Option<usize> {
+    let undone = journal.iter().skip(from);
     let undone: BTreeSet<&Location> = undone
         .filter_map(|entry| match &entry.record.body {
             Body::UndoCompleted(record) => Some(&record.location),

@@ -83,7 +83,7 @@ pub(super) fn up_to(
     overview: &Overview,
     cut: usize,
 ) -> Result<Vec<Kept>, CannotFork> {
-    let cut = compacted::last_whole(journal, cut.min(journal.len()));
+    let cut = last_sound(journal, cut.min(journal.len()));
     let (before, after) = journal.split_at_checked(cut).unwrap_or((journal, &[]));
     let mut open = open_steps(before);
     let lives = before.iter().filter(|entry| !ends(&entry.record.body));
@@ -102,6 +102,18 @@ pub(super) fn up_to(
     match open.iter().find(is_running) {
         Some(running) => Err(CannotFork::StillRunning(running.clone())),
         None => Ok(kept),
+    }
+}
+
+/// The last place up to here at which the journal is whole, and no step is done that was undone behind it.
+pub(super) fn last_sound(journal: &[Entry], mut cut: usize) -> usize {
+    loop {
+        let whole = compacted::last_whole(journal, cut);
+        let sound = first_undone(journal, whole).map_or(whole, |undone| undone.min(whole));
+        if sound == cut {
+            return cut;
+        }
+        cut = sound;
     }
 }
 

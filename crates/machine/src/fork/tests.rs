@@ -255,6 +255,26 @@ fn iterations_dropped_after_the_cut_are_said_to_be_gone() {
     assert_eq!(last.gone, [IterationRange { first: 0, last: 4 }]);
 }
 
+#[test]
+fn a_step_that_was_undone_behind_the_cut_is_done_again() {
+    let undone = UndoCompleted {
+        location: at("a:0"),
+        attempt: 1,
+    };
+    let journal = Journal::created()
+        .with(note("n:0"))
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(started("b:0", 1))
+        .with(completed_step("b:0", 1, "1"))
+        .with(undone)
+        .with(started("c:0", 1));
+    assert_eq!(copied(&journal, before("b:0")), ["created", "note n:0"]);
+    // Where it is undone before the cut, the copy knows.
+    let kept = copied(&journal, before("c:0"));
+    assert_eq!(kept.last().unwrap(), "undo_completed a:0");
+}
+
 // B47
 #[test]
 fn a_recovered_run_has_the_failed_step_before_it_again() {

@@ -244,6 +244,7 @@ pub(crate) fn advanced(
         inbox_dropped: 0,
         gaps: Vec::new(),
         durable: false,
+        began: RecordNumber(0),
         dropped: dropped.iter().map(range).collect(),
     }
 }

@@ -4,6 +4,9 @@
 //! comes meanwhile keeps its order. A cancellation resolves what is open, in the order of calling; steps in flight end
 //! first, because their results are needed to undo them.
 
+#[cfg(test)]
+mod tests;
+
 use everstep_model::record::{CancelRequested, FailureOutcome, ForcedFailure, StepFailed};
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload};
 

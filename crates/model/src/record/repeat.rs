@@ -70,6 +70,9 @@ pub struct LoopAdvanced {
     /// Whether the iteration begins only when this record is folded: so much was said before that it had to be durable.
     #[serde(default)]
     pub durable: bool,
+    /// Everything before this record was folded when the code first called the loop: nothing of it stands further up.
+    #[serde(default)]
+    pub began: RecordNumber,
 }
 codec!(LoopAdvanced {
     location,
@@ -83,5 +86,6 @@ codec!(LoopAdvanced {
     gone,
     inbox_dropped,
     gaps,
-    durable
+    durable,
+    began
 });

@@ -250,6 +250,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
                 time,
             }],
             durable: true,
+            began: RecordNumber(1),
         }
         .into(),
         SwitchChosen {

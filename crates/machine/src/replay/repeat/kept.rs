@@ -25,6 +25,8 @@ pub(super) struct Loop {
     pub(super) held: BTreeSet<u64>,
     /// All iterations before this one have ended in this pass, and the journal says so.
     pub(super) ended_before: u64,
+    /// How much was folded when the code first called it, in whichever pass.
+    began: Option<RecordNumber>,
 }
 
 /// The records of one iteration, without those of iterations inside it.
@@ -75,6 +77,18 @@ impl Kept {
         let mut ranges = gone.into_iter().flatten();
         let around = ranges.find(|range| (range.first..=range.last).contains(&from));
         around.map_or(from, |range| range.last + 1)
+    }
+
+    /// The code calls a loop when so much is folded.
+    pub(super) fn call(&mut self, iterations: &Scope, folded: RecordNumber) {
+        let known = self.loops.entry(iterations.clone()).or_default();
+        known.began = Some(known.began.map_or(folded, |began| began.min(folded)));
+    }
+
+    /// How much was folded when the code first called a loop.
+    pub(super) fn began(&self, iterations: &Scope) -> RecordNumber {
+        let known = self.loops.get(iterations);
+        known.and_then(|known| known.began).unwrap_or_default()
     }
 
     /// The code begins an iteration.
@@ -157,6 +171,7 @@ impl Kept {
         if let Some(owner) = owner {
             self.put(&owner, number, time, Origin::Executor);
         }
+        self.call(&iterations, record.began);
         let known = self.loops.entry(iterations).or_default();
         let ended_before = record.iteration + u64::from(record.done);
         known.ended_before = known.ended_before.max(ended_before);
@@ -164,7 +179,7 @@ impl Kept {
 
     fn put(&mut self, iteration: &Scope, number: RecordNumber, time: Timestamp, origin: Origin) {
         if !self.iterations.contains_key(iteration) {
-            self.register(iteration);
+            self.register(iteration, number);
         }
         let records = self.iterations.entry(iteration.clone()).or_default();
         if origin == Origin::Inbox {
@@ -185,13 +200,14 @@ impl Kept {
 
     /// Makes an iteration known that the code has not begun here: one of an earlier pass, or one that is gone and gets a
     /// late record, which goes with the next that are dropped.
-    fn register(&mut self, iteration: &Scope) {
+    fn register(&mut self, iteration: &Scope, number: RecordNumber) {
         let path = iteration.segments();
         for (index, segment) in path.iter().enumerate() {
-            if let Segment::Iteration(number) = segment {
-                let outer = path.iter().take(index).cloned();
-                let known = self.loops.entry(Scope::from_segments(outer)).or_default();
-                known.open.insert(*number);
+            if let Segment::Iteration(n) = segment {
+                let iterations = Scope::from_segments(path.iter().take(index).cloned());
+                self.call(&iterations, number);
+                let known = self.loops.entry(iterations).or_default();
+                known.open.insert(*n);
             }
         }
     }

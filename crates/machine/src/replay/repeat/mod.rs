@@ -86,6 +86,7 @@ impl Replay {
     ) -> Option<(Location, Advance)> {
         let place = self.call(scope, name, "loop_advanced", site)?;
         let iterations = place.inner_scope();
+        self.loops.kept.call(&iterations, self.next);
         let first = self.loops.kept.next_kept(&iterations, 0);
         let may_be_ahead = first > 0 || self.pass > 1;
         if may_be_ahead && self.script.holds_advance(&place, first) {
@@ -152,6 +153,7 @@ impl Replay {
             inbox_dropped: 0,
             gaps: Vec::new(),
             durable: !done && self.script.unwritten() >= UNWRITTEN_MAX,
+            began: self.loops.kept.began(&iterations),
         };
         self.say_advance(record, returned.keep, site)
     }

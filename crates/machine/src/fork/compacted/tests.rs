@@ -1,0 +1,102 @@
+//! Where copies of journals end that loops have dropped records from.
+
+use everstep_model::record::{ForkReason, ForkedFrom, IterationRange, LoopAdvanced};
+use everstep_model::{Body, Entry, Generation, Location, RecordNumber, RunId};
+
+use super::last_whole;
+use crate::overview::samples::*;
+
+/// A loop that goes on with an iteration, all before which are gone.
+fn lossy(place: &str, began: u64, iteration: u64, done: bool) -> LoopAdvanced {
+    let last = iteration - u64::from(!done);
+    LoopAdvanced {
+        began: RecordNumber(began),
+        gone: vec![IterationRange { first: 0, last }],
+        ..advanced(place, iteration, done, &[])
+    }
+}
+
+fn without(journal: Journal, missing: &[u64]) -> Vec<Entry> {
+    let mut entries = journal.0;
+    entries.retain(|entry| !missing.contains(&entry.number.0));
+    entries
+}
+
+fn copy_of(journal: Journal) -> Vec<Entry> {
+    let mut entries = journal.0;
+    let Body::Created(created) = &mut entries[0].record.body else {
+        panic!();
+    };
+    created.forked_from = Some(ForkedFrom {
+        run: RunId::new("r").unwrap(),
+        generation: Generation::FIRST,
+        reason: ForkReason::Recover,
+        keys_of: None,
+    });
+    entries
+}
+
+/// The last record of a copy that was to end before an operation.
+fn last_before(journal: &[Entry], place: &str) -> String {
+    let place: Location = at(place);
+    let is_it = |entry: &Entry| entry.record.body.location() == Some(&place);
+    let cut = journal.iter().position(is_it).unwrap();
+    let last = &journal[last_whole(journal, cut) - 1].record.body;
+    let location = last.location().map(ToString::to_string);
+    format!("{} {}", last.type_name(), location.unwrap_or_default())
+}
+
+// B151
+#[test]
+fn a_loop_that_began_later_does_not_shorten_a_copy() {
+    let journal = Journal::created()
+        .with(started("early/~0/s:0", 1))
+        .with(lossy("early:0", 1, 1, true))
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(started("b:0", 1))
+        .with(started("late/~0/s:0", 1))
+        .with(lossy("late:0", 6, 1, false));
+    let journal = without(journal, &[1, 6]);
+    assert_eq!(last_before(&journal, "b:0"), "step_completed a:0");
+}
+
+#[test]
+fn a_copy_ends_before_the_iterations_that_a_loop_under_way_has_lost() {
+    let journal = Journal::created()
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(started("l/~0/s:0", 1))
+        .with(started("b:0", 1))
+        .with(lossy("l:0", 3, 1, false));
+    let journal = without(journal, &[3]);
+    assert_eq!(last_before(&journal, "b:0"), "step_completed a:0");
+}
+
+#[test]
+fn a_copy_ends_where_a_kept_iteration_is_followed_by_a_lost_one() {
+    let journal = Journal::created()
+        .with(started("l/~0/s:0", 1))
+        .with(completed_step("l/~0/s:0", 1, "1"))
+        .with(started("l/~1/s:0", 1))
+        .with(started("a:0", 1))
+        .with(started("b:0", 1))
+        .with(LoopAdvanced {
+            gone: vec![IterationRange { first: 1, last: 1 }],
+            ..lossy("l:0", 1, 2, false)
+        });
+    let journal = without(journal, &[3]);
+    assert_eq!(last_before(&journal, "b:0"), "step_completed l/~0/s:0");
+}
+
+// B47
+#[test]
+fn a_copy_of_a_copy_ends_before_a_loop_whose_losses_do_not_show() {
+    let journal = Journal::created()
+        .with(sleeping("n:0"))
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(started("b:0", 1))
+        .with(lossy("l:0", 2, 2, false));
+    assert_eq!(last_before(&copy_of(journal), "b:0"), "sleeping n:0");
+}

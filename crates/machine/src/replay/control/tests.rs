@@ -1,0 +1,122 @@
+//! What ends a pause, and what does not.
+
+use std::panic::Location as Caller;
+
+use everstep_model::record::{
+    CancelRequested, DeadlinePassed, ForcedFailure, PauseRequested, ResumeRequested, StepStarted,
+    UndoStarted,
+};
+use everstep_model::{Body, Generation, RunId, Scope, StepOptions, UndoMode};
+
+use crate::overview::samples::*;
+use crate::replay::{Replay, Resolution, Turn, WaitFor};
+
+fn replay(journal: Journal) -> Replay {
+    Replay::new(RunId::new("r").unwrap(), Generation::FIRST, journal.0)
+}
+
+fn pause() -> PauseRequested {
+    PauseRequested {
+        by: None,
+        reason: None,
+    }
+}
+
+fn cancel() -> CancelRequested {
+    CancelRequested {
+        by: None,
+        reason: None,
+        rollback: false,
+    }
+}
+
+/// Whatever asks a run to end.
+fn ends() -> [Body; 3] {
+    let passed = DeadlinePassed { deadline: time(1) };
+    let forced = ForcedFailure {
+        location: None,
+        error: failure("enough"),
+        by: None,
+    };
+    [cancel().into(), passed.into(), forced.into()]
+}
+
+/// Lets the code wait for an event.
+fn begin_waiting(replay: &mut Replay) {
+    assert_eq!(replay.turn(time(9)), Turn::Start);
+    let wanted = WaitFor {
+        names: vec![name("e")],
+        batch: 1,
+        at_once: false,
+    };
+    let place = name("e");
+    let waits = replay.call_wait(&Scope::ROOT, &place, wanted, None, Caller::caller());
+    assert!(waits.is_some());
+}
+
+// B144
+#[test]
+fn a_paused_run_goes_on_when_it_is_to_end() {
+    for end in ends() {
+        let mut replay = replay(Journal::created().with(pause()).with(end.clone()));
+        begin_waiting(&mut replay);
+        let turn = replay.turn(time(9));
+        let goes_on = matches!(
+            turn,
+            Turn::Resolved(_, Resolution::Refused(_)) | Turn::Broken(_)
+        );
+        assert!(goes_on, "{end:?}: {turn:?}");
+    }
+}
+
+// B144
+#[test]
+fn a_run_paused_while_it_is_cancelled_stays_so_whatever_else_asks_it_to_end() {
+    for end in ends() {
+        let journal = Journal::created().with(cancel()).with(pause());
+        let mut replay = replay(journal.with(end.clone()));
+        begin_waiting(&mut replay);
+        assert!(matches!(replay.turn(time(9)), Turn::Resolved(..)));
+        assert_eq!(replay.turn(time(9)), Turn::Pausing, "{end:?}");
+        assert!(replay.is_pausing());
+    }
+}
+
+/// A run whose step is being undone because it failed, paused, and asked for this.
+fn rolling_back(then: impl Into<Body>) -> Replay {
+    let undo = StepOptions {
+        undo: UndoMode::Undo,
+        ..StepOptions::default()
+    };
+    let journal = Journal::created()
+        .with(StepStarted {
+            location: at("s:0"),
+            attempt: 1,
+            options: Some(undo),
+        })
+        .with(completed_step("s:0", 1, "1"))
+        .with(UndoStarted {
+            location: at("s:0"),
+            attempt: 1,
+        })
+        .with(pause())
+        .with(then);
+    let mut replay = replay(journal);
+    assert_eq!(replay.turn(time(9)), Turn::Start);
+    let step = replay.call_step(&Scope::ROOT, &name("s"), undo, Caller::caller());
+    assert!(step.is_some());
+    assert!(matches!(replay.turn(time(9)), Turn::Resolved(..)));
+    replay.returned(Some("it failed"));
+    replay
+}
+
+// B144
+#[test]
+fn a_run_paused_in_its_rollback_stays_so_whatever_else_asks_it_to_end() {
+    for end in ends() {
+        let turn = rolling_back(end.clone()).turn(time(9));
+        assert_eq!(turn, Turn::Pausing, "{end:?}");
+    }
+    let resume = ResumeRequested { by: None };
+    assert_eq!(rolling_back(resume).turn(time(9)), Turn::Idle);
+}
