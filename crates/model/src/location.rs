@@ -64,6 +64,25 @@ impl Scope {
         }
     }
 
+    /// The loop and the number of the iteration, if this is the scope of one.
+    #[must_use]
+    pub fn as_iteration(&self) -> Option<(Location, u64)> {
+        let [
+            outer @ ..,
+            Segment::Named(name, counter),
+            Segment::Iteration(number),
+        ] = self.segments()
+        else {
+            return None;
+        };
+        let location = Location {
+            scope: Self::from_segments(outer.iter().cloned()),
+            name: name.clone(),
+            counter: *counter,
+        };
+        Some((location, *number))
+    }
+
     /// The path from the root.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {

@@ -105,6 +105,7 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         gaps: Vec::new(),
         durable: false,
         began: RecordNumber(0),
+        resolved_inside: Vec::new(),
     })
 }
 

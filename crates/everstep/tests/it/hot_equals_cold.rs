@@ -353,3 +353,29 @@ fn what_was_seen_before_an_early_result_that_got_lost_is_seen_again() {
     assert!(matches!(order(&live[1]), (Some(event), Some(early)) if event < early));
     check(&program, &ran);
 }
+
+#[test]
+fn iterations_of_two_loops_in_a_later_pass_begin_in_their_order() {
+    let undoable = Op::Undoable {
+        name: 0,
+        takes_ms: 0,
+        undo_failures: 0,
+        internal: false,
+    };
+    let early = Op::Ephemeral {
+        name: 0,
+        takes_ms: 0,
+    };
+    let looped = |body| Op::Loop {
+        name: 0,
+        times: 2,
+        keep: 0,
+        body,
+    };
+    let program = [Op::Join(vec![
+        vec![looped(vec![undoable, early])],
+        vec![looped(vec![Op::Sleep { name: 0, ms: 0 }, Op::FailPass])],
+    ])];
+    let ran = virtual_time(run(1_000, &program, &[]));
+    check(&program, &ran);
+}

@@ -245,6 +245,7 @@ pub(crate) fn advanced(
         gaps: Vec::new(),
         durable: false,
         began: RecordNumber(0),
+        resolved_inside: Vec::new(),
         dropped: dropped.iter().map(range).collect(),
     }
 }

@@ -35,7 +35,7 @@ pub use execution::{DeadlinePassed, Diverged, ExecutionRetried, Paused, Resumed}
 pub use lifecycle::{
     Cancelled, Completed, Created, Failed, ForkReason, ForkedFrom, RollbackFailed,
 };
-pub use repeat::{Gap, IterationRange, LoopAdvanced};
+pub use repeat::{Gap, IterationRange, LoopAdvanced, ResolvedInside};
 pub use rpc::{RpcAnswered, RpcCompleted, RpcRequested};
 pub use step::{FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect};
 pub use timer::{Sleeping, TimerFired, TimerPurpose};

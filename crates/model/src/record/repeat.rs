@@ -30,6 +30,23 @@ pub struct Gap {
 }
 codec!(Gap { first, last, time });
 
+/// Operations that resolved in an iteration.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResolvedInside {
+    /// The loop.
+    #[serde(rename = "id")]
+    pub location: Location,
+    /// The iteration.
+    pub iteration: u64,
+    /// How many.
+    pub count: u32,
+}
+codec!(ResolvedInside {
+    location,
+    iteration,
+    count
+});
+
 /// A loop finished an iteration. Gaps in a journal are legal where the last of these that dropped something names
 /// them, and nowhere else.
 ///
@@ -73,19 +90,25 @@ pub struct LoopAdvanced {
     /// Everything before this record was folded when the code first called the loop: nothing of it stands further up.
     #[serde(default)]
     pub began: RecordNumber,
+    /// How many had resolved, likewise, in open iterations of other loops: those that are still in the journal resolve
+    /// as many before this iteration begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolved_inside: Vec<ResolvedInside>,
 }
-codec!(LoopAdvanced {
-    location,
-    iteration,
-    state,
-    done,
-    folded,
-    resolved,
-    now,
-    dropped,
-    gone,
-    inbox_dropped,
-    gaps,
-    durable,
-    began
-});
+codec!(
+    LoopAdvanced {
+        location,
+        iteration,
+        state,
+        done,
+        folded,
+        resolved,
+        now,
+        dropped,
+        gone,
+        inbox_dropped,
+        gaps,
+        durable,
+        began
+    } + { resolved_inside }
+);

@@ -251,6 +251,11 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             }],
             durable: true,
             began: RecordNumber(1),
+            resolved_inside: vec![ResolvedInside {
+                location: location.clone(),
+                iteration: 3,
+                count: 2,
+            }],
         }
         .into(),
         SwitchChosen {

@@ -32,6 +32,8 @@ fn copy_of(journal: Journal) -> Vec<Entry> {
         generation: Generation::FIRST,
         reason: ForkReason::Recover,
         keys_of: None,
+        at: None,
+        edited: None,
     });
     entries
 }

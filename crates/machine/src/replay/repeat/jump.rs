@@ -40,8 +40,7 @@ impl Replay {
     /// A loop that goes on now, because the fold stands where a later iteration of it began.
     pub(in super::super) fn jump(&mut self) -> Option<(OpId, Resolution)> {
         let (op, record) = self.next_jump()?;
-        let resolved = self.loops.resolved.seen_from(&record.location.scope);
-        if self.next < record.folded || resolved < record.resolved {
+        if self.next < record.folded || !self.has_resolved_as_much(record) {
             return None;
         }
         let Some(Body::LoopAdvanced(record)) = self.script.pop_expected() else {
@@ -59,6 +58,18 @@ impl Replay {
         self.loops.jumps.0.remove(&op);
         self.operations.close(op)?;
         Some((op, Resolution::Iteration(record.iteration, record.state)))
+    }
+
+    /// Whether as many operations have resolved where the fold stands as when the iteration began.
+    fn has_resolved_as_much(&self, record: &LoopAdvanced) -> bool {
+        let resolved = &self.loops.resolved;
+        let mut elsewhere = record.resolved_inside.iter();
+        resolved.seen_from(&record.location.scope) >= record.resolved
+            && elsewhere.all(|before| {
+                let iteration = Self::iteration_scope(&before.location, before.iteration);
+                resolved.inside(&iteration) >= before.count
+                    || self.loops.kept.has_dropped_scope(&iteration)
+            })
     }
 
     /// Nothing is left to do where the fold stands, and all records are gone up to where a loop goes on or a result takes

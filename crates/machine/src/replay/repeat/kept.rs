@@ -234,7 +234,11 @@ impl Kept {
 
     /// Whether a place stands in an iteration that is no longer in the journal.
     pub(in super::super) fn has_dropped(&self, place: &Location) -> bool {
-        let path = place.scope.segments();
+        self.has_dropped_scope(&place.scope)
+    }
+
+    pub(super) fn has_dropped_scope(&self, scope: &Scope) -> bool {
+        let path = scope.segments();
         path.iter().enumerate().any(|(index, segment)| {
             let Segment::Iteration(number) = segment else {
                 return false;

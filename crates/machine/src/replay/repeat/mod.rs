@@ -154,6 +154,7 @@ impl Replay {
             gaps: Vec::new(),
             durable: !done && self.script.unwritten() >= UNWRITTEN_MAX,
             began: self.loops.kept.began(&iterations),
+            resolved_inside: self.loops.resolved.elsewhere(&place.scope),
         };
         self.say_advance(record, returned.keep, site)
     }

@@ -4,6 +4,7 @@
 //! anything. Where an iteration began among them cannot be told from the script, so its record says how many came before.
 
 use everstep_model::Scope;
+use everstep_model::record::ResolvedInside;
 
 /// How many operations have resolved since the last record was folded, by the iteration they stand in.
 #[derive(Debug, Default)]
@@ -26,6 +27,28 @@ impl ResolvedHere {
         };
         let counts = self.0.iter().filter(|(iteration, _)| stays(iteration));
         counts.map(|(_, count)| count).sum()
+    }
+
+    /// Those in iterations around which a loop in this scope does not stand. A replay finds them again where their iteration
+    /// is still in the journal.
+    pub(super) fn elsewhere(&self, scope: &Scope) -> Vec<ResolvedInside> {
+        let elsewhere = self.0.iter().filter_map(|(iteration, count)| {
+            let iteration = iteration.as_ref()?;
+            let (location, number) = iteration.as_iteration()?;
+            (!scope.is_within(iteration)).then_some(ResolvedInside {
+                location,
+                iteration: number,
+                count: *count,
+            })
+        });
+        elsewhere.collect()
+    }
+
+    /// How many have resolved in this iteration.
+    pub(super) fn inside(&self, iteration: &Scope) -> u32 {
+        let mut counts = self.0.iter();
+        let it = counts.find(|(known, _)| known.as_ref() == Some(iteration));
+        it.map_or(0, |(_, count)| *count)
     }
 
     /// An iteration has ended.
