@@ -22,6 +22,9 @@ const RETRY_DELAY: Duration = Duration::from_millis(200);
 /// How often to send it again before giving up.
 const RETRIES_MAX: u32 = 50;
 
+/// For how many commits an empty queue keeps room.
+const ROOM_KEPT: usize = 4_096;
+
 #[derive(Clone, Default)]
 pub(crate) struct Committer(Arc<Queue>);
 
@@ -39,6 +42,12 @@ impl Batch {
     fn push(&mut self, commit: Commit, reply: Reply) {
         self.commits.push(commit);
         self.replies.push(reply);
+    }
+
+    /// Gives back the memory that only a burst of commits needed.
+    fn shrink(&mut self) {
+        self.commits.shrink_to(ROOM_KEPT);
+        self.replies.shrink_to(ROOM_KEPT);
     }
 
     fn drain(&mut self) -> impl ExactSizeIterator<Item = (Commit, Reply)> {
@@ -160,6 +169,7 @@ impl Committer {
             if !state.queued.commits.is_empty() {
                 state.busy = true;
                 std::mem::swap(&mut state.queued, batch);
+                state.queued.shrink();
                 return Poll::Ready(true);
             }
             if state.closed {
