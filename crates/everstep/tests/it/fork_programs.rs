@@ -188,6 +188,40 @@ fn a_fork_at_any_operation_of_any_program_replays_and_goes_on() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
+#[test]
+fn a_copy_does_not_hold_what_was_said_while_an_undo_was_waited_for() {
+    let undoable = Op::Undoable {
+        name: 0,
+        takes_ms: 0,
+        undo_failures: 0,
+        internal: false,
+    };
+    let tried = Op::TryStep {
+        name: 0,
+        takes_ms: 14,
+    };
+    let either = Op::Either {
+        name: 0,
+        takes_ms: 1,
+        event: 0,
+    };
+    let branches = |at_once, branches| Op::Branches { at_once, branches };
+    let waits = branches(
+        2,
+        vec![
+            vec![Op::RollBack],
+            vec![Op::AnyEvent { timeout_ms: 1 }],
+            vec![Op::NoReturn, either],
+        ],
+    );
+    let first = branches(1, vec![vec![tried], vec![]]);
+    let program = vec![Op::Join(vec![vec![first, waits], vec![undoable]])];
+    for pick in 0..40 {
+        let happenings = vec![(0, Happening::Send(0))];
+        virtual_time(fork_somewhere(program.clone(), happenings, pick));
+    }
+}
+
 async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
     let world = World::new().await;
     let run = begin(&world.engine, &program, &[]).await;

@@ -42,10 +42,11 @@ impl Told {
         copied
     }
 
-    /// Where a copy ends at the earliest so that nothing in it was undone later.
+    /// Where a copy ends at the earliest so that nothing in it was undone later, and the code waits for no undo.
     fn sound(&self, end: usize) -> usize {
         let whole = self.whole(end);
-        let sound = whole.min(self.first_undone(whole));
+        let undone = self.first_undone(whole).min(self.first_awaited(whole));
+        let sound = whole.min(undone);
         if sound == end { end } else { self.sound(sound) }
     }
 
@@ -124,6 +125,27 @@ impl Told {
             location.is_some_and(|location| undone.contains(location))
         };
         let first = self.journal.iter().position(is_undone);
+        first.unwrap_or(self.journal.len())
+    }
+
+    /// The index of the first record of a step whose undo the code waited for from there on.
+    fn first_awaited(&self, from: usize) -> usize {
+        let said = |entry: &Entry| Replay::is_scripted(&entry.record.body);
+        let last_said = self.journal.iter().rposition(said).unwrap_or(0);
+        let waited = self.journal.iter().take(last_said).skip(from);
+        let awaited: HashSet<&Location> = waited
+            .filter_map(|entry| match &entry.record.body {
+                Body::UndoStarted(undo) => Some(&undo.location),
+                Body::UndoSkipped(undo) => Some(&undo.location),
+                Body::UndoFailed(undo) => Some(&undo.location),
+                _ => None,
+            })
+            .collect();
+        let is_awaited = |entry: &Entry| {
+            let location = entry.record.body.location();
+            location.is_some_and(|location| awaited.contains(location))
+        };
+        let first = self.journal.iter().position(is_awaited);
         first.unwrap_or(self.journal.len())
     }
 

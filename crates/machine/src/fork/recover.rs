@@ -102,15 +102,7 @@ pub(super) fn rollback_retried(
 
 /// Where the rollback begins with which the run ended: behind the last thing the code said.
 pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
-    let is_undo = |entry: &Entry| {
-        matches!(
-            entry.record.body,
-            Body::UndoStarted(_)
-                | Body::UndoCompleted(_)
-                | Body::UndoFailed(_)
-                | Body::UndoSkipped(_)
-        )
-    };
+    let is_undo = |entry: &Entry| undo_of(&entry.record.body).is_some();
     let said = journal
         .iter()
         .rposition(|entry| Replay::is_scripted(&entry.record.body));
@@ -122,16 +114,38 @@ pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
 /// The index of the first record of the first step that was undone from there on.
 pub(super) fn first_undone(journal: &[Entry], from: usize) -> Option<usize> {
     let undone = journal.iter().skip(from);
-    let undone: BTreeSet<&Location> = undone
-        .filter_map(|entry| match &entry.record.body {
-            Body::UndoCompleted(record) => Some(&record.location),
-            _ => None,
-        })
-        .collect();
+    let undone = undone.filter_map(|entry| match &entry.record.body {
+        Body::UndoCompleted(record) => Some(&record.location),
+        _ => None,
+    });
+    first_about(journal, &undone.collect())
+}
+
+/// The index of the first record of the first step whose undo the code waited for, there or later, whatever came of it. A
+/// copy that ends before the undo would not make the code wait.
+pub(super) fn first_awaited(journal: &[Entry], from: usize) -> Option<usize> {
+    let end = rollback_begins(journal);
+    let awaited = journal.iter().take(end).skip(from);
+    let awaited = awaited.filter_map(|entry| undo_of(&entry.record.body));
+    first_about(journal, &awaited.collect())
+}
+
+fn first_about(journal: &[Entry], steps: &BTreeSet<&Location>) -> Option<usize> {
     journal.iter().position(|entry| {
         let location = entry.record.body.location();
-        location.is_some_and(|location| undone.contains(location))
+        location.is_some_and(|location| steps.contains(location))
     })
+}
+
+/// The step that a record about an undo is about.
+fn undo_of(body: &Body) -> Option<&Location> {
+    match body {
+        Body::UndoStarted(record) => Some(&record.location),
+        Body::UndoCompleted(record) => Some(&record.location),
+        Body::UndoFailed(record) => Some(&record.location),
+        Body::UndoSkipped(record) => Some(&record.location),
+        _ => None,
+    }
 }
 
 /// Where the last pass of the function begins.

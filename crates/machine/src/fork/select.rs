@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use everstep_model::record::StepEdited;
 use everstep_model::{Body, Entry, Location, Payload, Record, StepStatus};
 
-use super::recover::{first_undone, rollback_begins};
+use super::recover::{first_awaited, first_undone, rollback_begins};
 use super::{CannotFork, ForkPlan, Kept, compacted, place};
 use crate::overview::Overview;
 use crate::replay::Replay;
@@ -105,11 +105,14 @@ pub(super) fn up_to(
     }
 }
 
-/// The last place up to here at which the journal is whole, and no step is done that was undone behind it.
+/// The last place up to here at which the journal is whole, no step is done that was undone behind it, and the code waits
+/// for no undo.
 pub(super) fn last_sound(journal: &[Entry], mut cut: usize) -> usize {
     loop {
         let whole = compacted::last_whole(journal, cut);
-        let sound = first_undone(journal, whole).map_or(whole, |undone| undone.min(whole));
+        let undone = first_undone(journal, whole).into_iter();
+        let undone = undone.chain(first_awaited(journal, whole)).min();
+        let sound = undone.map_or(whole, |undone| undone.min(whole));
         if sound == cut {
             return cut;
         }
