@@ -13,6 +13,7 @@ mod manifest;
 mod process;
 mod program;
 mod scratch;
+mod sim;
 mod stage;
 mod test;
 mod tidy;
@@ -31,6 +32,10 @@ cargo xtask: the chores of this repository
       --stage NAME            run only this stage (may be repeated)
   cargo xtask tidy            the rules of the house that no compiler knows
   cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile
+  cargo xtask sim             simulated clusters with faults at every call
+      --seeds N               this many seeds (2,000)
+      --minutes M             no new seed after M minutes
+      --seed S [--timeline]   one seed, with its timeline
   cargo xtask help            this text
 ";
 
@@ -55,6 +60,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         "test" => test::run(rest),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "bench" => bench::run(rest),
+        "sim" => sim::run(rest),
         "help" | "--help" | "-h" => {
             print_help();
             Ok(())

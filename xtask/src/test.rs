@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::install;
 use crate::process::Invocation;
 use crate::program;
+use crate::sim;
 use crate::stage::{self, Stage, Verdict};
 
 const PREPARE: &[Stage] = &[Stage {
@@ -54,6 +55,12 @@ const STAGES: &[Stage] = &[
         about: "10,000 random workflows, hot, evicted, crashed and replayed",
         release: true,
         run: hot_equals_cold,
+    },
+    Stage {
+        name: "sim",
+        about: "2,000 simulated clusters with faults at every call",
+        release: true,
+        run: sim::stage,
     },
     Stage {
         name: "kill9",

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_engine::{Activation, Append, Message, Then};
-use everstep_machine::{Halt, LeftChild, Obsolete, Replay, Turn, UndoState};
+use everstep_machine::{Halt, LeftChild, Obsolete, OpId, Replay, Turn, UndoState};
 use everstep_model::{Body, Entry, Failure, Payload, Record, RecordNumber, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
@@ -58,6 +58,10 @@ pub(crate) struct Executor {
     flush: Option<BoxFuture<'static, ()>>,
     pub(super) reading: Option<BoxFuture<'static, Result<Vec<Entry>, StoreError>>>,
     pub(super) read_again: bool,
+    /// Whether it has the run again and has not read yet what others did with it meanwhile.
+    pub(super) behind: bool,
+    /// Steps that were told they may begin. Code that does not poll one is not told again and again.
+    pub(super) offered: Vec<OpId>,
     suspended: bool,
     pub(super) stopping: bool,
     evicted: bool,
@@ -94,6 +98,8 @@ impl Executor {
             flush: None,
             reading: None,
             read_again: false,
+            behind: false,
+            offered: Vec::new(),
             suspended: false,
             stopping: false,
             evicted: false,
@@ -113,6 +119,7 @@ impl Executor {
             Message::Resumed(_) => {
                 self.suspended = false;
                 self.conclusion = None;
+                self.behind = true;
                 self.read_on();
             }
             Message::Lost => return Next::Exit,
@@ -274,7 +281,6 @@ impl Executor {
     /// Lets steps begin and go on. A step may end at once, so this is repeated until nothing moves. Code that called a step
     /// and does not poll it holds it up, not the executor.
     fn work_on_steps(&mut self) {
-        let mut offered = Vec::new();
         while self.conclusion.is_none() && self.root.is_some() {
             let mut is_woken = self.root.as_ref().is_some_and(RunningRoot::is_woken);
             if !self.stopping {
@@ -282,10 +288,10 @@ impl Executor {
                 let startable = state.replay.startable();
                 let wakers: Vec<_> = startable.iter().filter_map(|op| state.waker(*op)).collect();
                 drop(state);
-                if startable != offered {
+                if startable != self.offered {
                     is_woken |= !wakers.is_empty();
                     wakers.into_iter().for_each(|waker| waker.wake());
-                    offered = startable;
+                    self.offered = startable;
                 }
             }
             if !is_woken {
@@ -439,7 +445,8 @@ impl Executor {
         if self.stopping {
             self.shared.state().replay.begin_no_more();
         }
-        if self.suspended || self.concluded_and_waiting() {
+        // A step that others have done in between is not begun again.
+        if self.suspended || self.behind || self.concluded_and_waiting() {
             return Next::GoOn;
         }
         if self.advance() == Next::Exit {

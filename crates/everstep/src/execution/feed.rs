@@ -76,6 +76,7 @@ impl Executor {
         self.undoing = Undoing::default();
         self.conclusion = None;
         self.unsent.clear();
+        self.offered.clear();
         self.strict = false;
         let parts = self.shared.parts().clone();
         let replay = Replay::new(parts.run.clone(), parts.generation, Vec::new());
@@ -106,6 +107,7 @@ impl Executor {
                 } else {
                     self.extend_foreign(entries);
                 }
+                self.behind &= self.read_again || self.reading.is_some();
                 if std::mem::take(&mut self.read_again) {
                     self.read_on();
                 }

@@ -262,7 +262,7 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
 /// Whether the engine or an operator ended the run, whatever its code did.
 fn is_ended_from_outside(journal: &[Entry], last: &Body) -> bool {
     let Some(error) = recorded_error(last) else {
-        return false;
+        return matches!(last, Body::Terminated(_));
     };
     journal.iter().any(|entry| match &entry.record.body {
         Body::DeadlinePassed(_) => error.is(ErrorCode::DeadlineExceeded),

@@ -1,0 +1,179 @@
+//! Many seeds: on all cores, with a line of progress, the sum of what was exercised, and the first seed that fails.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::check::Violation;
+use crate::cluster::FaultKind;
+use crate::plan::{Limits, Plan};
+use crate::simulation::{Report, simulate};
+use crate::workload::{PRIMITIVES, REQUESTS};
+
+/// Which seeds to simulate.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    /// The first seed.
+    pub first: u64,
+    /// How many.
+    pub seeds: u64,
+    /// No new seed is begun after this long.
+    pub time: Option<Duration>,
+    /// How many at once.
+    pub threads: usize,
+    /// What is left out of each.
+    pub limits: Limits,
+}
+
+/// What a campaign came to.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// How many seeds were simulated.
+    pub seeds: u64,
+    /// Simulated time.
+    pub micros: u64,
+    /// Operations of workflows and requests of clients.
+    pub operations: u64,
+    /// Calls of the store.
+    pub calls: u64,
+    /// Faults by kind.
+    pub faults: BTreeMap<FaultKind, u64>,
+    /// Primitives and requests by name.
+    pub exercised: BTreeMap<&'static str, u64>,
+    /// The seeds that failed, and with what.
+    pub failed: BTreeMap<u64, Vec<Violation>>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Summary {
+    fn add(&mut self, seed: u64, report: Report) {
+        self.seeds += 1;
+        self.micros += report.micros;
+        self.operations += report.operations;
+        self.calls += report.calls;
+        for (kind, count) in report.faults {
+            *self.faults.entry(kind).or_default() += count;
+        }
+        for (name, count) in report.exercised {
+            *self.exercised.entry(name).or_default() += count;
+        }
+        if !report.violations.is_empty() {
+            self.failed.insert(seed, report.violations);
+        }
+    }
+
+    fn all_faults(&self) -> u64 {
+        self.faults.values().sum()
+    }
+
+    /// One line for whoever waits.
+    #[must_use]
+    pub fn progress(&self) -> String {
+        let seconds = self.took.as_secs_f64().max(0.001);
+        format!(
+            "{} seeds, {:.1} seeds/s, {:.1} simulated hours, {} operations, {} faults, {} failed",
+            self.seeds,
+            self.seeds as f64 / seconds,
+            self.micros as f64 / 3.6e9,
+            self.operations,
+            self.all_faults(),
+            self.failed.len(),
+        )
+    }
+
+    /// What was never exercised.
+    #[must_use]
+    pub fn missing(&self) -> Vec<&'static str> {
+        let faults = FaultKind::ALL
+            .iter()
+            .filter(|kind| !self.faults.contains_key(kind));
+        let names = PRIMITIVES.iter().chain(REQUESTS).copied();
+        let names = names.filter(|name| !self.exercised.contains_key(name));
+        faults.map(|kind| kind.name()).chain(names).collect()
+    }
+
+    /// The whole account.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = self.progress();
+        let each = |total: u64| total as f64 / self.seeds.max(1) as f64;
+        let _ = writeln!(
+            text,
+            "\n{:.1} operations and {:.1} faults per seed, {} calls of the store, {:.1} s",
+            each(self.operations),
+            each(self.all_faults()),
+            self.calls,
+            self.took.as_secs_f64(),
+        );
+        let faults = self
+            .faults
+            .iter()
+            .map(|(kind, count)| format!("{} {count}", kind.name()));
+        let _ = writeln!(text, "faults: {}", faults.collect::<Vec<_>>().join(", "));
+        let names = self
+            .exercised
+            .iter()
+            .map(|(name, count)| format!("{name} {count}"));
+        let _ = writeln!(text, "exercised: {}", names.collect::<Vec<_>>().join(", "));
+        text
+    }
+}
+
+impl Campaign {
+    /// Simulates the seeds, telling of its progress about once a second.
+    pub fn run(&self, mut progress: impl FnMut(&Summary)) -> Summary {
+        let started = Instant::now();
+        let next = AtomicU64::new(0);
+        let is_over = AtomicBool::new(false);
+        let summary = Mutex::new(Summary::default());
+        let lock = || summary.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = || {
+            while !is_over.load(Ordering::Relaxed) {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let is_late = self.time.is_some_and(|time| started.elapsed() > time);
+                if index >= self.seeds || is_late {
+                    return;
+                }
+                let seed = self.first + index;
+                let report = simulate_caught(&Plan::new(seed, self.limits.clone()), false);
+                let mut summary = lock();
+                if !report.violations.is_empty() && summary.failed.len() >= 20 {
+                    is_over.store(true, Ordering::Relaxed);
+                }
+                summary.add(seed, report);
+            }
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..self.threads.max(1))
+                .map(|_| scope.spawn(work))
+                .collect();
+            while threads.iter().any(|thread| !thread.is_finished()) {
+                std::thread::park_timeout(Duration::from_millis(500));
+                let mut summary = lock();
+                summary.took = started.elapsed();
+                progress(&summary);
+            }
+        });
+        let mut summary = lock().clone();
+        summary.took = started.elapsed();
+        summary
+    }
+}
+
+/// Simulates a plan; a panic is a violation too.
+pub(crate) fn simulate_caught(plan: &Plan, is_traced: bool) -> Report {
+    let simulated = catch_unwind(AssertUnwindSafe(|| simulate(plan, is_traced)));
+    simulated.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        let what = format!("it panicked: {}", text.unwrap_or("without words"));
+        Report {
+            violations: vec![Violation::of(0, what)],
+            ..Report::default()
+        }
+    })
+}

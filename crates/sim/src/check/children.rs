@@ -1,0 +1,102 @@
+//! Invariant 17: each call of a child starts one run and gets one result, whoever crashes in between.
+
+use std::collections::BTreeSet;
+
+use everstep_model::{Body, Location};
+
+use super::Violation;
+use super::journals::{Journals, Stream};
+
+/// What one journal tells: a child is started once and finishes once in each place.
+pub(super) fn check(stream: &Stream) -> Vec<Violation> {
+    let mut started: BTreeSet<&Location> = BTreeSet::new();
+    let mut finished: BTreeSet<&Location> = BTreeSet::new();
+    let mut found = Vec::new();
+    let mut say = |location: &Location, what: &str| {
+        let what = format!("{}: the child at {location} {what}", stream.told());
+        found.push(Violation::of(17, what));
+    };
+    for entry in &stream.entries {
+        match &entry.record.body {
+            Body::ChildStarted(child) if !started.insert(&child.location) => {
+                say(&child.location, "was started twice");
+            }
+            Body::ChildFinished(child) => {
+                if !started.contains(&child.location) {
+                    say(&child.location, "finished and was not started");
+                }
+                if !finished.insert(&child.location) {
+                    say(&child.location, "finished twice");
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Every child that was called has come to be, with this parent or adopted by it.
+pub(super) fn check_family(journals: &Journals) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for stream in journals.streams() {
+        for entry in stream.entries.iter().skip(stream.copied) {
+            let Body::ChildStarted(child) = &entry.record.body else {
+                continue;
+            };
+            if journals.lives(child.run.as_str()).next().is_none() {
+                let what = format!("{}: child {} never came to be", stream.told(), child.run);
+                found.push(Violation::of(17, what));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, ParentClose};
+    use everstep_model::{Payload, Record, RunId};
+    use everstep_store_testkit::sample::{location, name};
+
+    use super::super::support::{FINE, broken, record, stream};
+    use super::*;
+
+    fn started() -> Record {
+        record(ChildStarted {
+            location: location("c:0"),
+            run: RunId::new("child").unwrap(),
+            workflow: name("leaf"),
+            input: Payload::null(),
+            tags: Vec::new(),
+            deadline: None,
+            on_close: ParentClose::Cancel,
+            detached: false,
+        })
+    }
+
+    fn finished() -> Record {
+        record(ChildFinished {
+            location: location("c:0"),
+            outcome: ChildOutcome::Completed(Payload::null()),
+            run: None,
+        })
+    }
+
+    #[test]
+    fn a_child_that_starts_or_finishes_twice_is_found() {
+        let found = |records| broken(&check(&stream("a", records)));
+        assert_eq!(found(vec![started(), finished()]), FINE);
+        assert_eq!(found(vec![started(), started()]), [17]);
+        assert_eq!(found(vec![started(), finished(), finished()]), [17]);
+        assert_eq!(found(vec![finished()]), [17]);
+    }
+
+    #[test]
+    fn a_child_that_never_came_to_be_is_found() {
+        let parent = stream("a", vec![started()]);
+        let mut child = stream("child", Vec::new());
+        child.number = everstep_model::StreamNumber(2);
+        assert_eq!(broken(&check_family(&Journals::of([parent.clone()]))), [17]);
+        assert_eq!(broken(&check_family(&Journals::of([parent, child]))), FINE);
+    }
+}

@@ -1,0 +1,268 @@
+//! Invariant 26 and the model of a seed: a run ends once, everybody hears the same, and the outcome is one that its program can
+//! have.
+
+use everstep_model::Body;
+
+use super::Violation;
+use super::journals::{Journals, Stream};
+use crate::workload::{Ledger, Op, RANDOM, Seen, has, value_of};
+
+/// One end, and it is the last record.
+pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
+    let ends = stream.entries.iter().skip(stream.copied);
+    let ends = ends
+        .filter(|entry| entry.record.body.terminal().is_some())
+        .count();
+    let is_last = stream.end().is_some_and(|end| end.terminal().is_some());
+    let is_sound = match stream.closed_at {
+        Some(_) => ends == 1 && is_last,
+        None => ends == 0,
+    };
+    let what = || {
+        format!(
+            "{} has {ends} ends, closed {:?}",
+            stream.told(),
+            stream.closed_at
+        )
+    };
+    (!is_sound)
+        .then(|| Violation::of(26, what()))
+        .into_iter()
+        .collect()
+}
+
+/// What waiters heard is the end of a life of the run.
+pub(super) fn check_answers(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for (run, heard) in &ledger.heard {
+        let mut ends = journals.lives(run).filter_map(Stream::end);
+        let is_such = |end: &Body| match (end, heard) {
+            (Body::Completed(end), Ok(heard)) => end.result.as_str() == heard,
+            (Body::Completed(_), Err(_)) => false,
+            (_, heard) => heard.is_err(),
+        };
+        if !ends.any(is_such) {
+            let what = format!("a waiter heard {heard:?} of {run}, which no life of it came to");
+            found.push(Violation::of(26, what));
+        }
+    }
+    found
+}
+
+/// Every run of a program came to an outcome that the program can have, as far as nobody interfered.
+pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for stream in journals.streams() {
+        let Some(Body::Created(created)) = stream.entries.first().map(|e| &e.record.body) else {
+            continue;
+        };
+        let Some((run, _)) = stream
+            .run
+            .as_ref()
+            .filter(|_| created.workflow.as_str() == RANDOM)
+        else {
+            continue;
+        };
+        let program: Vec<Op> = created.input.decode().unwrap_or_default();
+        // What is edited or skipped gives something else, in this life and in those copied from it.
+        let original = created.forked_from.as_ref().map_or(run, |fork| &fork.run);
+        let is_edited = ledger.was_asked(original.as_str(), &["skip", "edit"]);
+        let mut say = |what: String| {
+            found.push(Violation::of(11, format!("{}: {what}", stream.told())));
+        };
+        match stream.end() {
+            Some(Body::Completed(end)) => {
+                let seen: Vec<Seen> = end.result.decode().unwrap_or_default();
+                if let Err(what) = fits_all(
+                    &program,
+                    &seen,
+                    &Life {
+                        run: run.as_str(),
+                        original: original.as_str(),
+                        is_edited,
+                    },
+                    "r",
+                ) {
+                    say(what);
+                }
+            }
+            Some(Body::Failed(end)) => {
+                let is_asked =
+                    ledger.was_asked(original.as_str(), &["force-fail", "fail-operation"]);
+                // A result that was put in may not fit the type that the code expects.
+                let may_fail = has(&program, &|op| {
+                    matches!(op, Op::Fail | Op::FailPass | Op::Race(_))
+                });
+                if !is_asked && !may_fail && !is_edited {
+                    say(format!("it failed, and nothing in it can: {}", end.error));
+                }
+            }
+            Some(Body::RollbackFailed(end)) => {
+                say(format!("its undos all work: {:?}", end.rollback_error))
+            }
+            Some(Body::Cancelled(_)) if !was_cancelled(stream) => {
+                say("it is cancelled, and nobody asked for that".to_owned());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn was_cancelled(stream: &Stream) -> bool {
+    let mut records = stream.entries.iter();
+    records.any(|entry| matches!(entry.record.body, Body::CancelRequested(_)))
+}
+
+/// Whose results a life may have.
+struct Life<'a> {
+    run: &'a str,
+    /// The run it was forked from, or itself.
+    original: &'a str,
+    is_edited: bool,
+}
+
+fn fits_all(ops: &[Op], seen: &[Seen], life: &Life<'_>, path: &str) -> Result<(), String> {
+    if ops.len() != seen.len() {
+        return Err(format!(
+            "{path} has {} operations and {} results",
+            ops.len(),
+            seen.len()
+        ));
+    }
+    for (index, (op, seen)) in ops.iter().zip(seen).enumerate() {
+        fits(op, seen, life, &format!("{path}.{index}"))?;
+    }
+    Ok(())
+}
+
+/// Whether an operation can have given this.
+fn fits(op: &Op, seen: &Seen, life: &Life<'_>, place: &str) -> Result<(), String> {
+    let inner = |index: usize, ops: &[Op], seen: &[Seen]| {
+        fits_all(ops, seen, life, &format!("{place}-{index}"))
+    };
+    let is_fine = match (op, seen) {
+        (Op::Step { .. }, Seen::Did(_)) if life.is_edited => true,
+        (Op::Step { .. }, Seen::Did(Some(value))) => [life.run, life.original]
+            .iter()
+            .any(|run| *value == value_of(run, place)),
+        (Op::Step { how, .. }, Seen::Did(None)) => how.may_fail(),
+        (Op::Wait { .. } | Op::WaitAny { .. } | Op::TryEvent, Seen::Events(events)) => {
+            events.len() <= 1
+        }
+        (Op::Batch { max, .. }, Seen::Events(events)) => events.len() <= *max as usize,
+        (Op::Ask { .. }, Seen::Answer(_)) | (Op::Version, Seen::Version(1 | 3)) => true,
+        (
+            Op::Child {
+                takes_ms,
+                fails,
+                timeout_ms,
+            },
+            Seen::Child(child),
+        ) => match child {
+            Ok(Some(value)) => !fails && value == takes_ms,
+            Ok(None) => timeout_ms.is_some(),
+            Err(_) => true,
+        },
+        (
+            Op::Join(parts)
+            | Op::Each {
+                branches: parts, ..
+            },
+            Seen::All(all),
+        ) => {
+            for (index, (ops, seen)) in parts.iter().zip(all).enumerate() {
+                inner(index, ops, seen)?;
+            }
+            parts.len() == all.len()
+        }
+        (Op::Race(parts), Seen::One(index, seen)) => match parts.get(*index) {
+            Some(ops) => return inner(*index, ops, seen),
+            None => false,
+        },
+        (Op::Switch { value, cases }, Seen::One(index, seen)) => match cases.get(*value) {
+            Some(ops) if index == value => return inner(*index, ops, seen),
+            Some(_) => false,
+            None => *index == usize::MAX && seen.is_empty(),
+        },
+        (Op::TryScope(ops), Seen::Scope(Ok(seen))) => return inner(0, ops, seen),
+        (Op::TryScope(_), Seen::Scope(Err(_))) => true,
+        (Op::Loop { times, body, .. }, Seen::Looped(iterations, done)) => {
+            iterations == times && *done == times * body.len() as u32
+        }
+        (_, Seen::Nothing) => op.gives_nothing(),
+        _ => false,
+    };
+    match is_fine {
+        true => Ok(()),
+        false => Err(format!("{op:?} at {place} gave {seen:?}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::record::{Completed, Created};
+    use everstep_model::{Payload, Record};
+    use everstep_store_testkit::sample::{created, event, name};
+
+    use super::super::support::{FINE, at, broken, record, stream};
+    use super::*;
+    use crate::workload::How;
+
+    fn completed(seen: &[Seen]) -> Record {
+        record(Completed {
+            result: Payload::from_value(seen).unwrap(),
+            abandoned: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_second_end_and_something_after_the_end_are_found() {
+        let found = |records| broken(&check_end(&stream("a", records)));
+        assert_eq!(found(vec![completed(&[])]), FINE);
+        assert_eq!(found(vec![completed(&[]), completed(&[])]), [26]);
+        assert_eq!(found(vec![completed(&[]), event("e")]), [26]);
+        let mut open = stream("a", vec![completed(&[])]);
+        open.closed_at = None;
+        assert_eq!(broken(&check_end(&open)), [26]);
+        assert_eq!(at(0), at(0));
+    }
+
+    #[test]
+    fn a_waiter_who_hears_something_else_is_found() {
+        let journals = Journals::of([stream("a", vec![completed(&[])])]);
+        let found = |heard: &str| {
+            let ledger = Ledger {
+                heard: vec![("a".to_owned(), Ok(heard.to_owned()))],
+                ..Ledger::default()
+            };
+            broken(&check_answers(&journals, &ledger))
+        };
+        assert_eq!(found("[]"), FINE);
+        assert_eq!(found("[1]"), [26]);
+    }
+
+    #[test]
+    fn an_outcome_that_the_program_cannot_have_is_found() {
+        let found = |value: &str| {
+            let Body::Created(first) = created().body else {
+                unreachable!("it is the first record");
+            };
+            let program = [Op::Step {
+                how: How::Plain,
+                takes_ms: 0,
+                failures: 0,
+            }];
+            let first = Created {
+                workflow: name(RANDOM),
+                input: Payload::from_value(&program).unwrap(),
+                ..first
+            };
+            let mut stream = stream("a", vec![completed(&[Seen::Did(Some(value.to_owned()))])]);
+            stream.entries[0].record = record(first);
+            broken(&check_outcomes(&Journals::of([stream]), &Ledger::default()))
+        };
+        assert_eq!(found(&value_of("a", "r.0")), FINE);
+        assert_eq!(found("something else"), [11]);
+    }
+}

@@ -1,0 +1,229 @@
+//! Invariants 14, 15 and 16: an acknowledged event is in the journal once, is taken once or stays visible, in the order it was sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use everstep_model::{Body, Name, RecordNumber};
+
+use super::Violation;
+use super::journals::{Journals, Stream};
+use crate::workload::{COLLECTOR, Fate, Ledger};
+
+/// What one journal tells: events are taken once, after they came, and in the order they came.
+pub(super) fn check(stream: &Stream) -> Vec<Violation> {
+    let mut came: BTreeMap<RecordNumber, &Name> = BTreeMap::new();
+    let mut last: BTreeMap<&Name, RecordNumber> = BTreeMap::new();
+    let mut found = Vec::new();
+    let mut say = |invariant, what: String| {
+        found.push(Violation::of(
+            invariant,
+            format!("{}: {what}", stream.told()),
+        ));
+    };
+    for entry in &stream.entries {
+        match &entry.record.body {
+            Body::Event(event) => drop(came.insert(entry.number, &event.name)),
+            Body::WaitCompleted(done) => {
+                for taken in &done.events {
+                    let Some(name) = came.get(taken) else {
+                        say(14, format!("record {} was taken and is no event", taken.0));
+                        continue;
+                    };
+                    let before = last.insert(name, *taken);
+                    if before.is_some_and(|before| before >= *taken) {
+                        say(
+                            15,
+                            format!("event {} was taken after a later one, or twice", taken.0),
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether an event tells the collector that it is enough.
+fn is_enough(body: &Body) -> bool {
+    matches!(body, Body::Event(event) if event.payload.as_str() == "null")
+}
+
+/// The tokens of the events in a journal that were sent to it, with their places.
+fn tokens(stream: &Stream) -> impl Iterator<Item = (u64, RecordNumber)> {
+    let own = stream.entries.iter().skip(stream.copied);
+    own.filter_map(|entry| match &entry.record.body {
+        Body::Event(event) => {
+            let token: Option<Option<u64>> = event.payload.decode().ok();
+            Some((token.flatten()?, entry.number))
+        }
+        _ => None,
+    })
+}
+
+/// What the clients know, compared with the journals, and what the collector returned.
+pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let mut places: BTreeMap<u64, Vec<(u64, RecordNumber)>> = BTreeMap::new();
+    for stream in journals.streams() {
+        for (token, number) in tokens(stream) {
+            places
+                .entry(token)
+                .or_default()
+                .push((stream.number.0, number));
+        }
+    }
+    let mut last: BTreeMap<(usize, u64), RecordNumber> = BTreeMap::new();
+    for sent in &ledger.sends {
+        let known = places
+            .get(&sent.token)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let mut say = |invariant, what: &str| {
+            let what = format!("event {} to {}: {what}", sent.token, sent.run);
+            found.push(Violation::of(invariant, what));
+        };
+        if known.len() > 1 {
+            say(14, "it is in a journal twice");
+        }
+        let Fate::Acked(at) = sent.fate else { continue };
+        let Some((stream, number)) = known.first() else {
+            say(16, "it was acknowledged and is nowhere");
+            continue;
+        };
+        if number.0 != at {
+            say(14, "it is somewhere else than the answer says");
+        }
+        let before = last.insert((sent.client, *stream), *number);
+        if sent.dedup.is_none() && before.is_some_and(|before| before >= *number) {
+            say(15, "it came before one that was sent earlier");
+        }
+    }
+    found.extend(check_collected(journals));
+    found
+}
+
+/// Whether another run had its name before it, and was removed: what the two do at one place has one identity, so only one of
+/// their messages arrives.
+fn is_namesake(journals: &Journals, stream: &Stream) -> bool {
+    let Some((run, life)) = &stream.run else {
+        return false;
+    };
+    let same = journals.lives(run.as_str()).filter(|other| {
+        let other = other.run.as_ref();
+        other.is_some_and(|(_, other)| other == life)
+    });
+    same.count() > 1
+}
+
+/// The collector returns every item that came to it, once and in order. What other runs have sent is there as often as their
+/// journals say.
+fn check_collected(journals: &Journals) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let Some(collector) = journals.lives(COLLECTOR).last() else {
+        return found;
+    };
+    // What comes after that stays, visible and unconsumed.
+    let mut records = collector.entries.iter();
+    let enough = records.find(|entry| is_enough(&entry.record.body));
+    let is_before = |number| enough.is_none_or(|enough| number < enough.number);
+    let came = tokens(collector).filter(|(_, number)| is_before(*number));
+    let came: Vec<u64> = came.map(|(token, _)| token).collect();
+    if let Some(Body::Completed(end)) = collector.end() {
+        let returned: Option<Vec<u64>> = end.result.decode().ok();
+        if returned.as_ref() != Some(&came) {
+            let what = format!("{came:?} came to the collector, {returned:?} it returned");
+            found.push(Violation::of(14, what));
+        }
+    }
+    let mut sent: BTreeMap<u64, usize> = BTreeMap::new();
+    for stream in journals
+        .streams()
+        .filter(|stream| !is_namesake(journals, stream))
+    {
+        for entry in stream.entries.iter().skip(stream.copied) {
+            if let Body::Sent(message) = &entry.record.body {
+                let token: Option<Option<u64>> = message.payload.decode().ok();
+                *sent.entry(token.flatten().unwrap_or_default()).or_default() += 1;
+            }
+        }
+    }
+    for (token, times) in sent {
+        let arrived = came.iter().filter(|came| **came == token).count();
+        if arrived != times {
+            let what = format!("a run sent {token} {times} times, and it came {arrived} times");
+            found.push(Violation::of(14, what));
+        }
+    }
+    let mut known = BTreeSet::new();
+    found.retain(|violation| known.insert(violation.what.clone()));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::record::{Completed, Event};
+    use everstep_model::{Payload, Record};
+    use everstep_store_testkit::sample::{event, name, wait_completed};
+
+    use super::super::support::{FINE, broken, record, stream};
+    use super::*;
+    use crate::workload::SendTry;
+
+    fn item(token: u64) -> Record {
+        record(Event {
+            name: name("item"),
+            payload: Payload::from_value(&token).unwrap(),
+            dedup_id: None,
+            reply_to: None,
+            by: None,
+        })
+    }
+
+    #[test]
+    fn an_event_taken_twice_or_out_of_order_is_found() {
+        let taken = |takes: &[&[u64]]| {
+            let waits = takes.iter().map(|events| wait_completed(events));
+            let records = [event("e"), event("e")].into_iter().chain(waits);
+            broken(&check(&stream("a", records.collect())))
+        };
+        assert_eq!(taken(&[&[1], &[2]]), FINE);
+        assert_eq!(taken(&[&[1], &[1]]), [15]);
+        assert_eq!(taken(&[&[2], &[1]]), [15]);
+        assert_eq!(taken(&[&[0]]), [14]);
+    }
+
+    #[test]
+    fn an_acknowledged_event_that_is_missing_or_there_twice_is_found() {
+        let found = |records: Vec<Record>| {
+            let ledger = Ledger {
+                sends: vec![SendTry {
+                    run: "a".to_owned(),
+                    token: 7,
+                    dedup: None,
+                    client: 0,
+                    fate: Fate::Acked(1),
+                }],
+                ..Ledger::default()
+            };
+            broken(&check_sent(&Journals::of([stream("a", records)]), &ledger))
+        };
+        assert_eq!(found(vec![item(7)]), FINE);
+        assert_eq!(found(vec![item(8)]), [16]);
+        assert_eq!(found(vec![item(7), item(7)]), [14]);
+    }
+
+    #[test]
+    fn a_collector_that_forgets_or_repeats_is_found() {
+        let found = |returned: &[u64]| {
+            let end = record(Completed {
+                result: Payload::from_value(returned).unwrap(),
+                abandoned: Vec::new(),
+            });
+            let collector = stream(COLLECTOR, vec![item(7), item(8), end]);
+            broken(&check_sent(&Journals::of([collector]), &Ledger::default()))
+        };
+        assert_eq!(found(&[7, 8]), FINE);
+        assert_eq!(found(&[7]), [14]);
+        assert_eq!(found(&[7, 8, 8]), [14]);
+    }
+}

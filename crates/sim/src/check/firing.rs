@@ -1,0 +1,111 @@
+//! Invariants 19, 20 and 21: a timer fires once, never before its time by the clock of whoever fires it, and timers of one
+//! run that are due together fire in their order.
+
+use std::collections::BTreeMap;
+
+use everstep_model::record::TimerPurpose;
+use everstep_model::{Body, StreamNumber, Timestamp};
+use everstep_store::{Commit, Target, TimerRow};
+
+use super::Violation;
+use super::journals::Stream;
+
+/// The timer that a record says has fired.
+fn fired(body: &Body, stream: StreamNumber) -> Option<TimerRow> {
+    match body {
+        Body::TimerFired(fired) => Some(TimerRow {
+            due: fired.due,
+            stream,
+            purpose: fired.purpose,
+            location: fired.location.clone(),
+        }),
+        Body::DeadlinePassed(passed) => Some(TimerRow {
+            due: passed.deadline,
+            stream,
+            purpose: TimerPurpose::Deadline,
+            location: None,
+        }),
+        _ => None,
+    }
+}
+
+pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
+    let mut found = Vec::new();
+    if matches!(commit.target, Target::Create(_)) {
+        // A copy: what fired there, fired in the original.
+        return found;
+    }
+    for record in &commit.records {
+        let Some(timer) = fired(&record.body, stream.number) else {
+            continue;
+        };
+        if record.time < timer.due || commit.now < timer.due {
+            let early = format!("{}: {timer:?} fired at {}", stream.told(), record.time);
+            found.push(Violation::of(19, early));
+        }
+        if !stream.timers.contains(&timer) {
+            let what = format!("{}: {timer:?} fired and was not set", stream.told());
+            found.push(Violation::of(20, what));
+        }
+    }
+    found
+}
+
+/// In one batch, the timers of a run fire in the order they are due.
+pub(super) fn check_batch(batch: &[Commit]) -> Vec<Violation> {
+    let mut last: BTreeMap<StreamNumber, Timestamp> = BTreeMap::new();
+    let mut found = Vec::new();
+    for commit in batch {
+        let Target::Stream(stream) = commit.target else {
+            continue;
+        };
+        for timer in commit
+            .records
+            .iter()
+            .filter_map(|record| fired(&record.body, stream))
+        {
+            let before = last.insert(stream, timer.due);
+            if before.is_some_and(|before| before > timer.due) {
+                let what = format!("stream {stream}: {timer:?} fired after a later one");
+                found.push(Violation::of(21, what));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::record::TimerFired;
+
+    use super::super::support::{FINE, at, broken, inbox, number, record, stream};
+    use super::*;
+
+    fn firing(due: u64, now: u64) -> Commit {
+        let mut fired = record(TimerFired {
+            purpose: TimerPurpose::Sleep,
+            location: None,
+            due: at(due),
+        });
+        fired.time = at(now);
+        let mut commit = inbox(vec![fired]);
+        commit.now = at(now);
+        commit
+    }
+
+    #[test]
+    fn a_timer_that_fires_early_twice_or_out_of_order_is_found() {
+        let mut stream = stream("a", Vec::new());
+        stream.timers.insert(TimerRow {
+            due: at(5),
+            stream: number(1),
+            purpose: TimerPurpose::Sleep,
+            location: None,
+        });
+        assert_eq!(broken(&check(&stream, &firing(5, 5))), FINE);
+        assert_eq!(broken(&check(&stream, &firing(5, 4))), [19]);
+        assert_eq!(broken(&check(&stream, &firing(6, 6))), [20]);
+        assert_eq!(broken(&check_batch(&[firing(5, 9), firing(6, 9)])), FINE);
+        assert_eq!(broken(&check_batch(&[firing(6, 9), firing(5, 9)])), [21]);
+    }
+}

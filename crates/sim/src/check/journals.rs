@@ -1,0 +1,385 @@
+//! Our own books of every stream: all records that were ever appended, dropped ones included, and who may append. They
+//! are kept from the commits and the answers alone, without asking the store, so that a store that errs is found out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use everstep_model::{
+    Body, Entry, Generation, NodeId, Origin, RecordNumber, RecordRange, RunId, StreamName,
+    StreamNumber, Timestamp,
+};
+use everstep_store::{
+    Author, Commit, CommitId, Fence, LeaseChange, Outcome, Row, RowKey, Target, TimerRow,
+};
+
+use super::{Violation, appending, firing, removing};
+
+/// What is known of one stream.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// Its number.
+    pub number: StreamNumber,
+    /// Its name.
+    pub name: StreamName,
+    /// The run and life it is the journal of.
+    pub run: Option<(RunId, Generation)>,
+    /// All that was ever appended.
+    pub entries: Vec<Entry>,
+    /// What loops have dropped.
+    pub dropped: Vec<RecordRange>,
+    /// How many records its creation brought along.
+    pub copied: usize,
+    /// The highest epoch granted.
+    pub epoch: u64,
+    /// The right in force.
+    pub fence: Option<Fence>,
+    /// The last executor commit of the epoch.
+    pub seq: u64,
+    /// How many inbox records it has.
+    pub inbox: u64,
+    /// Dedup ids it has seen.
+    pub dedup: BTreeSet<String>,
+    /// When it was closed, by the store's clock.
+    pub closed_at: Option<Timestamp>,
+    /// The clock of whoever closed it.
+    pub ended_at: Option<Timestamp>,
+    /// Whether it was removed.
+    pub is_removed: bool,
+    /// The clock of whoever removed it.
+    pub removed_at: Option<Timestamp>,
+    /// The node that holds it.
+    pub owner: Option<NodeId>,
+    /// Timers that are set.
+    pub timers: BTreeSet<TimerRow>,
+}
+
+impl Stream {
+    /// The number of the next record.
+    #[must_use]
+    pub fn next(&self) -> RecordNumber {
+        let last = self.entries.last();
+        last.map_or(RecordNumber(0), |last| last.number.plus(1))
+    }
+
+    /// Whether a record was dropped.
+    #[must_use]
+    pub fn is_dropped(&self, number: RecordNumber) -> bool {
+        let covers = |range: &RecordRange| range.first <= number && number <= range.last;
+        self.dropped.iter().any(covers)
+    }
+
+    /// What a reader sees.
+    pub fn visible(&self) -> impl Iterator<Item = &Entry> {
+        self.entries
+            .iter()
+            .filter(|entry| !self.is_dropped(entry.number))
+    }
+
+    /// Its last record, if that ends the run.
+    #[must_use]
+    pub fn end(&self) -> Option<&Body> {
+        self.closed_at?;
+        self.entries.last().map(|entry| &entry.record.body)
+    }
+
+    /// The words a violation names it by.
+    #[must_use]
+    pub fn told(&self) -> String {
+        format!("{} (stream {})", self.name, self.number)
+    }
+}
+
+/// The books.
+#[derive(Debug, Default)]
+pub struct Journals {
+    streams: BTreeMap<StreamNumber, Stream>,
+    commits: BTreeMap<(u64, u64), Outcome>,
+    keys: BTreeMap<(String, String), StreamName>,
+    last_number: StreamNumber,
+}
+
+impl Journals {
+    /// Every stream there ever was.
+    pub fn streams(&self) -> impl Iterator<Item = &Stream> {
+        self.streams.values()
+    }
+
+    /// One stream.
+    #[must_use]
+    pub fn stream(&self, number: StreamNumber) -> Option<&Stream> {
+        self.streams.get(&number)
+    }
+
+    /// Every life of a run, the oldest first.
+    pub fn lives<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a Stream> {
+        let is_its = move |stream: &&Stream| {
+            let life = stream.run.as_ref();
+            life.is_some_and(|(id, _)| id.as_str() == run)
+        };
+        self.streams.values().filter(is_its)
+    }
+
+    /// Books with these streams in them.
+    #[cfg(test)]
+    pub(super) fn of(streams: impl IntoIterator<Item = Stream>) -> Self {
+        let by_number = streams.into_iter().map(|stream| (stream.number, stream));
+        Self {
+            streams: by_number.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// A batch took effect, by the store's clock.
+    pub fn commit(
+        &mut self,
+        at: Timestamp,
+        batch: &[Commit],
+        outcomes: &[Outcome],
+    ) -> Vec<Violation> {
+        let mut broken = firing::check_batch(batch);
+        for (commit, outcome) in batch.iter().zip(outcomes) {
+            if let Some(id) = commit.id {
+                match self.answered_before(id, outcome) {
+                    Before::Same => continue,
+                    Before::Other(violation) => {
+                        broken.push(violation);
+                        continue;
+                    }
+                    Before::Never => {}
+                }
+            }
+            if let Outcome::Committed {
+                stream,
+                first,
+                taken,
+                ..
+            } = outcome
+            {
+                let landed = Landed {
+                    at,
+                    number: *stream,
+                    first: *first,
+                    taken: *taken,
+                };
+                broken.extend(self.landed(commit, landed));
+            }
+        }
+        broken
+    }
+
+    /// Invariant 6: a commit that is sent again is answered as the first time, or refused as too old.
+    fn answered_before(&mut self, id: CommitId, outcome: &Outcome) -> Before {
+        let key = (id.node.0, id.number);
+        let Some(first) = self.commits.get(&key) else {
+            self.commits.insert(key, outcome.clone());
+            return Before::Never;
+        };
+        let is_too_old = matches!(
+            outcome,
+            Outcome::Refused(everstep_store::Refusal::OutOfOrder)
+        );
+        if first == outcome || is_too_old {
+            return Before::Same;
+        }
+        Before::Other(Violation::of(
+            6,
+            format!("commit {id:?} became {first:?}, and when it was sent again {outcome:?}"),
+        ))
+    }
+
+    fn landed(&mut self, commit: &Commit, landed: Landed) -> Vec<Violation> {
+        let mut broken = Vec::new();
+        match &commit.target {
+            Target::Create(name) => {
+                if landed.number <= self.last_number {
+                    let what = format!("{name} got number {} a second time", landed.number);
+                    broken.push(Violation::of(1, what));
+                }
+                let twin = self
+                    .streams
+                    .values()
+                    .find(|s| s.name == *name && !s.is_removed);
+                if let Some(twin) = twin {
+                    let what = format!("{} was created twice", twin.told());
+                    broken.push(Violation::of(13, what));
+                }
+                self.last_number = self.last_number.max(landed.number);
+                let stream = created(name.clone(), commit, &landed);
+                self.streams.insert(landed.number, stream);
+            }
+            Target::Stream(_) => {}
+            Target::Remove(streams) => {
+                broken.extend(removing::check_removal(streams, &self.streams));
+                for number in streams {
+                    if let Some(stream) = self.streams.get_mut(number) {
+                        stream.is_removed = true;
+                        stream.removed_at = Some(commit.now);
+                    }
+                }
+                return broken;
+            }
+        }
+        let Some(stream) = self.streams.get_mut(&landed.number) else {
+            if !commit.only_deletes() {
+                let what = format!("a commit to stream {} that never was", landed.number);
+                broken.push(Violation::of(1, what));
+            }
+            return broken;
+        };
+        broken.extend(appending::check(stream, commit, landed.first));
+        broken.extend(firing::check(stream, commit));
+        apply(stream, commit, &landed);
+        broken.extend(self.take_keys(commit, landed.number));
+        broken
+    }
+
+    /// Invariant 13: one idempotency key leads to one run for ever.
+    fn take_keys(&mut self, commit: &Commit, number: StreamNumber) -> Vec<Violation> {
+        let mut broken = Vec::new();
+        for key in &commit.delete {
+            if let RowKey::Idempotency(workflow, key) = key {
+                self.keys.remove(&(workflow.to_string(), key.clone()));
+            }
+        }
+        for row in &commit.put {
+            let Row::Idempotency(row) = row else { continue };
+            let key = (row.workflow.to_string(), row.key.clone());
+            let before = self.keys.insert(key, row.stream.clone());
+            if before.is_some_and(|before| before != row.stream) {
+                let what = format!("key {} leads to stream {number} and to another", row.key);
+                broken.push(Violation::of(13, what));
+            }
+        }
+        broken
+    }
+}
+
+/// What the books know of a commit id.
+enum Before {
+    Never,
+    Same,
+    Other(Violation),
+}
+
+/// When and where a commit landed.
+pub(super) struct Landed {
+    pub(super) at: Timestamp,
+    pub(super) number: StreamNumber,
+    pub(super) first: RecordNumber,
+    pub(super) taken: Option<Fence>,
+}
+
+fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Stream {
+    Stream {
+        number: landed.number,
+        run: name.run(),
+        name,
+        entries: Vec::new(),
+        dropped: Vec::new(),
+        copied: commit.records.len(),
+        epoch: 0,
+        fence: None,
+        seq: 0,
+        inbox: 0,
+        dedup: BTreeSet::new(),
+        closed_at: None,
+        ended_at: None,
+        is_removed: false,
+        removed_at: None,
+        owner: None,
+        timers: BTreeSet::new(),
+    }
+}
+
+fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
+    for (index, record) in commit.records.iter().enumerate() {
+        stream.inbox += u64::from(record.body.origin() == Origin::Inbox);
+        stream.entries.push(Entry {
+            number: landed.first.plus(index),
+            record: record.clone(),
+        });
+    }
+    if let Author::Executor { seq, .. } = commit.author {
+        stream.seq = seq.0;
+    }
+    match commit.lease {
+        LeaseChange::Keep => {}
+        LeaseChange::Release => (stream.fence, stream.owner) = (None, None),
+        LeaseChange::Revoke => {
+            (stream.fence, stream.owner) = (None, None);
+            stream.epoch += 1;
+        }
+        LeaseChange::TakeIfFree { node, .. } => {
+            if let Some(fence) = landed.taken
+                && stream.fence != Some(fence)
+            {
+                stream.fence = Some(fence);
+                stream.owner = Some(node);
+                stream.epoch = fence.epoch.0;
+                stream.seq = 0;
+            }
+        }
+    }
+    stream.dedup.extend(commit.dedup.clone());
+    stream.dropped.extend(commit.drop.iter().copied());
+    for key in &commit.delete {
+        if let RowKey::Timer(timer) = key {
+            stream.timers.remove(timer);
+        }
+    }
+    for row in &commit.put {
+        if let Row::Timer(timer) = row {
+            let stream_number = stream.number;
+            stream.timers.insert(TimerRow {
+                stream: stream_number,
+                ..timer.clone()
+            });
+        }
+    }
+    if commit.close {
+        stream.closed_at = Some(landed.at);
+        stream.ended_at = Some(commit.now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::NodeId;
+
+    use super::super::support::{broken, committed, creation, inbox_event, number};
+    use super::*;
+
+    #[test]
+    fn a_commit_sent_again_that_takes_effect_twice_is_found() {
+        let mut journals = Journals::default();
+        let at = Timestamp::from_millis(0);
+        let mut event = inbox_event("a");
+        event.id = Some(CommitId {
+            node: NodeId(1),
+            number: 1,
+        });
+        assert!(
+            journals
+                .commit(at, &[creation("a")], &[committed(1, 0)])
+                .is_empty()
+        );
+        let first = journals.commit(at, std::slice::from_ref(&event), &[committed(1, 1)]);
+        assert!(first.is_empty());
+        let again = journals.commit(at, std::slice::from_ref(&event), &[committed(1, 1)]);
+        assert!(again.is_empty());
+        let twice = journals.commit(at, &[event], &[committed(1, 2)]);
+        assert_eq!(broken(&twice), [6]);
+    }
+
+    #[test]
+    fn a_run_that_is_created_twice_is_found() {
+        let mut journals = Journals::default();
+        let at = Timestamp::from_millis(0);
+        let batch = [creation("a"), creation("a")];
+        let found = journals.commit(at, &batch, &[committed(1, 0), committed(2, 0)]);
+        assert_eq!(broken(&found), [13]);
+        assert_eq!(
+            journals.stream(number(1)).map(Stream::next),
+            Some(RecordNumber(1))
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! Invariants 21, 28 and 29: once nothing goes wrong any more, whatever can go on does so within a lease and a sweep, and overdue
+//! timers fire.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_model::StreamNumber;
+use everstep_store::{Store as _, TimerQuery, TimerRow};
+use futures_util::FutureExt as _;
+
+use super::Violation;
+use crate::cluster::{World, true_time};
+
+/// How often it looks.
+const EVERY: Duration = Duration::from_secs(1);
+/// What starting, claiming and the network may take on top.
+const SLACK: Duration = Duration::from_secs(5);
+
+/// What stood still, and since when.
+#[derive(Default)]
+pub struct Watch {
+    ready: BTreeMap<StreamNumber, u64>,
+    timers: BTreeMap<TimerRow, u64>,
+}
+
+impl Watch {
+    /// Watches until the world ends.
+    pub async fn over(world: Arc<World>) {
+        let mut watch = Self::default();
+        let settings = &world.plan.settings;
+        // A timer that could not be fired is tried again after a lease, and one that nobody heard of is found when timers are
+        // read again.
+        let wait = settings.lease_ttl + settings.sweep_interval + SLACK;
+        let timers = settings.lease_ttl + settings.timer_horizon + SLACK;
+        loop {
+            world.sleep(EVERY).await;
+            let now = world.executor.now();
+            let ready = world.store.ready(None, 1_000).now_or_never();
+            let ready = ready.and_then(Result::ok).unwrap_or_default();
+            let free = ready.iter().filter(|run| run.executed_by.is_none());
+            let query = TimerQuery {
+                until: true_time(now),
+                after: None,
+                limit: 1_000,
+            };
+            let due = world.store.timers(query).now_or_never();
+            let due = due.and_then(Result::ok).unwrap_or_default();
+            let found = watch.look(now, free.map(|run| run.stream), due, (wait, timers));
+            found
+                .into_iter()
+                .for_each(|violation| world.violated(violation));
+        }
+    }
+
+    /// Runs that can go on and that nobody executes, and timers that are due, as of now.
+    fn look(
+        &mut self,
+        now: u64,
+        free: impl Iterator<Item = StreamNumber>,
+        due: Vec<TimerRow>,
+        (run_wait, timer_wait): (Duration, Duration),
+    ) -> Vec<Violation> {
+        let since = |known: Option<&u64>| known.copied().unwrap_or(now);
+        self.ready = free.map(|run| (run, since(self.ready.get(&run)))).collect();
+        let timers = due.into_iter().map(|timer| {
+            let known = since(self.timers.get(&timer));
+            (timer, known)
+        });
+        self.timers = timers.collect();
+        let is_too_long = |since: &u64, wait: Duration| now - since > wait.as_micros() as u64;
+        let mut found = Vec::new();
+        for (run, _) in self
+            .ready
+            .iter()
+            .filter(|(_, since)| is_too_long(since, run_wait))
+        {
+            let what = format!("stream {run} can go on, and nobody has taken it for {run_wait:?}");
+            found.push(Violation::of(29, what));
+        }
+        for (timer, _) in self
+            .timers
+            .iter()
+            .filter(|(_, since)| is_too_long(since, timer_wait))
+        {
+            found.push(Violation::of(
+                21,
+                format!("{timer:?} has been due for {timer_wait:?}"),
+            ));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::support::{FINE, at, broken, number};
+    use super::*;
+
+    #[test]
+    fn what_stands_still_for_too_long_is_found() {
+        let timer = TimerRow {
+            due: at(0),
+            stream: number(1),
+            purpose: everstep_model::record::TimerPurpose::Sleep,
+            location: None,
+        };
+        let second = Duration::from_secs(1);
+        let mut watch = Watch::default();
+        let mut look = |now: u64, is_there: bool| {
+            let free = is_there.then(|| number(1));
+            let due = is_there.then(|| timer.clone()).into_iter().collect();
+            broken(&watch.look(now, free.into_iter(), due, (second, second)))
+        };
+        assert_eq!(look(0, true), FINE);
+        assert_eq!(look(900_000, false), FINE, "it went on");
+        assert_eq!(look(1_500_000, true), FINE);
+        assert_eq!(look(2_600_000, true), [29, 21]);
+    }
+}

@@ -1,0 +1,57 @@
+//! Invariant 25: while a run is paused no attempt begins; what was under way may end, and timers fire into the journal.
+
+use everstep_model::Body;
+
+use super::Violation;
+use super::journals::Stream;
+
+pub(super) fn check(stream: &Stream) -> Vec<Violation> {
+    let mut is_paused = false;
+    let mut found = Vec::new();
+    for entry in stream.entries.iter().skip(stream.copied) {
+        match &entry.record.body {
+            Body::Paused(_) => is_paused = true,
+            Body::ResumeRequested(_) | Body::Resumed(_) | Body::CancelRequested(_) => {
+                is_paused = false
+            }
+            Body::StepStarted(started) if is_paused => {
+                let what = format!(
+                    "{}: {} began while it was paused",
+                    stream.told(),
+                    started.location
+                );
+                found.push(Violation::of(25, what));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::record::{Paused, ResumeRequested, StepStarted};
+    use everstep_store_testkit::sample::location;
+
+    use super::super::support::{FINE, broken, record, stream};
+    use super::*;
+
+    #[test]
+    fn a_step_that_begins_in_a_paused_run_is_found() {
+        let paused = || record(Paused { reason: None });
+        let resumed = || record(ResumeRequested { by: None });
+        let started = || {
+            record(StepStarted {
+                location: location("s:0"),
+                attempt: 1,
+                options: None,
+            })
+        };
+        let fine = stream("a", vec![paused(), resumed(), started()]);
+        assert_eq!(broken(&check(&fine)), FINE);
+        assert_eq!(
+            broken(&check(&stream("a", vec![paused(), started()]))),
+            [25]
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! Invariants 7 and 12: what a journal says is all there is. Replayed against the same code it fits, and comes to the recorded end.
+
+use everstep::testing::{Recording, replay_check_function};
+use everstep_model::{Body, Entry};
+
+use super::Violation;
+use super::journals::Stream;
+use crate::workload::{Env, Op, RANDOM, run_program};
+
+pub(super) fn check(stream: &Stream) -> Option<Violation> {
+    let is_random = match stream.entries.first().map(|entry| &entry.record.body) {
+        Some(Body::Created(created)) => created.workflow.as_str() == RANDOM,
+        _ => false,
+    };
+    let (run, _) = stream.run.as_ref().filter(|_| is_random)?;
+    let journal: Vec<Entry> = stream.visible().cloned().collect();
+    let recording = Recording::new(journal).of_run(run.as_str()).ok()?;
+    let code = |ctx, program: Vec<Op>| run_program(ctx, program, Env::default());
+    let replayed = replay_check_function(RANDOM, code, recording);
+    let error = replayed.err()?;
+    let what = format!("{} does not replay: {error}", stream.told());
+    Some(Violation::of(12, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::Payload;
+    use everstep_model::record::{Completed, Created};
+    use everstep_store_testkit::sample::{created, record, step};
+
+    use super::super::support::stream;
+    use super::*;
+    use crate::workload::Seen;
+
+    #[test]
+    fn a_journal_that_the_code_would_not_write_is_found() {
+        let Body::Created(created) = created().body else {
+            unreachable!("it is the first record");
+        };
+        let program = vec![Op::Note];
+        let created = Created {
+            workflow: everstep_store_testkit::sample::name(RANDOM),
+            input: Payload::from_value(&program).unwrap(),
+            ..created
+        };
+        let end = |seen: &[Seen]| {
+            record(Completed {
+                result: Payload::from_value(seen).unwrap(),
+                abandoned: Vec::new(),
+            })
+        };
+        let mut other = stream("a", vec![step("s"), end(&[Seen::Nothing])]);
+        other.entries[0].record = record(created);
+        let found = check(&other);
+        assert_eq!(found.map(|violation| violation.invariant), Some(12));
+    }
+}

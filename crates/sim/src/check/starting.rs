@@ -1,0 +1,88 @@
+//! Invariant 13: the same id or key, at once or again, gives one run and one answer, and the first input stays.
+
+use std::collections::BTreeMap;
+
+use everstep_model::Body;
+
+use super::Violation;
+use super::journals::Journals;
+use crate::workload::{Ledger, Op};
+
+pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let mut created: BTreeMap<&str, usize> = BTreeMap::new();
+    for (run, was_created) in &ledger.starts {
+        *created.entry(run).or_default() += usize::from(*was_created);
+    }
+    for (run, times) in created {
+        let lives = journals.lives(run).filter(|stream| {
+            let life = stream.run.as_ref();
+            life.is_some_and(|(_, life)| *life == everstep_model::Generation::FIRST)
+        });
+        if times > lives.count() {
+            let what = format!("{times} answers say that they created {run}");
+            found.push(Violation::of(13, what));
+        }
+    }
+    for (key, runs) in &ledger.keys {
+        let first = runs.first();
+        if runs.len() > 1 && !runs.iter().any(|run| ledger.was_asked(run, &["delete"])) {
+            let what = format!("key {key} led to {runs:?}, {first:?} first");
+            found.push(Violation::of(13, what));
+        }
+    }
+    found.extend(check_inputs(journals, ledger));
+    found
+}
+
+/// A run has an input that somebody gave it.
+fn check_inputs(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for (run, programs) in &ledger.programs {
+        for stream in journals.lives(run) {
+            let Some(Body::Created(created)) = stream.entries.first().map(|e| &e.record.body)
+            else {
+                continue;
+            };
+            let input: Option<Vec<Op>> = created.input.decode().ok();
+            if !input.is_some_and(|input| programs.contains(&input)) {
+                let what = format!("{} has an input that nobody gave it", stream.told());
+                found.push(Violation::of(13, what));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::support::{FINE, broken, stream};
+    use super::*;
+
+    #[test]
+    fn two_answers_that_created_one_run_are_found() {
+        let journals = Journals::of([stream("a", Vec::new())]);
+        let found = |answers: &[bool]| {
+            let starts = answers.iter().map(|created| ("a".to_owned(), *created));
+            let ledger = Ledger {
+                starts: starts.collect(),
+                ..Ledger::default()
+            };
+            broken(&check(&journals, &ledger))
+        };
+        assert_eq!(found(&[true, false]), FINE);
+        assert_eq!(found(&[true, true]), [13]);
+    }
+
+    #[test]
+    fn a_key_that_leads_to_two_runs_and_an_input_from_nowhere_are_found() {
+        let mut ledger = Ledger::default();
+        let runs = ["a", "b"].map(str::to_owned);
+        ledger.keys.insert("k".to_owned(), runs.into());
+        assert_eq!(broken(&check(&Journals::default(), &ledger)), [13]);
+        let journals = Journals::of([stream("a", Vec::new())]);
+        let mut ledger = Ledger::default();
+        ledger.programs.insert("a".to_owned(), vec![vec![Op::Note]]);
+        assert_eq!(broken(&check(&journals, &ledger)), [13]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Hand-made histories for the tests of the checkers.
+
+use everstep_model::{Body, Entry, Epoch, ExecutorSeq, Nonce, Record, RecordNumber, StreamNumber};
+use everstep_model::{StreamName, Timestamp};
+use everstep_store::{Author, Commit, Fence, Outcome, Target};
+use everstep_store_testkit::sample::{event, run_creation};
+
+use super::journals::Stream;
+use super::{Journals, Violation};
+
+/// Nothing was found broken.
+pub(super) const FINE: [u8; 0] = [];
+
+/// The numbers of the invariants that were found broken.
+pub(super) fn broken(found: &[Violation]) -> Vec<u8> {
+    found.iter().map(|violation| violation.invariant).collect()
+}
+
+pub(super) fn number(number: u64) -> StreamNumber {
+    StreamNumber(number)
+}
+
+pub(super) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_millis(millis)
+}
+
+/// A commit that creates a run.
+pub(super) fn creation(id: &str) -> Commit {
+    run_creation(id, "random", everstep_model::RunStatus::Queued)
+}
+
+/// A commit that sends an event to stream 1.
+pub(super) fn inbox_event(name: &str) -> Commit {
+    inbox(vec![event(name)])
+}
+
+/// A commit to the inbox of stream 1.
+pub(super) fn inbox(records: Vec<Record>) -> Commit {
+    everstep_store_testkit::sample::inbox(number(1), records)
+}
+
+/// The right of an epoch.
+pub(super) fn fence(epoch: u64) -> Fence {
+    Fence {
+        epoch: Epoch(epoch),
+        nonce: Nonce(epoch),
+    }
+}
+
+/// A commit of the executor of stream 1.
+pub(super) fn executor(epoch: u64, seq: u64, records: Vec<Record>) -> Commit {
+    let author = Author::Executor {
+        fence: fence(epoch),
+        seq: ExecutorSeq(seq),
+        seen: RecordNumber(0),
+        progress: false,
+    };
+    let mut commit = Commit::new(Target::Stream(number(1)), author, at(0));
+    commit.records = records;
+    commit
+}
+
+/// The answer that a commit landed.
+pub(super) fn committed(stream: u64, first: u64) -> Outcome {
+    Outcome::Committed {
+        stream: number(stream),
+        first: RecordNumber(first),
+        before: Vec::new(),
+        taken: None,
+    }
+}
+
+/// A stream as the books know it, with these records.
+pub(super) fn stream(id: &str, records: Vec<Record>) -> Stream {
+    let mut journals = Journals::default();
+    let created = journals.commit(at(0), &[creation(id)], &[committed(1, 0)]);
+    assert!(created.is_empty());
+    let mut stream = journals.stream(number(1)).cloned().unwrap();
+    assert_eq!(
+        stream.name,
+        StreamName::of_run(
+            &stream.run.clone().unwrap().0,
+            everstep_model::Generation::FIRST
+        )
+    );
+    for record in records {
+        let is_end = record.body.terminal().is_some();
+        let number = stream.next();
+        stream.entries.push(Entry { number, record });
+        if is_end {
+            stream.closed_at = Some(at(9));
+            stream.ended_at = Some(at(9));
+        }
+    }
+    stream
+}
+
+/// A record.
+pub(super) fn record(body: impl Into<Body>) -> Record {
+    everstep_store_testkit::sample::record(body)
+}

@@ -1,0 +1,266 @@
+//! Machines, and the processes that run on them one after the other. A process that crashes loses everything but what
+//! the store holds; the machine starts another one after a while.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use everstep::Engine;
+use everstep_model::NodeId;
+use everstep_store::Clock as _;
+
+use super::bus::SimBus;
+use super::faults::FaultKind;
+use super::runtime::NodeRuntime;
+use super::store::SimStore;
+use super::world::World;
+use crate::executor::Group;
+use crate::rng::Rng;
+use crate::workload;
+
+/// How long a client waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A machine.
+pub struct Machine {
+    /// Which one.
+    pub index: usize,
+    /// How wrong its clock is, in milliseconds.
+    pub(crate) offset: Arc<AtomicI64>,
+    /// Until when the store is out of its reach.
+    cut_off_until: Arc<AtomicU64>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    starts: u64,
+    process: Option<Arc<Process>>,
+    engine: Option<Engine>,
+}
+
+/// One life of a machine's process.
+pub(crate) struct Process {
+    pub(crate) machine: usize,
+    pub(crate) name: String,
+    pub(crate) group: Group,
+    offset: Arc<AtomicI64>,
+    cut_off_until: Arc<AtomicU64>,
+    has_retired: AtomicBool,
+    node: AtomicU64,
+}
+
+impl Process {
+    pub(crate) fn is_alive(&self, world: &World) -> bool {
+        world.executor.is_alive(self.group)
+    }
+
+    pub(crate) fn is_cut_off(&self, world: &World) -> bool {
+        world.executor.now() < self.cut_off_until.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_retired(&self) -> bool {
+        self.has_retired.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn retire(&self) {
+        self.has_retired.store(true, Ordering::Relaxed);
+    }
+
+    /// The id under which its engine is known to the store.
+    pub(crate) fn node(&self) -> Option<NodeId> {
+        let node = self.node.load(Ordering::Relaxed);
+        (node != 0).then_some(NodeId(node))
+    }
+
+    pub(crate) fn is_known_as(&self, node: NodeId) {
+        self.node.store(node.0, Ordering::Relaxed);
+    }
+
+    /// The process ends here and now. Its machine starts another one later.
+    pub(crate) fn crash(&self, world: &Arc<World>, why: &str) {
+        if !self.is_alive(world) {
+            return;
+        }
+        world.say(&self.name, || format!("CRASH {why}"));
+        world.executor.end(self.group);
+        let Some(machine) = world.machines.get(self.machine) else {
+            return;
+        };
+        machine.forget(world);
+        let mut rng = Rng::new(world.plan.seed ^ world.next_call(), 4);
+        let down = Duration::from_millis(rng.any(&[0, 100, 2_000, 8_000, 25_000]));
+        machine.start_after(world, down);
+    }
+}
+
+impl Machine {
+    pub(crate) fn new(index: usize) -> Self {
+        Self {
+            index,
+            offset: Arc::default(),
+            cut_off_until: Arc::default(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Starts a process after a while.
+    pub(crate) fn start_after(&self, world: &Arc<World>, after: Duration) {
+        let (index, shared) = (self.index, world.clone());
+        world.executor.spawn(world.network, async move {
+            shared.sleep(after).await;
+            if let Some(machine) = shared.machines.get(index) {
+                machine.start(&shared);
+            }
+        });
+    }
+
+    /// Starts a process, unless one runs.
+    pub fn start(&self, world: &Arc<World>) {
+        let mut state = self.state();
+        if state.process.is_some() {
+            return;
+        }
+        state.starts += 1;
+        let process = Arc::new(Process {
+            machine: self.index,
+            name: format!("node {}.{}", self.index, state.starts),
+            group: world.executor.group(),
+            offset: self.offset.clone(),
+            cut_off_until: self.cut_off_until.clone(),
+            has_retired: AtomicBool::new(false),
+            node: AtomicU64::new(0),
+        });
+        state.process = Some(process.clone());
+        let seed = Rng::new(world.plan.seed, 1_000 * state.starts + self.index as u64).number();
+        drop(state);
+        let shared = world.clone();
+        world
+            .executor
+            .spawn(process.group, open(shared, process.clone(), seed));
+    }
+
+    fn opened(&self, process: &Arc<Process>, engine: Engine) {
+        let mut state = self.state();
+        if state
+            .process
+            .as_ref()
+            .is_some_and(|p| Arc::ptr_eq(p, process))
+        {
+            state.engine = Some(engine);
+        }
+    }
+
+    /// Forgets the process that has ended. Dropping an engine may do anything, so it happens in a task of its own.
+    fn forget(&self, world: &World) {
+        let mut state = self.state();
+        state.process = None;
+        if let Some(engine) = state.engine.take() {
+            world
+                .executor
+                .spawn(world.network, async move { drop(engine) });
+        }
+    }
+
+    pub(crate) fn process(&self) -> Option<Arc<Process>> {
+        self.state().process.clone()
+    }
+
+    /// The engine, if one is open.
+    pub fn engine(&self) -> Option<Engine> {
+        self.state().engine.clone()
+    }
+
+    pub(crate) fn cut_off(&self, until: u64) {
+        self.cut_off_until.store(until, Ordering::Relaxed);
+    }
+
+    /// Ends the process in order, and starts another one.
+    pub(crate) async fn restart(&self, world: &Arc<World>) {
+        let Some(process) = self.process() else {
+            return;
+        };
+        world.say(&process.name, || "shuts down".to_owned());
+        world
+            .request(self.index, |engine| async move { engine.shutdown().await })
+            .await;
+        if process.is_alive(world) {
+            world.say(&process.name, || "is gone".to_owned());
+            world.executor.end(process.group);
+            self.forget(world);
+            self.start_after(world, Duration::from_millis(200));
+        }
+    }
+
+    /// Ends everything, so that nothing keeps the world in memory.
+    pub(crate) fn destroy(&self, world: &World) {
+        if let Some(process) = self.process() {
+            world.executor.end(process.group);
+        }
+        self.forget(world);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Opens an engine; if the store is out of reach, tries again, as whoever watches over processes does.
+async fn open(world: Arc<World>, process: Arc<Process>, seed: u64) {
+    for attempt in 0.. {
+        let runtime = Arc::new(NodeRuntime::new(
+            world.executor.clone(),
+            process.group,
+            process.offset.clone(),
+            seed ^ (attempt << 40),
+        ));
+        world.say(&process.name, || {
+            format!("starts, its clock says {}", runtime.now())
+        });
+        let builder = Engine::on_store(Arc::new(SimStore::new(world.clone(), process.clone())))
+            .bus(Arc::new(SimBus::new(world.clone(), process.clone())))
+            .runtime(runtime)
+            .settings(world.plan.settings.clone());
+        let builder = workload::register(builder, workload::Env::live(&world, &process));
+        match builder.start().await {
+            Ok(engine) => {
+                if let Some(machine) = world.machines.get(process.machine) {
+                    machine.opened(&process, engine);
+                }
+                return world.say(&process.name, || "is up".to_owned());
+            }
+            Err(error) => {
+                world.say(&process.name, || format!("could not start: {error}"));
+                world.sleep(Duration::from_millis(700)).await;
+            }
+        }
+    }
+}
+
+impl World {
+    /// Has a machine do something for a client. None if it cannot be known what became of it.
+    pub async fn request<T, Fut>(
+        self: &Arc<Self>,
+        machine: usize,
+        ask: impl FnOnce(Engine) -> Fut,
+    ) -> Option<T>
+    where
+        T: Send + 'static,
+        Fut: Future<Output = T> + Send + 'static,
+    {
+        let machine = self.machines.get(machine)?;
+        let (process, engine) = (machine.process()?, machine.engine()?);
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let asked = ask(engine);
+        self.executor.spawn(process.group, async move {
+            let _ = send.send(asked.await);
+        });
+        let patience = std::pin::pin!(self.executor.sleep(PATIENCE));
+        let answer = match futures_util::future::select(receive, patience).await {
+            futures_util::future::Either::Left((answer, _)) => answer.ok(),
+            futures_util::future::Either::Right(_) => None,
+        };
+        answer.filter(|_| !self.strikes(FaultKind::ReplyLost, 300))
+    }
+}

@@ -1,0 +1,16 @@
+//! The cluster: machines on one simulated store, and everything that can go wrong between them.
+
+mod bus;
+mod faults;
+mod machine;
+mod nemesis;
+mod runtime;
+mod store;
+mod world;
+
+pub use faults::FaultKind;
+pub use nemesis::torment;
+pub use runtime::true_time;
+pub use world::World;
+
+pub(crate) use machine::Process;

@@ -1,0 +1,83 @@
+//! Whoever makes life hard for whole machines: stops them for longer than their lease, moves their clocks, takes the
+//! store from them, shuts them down.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::faults::FaultKind;
+use super::machine::Machine;
+use super::world::World;
+use crate::rng::Rng;
+
+/// How far a clock is wrong at most.
+const HOUR_MS: i64 = 3_600_000;
+
+/// Torments one machine until the time is over.
+pub async fn torment(world: Arc<World>, machine: usize, until: u64) {
+    let Some(machine) = world.machines.get(machine) else {
+        return;
+    };
+    let mut rng = Rng::new(world.plan.seed, 50 + machine.index as u64);
+    if world.strikes(FaultKind::Skew, 4_000) {
+        set_clock(&world, machine, rng.within(0..10_000) as i64 - 5_000);
+    }
+    while world.executor.now() < until {
+        world
+            .sleep(Duration::from_millis(rng.within(1_000..20_000)))
+            .await;
+        let ttl = world.plan.settings.lease_ttl;
+        if world.strikes(FaultKind::Pause, 1_500) {
+            let long = ttl.mul_f64(rng.any(&[0.5, 1.2, 1.5, 3.0, 5.0]));
+            pause(&world, machine, long).await;
+        } else if world.strikes(FaultKind::Jump, 1_500) {
+            let far = rng.any(&[900, 900, 20_000, 20_000, 20_000, HOUR_MS]);
+            let now = machine.offset.load(Ordering::Relaxed);
+            let offset = if rng.one_in(2) { now + far } else { now - far };
+            set_clock(&world, machine, offset.clamp(-HOUR_MS, HOUR_MS));
+        } else if world.strikes(FaultKind::Outage, 1_000) {
+            let long = Duration::from_secs(rng.any(&[1, 6, 15, 40]));
+            cut_off(&world, machine, long);
+        } else if world.strikes(FaultKind::Restart, 1_000) {
+            machine.restart(&world).await;
+        }
+    }
+}
+
+async fn pause(world: &World, machine: &Machine, long: Duration) {
+    let Some(process) = machine.process() else {
+        return;
+    };
+    world.say(&process.name, || format!("STANDS STILL for {long:?}"));
+    world.executor.freeze(process.group, true);
+    world.sleep(long).await;
+    world.executor.freeze(process.group, false);
+    world.say(&process.name, || "goes on".to_owned());
+}
+
+fn cut_off(world: &World, machine: &Machine, long: Duration) {
+    let until = world.executor.now() + long.as_micros() as u64;
+    machine.cut_off(until);
+    world.say(&format!("node {}", machine.index), || {
+        format!("STORE OUT OF REACH for {long:?}")
+    });
+}
+
+pub(crate) fn set_clock(world: &World, machine: &Machine, offset: i64) {
+    machine.offset.store(offset, Ordering::Relaxed);
+    world.say(&format!("node {}", machine.index), || {
+        format!("CLOCK is wrong by {offset} ms")
+    });
+}
+
+impl Machine {
+    /// Whatever was wrong with it is right again.
+    pub(crate) fn heal(&self, world: &Arc<World>) {
+        set_clock(world, self, 0);
+        self.cut_off(0);
+        if let Some(process) = self.process() {
+            world.executor.freeze(process.group, false);
+        }
+        self.start(world);
+    }
+}

@@ -1,0 +1,228 @@
+//! The store as one process reaches it: every call has a number, and by that number and the seed it is delayed, fails,
+//! takes effect without an answer, late, or twice, or is the last thing its process does.
+//!
+//! Whatever is on its way goes on without its sender: a call that was sent takes effect even if its process dies.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_model::{NodeId, StreamNumber};
+use everstep_store::{
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+};
+use futures_util::FutureExt as _;
+
+use super::faults::{Ending, Fate, FaultKind};
+use super::machine::Process;
+use super::world::World;
+use crate::history::Asked;
+
+/// The store of one process.
+pub(crate) struct SimStore {
+    world: Arc<World>,
+    process: Arc<Process>,
+}
+
+/// What a call does when it arrives.
+type Work<T> = Arc<dyn Fn(&World) -> Result<T, StoreError> + Send + Sync>;
+
+impl SimStore {
+    pub(crate) fn new(world: Arc<World>, process: Arc<Process>) -> Self {
+        Self { world, process }
+    }
+
+    async fn call<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        about: impl FnOnce() -> String,
+        work: Work<T>,
+    ) -> Result<T, StoreError> {
+        let (world, process) = (&self.world, &self.process);
+        if !process.is_alive(world) {
+            return pending().await;
+        }
+        let number = world.next_call();
+        let fate = world.faults().fate(number);
+        let cut_off = process.is_cut_off(world);
+        world.say(&process.name, || {
+            let fault = match (cut_off, fate.ending) {
+                (true, _) => " [out of reach]".to_owned(),
+                (false, Ending::Fault(kind)) => format!(" [{}]", kind.name()),
+                (false, Ending::Answered) if fate.before > Duration::from_millis(5) => {
+                    format!(" [delay {:?}/{:?}]", fate.before, fate.after)
+                }
+                (false, Ending::Answered) => String::new(),
+            };
+            format!("#{number} {name} {}{fault}", about())
+        });
+        if cut_off {
+            world.sleep(Duration::from_millis(5)).await;
+            return Err(unavailable("the network is down"));
+        }
+        let Ending::Fault(kind) = fate.ending else {
+            let answer = self.arrive(fate.before, work).await;
+            world.sleep(fate.after).await;
+            return answer;
+        };
+        self.go_wrong(kind, fate, work).await
+    }
+
+    async fn go_wrong<T: Send + 'static>(
+        &self,
+        kind: FaultKind,
+        fate: Fate,
+        work: Work<T>,
+    ) -> Result<T, StoreError> {
+        let (world, process) = (&self.world, &self.process);
+        match kind {
+            FaultKind::FailAfter => {
+                let _ = self.arrive(fate.before, work).await;
+                world.sleep(fate.after).await;
+                Err(unavailable("the answer got lost"))
+            }
+            FaultKind::Late => {
+                self.arrive_later(fate.later, work);
+                world.sleep(fate.after).await;
+                Err(unavailable("no answer came in time"))
+            }
+            FaultKind::Repeat => {
+                let answer = self.arrive(fate.before, work.clone()).await;
+                self.arrive_later(fate.later, work);
+                world.sleep(fate.after).await;
+                answer
+            }
+            FaultKind::CrashBefore => {
+                process.crash(world, "before this call");
+                pending().await
+            }
+            FaultKind::CrashAfter => {
+                let _ = self.arrive(fate.before, work).await;
+                process.crash(world, "after this call");
+                pending().await
+            }
+            _ => {
+                world.sleep(fate.after).await;
+                Err(unavailable("it could not be reached"))
+            }
+        }
+    }
+
+    /// The call arrives after a while, whatever becomes of its sender.
+    async fn arrive<T: Send + 'static>(
+        &self,
+        after: Duration,
+        work: Work<T>,
+    ) -> Result<T, StoreError> {
+        if after.is_zero() {
+            return work(&self.world);
+        }
+        let (send, receive) = tokio::sync::oneshot::channel();
+        let world = self.world.clone();
+        self.world.executor.spawn(self.world.network, async move {
+            world.sleep(after).await;
+            let _ = send.send(work(&world));
+        });
+        match receive.await {
+            Ok(answer) => answer,
+            Err(_) => pending().await,
+        }
+    }
+
+    /// The call arrives once more, or for the first time, when nobody waits for it any longer. A process that has said
+    /// good-bye has nothing on its way.
+    fn arrive_later<T: Send + 'static>(&self, after: Duration, work: Work<T>) {
+        let (world, process) = (self.world.clone(), self.process.clone());
+        self.world.executor.spawn(self.world.network, async move {
+            world.sleep(after).await;
+            if !process.has_retired() {
+                let _ = work(&world);
+            }
+        });
+    }
+}
+
+fn unavailable(detail: &str) -> StoreError {
+    StoreError::Unavailable {
+        detail: detail.to_owned(),
+    }
+}
+
+/// The memory store answers at once.
+fn at_once<T>(answer: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
+    let never = || Err(unavailable("it did not answer"));
+    answer.now_or_never().unwrap_or_else(never)
+}
+
+macro_rules! pass_on {
+    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
+            let is_told = self.world.trace.is_kept();
+            let about = is_told.then(|| format!("{:?}", ($(&$argument,)*))).unwrap_or_default();
+            let work = move |world: &World| at_once(world.store.$method($($argument.clone()),*));
+            Box::pin(self.call(stringify!($method), || about, Arc::new(work)))
+        })*
+    };
+}
+
+impl Store for SimStore {
+    pass_on! {
+        head(stream: StreamRef) -> Option<Head>;
+        list(query: ListQuery) -> ListPage;
+        timers(query: TimerQuery) -> Vec<TimerRow>;
+        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
+        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
+        row(key: RowKey) -> Option<Row>;
+    }
+
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
+        let commits: Arc<[Commit]> = batch.into();
+        let process = self.process.clone();
+        let sent = commits.clone();
+        let work = move |world: &World| {
+            let outcomes = at_once(world.store.commit(&sent))?;
+            world.committed(&process, &sent, &outcomes);
+            Ok(outcomes)
+        };
+        let about = move || crate::history::told(&commits);
+        Box::pin(self.call("commit", about, Arc::new(work)))
+    }
+
+    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
+        let work = move |world: &World| {
+            let page = at_once(world.store.read(request))?;
+            let broken = world.journals().check_read(&request, page.as_ref());
+            broken.into_iter().for_each(|v| world.violated(v));
+            Ok(page)
+        };
+        let about = move || format!("stream {} from {}", request.stream, request.from.0);
+        Box::pin(self.call("read", about, Arc::new(work)))
+    }
+
+    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.process.is_known_as(lease.node);
+        let work = move |world: &World| {
+            world.asked(Asked::Renew(lease));
+            at_once(world.store.renew(lease))
+        };
+        Box::pin(self.call("renew", move || format!("{:?}", lease.ttl), Arc::new(work)))
+    }
+
+    fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        let process = self.process.clone();
+        let work = move |world: &World| {
+            process.retire();
+            world.asked(Asked::Retire(node));
+            at_once(world.store.retire(node))
+        };
+        Box::pin(self.call("retire", String::new, Arc::new(work)))
+    }
+
+    fn describe(&self) -> Description {
+        self.world.store.describe()
+    }
+}

@@ -1,0 +1,107 @@
+//! What the store was asked to change and what it answered, in the order things took effect. The offline checks read it.
+
+use std::sync::Arc;
+
+use everstep_model::{NodeId, Timestamp};
+use everstep_store::{Author, Commit, Lease, LeaseChange, Outcome, Target};
+
+use crate::cluster::{Process, World, true_time};
+
+/// A change that a store was asked for.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// A batch, and what became of each commit.
+    Commit(Arc<[Commit]>, Vec<Outcome>),
+    /// A sign of life.
+    Renew(Lease),
+    /// A good-bye.
+    Retire(NodeId),
+}
+
+/// Everything that was asked, and when it took effect by the store's clock.
+#[derive(Debug, Default)]
+pub struct History(Vec<(Timestamp, Asked)>);
+
+impl History {
+    /// One more.
+    pub fn add(&mut self, at: Timestamp, asked: Asked) {
+        self.0.push((at, asked));
+    }
+
+    /// All of it, in order.
+    pub fn all(&self) -> &[(Timestamp, Asked)] {
+        &self.0
+    }
+}
+
+impl World {
+    pub(crate) fn asked(&self, asked: Asked) {
+        let at = true_time(self.executor.now());
+        self.history().add(at, asked);
+    }
+
+    /// A batch of a process took effect.
+    pub(crate) fn committed(&self, process: &Process, batch: &Arc<[Commit]>, outcomes: &[Outcome]) {
+        let at = true_time(self.executor.now());
+        self.say(&process.name, || {
+            format!("      took effect: {}", answered(outcomes))
+        });
+        let broken = self.journals().commit(at, batch, outcomes);
+        broken
+            .into_iter()
+            .for_each(|violation| self.violated(violation));
+        self.asked(Asked::Commit(batch.clone(), outcomes.to_vec()));
+    }
+}
+
+/// A batch in short.
+pub(crate) fn told(batch: &[Commit]) -> String {
+    let commits = batch.iter().map(|commit| {
+        let target = match &commit.target {
+            Target::Create(name) => format!("create {name}"),
+            Target::Stream(number) => format!("stream {number}"),
+            Target::Remove(streams) => format!("remove {streams:?}"),
+        };
+        let author = match commit.author {
+            Author::Executor { fence, seq, .. } => format!(" by {}/{}", fence.epoch.0, seq.0),
+            Author::Inbox => String::new(),
+        };
+        let records: Vec<String> = commit.records.iter().map(|r| named(&r.body)).collect();
+        let lease = match commit.lease {
+            LeaseChange::Keep => "",
+            LeaseChange::TakeIfFree { .. } => " take",
+            LeaseChange::Release => " release",
+            LeaseChange::Revoke => " revoke",
+        };
+        let ready = match commit.ready {
+            Some(true) => " ready",
+            Some(false) => " rest",
+            None => "",
+        };
+        let close = if commit.close { " CLOSE" } else { "" };
+        format!(
+            "{target}{author} [{}]{lease}{ready}{close}",
+            records.join(", ")
+        )
+    });
+    commits.collect::<Vec<_>>().join(" | ")
+}
+
+fn named(body: &everstep_model::Body) -> String {
+    match body.location() {
+        Some(location) => format!("{} {location}", body.type_name()),
+        None => body.type_name().to_owned(),
+    }
+}
+
+fn answered(outcomes: &[Outcome]) -> String {
+    let told = outcomes.iter().map(|outcome| match outcome {
+        Outcome::Committed { first, taken, .. } => match taken {
+            Some(fence) => format!("at {} with epoch {}", first.0, fence.epoch.0),
+            None => format!("at {}", first.0),
+        },
+        Outcome::Duplicate { first, .. } => format!("was there at {}", first.0),
+        Outcome::Refused(refusal) => format!("refused: {refusal}"),
+    });
+    told.collect::<Vec<_>>().join(" | ")
+}

@@ -1,0 +1,123 @@
+//! One simulation, from its first to its last breath: chaos, calm, the end, the checks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::check::{Violation, Watch, check_all};
+use crate::cluster::{FaultKind, World, torment};
+use crate::executor::Stopped;
+use crate::plan::Plan;
+use crate::workload;
+
+/// How long everything may take to come to its end once nothing goes wrong any more. A clock that was an hour ahead leaves
+/// deadlines that are an hour away.
+const CALM_MAX_MICROS: u64 = 3 * 3_600 * 1_000_000;
+
+/// What a simulation came to.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// What must hold and did not.
+    pub violations: Vec<Violation>,
+    /// The timeline, if it was kept.
+    pub timeline: String,
+    /// How long it took in the world.
+    pub micros: u64,
+    /// Operations of workflows and requests of clients.
+    pub operations: u64,
+    /// Calls of the store.
+    pub calls: u64,
+    /// Faults by kind.
+    pub faults: BTreeMap<FaultKind, u64>,
+    /// Primitives and requests by name.
+    pub exercised: BTreeMap<&'static str, u64>,
+}
+
+/// Simulates a plan, with its timeline or without.
+#[must_use]
+pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
+    let world = World::new(plan.clone(), is_traced);
+    let until = u64::try_from(plan.chaos.as_micros()).unwrap_or(u64::MAX);
+    for machine in &world.machines {
+        machine.start(&world);
+        let torment = torment(world.clone(), machine.index, until);
+        world.executor.spawn(world.network, torment);
+    }
+    let clients = world.clone();
+    world.executor.spawn(world.network, async move {
+        workload::prepare(&clients).await;
+        for number in 0..clients.plan.clients {
+            let client = workload::live(clients.clone(), number, until);
+            clients.executor.spawn(clients.clients, client);
+        }
+    });
+    let mut stopped = world.executor.run(until, || false);
+    if stopped != Stopped::RunsInCircles {
+        stopped = come_to_rest(&world);
+    }
+    if stopped == Stopped::RunsInCircles {
+        let what = "tasks run on and on without time passing";
+        world.violated(Violation::of(29, what));
+    } else if world.violations().is_empty() {
+        check_all(&world)
+            .into_iter()
+            .for_each(|violation| world.violated(violation));
+    }
+    let report = report(&world);
+    destroy(&world);
+    report
+}
+
+/// Nothing goes wrong any more, and everything comes to its end.
+fn come_to_rest(world: &Arc<World>) -> Stopped {
+    world.say("CALM", || "nothing goes wrong from here on".to_owned());
+    world.faults().stop();
+    for machine in &world.machines {
+        machine.heal(world);
+    }
+    let is_finished = Arc::new(AtomicBool::new(false));
+    let (finished, shared) = (is_finished.clone(), world.clone());
+    world.executor.spawn(world.network, async move {
+        workload::finish(shared).await;
+        finished.store(true, Ordering::Relaxed);
+    });
+    world
+        .executor
+        .spawn(world.network, Watch::over(world.clone()));
+    let limit = world.executor.now() + CALM_MAX_MICROS;
+    let is_done = || is_finished.load(Ordering::Relaxed) || !world.violations().is_empty();
+    let stopped = world.executor.run(limit, is_done);
+    if stopped == Stopped::TimeIsUp {
+        let open = workload::unfinished(world);
+        let what = format!("these runs came to no end: {}", open.join("; "));
+        world.violated(Violation::of(29, what));
+    }
+    stopped
+}
+
+fn report(world: &World) -> Report {
+    let ledger = world.ledger();
+    let mut exercised = ledger.called.clone();
+    exercised.extend(&ledger.requests);
+    let faults = world.faults().counts().clone();
+    Report {
+        violations: world.violations(),
+        timeline: world.trace.text(),
+        micros: world.executor.now(),
+        operations: ledger.operations(),
+        calls: world.calls(),
+        faults,
+        exercised,
+    }
+}
+
+/// Ends every task, so that nothing keeps the world in memory.
+fn destroy(world: &Arc<World>) {
+    for machine in &world.machines {
+        machine.destroy(world);
+    }
+    world.executor.run(world.executor.now(), || true);
+    world.executor.end(world.clients);
+    world.executor.end(world.network);
+    world.executor.run(world.executor.now(), || true);
+}

@@ -1,0 +1,194 @@
+//! The clients of a simulation: what they do while things go wrong, and how everything is brought to its end afterwards.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep::{Event as _, Payload, RunStatus};
+use everstep_store::{ListQuery, RunRow, Store as _};
+use futures_util::FutureExt as _;
+
+use super::Item;
+use super::program::{Op, program};
+use super::requests::{Client, VERBS, rests};
+use crate::check::Violation;
+use crate::cluster::World;
+use crate::rng::Rng;
+
+/// The run that collects events.
+pub const COLLECTOR: &str = "collector";
+
+/// The programs of a seed, one for each run.
+fn programs(world: &World) -> Vec<Vec<Op>> {
+    let mut rng = Rng::new(world.plan.seed, 6);
+    (0..world.plan.runs).map(|_| program(&mut rng)).collect()
+}
+
+/// Starts the collector, however long that takes.
+pub async fn prepare(world: &Arc<World>) {
+    for attempt in 0.. {
+        let machine = attempt % world.machines.len().max(1);
+        let answer = world
+            .request(machine, |engine| async move {
+                let start = engine.start_by_name("collector", Payload::null());
+                start.id(COLLECTOR).await
+            })
+            .await;
+        if matches!(answer, Some(Ok(_))) {
+            return;
+        }
+        world.sleep(Duration::from_millis(300)).await;
+    }
+}
+
+/// One client's life, until the time is over.
+pub async fn live(world: Arc<World>, number: usize, until: u64) {
+    let programs = programs(&world);
+    let mut client = Client {
+        rng: Rng::new(world.plan.seed, 10 + number as u64),
+        world: world.clone(),
+        number,
+        sent: 0,
+    };
+    let limit = world.plan.limits.requests.unwrap_or(u64::MAX);
+    let is_gentle = Rng::new(world.plan.seed, 7).one_in(3);
+    let mut started = 0;
+    let mut requests = 0;
+    while world.executor.now() < until && requests < limit {
+        requests += 1;
+        // In the beginning there is little to wait for.
+        let rest = if requests < 4 { 1..600 } else { 1..6_000 };
+        let rest = client.rng.within(rest);
+        world.sleep(Duration::from_millis(rest)).await;
+        let index = client.rng.index(programs.len());
+        let run = format!("run-{index}");
+        match client.rng.below(30) {
+            0..=6 => {
+                let index = if started < programs.len() {
+                    started
+                } else {
+                    index
+                };
+                started += 1;
+                start(&mut client, &programs, index).await;
+            }
+            7..=11 => client.send(run).await,
+            12..=15 => client.send_once(COLLECTOR).await,
+            16 | 17 => client.answer(run).await,
+            18 | 19 => client.wait(run).await,
+            20 | 21 => client.look(run).await,
+            22 => {
+                let verb = if client.rng.one_in(2) {
+                    "pause"
+                } else {
+                    "resume"
+                };
+                client.control(run, verb, String::new()).await;
+            }
+            _ if is_gentle => client.send(run).await,
+            _ => {
+                let verb = client.rng.any(VERBS);
+                let fork = format!("fork-{number}-{requests}");
+                client.control(run, verb, fork).await;
+            }
+        }
+    }
+}
+
+/// Most clients start the same run with the same input; some are mistaken about it.
+async fn start(client: &mut Client, programs: &[Vec<Op>], index: usize) {
+    let Some(own) = programs.get(index) else {
+        return;
+    };
+    let run = format!("run-{index}");
+    if client.world.ledger().was_asked(&run, &["delete"]) {
+        return;
+    }
+    let other = client.rng.one_in(8);
+    let program = if other { vec![Op::Note] } else { own.clone() };
+    client.start(run, program).await;
+}
+
+/// Every run there is, looked up behind the engines' backs.
+pub(crate) fn rows(world: &World) -> Vec<RunRow> {
+    let query = ListQuery {
+        limit: 1_000,
+        ..ListQuery::default()
+    };
+    let page = world.store.list(query).now_or_never();
+    page.and_then(Result::ok)
+        .map(|page| page.rows)
+        .unwrap_or_default()
+}
+
+/// Brings everything to its end once nothing goes wrong any more: what is paused is resumed, then the collector is told
+/// that it is enough.
+pub async fn finish(world: Arc<World>) {
+    let mut machine = 0;
+    loop {
+        world.sleep(Duration::from_millis(1_500)).await;
+        let mut is_over = true;
+        let mut collector_rests = false;
+        for row in rows(&world) {
+            if row.status == RunStatus::Diverged {
+                let what = format!("{} diverged, and its code never changed", row.id);
+                return world.violated(Violation::of(12, what));
+            }
+            let is_collector = row.id.as_str() == COLLECTOR;
+            is_over &= is_collector || row.status.is_terminal();
+            if rests(row.status) {
+                collector_rests |= is_collector;
+                machine = (machine + 1) % world.machines.len().max(1);
+                let id = row.id.to_string();
+                world
+                    .request(machine, |engine| async move {
+                        let handle = engine.run(id).await?;
+                        handle.resume().await
+                    })
+                    .await;
+            }
+        }
+        if is_over && !collector_rests && world.outbox_is_empty() {
+            break;
+        }
+    }
+    let enough = Payload::from_value(&Item(None));
+    let Ok(enough) = enough else { return };
+    for machine in 0.. {
+        let enough = enough.clone();
+        let answer = world
+            .request(machine % world.machines.len().max(1), |engine| async move {
+                let handle = engine.run(COLLECTOR).await?;
+                handle
+                    .send_by_name(Item::NAME, enough, Some("enough".to_owned()))
+                    .await
+            })
+            .await;
+        if matches!(answer, Some(Ok(_))) {
+            break;
+        }
+        world.sleep(Duration::from_millis(500)).await;
+    }
+    loop {
+        world.sleep(Duration::from_millis(500)).await;
+        if rows(&world).iter().all(|row| row.status.is_terminal()) {
+            return;
+        }
+    }
+}
+
+impl World {
+    /// Whether every effect of one run on another has been delivered.
+    fn outbox_is_empty(&self) -> bool {
+        let rows = self.store.outbox(None, 1).now_or_never();
+        rows.is_some_and(|rows| rows.is_ok_and(|rows| rows.is_empty()))
+    }
+}
+
+/// The runs that are not over, and where they stand.
+pub(crate) fn unfinished(world: &World) -> Vec<String> {
+    let open = rows(world)
+        .into_iter()
+        .filter(|row| !row.status.is_terminal());
+    open.map(|row| format!("{} is {}", row.id, row.status))
+        .collect()
+}

@@ -1,0 +1,163 @@
+//! The outside world as workflow code meets it: where its side effects are counted. A replay has none.
+
+use std::sync::Arc;
+
+use everstep::{Body, RunMetadata, StepContext};
+
+use super::ledger::Attempt;
+use super::program::How;
+use crate::check::{Stream, Violation};
+use crate::cluster::{Process, World};
+
+/// What the code of one process can reach.
+#[derive(Clone, Default)]
+pub struct Env(Option<Live>);
+
+#[derive(Clone)]
+struct Live {
+    world: Arc<World>,
+    process: Arc<Process>,
+}
+
+impl Env {
+    /// The outside world of a process.
+    pub(crate) fn live(world: &Arc<World>, process: &Arc<Process>) -> Self {
+        Self(Some(Live {
+            world: world.clone(),
+            process: process.clone(),
+        }))
+    }
+
+    /// An operation was called, maybe in a replay.
+    pub(crate) fn called(&self, primitive: &'static str) {
+        if let Some(live) = &self.0 {
+            live.world.ledger().called(primitive);
+        }
+    }
+
+    /// Work takes a while.
+    pub(crate) async fn works(&self, ms: u64) {
+        match &self.0 {
+            Some(live) => live.world.sleep(std::time::Duration::from_millis(ms)).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// An attempt of a step begins; gives how many there were at this place in this life of the run.
+    pub(crate) fn begins(
+        &self,
+        run: &RunMetadata,
+        place: &str,
+        how: How,
+        step: &StepContext,
+    ) -> u32 {
+        let Some(Live { world, process }) = &self.0 else {
+            return 1;
+        };
+        let name = &process.name;
+        world.say(name, || {
+            format!("  {} begins step {place}, attempt {}", run.id, step.attempt)
+        });
+        let broken = {
+            let journals = world.journals();
+            let life = journals.lives(run.id.as_str());
+            let its = life.filter(|s| !s.is_removed).last();
+            its.map(|stream| may_begin(stream, run, place, how, step, process))
+        };
+        broken.into_iter().flatten().for_each(|v| world.violated(v));
+        world.ledger().begins(Attempt {
+            run: run.id.to_string(),
+            generation: run.generation.0,
+            place: place.to_owned(),
+            key: step.idempotency_key(),
+        })
+    }
+
+    /// The code goes on with the result of a strict step.
+    pub(crate) fn observes(&self, run: &RunMetadata, value: &str) {
+        let Some(Live { world, .. }) = &self.0 else {
+            return;
+        };
+        let is_durable = {
+            let journals = world.journals();
+            let mut lives = journals.lives(run.id.as_str());
+            lives.any(|stream| holds_result(stream, value))
+        };
+        if !is_durable {
+            let what = format!("{} went on with `{value}` before it was durable", run.id);
+            world.violated(Violation::of(11, what));
+        }
+    }
+
+    /// An undo is done, or fails this time.
+    pub(crate) fn undoes(&self, run: &RunMetadata, value: &str) -> bool {
+        let Some(Live { world, process }) = &self.0 else {
+            return true;
+        };
+        let done = world
+            .ledger()
+            .undoes(run.id.as_str(), run.generation.0, value);
+        world.say(&process.name, || {
+            format!("  {} undoes `{value}`: {done}", run.id)
+        });
+        done
+    }
+}
+
+fn holds_result(stream: &Stream, value: &str) -> bool {
+    let is_it = |result: &everstep::Payload| {
+        let decoded: Result<String, _> = result.decode();
+        decoded.is_ok_and(|decoded| decoded == value)
+    };
+    stream.entries.iter().any(|entry| match &entry.record.body {
+        Body::StepCompleted(done) => is_it(&done.result),
+        Body::StepSkipped(done) => is_it(&done.result),
+        Body::StepEdited(done) => is_it(&done.result),
+        _ => false,
+    })
+}
+
+/// Invariants 8 and 11: a step that is done is not begun again by whoever holds the run, and a fenced one begins only when
+/// its start is durable.
+fn may_begin(
+    stream: &Stream,
+    run: &RunMetadata,
+    place: &str,
+    how: How,
+    step: &StepContext,
+    process: &Process,
+) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let is_its_life = stream
+        .run
+        .as_ref()
+        .is_some_and(|(_, life)| *life == run.generation);
+    if !is_its_life || stream.owner.is_none() || stream.owner != process.node() {
+        // A life that is over, or a process that was overtaken and does not know it yet.
+        return found;
+    }
+    let mut is_done = false;
+    let mut is_started = false;
+    for entry in &stream.entries {
+        match &entry.record.body {
+            Body::StepCompleted(done) if done.location.name.as_str() == place => is_done = true,
+            Body::UndoCompleted(undo) if undo.location.name.as_str() == place => is_done = false,
+            Body::StepStarted(start) if start.location.name.as_str() == place => {
+                is_started |= start.attempt == step.attempt;
+            }
+            _ => {}
+        }
+    }
+    if is_done {
+        let what = format!("{}: `{place}` is done and was begun again", stream.told());
+        found.push(Violation::of(8, what));
+    }
+    if how == How::Fenced && !is_started {
+        let what = format!(
+            "{}: `{place}` began before its start was durable",
+            stream.told()
+        );
+        found.push(Violation::of(11, what));
+    }
+    found
+}

@@ -1,0 +1,287 @@
+//! The workflow that runs a program. What it does follows from its program and its journal alone; the outside world is told
+//! what it does, and cannot change it.
+
+use std::ops::ControlFlow;
+use std::pin::Pin;
+
+use everstep::{AnyEvent, Ctx, Error, OneOf2, Payload, Result, Retry, StepContext, millis};
+use futures_util::future::join_all;
+
+use super::clients::COLLECTOR;
+use super::env::Env;
+use super::program::{How, Op, Seen};
+use super::{Ask, Item, Ping, Pong};
+use everstep::Event as _;
+
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// Runs a program and returns what each of its operations gave.
+pub async fn run_program(ctx: Ctx<AnyEvent>, program: Vec<Op>, env: Env) -> Result<Vec<Seen>> {
+    run_sequence(&ctx, &program, &env, "r".to_owned()).await
+}
+
+fn run_sequence<'a>(
+    ctx: &'a Ctx<AnyEvent>,
+    ops: &'a [Op],
+    env: &'a Env,
+    path: String,
+) -> Boxed<'a, Vec<Seen>> {
+    Box::pin(async move {
+        let mut seen = Vec::with_capacity(ops.len());
+        for (index, op) in ops.iter().enumerate() {
+            let place = format!("{path}.{index}");
+            env.called(op.name());
+            seen.push(run_op(ctx, op, env, &place).await?);
+        }
+        Ok(seen)
+    })
+}
+
+async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<Seen> {
+    Ok(match op {
+        Op::Step {
+            how,
+            takes_ms,
+            failures,
+        } => Seen::Did(run_step(ctx, (*how, *takes_ms, *failures), env, place).await?),
+        Op::Sleep { ms } => {
+            ctx.sleep(place, millis(*ms)).await?;
+            Seen::Nothing
+        }
+        Op::Wait { .. } | Op::WaitAny { .. } | Op::Batch { .. } | Op::TryEvent => {
+            Seen::Events(run_wait(ctx, op).await?)
+        }
+        Op::Ask { timeout_ms } => Seen::Answer(ctx.rpc(Ask).timeout(millis(*timeout_ms)).await?),
+        Op::Child { .. } | Op::Detached { .. } => run_child(ctx, op).await?,
+        Op::Send => {
+            let item = Payload::from_value(&Item(Some(ctx.random())))?;
+            ctx.send_by_name(COLLECTOR, Item::NAME, item)?;
+            Seen::Nothing
+        }
+        Op::Version => Seen::Version(ctx.version("change", 3)?),
+        Op::Note => {
+            ctx.note(place);
+            Seen::Nothing
+        }
+        Op::Emit => {
+            ctx.emit("topic", &place)?;
+            Seen::Nothing
+        }
+        Op::RollBack => {
+            ctx.rollback().await?;
+            Seen::Nothing
+        }
+        Op::NoReturn => {
+            ctx.no_return();
+            Seen::Nothing
+        }
+        Op::Fail => return Err(Error::fatal(format!("{place} fails the run"))),
+        Op::FailPass if ctx.metadata().attempt == 1 => {
+            return Err(Error::new("the first pass fails"));
+        }
+        Op::FailPass => Seen::Nothing,
+        Op::Join(_)
+        | Op::Each { .. }
+        | Op::Race(_)
+        | Op::Switch { .. }
+        | Op::TryScope(_)
+        | Op::Loop { .. } => run_composed(ctx, op, env, place).await?,
+    })
+}
+
+/// The value of the step at a place. No two places have the same.
+pub(crate) fn value_of(run: &str, place: &str) -> String {
+    format!("{run} {place}")
+}
+
+async fn run_step(
+    ctx: &Ctx<AnyEvent>,
+    (how, takes_ms, failures): (How, u64, u32),
+    env: &Env,
+    place: &str,
+) -> Result<Option<String>> {
+    if how == How::Tried {
+        let hopeless = || async {
+            env.works(takes_ms).await;
+            Err::<String, _>(Error::new("it never works"))
+        };
+        let tried = ctx.try_step(place, hopeless);
+        let tried = tried.with(|step| step.retry(Retry::constant(1, millis(100))));
+        return Ok(tried.await?.ok());
+    }
+    let run = ctx.metadata();
+    let work = |step: StepContext| {
+        let (env, run, place) = (env.clone(), run.clone(), place.to_owned());
+        async move {
+            let attempts = env.begins(&run, &place, how, &step);
+            let too_slow = how == How::TimesOut && attempts <= failures;
+            env.works(if too_slow { 5_000 } else { takes_ms }).await;
+            let is_hopeless = how == How::BestEffort;
+            if is_hopeless || attempts <= failures {
+                return Err(Error::new("it does not work yet"));
+            }
+            Ok(value_of(run.id.as_str(), &place))
+        }
+    };
+    let retry = Retry::constant(4, millis(300));
+    let step = ctx.step_with(place, work).retry(retry);
+    let value = match how {
+        How::Plain | How::Tried => step.await?,
+        How::Fenced => step.fenced().await?,
+        How::Ephemeral => return Ok(Some(step.ephemeral().await?)),
+        How::TimesOut => step.timeout(millis(4_000)).retry_timeouts().await?,
+        How::Undoable => {
+            let (env, run) = (env.clone(), run.clone());
+            let undo = move |value: String| {
+                let (env, run) = (env.clone(), run.clone());
+                async move {
+                    match env.undoes(&run, &value) {
+                        true => Ok(()),
+                        false => Err(Error::new("it cannot be undone yet")),
+                    }
+                }
+            };
+            step.undo(undo).undo_retry(retry).await?
+        }
+        How::BestEffort => return step.retry(Retry::none()).best_effort().await,
+    };
+    env.observes(&run, &value);
+    Ok(Some(value))
+}
+
+async fn run_wait(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Vec<u64>> {
+    let one = |token: Option<u64>| token.into_iter().collect();
+    Ok(match op {
+        Op::Wait { pong, timeout_ms } if *pong => {
+            let event = ctx.event::<Pong>().timeout(millis(*timeout_ms)).await?;
+            one(event.map(|pong| pong.0))
+        }
+        Op::Wait { timeout_ms, .. } => {
+            let event = ctx.event::<Ping>().timeout(millis(*timeout_ms)).await?;
+            one(event.map(|ping| ping.0))
+        }
+        Op::WaitAny { timeout_ms } => {
+            let any = ctx.any_event::<(Ping, Pong)>().timeout(millis(*timeout_ms));
+            one(any.await?.map(|event| match event {
+                OneOf2::A(Ping(token)) | OneOf2::B(Pong(token)) => token,
+            }))
+        }
+        Op::Batch { max, timeout_ms } => {
+            let batch = ctx
+                .events::<Ping>(*max)
+                .timeout(millis(*timeout_ms))
+                .await?;
+            batch.into_iter().map(|ping| ping.0).collect()
+        }
+        _ => one(ctx.try_event::<Pong>().await?.map(|pong| pong.0)),
+    })
+}
+
+async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Seen> {
+    let (takes_ms, fails, timeout_ms) = match op {
+        Op::Child {
+            takes_ms,
+            fails,
+            timeout_ms,
+        } => (*takes_ms, *fails, *timeout_ms),
+        Op::Detached { takes_ms } => (*takes_ms, false, None),
+        _ => return Ok(Seen::Nothing),
+    };
+    let child = ctx.child_by_name("leaf", Payload::from_value(&(takes_ms, fails))?);
+    if matches!(op, Op::Detached { .. }) {
+        child.detach().await?;
+        return Ok(Seen::Nothing);
+    }
+    let ended = match timeout_ms {
+        Some(timeout_ms) => child.timeout(millis(timeout_ms)).await,
+        None => child.await.map(Some),
+    };
+    match ended {
+        Ok(None) => Ok(Seen::Child(Ok(None))),
+        Ok(Some(result)) => Ok(Seen::Child(Ok(Some(result.decode()?)))),
+        Err(error) => match error.child_failure() {
+            Some(child) => Ok(Seen::Child(Err(child.error.to_string()))),
+            None => Err(error),
+        },
+    }
+}
+
+/// Runs an operation that is made of sequences.
+fn run_composed<'a>(
+    ctx: &'a Ctx<AnyEvent>,
+    op: &'a Op,
+    env: &'a Env,
+    place: &'a str,
+) -> Boxed<'a, Seen> {
+    let part = move |ctx: Ctx, index: usize, ops: &'a [Op]| async move {
+        let seen = run_sequence(&ctx, ops, env, format!("{place}-{index}")).await?;
+        Ok((index, seen))
+    };
+    Box::pin(async move {
+        Ok(match op {
+            Op::Join(branches) => {
+                let each = branches.iter().enumerate();
+                let all = each.map(|(i, ops)| run_sequence(ctx, ops, env, format!("{place}-{i}")));
+                let all = join_all(all).await.into_iter().collect::<Result<_>>();
+                Seen::All(all?)
+            }
+            Op::Each { at_once, branches } => {
+                let items = branches.iter().enumerate();
+                let each =
+                    ctx.for_each(place, items, move |ctx, (index, ops)| part(ctx, index, ops));
+                let all = each.concurrency(*at_once).await?;
+                Seen::All(all.into_iter().map(|(_, seen)| seen).collect())
+            }
+            Op::Race(branches) => {
+                let items = branches.iter().enumerate();
+                let race = ctx.race(place).branches(
+                    items,
+                    |(index, _)| format!("b{index}"),
+                    move |ctx, (index, ops)| part(ctx, index, ops),
+                );
+                let (index, seen) = race.await?.value;
+                Seen::One(index, seen)
+            }
+            Op::Switch { value, cases } => {
+                let mut switch = ctx.switch(place, value.to_string());
+                for (index, ops) in cases.iter().enumerate() {
+                    switch = switch.case(&index.to_string(), move |ctx| part(ctx, index, ops));
+                }
+                let (index, seen) = switch
+                    .default(|_| async { Ok((usize::MAX, Vec::new())) })
+                    .await?;
+                Seen::One(index, seen)
+            }
+            Op::TryScope(ops) => {
+                let tried = ctx.try_scope(place, move |ctx| part(ctx, 0, ops)).await?;
+                let tried = tried.map(|(_, seen)| seen);
+                Seen::Scope(tried.map_err(|error| error.to_string()))
+            }
+            Op::Loop { times, keep, body } => {
+                run_loop(ctx, (*times, *keep, body), env, place).await?
+            }
+            _ => Seen::Nothing,
+        })
+    })
+}
+
+async fn run_loop(
+    ctx: &Ctx<AnyEvent>,
+    (times, keep, body): (u32, u32, &[Op]),
+    env: &Env,
+    place: &str,
+) -> Result<Seen> {
+    let iteration = |ctx: Ctx<AnyEvent>, (n, done): (u32, u32)| {
+        let path = format!("{place}i{n}");
+        async move {
+            let seen = run_sequence(&ctx, body, env, path).await?;
+            let state = (n + 1, done + u32::try_from(seen.len()).unwrap_or(u32::MAX));
+            Ok(match n + 1 >= times {
+                true => ControlFlow::Break(state),
+                false => ControlFlow::Continue(state),
+            })
+        }
+    };
+    let (iterations, done) = ctx.repeat(place, (0, 0), iteration).keep(keep).await?;
+    Ok(Seen::Looped(iterations, done))
+}

@@ -1,0 +1,358 @@
+//! What clients ask of runs: each a request to a machine, and what the client wrote down about it.
+
+use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus, Sent};
+
+use super::ledger::{Fate, SendTry};
+use super::program::Op;
+use super::{Ask, Item, Ping, Pong, RANDOM};
+use crate::cluster::World;
+use crate::rng::Rng;
+use everstep::Rpc as _;
+use std::sync::Arc;
+
+/// The control requests, by name.
+pub(super) const VERBS: &[&str] = &[
+    "pause",
+    "resume",
+    "cancel",
+    "cancel-rollback",
+    "terminate",
+    "restart",
+    "recover",
+    "retry-rollback",
+    "restart-from",
+    "fork",
+    "skip",
+    "edit",
+    "fail-operation",
+    "force-fail",
+    "delete",
+];
+
+/// All names of requests that a campaign must have made.
+pub const REQUESTS: &[&str] = &[
+    "start",
+    "send",
+    "send-once",
+    "answer",
+    "wait",
+    "read",
+    "pause",
+    "resume",
+    "cancel",
+    "cancel-rollback",
+    "terminate",
+    "restart",
+    "recover",
+    "retry-rollback",
+    "restart-from",
+    "fork",
+    "skip",
+    "edit",
+    "fail-operation",
+    "force-fail",
+    "delete",
+];
+
+/// One client at work.
+pub(super) struct Client {
+    pub(super) world: Arc<World>,
+    pub(super) number: usize,
+    pub(super) rng: Rng,
+    pub(super) sent: u64,
+}
+
+impl Client {
+    fn machine(&mut self) -> usize {
+        self.rng.index(self.world.machines.len())
+    }
+
+    fn say(&self, what: impl FnOnce() -> String) {
+        self.world.say(&format!("client {}", self.number), what);
+    }
+
+    /// A number that no event and no answer has carried before.
+    fn token(&mut self) -> u64 {
+        self.sent += 1;
+        (self.number as u64 + 1) * 1_000_000 + self.sent
+    }
+
+    pub(super) async fn start(&mut self, run: String, program: Vec<Op>) {
+        let machine = self.machine();
+        let key = self.rng.one_in(3).then(|| format!("key-{run}"));
+        let is_strict = self.rng.one_in(6);
+        {
+            let mut ledger = self.world.ledger();
+            *ledger.requests.entry("start").or_default() += 1;
+            ledger
+                .programs
+                .entry(run.clone())
+                .or_default()
+                .push(program.clone());
+        }
+        let (id, with_key) = (run.clone(), key.clone());
+        let answer = self
+            .world
+            .request(machine, move |engine| async move {
+                let input = Payload::from_value(&program)?;
+                let mut start = engine.start_by_name(RANDOM, input).id(id);
+                if let Some(key) = with_key {
+                    start = start.idempotency_key(key);
+                }
+                if is_strict {
+                    start = start.strict();
+                }
+                start.await
+            })
+            .await;
+        self.say(|| format!("start {run} at {machine}: {}", told(&answer)));
+        let mut ledger = self.world.ledger();
+        if let Some(Ok(handle)) = answer {
+            ledger.answered += 1;
+            ledger
+                .starts
+                .push((handle.id().to_string(), handle.created()));
+            if let Some(key) = key {
+                let led_to = ledger.keys.entry(key).or_default();
+                led_to.insert(handle.id().to_string());
+            }
+        }
+    }
+
+    /// Sends an event without dedup id: whoever does not hear of it does not send it again.
+    pub(super) async fn send(&mut self, run: String) {
+        let (machine, token) = (self.machine(), self.token());
+        let pong = self.rng.one_in(2);
+        let (event, payload) = match pong {
+            true => (Pong::NAME, Payload::from_value(&Pong(token))),
+            false => (Ping::NAME, Payload::from_value(&Ping(token))),
+        };
+        let Ok(payload) = payload else { return };
+        let fate = self.send_to(machine, &run, event, payload, None).await;
+        self.note_sent("send", run, token, None, fate);
+    }
+
+    /// Sends something to the collector, again and again until it is known to be there.
+    pub(super) async fn send_once(&mut self, collector: &str) {
+        let token = self.token();
+        let dedup = format!("{}-{token}", self.number);
+        let Ok(payload) = Payload::from_value(&Item(Some(token))) else {
+            return;
+        };
+        for _ in 0..6 {
+            let machine = self.machine();
+            let once = Some(dedup.clone());
+            let fate = self
+                .send_to(machine, collector, Item::NAME, payload.clone(), once)
+                .await;
+            let is_known = matches!(fate, Fate::Acked(_));
+            self.note_sent(
+                "send-once",
+                collector.to_owned(),
+                token,
+                Some(dedup.clone()),
+                fate,
+            );
+            if is_known {
+                return;
+            }
+            self.world
+                .sleep(std::time::Duration::from_millis(400))
+                .await;
+        }
+    }
+
+    async fn send_to(
+        &mut self,
+        machine: usize,
+        run: &str,
+        event: &'static str,
+        payload: Payload,
+        dedup: Option<String>,
+    ) -> Fate {
+        let id = run.to_owned();
+        let answer = self
+            .world
+            .request(machine, move |engine| async move {
+                let handle = engine.run(id).await?;
+                handle.send_by_name(event, payload, dedup).await
+            })
+            .await;
+        self.say(|| format!("send {event} to {run} at {machine}: {}", told(&answer)));
+        match answer {
+            Some(Ok(Sent::Accepted(at) | Sent::Duplicate(at))) => Fate::Acked(at.0),
+            // Whether a store that failed took it is not known.
+            Some(Err(everstep::EngineError::Store(_))) | None => Fate::Unknown,
+            Some(Err(error)) => Fate::Refused(error.to_string()),
+        }
+    }
+
+    fn note_sent(
+        &self,
+        name: &'static str,
+        run: String,
+        token: u64,
+        dedup: Option<String>,
+        fate: Fate,
+    ) {
+        let mut ledger = self.world.ledger();
+        *ledger.requests.entry(name).or_default() += 1;
+        ledger.answered += u64::from(matches!(fate, Fate::Acked(_)));
+        ledger.sends.push(SendTry {
+            run,
+            token,
+            dedup,
+            client: self.number,
+            fate,
+        });
+    }
+
+    pub(super) async fn answer(&mut self, run: String) {
+        let (machine, token) = (self.machine(), self.token());
+        {
+            let mut ledger = self.world.ledger();
+            *ledger.requests.entry("answer").or_default() += 1;
+            ledger.answers.insert(token);
+        }
+        let id = run.clone();
+        let answer = self
+            .world
+            .request(machine, move |engine| async move {
+                let handle = engine.run(id).await?;
+                let open = handle.inspect().await?.overview.rpcs;
+                match open.iter().find(|rpc| rpc.method.as_str() == Ask::METHOD) {
+                    Some(rpc) => handle.answer(&rpc.rpc_id, &token).await.map(|()| true),
+                    None => Ok(false),
+                }
+            })
+            .await;
+        self.say(|| format!("answer {run} at {machine}: {}", told(&answer)));
+    }
+
+    /// Waits for the end of a run, and writes down what it heard.
+    pub(super) async fn wait(&mut self, run: String) {
+        let machine = self.machine();
+        let world = self.world.clone();
+        *world.ledger().requests.entry("wait").or_default() += 1;
+        let clients = world.clients;
+        self.world.executor.spawn(clients, async move {
+            let id = run.clone();
+            let heard = world
+                .request(machine, move |engine| async move {
+                    let handle = engine.run(id).await.ok()?;
+                    match handle.wait_json().await {
+                        Ok(result) => Some(Ok(result.as_str().to_owned())),
+                        Err(everstep::WaitError::Engine(_)) => None,
+                        Err(error) => Some(Err(error.to_string())),
+                    }
+                })
+                .await;
+            if let Some(Some(heard)) = heard {
+                world.ledger().heard.push((run, heard));
+            }
+        });
+    }
+
+    /// Looks at a run in every way there is.
+    pub(super) async fn look(&mut self, run: String) {
+        let machine = self.machine();
+        *self.world.ledger().requests.entry("read").or_default() += 1;
+        let id = run.clone();
+        let answer = self
+            .world
+            .request(machine, move |engine| async move {
+                let page = engine.list().limit(20).await?;
+                let handle = engine.run(id).await?;
+                let why = handle.why().await?;
+                let info = handle.inspect().await?;
+                Ok::<_, everstep::EngineError>((page.runs.len(), why.to_string(), info.row.status))
+            })
+            .await;
+        self.say(|| format!("look at {run} at {machine}: {}", told(&answer)));
+    }
+
+    /// An operator's request.
+    pub(super) async fn control(&mut self, run: String, verb: &'static str, fork: String) {
+        let (machine, pick) = (self.machine(), self.rng.number());
+        self.world.ledger().asked(&run, verb);
+        let id = run.clone();
+        let answer = self
+            .world
+            .request(machine, move |engine| ask(engine, id, verb, pick, fork))
+            .await;
+        self.say(|| format!("{verb} {run} at {machine}: {}", told(&answer)));
+        self.world.ledger().answered += u64::from(matches!(answer, Some(Ok(_))));
+    }
+}
+
+fn told<T, E: std::fmt::Display>(answer: &Option<Result<T, E>>) -> String {
+    match answer {
+        None => "nobody knows".to_owned(),
+        Some(Ok(_)) => "done".to_owned(),
+        Some(Err(error)) => format!("refused: {error}"),
+    }
+}
+
+async fn ask(
+    engine: Engine,
+    run: String,
+    verb: &'static str,
+    pick: u64,
+    fork: String,
+) -> Result<(), everstep::EngineError> {
+    let handle = engine.run(&run).await?;
+    match verb {
+        "pause" => handle.pause().await.map(drop),
+        "resume" => handle.resume().await.map(drop),
+        "cancel" => handle.cancel().await.map(drop),
+        "cancel-rollback" => handle.cancel().rollback().await.map(drop),
+        "terminate" => handle.terminate().await.map(drop),
+        "restart" => handle.restart().await.map(drop),
+        "recover" => handle.recover().await.map(drop),
+        "retry-rollback" => handle.retry_rollback().await.map(drop),
+        "force-fail" => handle.force_fail("by an operator").await.map(drop),
+        "delete" => handle.delete().await.map(drop),
+        "fork" => fork_it(&handle, pick, fork).await,
+        _ => {
+            let Some(place) = some_place(&handle, pick).await? else {
+                return Ok(());
+            };
+            match verb {
+                "skip" => handle.skip_step(place).result("skipped").await.map(drop),
+                "edit" => handle.edit_step(place, "edited").await.map(drop),
+                "fail-operation" => handle
+                    .fail_operation(place, "by an operator")
+                    .await
+                    .map(drop),
+                _ => handle.restart_from(place).await.map(drop),
+            }
+        }
+    }
+}
+
+async fn fork_it(handle: &RunHandle, pick: u64, id: String) -> Result<(), everstep::EngineError> {
+    let fork = handle.fork().id(id);
+    match some_place(handle, pick).await? {
+        Some(place) if pick.is_multiple_of(2) => fork.at(place).await.map(drop),
+        _ => fork.await.map(drop),
+    }
+}
+
+/// An operation of the run, if it has called any.
+async fn some_place(
+    handle: &RunHandle,
+    pick: u64,
+) -> Result<Option<String>, everstep::EngineError> {
+    let journal = handle.journal().await?;
+    let places: Vec<_> = journal
+        .iter()
+        .filter_map(|e| e.record.body.location())
+        .collect();
+    let mut rng = Rng::new(pick, 5);
+    Ok(rng.pick(&places).map(ToString::to_string))
+}
+
+/// Whether nothing more will come of a run by itself.
+pub(super) fn rests(status: RunStatus) -> bool {
+    matches!(status, RunStatus::Paused | RunStatus::Pausing)
+}

@@ -1,0 +1,41 @@
+//! The simulation itself: it is deterministic, it keeps what must hold, and seeds that once found a bug stay here.
+
+use everstep_sim::{Limits, Plan, simulate};
+
+fn plan(seed: u64) -> Plan {
+    Plan::new(seed, Limits::default())
+}
+
+#[test]
+fn the_same_seed_gives_the_same_timeline() {
+    for seed in 0..20 {
+        let (first, second) = (simulate(&plan(seed), true), simulate(&plan(seed), true));
+        assert!(!first.timeline.is_empty());
+        let lines = first.timeline.lines().zip(second.timeline.lines());
+        for (one, two) in lines {
+            assert_eq!(one, two, "seed {seed}");
+        }
+        assert_eq!(first.timeline.len(), second.timeline.len(), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_timeline_changes_nothing() {
+    for seed in 0..5 {
+        let (told, untold) = (simulate(&plan(seed), true), simulate(&plan(seed), false));
+        assert_eq!(
+            (told.micros, told.calls),
+            (untold.micros, untold.calls),
+            "seed {seed}"
+        );
+        assert_eq!(told.faults, untold.faults, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_few_seeds_keep_everything_that_must_hold() {
+    for seed in 100..120 {
+        let report = simulate(&plan(seed), false);
+        assert_eq!(report.violations, [], "seed {seed}");
+    }
+}
