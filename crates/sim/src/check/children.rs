@@ -71,6 +71,7 @@ mod tests {
             deadline: None,
             on_close: ParentClose::Cancel,
             detached: false,
+            undo: everstep_model::UndoMode::None,
         })
     }
 
