@@ -8,6 +8,7 @@ mod commands;
 mod documents;
 mod examples;
 mod failure;
+mod fuzz;
 mod install;
 mod manifest;
 mod process;
@@ -31,6 +32,8 @@ cargo xtask: the chores of this repository
       --stage NAME            run only this stage (may be repeated)
   cargo xtask tidy            the rules of the house that no compiler knows
   cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile
+  cargo xtask fuzz [TARGET]   feeds decoders what nobody wrote, longer than the tests do
+      --minutes M             how long each target is fed (1 if not said)
   cargo xtask help            this text
 ";
 
@@ -55,6 +58,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         "test" => test::run(rest),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "bench" => bench::run(rest),
+        "fuzz" => fuzz::run(rest),
         "help" | "--help" | "-h" => {
             print_help();
             Ok(())

@@ -73,7 +73,7 @@ pub fn entry_to_json(entry: &Entry) -> Result<String, serde_json::Error> {
         let name = serde_json::to_string(&location.name)?;
         fields.insert_str(1, &format!("\"name\":{name},"));
     }
-    serde_json::to_string(&EnvelopeOut {
+    let line = serde_json::to_string(&EnvelopeOut {
         kind: format!("{PREFIX}{}", body.type_name()),
         key: location.map_or_else(|| "run".to_owned(), ToString::to_string),
         value: RawValue::from_string(fields)?,
@@ -82,7 +82,9 @@ pub fn entry_to_json(entry: &Entry) -> Result<String, serde_json::Error> {
             timestamp: entry.record.time,
             number: entry.number,
         },
-    })
+    })?;
+    // Payloads keep their bytes, line breaks too; in JSON those are nothing but space between two tokens.
+    Ok(line.replace(['\n', '\r'], " "))
 }
 
 /// Reads a line back.
@@ -139,6 +141,29 @@ mod tests {
             let line = entry_to_json(&entry).unwrap();
             prop_assert_eq!(entry_from_json(&line).unwrap(), entry);
         }
+    }
+
+    #[test]
+    fn a_payload_of_many_lines_becomes_one() {
+        let payload = crate::Payload::from_json("{\n  \"a\": 1\r\n}").unwrap();
+        let event = crate::record::Event {
+            name: crate::Name::new("x").unwrap(),
+            payload,
+            dedup_id: None,
+            reply_to: None,
+            by: None,
+        };
+        let record = Record {
+            time: Timestamp::from_millis(1),
+            body: event.into(),
+        };
+        let number = RecordNumber(1);
+        let line = entry_to_json(&Entry { number, record }).unwrap();
+        assert!(!line.contains(['\n', '\r']), "{line}");
+        let Body::Event(event) = entry_from_json(&line).unwrap().record.body else {
+            panic!("it was an event");
+        };
+        assert_eq!(event.payload.as_str(), "{   \"a\": 1  }");
     }
 
     #[test]

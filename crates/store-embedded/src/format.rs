@@ -32,6 +32,11 @@ pub(crate) fn read(directory: &Path, place: &str) -> Result<Mark, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Mark::Absent),
         Err(error) => return Err(failure::of_io(place, &error)),
     };
+    parse(&text, place)
+}
+
+/// What a mark says.
+pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     let damaged = || StoreError::Corrupt {
         place: format!("{place}/{FILE}"),
         detail: "it does not say that this is an Everstep store".to_owned(),

@@ -41,4 +41,6 @@ mod damage_tests;
 #[cfg(test)]
 mod damaged_stream_tests;
 #[cfg(test)]
+mod fuzz_tests;
+#[cfg(test)]
 mod golden_tests;
