@@ -10,6 +10,7 @@ use std::path::Path;
 use everstep_store::StoreError;
 
 use crate::failure;
+use crate::folders;
 
 /// The newest directory layout this release writes, and the newest it opens.
 pub(crate) const FORMAT: u32 = 1;
@@ -70,13 +71,5 @@ pub(crate) fn write(directory: &Path, mark: Mark) -> io::Result<()> {
     writeln!(file, "{PREFIX}{FORMAT}{ending}")?;
     file.sync_all()?;
     fs::rename(&temporary, directory.join(FILE))?;
-    sync_folder(directory)
-}
-
-/// Makes the names in a folder durable. Windows has no such call, and does not need it.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(windows) {
-        return Ok(());
-    }
-    File::open(folder)?.sync_all()
+    folders::sync(directory)
 }

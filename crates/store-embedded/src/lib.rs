@@ -17,6 +17,7 @@ mod due;
 mod effects;
 mod extent;
 mod failure;
+mod folders;
 mod format;
 mod frames;
 mod holes;
