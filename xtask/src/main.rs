@@ -8,6 +8,7 @@ mod commands;
 mod documents;
 mod examples;
 mod failure;
+mod fuzz;
 mod install;
 mod manifest;
 mod process;
@@ -36,6 +37,8 @@ cargo xtask: the chores of this repository
       --seeds N               this many seeds (2,000)
       --minutes M             no new seed after M minutes
       --seed S [--timeline]   one seed, with its timeline
+  cargo xtask fuzz [TARGET]   feeds decoders what nobody wrote, longer than the tests do
+      --minutes M             how long each target is fed (1 if not said)
   cargo xtask help            this text
 ";
 
@@ -61,6 +64,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "bench" => bench::run(rest),
         "sim" => sim::run(rest),
+        "fuzz" => fuzz::run(rest),
         "help" | "--help" | "-h" => {
             print_help();
             Ok(())

@@ -50,3 +50,6 @@ pub use settings::Settings;
 pub use start::{Start, Started};
 pub use tokio_runtime::TokioRuntime;
 pub use watch::{Emission, Emissions, Records};
+
+#[cfg(test)]
+mod fuzz_tests;

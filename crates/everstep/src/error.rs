@@ -6,7 +6,7 @@ use std::time::Duration;
 use everstep_machine::{FailureClass, StepFailure};
 use everstep_model::record::{BranchesKind, FailureOutcome};
 use everstep_model::{
-    ErrorCode, Failure, InvalidName, InvalidRunId, Location, PayloadError, RunId,
+    ErrorCode, Failure, InvalidName, InvalidRunId, Location, PayloadError, RunId, limits,
 };
 
 use crate::operation::payload_error_code;
@@ -350,9 +350,22 @@ fn mistake(error: &(dyn std::any::Any + Send + Sync)) -> Option<ErrorCode> {
 }
 
 fn describe(error: &dyn std::error::Error, name: &str) -> Failure {
-    let failure = Failure::new(ErrorCode::StepFailed, error.to_string()).named(name);
-    match error.source() {
-        Some(source) => failure.caused_by(describe(source, "cause")),
+    let said = |error: &dyn std::error::Error, name: &str| {
+        Failure::new(ErrorCode::StepFailed, error.to_string()).named(name)
+    };
+    // An error of a user may name itself as its source, or have thousands.
+    let sources = std::iter::successors(error.source(), |cause| cause.source());
+    let mut causes: Vec<_> = sources.take(limits::CAUSES_MAX).collect();
+    let innermost = causes.pop().map(|cause| said(cause, "cause"));
+    let cause = innermost.map(|innermost| {
+        let outer = causes.iter().rev();
+        outer.fold(innermost, |failure, cause| {
+            said(*cause, "cause").caused_by(failure)
+        })
+    });
+    let failure = said(error, name);
+    match cause {
+        Some(cause) => failure.caused_by(cause),
         None => failure,
     }
 }
@@ -380,6 +393,29 @@ mod tests {
         assert_eq!(error.failure().message, "card declined");
         let cause = error.failure().cause.as_ref().unwrap();
         assert_eq!(cause.message, "bank offline");
+    }
+
+    #[derive(Debug)]
+    struct Endless;
+
+    impl std::fmt::Display for Endless {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("endless")
+        }
+    }
+
+    impl std::error::Error for Endless {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(self)
+        }
+    }
+
+    // B30
+    #[test]
+    fn an_error_that_is_its_own_cause_has_an_end() {
+        let error = Error::from(Endless);
+        let causes = std::iter::successors(Some(error.failure()), |f| f.cause.as_deref());
+        assert_eq!(causes.count(), limits::CAUSES_MAX + 1);
     }
 
     // B30

@@ -10,11 +10,15 @@ pub struct InvalidDuration {
     reason: String,
 }
 
+/// How much is said about a text that is no duration, however long that is.
+const REASON_CHARS_MAX: usize = 200;
+
 /// Reads a duration as people write it.
 pub fn parse_duration(text: &str) -> Result<Duration, InvalidDuration> {
     humantime::parse_duration(text).map_err(|error| InvalidDuration {
         given: text.chars().take(64).collect(),
-        reason: error.to_string(),
+        // It repeats what it does not understand.
+        reason: error.to_string().chars().take(REASON_CHARS_MAX).collect(),
     })
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::error_code::ErrorCode;
+use crate::limits;
 
 /// A failure as data: `{code, name, message, stack?, cause?, attempt}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,10 +48,18 @@ impl Failure {
         self
     }
 
-    /// The same failure with what led to it.
+    /// The same failure with what led to it; of a very long chain of causes the end is left out.
     #[must_use]
     pub fn caused_by(mut self, cause: Self) -> Self {
         self.cause = Some(Box::new(cause));
+        let mut last = &mut self;
+        for _ in 0..limits::CAUSES_MAX {
+            match &mut last.cause {
+                Some(cause) => last = cause,
+                None => return self,
+            }
+        }
+        last.cause = None;
         self
     }
 

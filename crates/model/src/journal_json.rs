@@ -177,6 +177,29 @@ mod tests {
     }
 
     #[test]
+    fn a_payload_of_many_lines_becomes_one() {
+        let payload = crate::Payload::from_json("{\n  \"a\": 1\r\n}").unwrap();
+        let event = crate::record::Event {
+            name: crate::Name::new("x").unwrap(),
+            payload,
+            dedup_id: None,
+            reply_to: None,
+            by: None,
+        };
+        let record = Record {
+            time: Timestamp::from_millis(1),
+            body: event.into(),
+        };
+        let number = RecordNumber(1);
+        let line = entry_to_json(&Entry { number, record }).unwrap();
+        assert!(!line.contains(['\n', '\r']), "{line}");
+        let Body::Event(event) = entry_from_json(&line).unwrap().record.body else {
+            panic!("it was an event");
+        };
+        assert_eq!(event.payload.as_str(), "{   \"a\": 1  }");
+    }
+
+    #[test]
     fn an_unknown_type_asks_for_an_upgrade() {
         let line = r#"{"type":"workflow:teleported","key":"x","value":{},"headers":{"timestamp":"2026-11-15T08:00:00.000Z","number":1}}"#;
         let error = entry_from_json(line).unwrap_err();

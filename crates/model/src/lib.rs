@@ -36,3 +36,6 @@ pub use record::{Body, Entry, Origin, Record};
 pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};
+
+#[cfg(test)]
+mod fuzz_tests;

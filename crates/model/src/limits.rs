@@ -18,6 +18,8 @@ pub const KEY_BYTES_MAX: usize = 512;
 pub const TAGS_MAX: usize = 32;
 /// Characters of one tag.
 pub const TAG_CHARS_MAX: usize = 128;
+/// Causes of a failure, one behind the other; those beyond are left out.
+pub const CAUSES_MAX: usize = 64;
 /// Takeovers without progress after which a run is parked.
 pub const TAKEOVERS_MAX: u32 = 10;
 /// Records of a journal above which the engine warns that replay grows slow.

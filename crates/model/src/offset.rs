@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 pub struct RecordNumber(pub u64);
 
 impl RecordNumber {
-    /// The number `n` places later.
+    /// The number `n` places later. Nobody counts that far; a damaged number may stand at the end.
     #[must_use]
     pub fn plus(self, n: usize) -> Self {
-        Self(self.0 + n as u64)
+        Self(self.0.saturating_add(n as u64))
     }
 }
 

@@ -53,7 +53,11 @@ fn note(directory: &Path) -> io::Result<()> {
 
 /// The journal and the byte noted last, if that can be read.
 pub(crate) fn noted(directory: &Path) -> Option<(u64, u64)> {
-    let text = fs::read_to_string(directory.join(FILE)).ok()?;
+    parse(&fs::read_to_string(directory.join(FILE)).ok()?)
+}
+
+/// What a note says.
+pub(crate) fn parse(text: &str) -> Option<(u64, u64)> {
     let rest = text.strip_prefix("journal ")?.strip_suffix('\n')?;
     let (number, end) = rest.split_once(" whole to byte ")?;
     Some((number.parse().ok()?, end.parse().ok()?))

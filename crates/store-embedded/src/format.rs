@@ -10,6 +10,7 @@ use std::path::Path;
 use everstep_store::StoreError;
 
 use crate::failure;
+use crate::folders;
 
 /// The newest directory layout this release writes, and the newest it opens.
 pub(crate) const FORMAT: u32 = 1;
@@ -32,6 +33,11 @@ pub(crate) fn read(directory: &Path, place: &str) -> Result<Mark, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Mark::Absent),
         Err(error) => return Err(failure::of_io(place, &error)),
     };
+    parse(&text, place)
+}
+
+/// What a mark says.
+pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     let damaged = || StoreError::Corrupt {
         place: format!("{place}/{FILE}"),
         detail: "it does not say that this is an Everstep store".to_owned(),
@@ -65,13 +71,5 @@ pub(crate) fn write(directory: &Path, mark: Mark) -> io::Result<()> {
     writeln!(file, "{PREFIX}{FORMAT}{ending}")?;
     file.sync_all()?;
     fs::rename(&temporary, directory.join(FILE))?;
-    sync_folder(directory)
-}
-
-/// Makes the names in a folder durable. Windows has no such call, and does not need it.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(windows) {
-        return Ok(());
-    }
-    File::open(folder)?.sync_all()
+    folders::sync(directory)
 }

@@ -72,9 +72,18 @@ struct Found {
 
 fn look_over(path: &Path) -> io::Result<Found> {
     let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let whole = whole_batches(&mut reader)?;
+    let mut file = reader.into_inner();
+    file.seek(SeekFrom::Start(whole))?;
+    let unread = unless_zero(file)?;
+    Ok(Found { whole, unread })
+}
+
+/// How many bytes of whole batches come first.
+pub(crate) fn whole_batches(reader: &mut impl Read) -> io::Result<u64> {
     let mut scratch = Vec::new();
     let (mut whole, mut last_seqno) = (0, None);
-    while let Some(batch) = read_batch(&mut reader, &mut scratch)? {
+    while let Some(batch) = read_batch(reader, &mut scratch)? {
         // The checksum does not cover it, but it always rises.
         if last_seqno >= Some(batch.seqno) {
             break;
@@ -82,10 +91,7 @@ fn look_over(path: &Path) -> io::Result<Found> {
         whole += batch.length;
         last_seqno = Some(batch.seqno);
     }
-    let mut file = reader.into_inner();
-    file.seek(SeekFrom::Start(whole))?;
-    let unread = unless_zero(file)?;
-    Ok(Found { whole, unread })
+    Ok(whole)
 }
 
 /// The rest of a file, if any of it is not zero: space is allocated ahead.
@@ -174,7 +180,7 @@ fn number(bytes: &[u8], start: usize, length: usize) -> u64 {
 }
 
 /// Whether a whole batch begins anywhere in it. Payloads are JSON, which cannot look like one.
-fn holds_a_batch(rest: &[u8]) -> bool {
+pub(crate) fn holds_a_batch(rest: &[u8]) -> bool {
     let mut scratch = Vec::new();
     let mut starts = (0..rest.len()).filter_map(|at| rest.get(at..));
     starts.any(|mut from| {

@@ -17,6 +17,7 @@ mod due;
 mod effects;
 mod extent;
 mod failure;
+mod folders;
 mod format;
 mod frames;
 mod holes;
@@ -40,5 +41,7 @@ pub use store::EmbeddedStore;
 mod damage_tests;
 #[cfg(test)]
 mod damaged_stream_tests;
+#[cfg(test)]
+mod fuzz_tests;
 #[cfg(test)]
 mod golden_tests;

@@ -65,7 +65,7 @@ pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
 }
 
 /// The numbers of the files that a manifest lists. Others are the leftovers of a crash, and may be anything.
-fn listed_files(manifest: &[u8]) -> Option<Vec<u64>> {
+pub(crate) fn listed_files(manifest: &[u8]) -> Option<Vec<u64>> {
     let trailer = manifest
         .len()
         .checked_sub(usize::try_from(TRAILER_BYTES).ok()?)?;
@@ -141,7 +141,7 @@ fn parse_trailer(trailer: &[u8]) -> Option<(u128, u64)> {
     (magic == b"SFA!\x01\x00").then_some(parsed)
 }
 
-fn parse(current: &[u8]) -> Option<(u64, u128)> {
+pub(crate) fn parse(current: &[u8]) -> Option<(u64, u128)> {
     let (number, rest) = current.split_first_chunk::<8>()?;
     let (checksum, rest) = rest.split_first_chunk::<16>()?;
     let parsed = (u64::from_le_bytes(*number), u128::from_le_bytes(*checksum));

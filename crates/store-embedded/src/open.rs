@@ -24,6 +24,7 @@ use crate::due::Due;
 use crate::effects::Effects;
 use crate::extent::{self, NoteExtent};
 use crate::failure;
+use crate::folders;
 use crate::format::{self, Mark};
 use crate::journal_check::{self, Role};
 use crate::keys;
@@ -41,6 +42,9 @@ use crate::view::View;
 pub struct Options {
     /// Bytes of disk blocks kept in memory.
     pub cache_bytes: u64,
+    /// Bytes of records collected in memory before they are written into a table. The log has them already: this decides
+    /// how much of it is read again after a crash, and how large tables are.
+    pub memtable_bytes: u64,
     /// Heads of streams kept in memory; more than runs are executed at once.
     pub heads_cached: usize,
 }
@@ -49,6 +53,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             cache_bytes: 32 * 1024 * 1024,
+            memtable_bytes: 32 * 1024 * 1024,
             heads_cached: 65_536,
         }
     }
@@ -59,6 +64,13 @@ impl Options {
     #[must_use]
     pub fn with_cache_bytes(mut self, bytes: u64) -> Self {
         self.cache_bytes = bytes;
+        self
+    }
+
+    /// Sets the bytes of records collected in memory before they are written into a table.
+    #[must_use]
+    pub fn with_memtable_bytes(mut self, bytes: u64) -> Self {
+        self.memtable_bytes = bytes;
         self
     }
 
@@ -100,6 +112,10 @@ pub(crate) fn open(
     }
     let tables = open_tables(&data, options, &place)?;
     if mark != Mark::Finished {
+        // Once it counts as finished, a part that is missing is damage.
+        folders::sync_below(&data)
+            .and_then(|()| folders::sync_above(path))
+            .map_err(|error| failure::of_io(&place, &error))?;
         format::write(path, Mark::Finished).map_err(|error| failure::of_io(&place, &error))?;
     }
     let (next_stream, term) = next_stream(&tables)?;
@@ -113,7 +129,7 @@ pub(crate) fn open(
             next_stream,
             term,
             poisoned: None,
-            pressure: Pressure::default(),
+            pressure: Pressure::new(options.memtable_bytes),
         }),
         tables,
         extent: NoteExtent::new(path),

@@ -10,9 +10,6 @@ use fjall::PersistMode;
 
 use crate::tables::Tables;
 
-/// Bytes of frames after which the journal's memtable is sealed and flushed.
-pub(crate) const MEMTABLE_BYTES: u64 = 32 * 1024 * 1024;
-
 /// Sealed memtables of the journal above which no more are sealed; below, writes hang at 4.
 const SEALED_MAX: usize = 2;
 /// Unsorted tables above which writes wait; below, they slow down at 20 and hang at 30.
@@ -20,12 +17,20 @@ const TABLES_MAX: usize = 16;
 
 const PAUSE: Duration = Duration::from_millis(1);
 
-#[derive(Default)]
 pub(crate) struct Pressure {
     written: u64,
+    /// Bytes of frames after which the journal's memtable is sealed and flushed.
+    memtable_bytes: u64,
 }
 
 impl Pressure {
+    pub(crate) fn new(memtable_bytes: u64) -> Self {
+        Self {
+            written: 0,
+            memtable_bytes,
+        }
+    }
+
     /// Counts what the next batch adds to the journal.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.written += bytes as u64;
@@ -36,11 +41,11 @@ impl Pressure {
         while tables.journal.l0_table_count() > TABLES_MAX {
             pause(tables)?;
         }
-        if self.written < MEMTABLE_BYTES {
+        if self.written < self.memtable_bytes {
             return Ok(());
         }
         while tables.journal.sealed_memtable_count() > SEALED_MAX {
-            if self.written < 2 * MEMTABLE_BYTES {
+            if self.written < 2 * self.memtable_bytes {
                 return Ok(());
             }
             pause(tables)?;

@@ -19,7 +19,6 @@ use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
 
 use crate::failure;
 use crate::open::Options;
-use crate::pressure::MEMTABLE_BYTES;
 
 const MIB: u64 = 1024 * 1024;
 
@@ -55,13 +54,15 @@ impl Tables {
             // compressor would refuse intact journals.
             .journal_compression(CompressionType::None)
             .open()?;
+        let memtable_bytes = options.memtable_bytes;
+        let small = || small_options(memtable_bytes);
         Ok(Self {
-            journal: db.keyspace("journal", journal_options)?,
-            heads: db.keyspace("heads", small_options)?,
-            lookups: db.keyspace("lookups", small_options)?,
-            lists: db.keyspace("lists", small_options)?,
-            timers: db.keyspace("timers", small_options)?,
-            ready: db.keyspace("ready", small_options)?,
+            journal: db.keyspace("journal", || journal_options(memtable_bytes))?,
+            heads: db.keyspace("heads", small)?,
+            lookups: db.keyspace("lookups", small)?,
+            lists: db.keyspace("lists", small)?,
+            timers: db.keyspace("timers", small)?,
+            ready: db.keyspace("ready", small)?,
             db,
             place: place.to_owned(),
         })
@@ -72,9 +73,10 @@ impl Tables {
     }
 }
 
-fn journal_options() -> KeyspaceCreateOptions {
+fn journal_options(memtable_bytes: u64) -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
-        .max_memtable_size(4 * MEMTABLE_BYTES)
+        // Sealed long before that, by `pressure`.
+        .max_memtable_size(4 * memtable_bytes)
         .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
         .data_block_compression_policy(CompressionPolicy::new([
             CompressionType::None,
@@ -86,6 +88,6 @@ fn journal_options() -> KeyspaceCreateOptions {
         ))
 }
 
-fn small_options() -> KeyspaceCreateOptions {
-    KeyspaceCreateOptions::default().max_memtable_size(16 * MIB)
+fn small_options(memtable_bytes: u64) -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default().max_memtable_size(memtable_bytes / 2)
 }

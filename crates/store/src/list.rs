@@ -78,9 +78,13 @@ impl FromStr for Cursor {
     type Err = InvalidCursor;
     fn from_str(text: &str) -> Result<Self, InvalidCursor> {
         let digits = text.strip_prefix('c').ok_or(InvalidCursor)?;
-        u64::from_str_radix(digits, 16)
-            .map(|number| Self(StreamNumber(number)))
-            .map_err(|_| InvalidCursor)
+        let number = u64::from_str_radix(digits, 16).map_err(|_| InvalidCursor)?;
+        let cursor = Self(StreamNumber(number));
+        // Only as a list returned it: no sign, no zeros in front, no capitals.
+        match cursor.to_string() == text {
+            true => Ok(cursor),
+            false => Err(InvalidCursor),
+        }
     }
 }
 

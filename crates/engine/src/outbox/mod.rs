@@ -8,7 +8,7 @@
 mod births;
 mod cause;
 mod delivery;
-mod effect;
+pub(crate) mod effect;
 mod events;
 mod lane;
 mod pump;

@@ -11,6 +11,9 @@ use crate::record::{Body, Origin, Record};
 /// The newest frame format this release writes, and the newest it reads.
 pub const FORMAT_VERSION: u8 = 1;
 
+/// The number of records for which room is made before they are read.
+const RECORDS_EXPECTED_MAX: usize = 64;
+
 /// What is known about a stream after a frame, so that a store finds it in the last one instead of a row per commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameHeader {
@@ -42,10 +45,12 @@ impl FrameHeader {
     pub fn after(mut self, records: &[Record]) -> Self {
         for record in records {
             if record.body.origin() == Origin::Inbox {
-                self.inbox_count += 1;
+                self.inbox_count = self.inbox_count.saturating_add(1);
             }
             match &record.body {
-                Body::Event(_) => self.unconsumed_events += 1,
+                Body::Event(_) => {
+                    self.unconsumed_events = self.unconsumed_events.saturating_add(1);
+                }
                 Body::WaitCompleted(done) => {
                     self.unconsumed_events = self
                         .unconsumed_events
@@ -95,7 +100,9 @@ impl Frame {
         if count > input.remaining() as u64 {
             return Err(DecodeError::Damaged("it has fewer bytes than records"));
         }
-        let mut records = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
+        // Room is made for records that come, not for those that are promised.
+        let expected = usize::try_from(count).unwrap_or(usize::MAX);
+        let mut records = Vec::with_capacity(expected.min(RECORDS_EXPECTED_MAX));
         let mut last = 0u64;
         for _ in 0..count {
             let tag = input.byte()?;

@@ -3,6 +3,7 @@
 //! A record's fields are written in order behind the length of the whole. Later releases may only add fields at the
 //! end: an older reader skips what it does not know, a newer one takes the default where the bytes end.
 
+mod failure;
 mod frame;
 mod reader;
 mod values;

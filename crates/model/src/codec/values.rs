@@ -93,15 +93,6 @@ impl<T: Wire> Wire for Vec<T> {
     }
 }
 
-impl<T: Wire> Wire for Box<T> {
-    fn put(&self, out: &mut Writer) {
-        (**self).put(out);
-    }
-    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        T::take(input).map(Self::new)
-    }
-}
-
 impl Wire for Name {
     fn put(&self, out: &mut Writer) {
         out.name(self);
@@ -231,14 +222,6 @@ impl Wire for Location {
 }
 
 codec!(RecordRange { first, last });
-codec!(Failure {
-    code,
-    name,
-    message,
-    stack,
-    cause,
-    attempt
-});
 codec!(RetryPolicy {
     limit,
     backoff,

@@ -7,6 +7,8 @@
 )]
 
 mod conformance;
+#[cfg(target_os = "linux")]
+mod crash_images;
 mod directory;
 mod opening;
 #[cfg(target_os = "linux")]

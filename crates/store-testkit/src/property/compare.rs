@@ -74,7 +74,7 @@ pub(super) async fn same_due<S: Store>(candidate: &Fixture<S>, reference: &Refer
     assert_eq!(outbox(candidate).await, outbox(reference).await, "outbox");
 }
 
-async fn outbox<S: Store>(f: &Fixture<S>) -> Vec<OutboxRow> {
+pub(super) async fn outbox<S: Store>(f: &Fixture<S>) -> Vec<OutboxRow> {
     let mut all: Vec<OutboxRow> = Vec::new();
     loop {
         let after = all.last().map(|row| (row.stream, row.key.clone()));
@@ -86,7 +86,7 @@ async fn outbox<S: Store>(f: &Fixture<S>) -> Vec<OutboxRow> {
     }
 }
 
-async fn timers<S: Store>(f: &Fixture<S>) -> Vec<TimerRow> {
+pub(super) async fn timers<S: Store>(f: &Fixture<S>) -> Vec<TimerRow> {
     let mut all: Vec<TimerRow> = Vec::new();
     loop {
         let query = TimerQuery {
@@ -102,7 +102,7 @@ async fn timers<S: Store>(f: &Fixture<S>) -> Vec<TimerRow> {
     }
 }
 
-async fn ready<S: Store>(f: &Fixture<S>) -> Vec<ReadyRun> {
+pub(super) async fn ready<S: Store>(f: &Fixture<S>) -> Vec<ReadyRun> {
     let mut all: Vec<ReadyRun> = Vec::new();
     loop {
         let after = all.last().map(|run| run.stream);
@@ -124,7 +124,7 @@ pub(super) async fn same_list<S: Store>(
 }
 
 /// Every page of a query, with whether it was said to be the last.
-async fn listed<S: Store>(f: &Fixture<S>, look: &Look) -> Vec<(Vec<RunRow>, bool)> {
+pub(super) async fn listed<S: Store>(f: &Fixture<S>, look: &Look) -> Vec<(Vec<RunRow>, bool)> {
     let status = |n: &u8| RunStatus::ALL[usize::from(*n) % RunStatus::ALL.len()];
     let mut query = ListQuery {
         workflows: look
@@ -151,7 +151,7 @@ async fn listed<S: Store>(f: &Fixture<S>, look: &Look) -> Vec<(Vec<RunRow>, bool
 }
 
 /// The questions every state is asked.
-fn looks() -> Vec<Look> {
+pub(super) fn looks() -> Vec<Look> {
     let all = Look {
         workflows: Vec::new(),
         statuses: Vec::new(),

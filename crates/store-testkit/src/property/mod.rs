@@ -4,9 +4,11 @@
 //! what the reference holds at that moment (`resolve`), and after each turn both stores are looked at through the
 //! whole contract (`compare`).
 
+mod account;
 mod compare;
 mod plan;
 mod resolve;
+mod workload;
 
 use std::sync::Arc;
 
@@ -16,9 +18,11 @@ use proptest::test_runner::{Config, TestRunner};
 use crate::block_on::block_on;
 use crate::clock::TestClock;
 use crate::fixture::{Fixture, Reopen};
+pub use account::Account;
 use compare::same_everything;
 use plan::{Turn, turns};
 use resolve::{batch, node};
+pub use workload::Workload;
 
 /// Runs `cases` random plans of about 60 turns on fresh places. A failing plan is shrunk and shown.
 pub fn check<R: Reopen>(cases: u32, place: impl Fn(Arc<dyn Clock>) -> R) {

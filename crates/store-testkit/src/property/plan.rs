@@ -165,7 +165,7 @@ fn look() -> impl Strategy<Value = Look> {
         )
 }
 
-fn change() -> impl Strategy<Value = Change> {
+pub(super) fn change() -> impl Strategy<Value = Change> {
     let marks = (
         weighted(0.15, 0..FEW),
         lease(),

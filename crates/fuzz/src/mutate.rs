@@ -1,0 +1,117 @@
+//! Makes of inputs that are well-formed some that are almost so.
+
+use crate::random::Random;
+
+/// No input grows beyond this.
+const LONGEST: usize = 96 * 1024;
+
+/// Numbers at the edges of how numbers are written, and words that mean something to some reader.
+const HURTS: &[&[u8]] = &[
+    b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
+    b"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01",
+    b"\xff\xff\xff\xff\x0f",
+    b"\x80\x00",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"\x00\x00\x00\x00\x00\x00\x00\x00",
+    b"18446744073709551615",
+    b"18446744073709551616",
+    b"9999999999999999",
+    b"-1",
+    b"+1",
+    b"1e999",
+    b"0.5",
+    b"null",
+    b"{}",
+    b"[",
+    b"{\"\":",
+    b"\n",
+    b"\r",
+    b"\\u0000",
+    b"\\ud800",
+    b"\xc3\xa4",
+    b"\xed\xa0\x80",
+    b"\xe2\x80\xa8",
+    b"~",
+    b"/",
+    b":",
+    b"@",
+    b"..",
+    b"__",
+];
+
+/// One input after one to eight changes; others of the pool lend parts.
+pub(crate) fn mutated(random: &mut Random, pool: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = random.pick(pool).clone();
+    for _ in 0..=random.below(8) {
+        change(random, &mut bytes, pool);
+        bytes.truncate(LONGEST);
+    }
+    bytes
+}
+
+fn change(random: &mut Random, bytes: &mut Vec<u8>, pool: &[Vec<u8>]) {
+    let at = random.below(bytes.len());
+    let range = random.range(bytes.len());
+    match random.below(12) {
+        0 | 1 => flip(random, bytes, at),
+        2 => set(bytes, at, random.next() as u8),
+        3 => set(bytes, at, *random.pick(&[0, 1, 2, 0x7f, 0x80, 0xff])),
+        4 => {
+            let near = nudged(random, bytes.get(at));
+            set(bytes, at, near);
+        }
+        5 => bytes.truncate(at),
+        6 => drop(bytes.drain(range)),
+        7 => {
+            let hurt = *random.pick(HURTS);
+            bytes.splice(at..at, hurt.iter().copied());
+        }
+        8 => {
+            let hurt = *random.pick(HURTS);
+            bytes.splice(range, hurt.iter().copied());
+        }
+        9 => {
+            let other = random.pick(pool);
+            let part = other[random.range(other.len())].to_vec();
+            bytes.splice(range, part);
+        }
+        10 => {
+            let part = bytes[range].to_vec();
+            bytes.splice(at..at, part);
+        }
+        _ => repeat(random, bytes, range),
+    }
+}
+
+fn flip(random: &mut Random, bytes: &mut [u8], at: usize) {
+    if let Some(byte) = bytes.get_mut(at) {
+        *byte ^= 1 << random.below(8);
+    }
+}
+
+fn set(bytes: &mut [u8], at: usize, value: u8) {
+    if let Some(byte) = bytes.get_mut(at) {
+        *byte = value;
+    }
+}
+
+/// Lengths and counts that are off by a little are what gets past the first look.
+fn nudged(random: &mut Random, byte: Option<&u8>) -> u8 {
+    let by = random.below(9) as u8;
+    byte.copied()
+        .unwrap_or_default()
+        .wrapping_add(by)
+        .wrapping_sub(4)
+}
+
+/// Depth and length: a part many times over, now and then as often as fits.
+fn repeat(random: &mut Random, bytes: &mut Vec<u8>, range: std::ops::Range<usize>) {
+    let part = bytes[range.clone()].to_vec();
+    let fits = (LONGEST - bytes.len().min(LONGEST)) / part.len().max(1);
+    let times = match random.below(64) {
+        0 => fits,
+        _ => random.below(16).min(fits),
+    };
+    bytes.splice(range.end..range.end, part.repeat(times));
+}

@@ -1,0 +1,31 @@
+//! Panics that are caught and not printed: an input is made smaller by failing thousands of times.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+static HOOK: Once = Once::new();
+
+/// Calls it; a panic becomes its message. Other threads panic as loudly as ever.
+pub(crate) fn catch<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    HOOK.call_once(|| {
+        let loud = take_hook();
+        set_hook(Box::new(move |panic| {
+            if DEPTH.get() == 0 {
+                loud(panic);
+            }
+        }));
+    });
+    DEPTH.set(DEPTH.get() + 1);
+    let outcome = catch_unwind(AssertUnwindSafe(call));
+    DEPTH.set(DEPTH.get() - 1);
+    outcome.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+        text.unwrap_or_default()
+    })
+}

@@ -1,0 +1,212 @@
+//! One target's run: the corpus, then mutations until the cases or the time are used up.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::corpus::{self, Input};
+use crate::mutate::mutated;
+use crate::quiet;
+use crate::random::Random;
+use crate::settings::{Length, Settings};
+use crate::shrink::smallest;
+
+/// Memory an input may cost besides its own size.
+const BYTES_FREE: u64 = 64 * 1024;
+/// Memory that every byte of input may cost: a decoded value may be larger than its bytes, but not by any factor.
+const BYTES_PER_BYTE: u64 = 512;
+/// How many inputs that showed something new are mutated further.
+const POOL_MAX: usize = 4_096;
+/// Larger ones are slow, and what they show is mostly shown by smaller ones too.
+const POOLED_BYTES_MAX: usize = 8 * 1024;
+
+pub(crate) struct Session<'a, F> {
+    folder: &'a Path,
+    settings: Settings,
+    target: &'a F,
+    known: HashSet<u64>,
+}
+
+impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
+    pub(crate) fn new(folder: &'a Path, settings: Settings, target: &'a F) -> Self {
+        Self {
+            folder,
+            settings,
+            target,
+            known: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn run(mut self) {
+        let corpus = corpus::load(self.folder);
+        let beacon = Beacon::new(&self.settings);
+        for Input { path, bytes } in &corpus {
+            beacon.at(bytes);
+            match self.problem(bytes) {
+                Err(problem) => panic!("{}: {problem}", path.display()),
+                Ok(seen) => self.known.insert(seen),
+            };
+        }
+        let seeds: Vec<Vec<u8>> = corpus.into_iter().map(|input| input.bytes).collect();
+        match self.settings.length {
+            Length::Only(case) => {
+                let mutant = mutated(&mut Random::of_case(self.settings.seed, case), &seeds);
+                if let Err(problem) = self.problem(&mutant) {
+                    self.found(case, mutant, &problem);
+                }
+            }
+            Length::Cases(_) | Length::Time(_) => self.mutate(&seeds, &beacon),
+        }
+    }
+
+    /// Half of the cases begin at the corpus alone: those can be repeated by their number.
+    fn mutate(&mut self, seeds: &[Vec<u8>], beacon: &Beacon) {
+        let begin = Instant::now();
+        let mut pool = seeds.to_vec();
+        for case in 0.. {
+            let is_over = match self.settings.length {
+                Length::Cases(cases) => case >= cases,
+                Length::Time(length) => case % 64 == 0 && begin.elapsed() >= length,
+                Length::Only(_) => true,
+            };
+            if is_over {
+                let (target, seconds) = (&self.settings.target, begin.elapsed().as_secs_f64());
+                let shown = self.known.len();
+                println!("{target}: {case} inputs in {seconds:.1} s, {shown} different outcomes");
+                return;
+            }
+            let mut random = Random::of_case(self.settings.seed, case);
+            let from: &[Vec<u8>] = if case % 2 == 0 { seeds } else { &pool };
+            let mutant = mutated(&mut random, from);
+            beacon.at(&mutant);
+            match self.problem(&mutant) {
+                Err(problem) => self.found(case, mutant, &problem),
+                Ok(seen) => {
+                    let is_new = self.known.len() < POOL_MAX && self.known.insert(seen);
+                    if is_new && mutant.len() <= POOLED_BYTES_MAX {
+                        pool.push(mutant);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the target saw, as one number; or what is wrong.
+    fn problem(&self, bytes: &[u8]) -> Result<u64, String> {
+        let mut seen = None;
+        let used = allocation_counter::measure(|| {
+            seen = Some(quiet::catch(|| {
+                let mut hasher = DefaultHasher::new();
+                (self.target)(bytes).hash(&mut hasher);
+                hasher.finish()
+            }));
+        });
+        let seen = seen.expect("it was called");
+        let seen = seen.map_err(|panic| format!("it panics: {panic}"))?;
+        let allowed = BYTES_FREE + BYTES_PER_BYTE * bytes.len() as u64;
+        match used.bytes_max {
+            most if most > allowed => Err(format!(
+                "{} bytes of input take {most} bytes of memory",
+                bytes.len()
+            )),
+            _ => Ok(seen),
+        }
+    }
+
+    fn found(&self, case: u64, bytes: Vec<u8>, problem: &str) -> ! {
+        let small = smallest(bytes, |bytes| self.problem(bytes).is_err());
+        let problem = self.problem(&small).err().unwrap_or(problem.to_owned());
+        let kept = match self.settings.keeps_findings() {
+            true => format!("kept as {}", corpus::keep(self.folder, &small).display()),
+            false => "keep it in the corpus".to_owned(),
+        };
+        let (target, seed) = (&self.settings.target, self.settings.seed);
+        let repeat = match case % 2 {
+            0 => format!(
+                "EVERSTEP_FUZZ_SEED={seed} EVERSTEP_FUZZ_CASE={case} cargo test fuzz_tests::{target}"
+            ),
+            _ => format!("EVERSTEP_FUZZ_SEED={seed} cargo test fuzz_tests::{target}"),
+        };
+        panic!(
+            "{target}: {problem}\ninput, {kept}: b\"{}\"\nrepeat it: {repeat}",
+            small.escape_ascii()
+        );
+    }
+}
+
+/// Holds the input that is being tried, for one that ends the process: a stack that overflows cannot be caught.
+struct Beacon {
+    path: PathBuf,
+    file: Option<File>,
+}
+
+impl Beacon {
+    fn new(settings: &Settings) -> Self {
+        let name = format!("everstep-fuzz-{}-{}", settings.target, std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let file = File::create(&path).ok();
+        Self { path, file }
+    }
+
+    fn at(&self, bytes: &[u8]) {
+        if let Some(mut file) = self.file.as_ref() {
+            let _ = file.rewind();
+            let _ = file.write_all(bytes);
+            let _ = file.set_len(bytes.len() as u64);
+        }
+    }
+}
+
+impl Drop for Beacon {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(target: impl Fn(&[u8]) -> usize, length: Length) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a"), b"abcdefgh").unwrap();
+        let settings = Settings {
+            target: "sample".to_owned(),
+            seed: 1,
+            length,
+        };
+        let session = Session::new(folder.path(), settings, &target);
+        quiet::catch(|| session.run()).err().unwrap_or_default()
+    }
+
+    fn planted(bytes: &[u8]) -> usize {
+        assert!(!bytes.windows(2).any(|pair| pair == b"hg"), "planted");
+        bytes.len() % 3
+    }
+
+    #[test]
+    fn a_panic_is_found_made_small_and_can_be_repeated() {
+        let text = message(planted, Length::Cases(20_000));
+        assert!(text.contains("it panics: planted"), "{text}");
+        assert!(text.contains("b\"hg\""), "{text}");
+        assert!(text.contains("repeat it: EVERSTEP_FUZZ_SEED=1 "), "{text}");
+    }
+
+    #[test]
+    fn an_input_that_takes_too_much_memory_is_found() {
+        let hoards = |bytes: &[u8]| match bytes.first() {
+            Some(b'a') => 0,
+            _ => Vec::<u8>::with_capacity(1 << 20).capacity() & 1,
+        };
+        let text = message(hoards, Length::Cases(2_000));
+        assert!(text.contains("bytes of memory"), "{text}");
+    }
+
+    #[test]
+    fn what_is_sound_passes() {
+        assert_eq!(message(|bytes| bytes.len(), Length::Cases(500)), "");
+    }
+}

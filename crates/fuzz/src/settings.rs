@@ -1,0 +1,50 @@
+//! How long a target is fed, and with which seed: from the environment, which `cargo xtask fuzz` sets.
+
+use std::time::{Duration, SystemTime};
+
+/// How many mutated inputs a target gets in the tests.
+const CASES: u64 = 4_000;
+/// The seed in the tests: they are the same everywhere. Longer runs look elsewhere each time.
+const SEED: u64 = 0x0e5e_57e9;
+
+pub(crate) struct Settings {
+    pub(crate) target: String,
+    pub(crate) seed: u64,
+    pub(crate) length: Length,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    Cases(u64),
+    Time(Duration),
+    /// This case alone.
+    Only(u64),
+}
+
+impl Settings {
+    pub(crate) fn from_environment(target: &str) -> Self {
+        let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+        let minutes = number("EVERSTEP_FUZZ_MINUTES");
+        let length = match (number("EVERSTEP_FUZZ_CASE"), minutes) {
+            (Some(case), _) => Length::Only(case),
+            (None, Some(minutes)) => Length::Time(Duration::from_secs(60 * minutes)),
+            (None, None) => Length::Cases(CASES),
+        };
+        let seed = number("EVERSTEP_FUZZ_SEED");
+        Self {
+            target: target.to_owned(),
+            seed: seed.unwrap_or_else(|| minutes.map_or(SEED, |_| today())),
+            length,
+        }
+    }
+
+    /// Whether what is found is kept in the corpus by itself: not in the tests, which leave the sources alone.
+    pub(crate) fn keeps_findings(&self) -> bool {
+        matches!(self.length, Length::Time(_))
+    }
+}
+
+fn today() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(SEED, |since| since.as_micros() as u64)
+}

@@ -1,0 +1,99 @@
+//! Failures and their causes. A cause stands inside its effect, so bytes decide how deep they go: they are read one after
+//! the other, and no deeper than any are written.
+//!
+//! ```text
+//!   failure = code, name, message, stack?, cause?, attempt
+//! ```
+
+use super::{DecodeError, Reader, Wire, Writer};
+use crate::failure::Failure;
+use crate::limits::CAUSES_MAX;
+
+impl Wire for Failure {
+    fn put(&self, out: &mut Writer) {
+        let chain = std::iter::successors(Some(self), |failure| failure.cause.as_deref());
+        let chain: Vec<&Self> = chain.take(CAUSES_MAX + 1).collect();
+        for (place, failure) in chain.iter().enumerate() {
+            failure.code.put(out);
+            failure.name.put(out);
+            failure.message.put(out);
+            failure.stack.put(out);
+            out.byte(u8::from(place + 1 < chain.len()));
+        }
+        for failure in chain.iter().rev() {
+            failure.attempt.put(out);
+        }
+    }
+
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut outer = Vec::new();
+        let mut innermost = loop {
+            let failure = take_alone(input)?;
+            if !bool::take(input)? {
+                break failure;
+            }
+            outer.push(failure);
+            if outer.len() > CAUSES_MAX {
+                return Err(DecodeError::Damaged("a failure has too many causes"));
+            }
+        };
+        innermost.attempt = u32::take(input)?;
+        let mut failure = innermost;
+        while let Some(mut effect) = outer.pop() {
+            effect.attempt = u32::take(input)?;
+            effect.cause = Some(Box::new(failure));
+            failure = effect;
+        }
+        Ok(failure)
+    }
+}
+
+/// What stands before its cause.
+fn take_alone(input: &mut Reader<'_>) -> Result<Failure, DecodeError> {
+    Ok(Failure {
+        code: String::take(input)?,
+        name: String::take(input)?,
+        message: String::take(input)?,
+        stack: Wire::take(input)?,
+        cause: None,
+        attempt: 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::{ErrorCode, Frame, FrameHeader, Interner, Record, Timestamp, record::Paused};
+
+    fn written_and_read(reason: &Failure) -> Failure {
+        let body = Paused {
+            reason: Some(reason.clone()),
+        };
+        let record = Record {
+            time: Timestamp::from_millis(1),
+            body: body.into(),
+        };
+        let bytes = Bytes::from(Frame::encode(&FrameHeader::default(), &[record]));
+        let frame = Frame::decode(&bytes, &mut Interner::default()).unwrap();
+        match &frame.records[0].body {
+            crate::Body::Paused(paused) => paused.reason.clone().unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn as_many_causes_as_allowed_come_back_and_no_more_are_kept() {
+        let mut failure = Failure::new(ErrorCode::StepFailed, "the first");
+        for attempt in 0..200 {
+            let effect = Failure::new(ErrorCode::StepFailed, format!("effect {attempt}"));
+            failure = effect.at_attempt(attempt).caused_by(failure);
+        }
+        let causes = std::iter::successors(Some(&failure), |f| f.cause.as_deref()).count() - 1;
+        assert_eq!(causes, CAUSES_MAX);
+        assert_eq!(written_and_read(&failure), failure);
+        let json = serde_json::to_string(&failure).unwrap();
+        assert_eq!(serde_json::from_str::<Failure>(&json).unwrap(), failure);
+    }
+}

@@ -1,0 +1,31 @@
+//! Frames and the records in them.
+
+use bytes::Bytes;
+
+use crate::{DecodeError, Frame, Interner};
+
+fn decode(bytes: &Bytes) -> Result<Frame, DecodeError> {
+    Frame::decode(bytes, &mut Interner::default())
+}
+
+/// Frames may be longer than needed (long numbers, names spelled twice, fields of later releases), so what was read is
+/// written shorter, and that is final.
+#[test]
+fn what_decodes_is_written_so_that_it_decodes_equal() {
+    super::check("frame", |bytes| {
+        let bytes = Bytes::copy_from_slice(bytes);
+        let summary = Frame::decode_summary(&bytes);
+        let frame = match decode(&bytes) {
+            Ok(frame) => frame,
+            Err(error) => return (error.to_string(), Vec::new()),
+        };
+        assert_eq!(summary, Ok((frame.header, frame.records.len() as u64)));
+        let written = Bytes::from(Frame::encode(&frame.header, &frame.records));
+        let again = decode(&written).expect("what was written");
+        assert_eq!(again, frame);
+        assert_eq!(Frame::encode(&again.header, &again.records), written);
+        let _ = frame.header.after(&frame.records);
+        let tags = frame.records.iter().map(|record| record.body.tag());
+        (String::new(), tags.collect())
+    });
+}

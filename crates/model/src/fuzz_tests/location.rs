@@ -1,0 +1,15 @@
+//! Locations as people read them.
+
+use crate::Location;
+
+#[test]
+fn a_location_has_one_spelling() {
+    super::check_text("location", |text| match text.parse::<Location>() {
+        Ok(location) => {
+            let written = location.to_string();
+            assert_eq!(written.parse(), Ok(location.clone()));
+            (String::new(), location.scope.segments().len())
+        }
+        Err(error) => (error.to_string(), 0),
+    });
+}

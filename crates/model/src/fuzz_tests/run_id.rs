@@ -1,0 +1,26 @@
+//! Ids of runs, and the names of their streams.
+
+use crate::{Generation, Location, RunId, StreamName};
+
+#[test]
+fn the_name_of_a_stream_says_its_run() {
+    super::check_text("run_id", |text| {
+        let named = StreamName::from_stored(text);
+        if let Some((id, generation)) = named.run() {
+            let canonical = StreamName::of_run(&id, generation);
+            assert_eq!(canonical.run(), Some((id, generation)));
+        }
+        let id = match RunId::new(text) {
+            Ok(id) => id,
+            Err(error) => return (error.reason, named.run().is_some()),
+        };
+        for generation in [Generation::FIRST, Generation(u32::MAX)] {
+            let stream = StreamName::of_run(&id, generation);
+            assert_eq!(stream.run(), Some((id.clone(), generation)));
+        }
+        let place: Location = "a:0".parse().expect("a place");
+        let child = RunId::of_child(&id, Generation::FIRST, &place, 0);
+        assert_eq!(RunId::new(child.as_str()), Ok(child));
+        ("", false)
+    });
+}

@@ -1,0 +1,15 @@
+//! Points in time as JSON holds them.
+
+use crate::Timestamp;
+
+#[test]
+fn a_time_comes_back_from_its_text() {
+    super::check_text("time", |text| {
+        let time = text.parse::<Timestamp>();
+        if let Ok(time) = time {
+            assert_eq!(time.to_string().parse(), Ok(time));
+            assert_eq!(Timestamp::from_millis(time.as_millis()), time);
+        }
+        time.map_or(0, |time| time.as_millis() % 7 + 1)
+    });
+}

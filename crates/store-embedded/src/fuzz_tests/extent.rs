@@ -1,0 +1,14 @@
+//! How far the last journal reached.
+
+use crate::extent::parse;
+
+#[test]
+fn an_extent_is_read_or_not() {
+    super::check_text("extent", |text| {
+        if let Some((number, end)) = parse(text) {
+            let written = format!("journal {number} whole to byte {end}\n");
+            assert_eq!(parse(&written), Some((number, end)));
+        }
+        parse(text).is_some()
+    });
+}

@@ -1,0 +1,38 @@
+//! Gaps of streams, and what is asked of them.
+
+use everstep_model::{RecordNumber, RecordRange};
+
+use crate::values::{decode_holes, encode_holes};
+
+#[test]
+fn gaps_that_decode_can_be_asked_anything() {
+    super::check("holes", |bytes| {
+        let holes = match decode_holes(bytes) {
+            Ok(holes) => holes,
+            Err(error) => return format!("{error:?}"),
+        };
+        assert_eq!(
+            decode_holes(&encode_holes(&holes)).map(|h| h.0),
+            Ok(holes.0.clone())
+        );
+        let edges = [0, 1, u64::MAX - 1, u64::MAX].map(RecordNumber);
+        let inside = holes.0.iter().flat_map(|hole| [hole.first, hole.last]);
+        let asked: Vec<RecordNumber> = edges.into_iter().chain(inside.take(8)).collect();
+        for &from in &asked {
+            assert!(holes.past(from) >= from);
+            for &to in &asked {
+                for range in holes.between(from, to) {
+                    assert!(from <= range.first && range.last <= to);
+                }
+            }
+        }
+        let count = holes.0.len();
+        let all = RecordRange {
+            first: RecordNumber(0),
+            last: RecordNumber(u64::MAX),
+        };
+        let joined = holes.with(&[all], RecordNumber(u64::MAX));
+        assert!(joined.0.len() <= count + 1);
+        format!("{}", count.min(9))
+    });
+}

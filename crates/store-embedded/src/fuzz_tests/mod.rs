@@ -1,0 +1,21 @@
+//! What lies in the directory must bear being read whatever it is: each decoder is fed what nobody wrote
+//! (`everstep-fuzz`), one file each. Frames have theirs in `model`.
+
+mod extent;
+mod head;
+mod holes;
+mod journal;
+mod list_key;
+mod manifest;
+mod mark;
+mod number;
+mod row;
+mod timer;
+
+fn check<S: std::hash::Hash>(target: &str, seen: impl Fn(&[u8]) -> S) {
+    everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), target, seen);
+}
+
+fn check_text<S: std::hash::Hash>(target: &str, seen: impl Fn(&str) -> S) {
+    everstep_fuzz::check_text(env!("CARGO_MANIFEST_DIR"), target, seen);
+}

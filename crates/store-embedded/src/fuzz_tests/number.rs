@@ -1,0 +1,21 @@
+//! Numbers under names and dedup ids, and the memory of removed streams.
+
+use crate::values::{decode_number, decode_removed, encode_number, encode_removed};
+
+#[test]
+fn a_number_comes_back() {
+    super::check("number", |bytes| {
+        let number = decode_number(bytes);
+        if let Ok(number) = number {
+            assert_eq!(decode_number(&encode_number(number)), Ok(number));
+        }
+        let removed = decode_removed(bytes);
+        if let Ok((next, term)) = removed {
+            assert_eq!(
+                decode_removed(&encode_removed(next, term)),
+                Ok((next, term))
+            );
+        }
+        format!("{:?} {:?}", number.err(), removed.err())
+    });
+}

@@ -1,0 +1,32 @@
+//! The values of rpcs, idempotency keys, generations and effects. The first byte of an input says which.
+
+use everstep_model::{Name, RpcId, RunId, StreamNumber};
+use everstep_store::{Row, RowKey};
+
+use crate::values::{decode_effect, decode_row, encode_row};
+
+#[test]
+fn a_row_that_decodes_is_written_so_that_it_decodes_equal() {
+    let stream = StreamNumber(7);
+    let keys = [
+        RowKey::Rpc(stream, RpcId("rpc_1".into())),
+        RowKey::Idempotency(Name::new("order").unwrap(), "key".to_owned()),
+        RowKey::Generation(RunId::new("a").unwrap()),
+        RowKey::Outbox(stream, "key".to_owned()),
+    ];
+    super::check("row", |bytes| {
+        let Some((kind, bytes)) = bytes.split_first() else {
+            return String::new();
+        };
+        let key = &keys[usize::from(*kind) % keys.len()];
+        let row = match decode_row(key, bytes) {
+            Ok(row) => row,
+            Err(error) => return format!("{kind} {error:?}"),
+        };
+        assert_eq!(decode_row(key, &encode_row(&row)), Ok(row.clone()));
+        if let Row::Outbox(effect) = &row {
+            assert_eq!(decode_effect(stream, bytes).as_ref(), Ok(effect));
+        }
+        format!("{kind}")
+    });
+}

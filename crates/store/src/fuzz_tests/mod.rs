@@ -1,0 +1,3 @@
+//! What clients send back is fed what nobody wrote (`everstep-fuzz`), one file each.
+
+mod cursor;
