@@ -12,6 +12,7 @@ mod bulk;
 mod cancelling;
 mod child_policies;
 mod children;
+mod clock_jumps;
 mod compaction;
 mod control_across_nodes;
 mod control_crashes;
@@ -64,6 +65,7 @@ mod sagas_races;
 #[cfg(feature = "schema")]
 mod schemas;
 mod settling;
+mod slow_store;
 mod smoke;
 mod starting;
 mod steps;
