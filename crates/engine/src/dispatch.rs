@@ -9,7 +9,8 @@ use everstep_model::{
     RunStatus, StreamNumber, limits,
 };
 use everstep_store::{
-    Author, Commit, Fence, Hint, LeaseChange, Outcome, Refusal, StoreError, StreamRef, Target,
+    Author, Commit, Fence, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError, StreamRef,
+    Target,
 };
 
 use crate::activation::{Activation, Message, Worker};
@@ -123,7 +124,9 @@ impl Core {
         };
         let worker = self.worker(&claimed.workflow, row.version).cloned();
         if head.takeovers > limits::TAKEOVERS_MAX {
-            self.park_without_progress(&claimed, head.takeovers).await;
+            let inbox = head.frame.inbox_count;
+            self.park_without_progress(&claimed, head.takeovers, inbox)
+                .await;
             return Ok(false);
         }
         if !self.store.describe().exclusive {
@@ -178,7 +181,7 @@ impl Core {
         let _ = self.committer.commit(commit).await;
     }
 
-    async fn park_without_progress(&self, claimed: &Claimed, takeovers: u32) {
+    async fn park_without_progress(&self, claimed: &Claimed, takeovers: u32, inbox: u64) {
         tracing::error!(run = %claimed.run, takeovers, "a run makes no progress and is paused");
         let message = format!(
             "the run was taken over {takeovers} times without progress, as if its code ended the process each time; it is \
@@ -190,6 +193,8 @@ impl Core {
             time: commit.now,
             body: Paused { reason }.into(),
         });
+        // What came in meanwhile may ask for something else; it is found by its mark.
+        commit.guards.push(Guard::InboxSeen(inbox));
         commit.ready = Some(false);
         commit.status = Some(RunStatus::Paused);
         let _ = self.committer.commit(commit).await;

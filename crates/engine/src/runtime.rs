@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Clock};
 
 /// Time, randomness and tasks.
@@ -18,15 +17,4 @@ pub trait Runtime: Clock {
 
     /// Runs the one task that blocks in syncs; a real runtime gives it a thread of its own.
     fn spawn_committer(&self, task: BoxFuture<'static, ()>);
-}
-
-/// Completes when the clock shows `time` or later; never early, whatever the sleep rounds to.
-pub(crate) async fn sleep_until(runtime: &dyn Runtime, time: Timestamp) {
-    loop {
-        let left = runtime.now().until(time);
-        if left.is_zero() {
-            return;
-        }
-        runtime.sleep(left).await;
-    }
 }

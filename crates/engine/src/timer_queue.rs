@@ -76,6 +76,15 @@ impl TimerQueue {
         state.loaded_until = state.loaded_until.max(until);
     }
 
+    /// Counts nothing beyond this as known: what a clock that was set back has made distant takes no room.
+    pub(crate) fn know_at_most(&self, until: Timestamp) {
+        let mut state = self.state();
+        if state.loaded_until > until {
+            state.loaded_until = until;
+            state.near.retain(|timer| timer.due <= until);
+        }
+    }
+
     /// Takes over what was read, keeping at most `limit` in memory.
     pub(crate) fn load(&self, timers: Vec<TimerRow>, now: Timestamp, limit: usize) {
         let mut state = self.state();

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::time::Duration;
 
 use everstep_model::record::{DeadlinePassed, TimerFired, TimerPurpose};
 use everstep_model::{Body, Record, RpcId, Timestamp};
@@ -14,10 +15,11 @@ use everstep_store::{
 use futures_util::future::{Either, join_all, select};
 
 use crate::core::{Core, Effects};
-use crate::runtime::sleep_until;
 
 /// Timers read from the store at once.
 const PAGE: usize = 10_000;
+/// How long the timer task sleeps at least if nothing is due, however near the horizon is.
+const SLEEP_MIN: Duration = Duration::from_secs(1);
 /// Heads of due timers read from the store at once.
 const HEADS_AT_ONCE: usize = 256;
 
@@ -35,12 +37,18 @@ impl Core {
             for timers in due.chunks(HEADS_AT_ONCE) {
                 self.fire(timers).await;
             }
-            let sleep = std::pin::pin!(sleep_until(&*self.runtime, self.wake_at()));
+            let sleep = self.runtime.sleep(self.rest_of_timers());
             let changed = std::pin::pin!(poll_fn(|context| self.timers.poll_changed(context)));
             match select(sleep, changed).await {
                 Either::Left(_) | Either::Right(_) => {}
             }
         }
+    }
+
+    /// How long the timer task may sleep. Clocks are set back and forward, so it looks again after a while at the latest.
+    fn rest_of_timers(&self) -> Duration {
+        let left = self.runtime.now().until(self.wake_at());
+        left.min(self.settings.timer_horizon.max(SLEEP_MIN))
     }
 
     /// When the timer task has something to do. Memory that is full is not refilled before timers have fired.
@@ -71,11 +79,13 @@ impl Core {
     /// Reads timers up to the horizon, unless enough of the future is known or memory is full of it.
     async fn load_timers(&self) -> Result<(), StoreError> {
         let now = self.runtime.now();
+        let until = now.after(self.settings.timer_horizon);
+        // The clock may have been set back since the future was read.
+        self.timers.know_at_most(until);
         let is_enough = self.refresh_at() > now || self.is_full();
         if !self.timers.take_stale() && is_enough {
             return Ok(());
         }
-        let until = now.after(self.settings.timer_horizon);
         let mut after = None;
         loop {
             let query = TimerQuery {
@@ -178,7 +188,8 @@ impl Core {
     }
 
     fn firing(&self, timer: &TimerRow, head: &Head) -> Commit {
-        let now = self.runtime.now();
+        // It was due by this clock, which may have been set back since then.
+        let now = self.runtime.now().max(timer.due);
         let key = RowKey::Timer(timer.clone());
         let mut commit = Commit::new(Target::Stream(timer.stream), Author::Inbox, now);
         commit.guards.push(Guard::RowPresent(key.clone()));

@@ -13,6 +13,9 @@ use crate::plan::{Limits, Plan};
 use crate::simulation::{Report, simulate};
 use crate::workload::{PRIMITIVES, REQUESTS};
 
+/// Seeds after which everything must have been exercised.
+const ENOUGH_SEEDS: u64 = 1_000;
+
 /// Which seeds to simulate.
 #[derive(Clone, Debug)]
 pub struct Campaign {
@@ -85,9 +88,29 @@ impl Summary {
         )
     }
 
-    /// What was never exercised.
+    /// What was never exercised, and what was not exercised enough. A few seeds prove nothing either way.
     #[must_use]
-    pub fn missing(&self) -> Vec<&'static str> {
+    pub fn shortfalls(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.seeds < ENOUGH_SEEDS {
+            return found;
+        }
+        let missing = self.missing().into_iter();
+        found.extend(missing.map(|name| format!("`{name}` was never exercised")));
+        for (name, total, least) in [
+            ("operations", self.operations, 50),
+            ("faults", self.all_faults(), 5),
+            ("simulated seconds", self.micros / 1_000_000, 90),
+        ] {
+            if total < least * self.seeds {
+                found.push(format!("fewer than {least} {name} per seed"));
+            }
+        }
+        found
+    }
+
+    /// What was never exercised.
+    fn missing(&self) -> Vec<&'static str> {
         let faults = FaultKind::ALL
             .iter()
             .filter(|kind| !self.faults.contains_key(kind));
@@ -176,4 +199,50 @@ pub(crate) fn simulate_caught(plan: &Plan, is_traced: bool) -> Report {
             ..Report::default()
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole() -> Summary {
+        let names = PRIMITIVES.iter().chain(REQUESTS);
+        Summary {
+            seeds: 1_000,
+            micros: 90_000_000_000,
+            operations: 50_000,
+            faults: FaultKind::ALL.iter().map(|kind| (*kind, 1_000)).collect(),
+            exercised: names.map(|name| (*name, 1)).collect(),
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn a_campaign_that_leaves_something_out_falls_short() {
+        assert_eq!(whole().shortfalls(), [""; 0]);
+        let mut lacking = whole();
+        lacking.faults.remove(&FaultKind::Late);
+        lacking.exercised.remove("race");
+        lacking.operations = 49_999;
+        let found = [
+            "`late` was never exercised",
+            "`race` was never exercised",
+            "fewer than 50 operations per seed",
+        ];
+        assert_eq!(lacking.shortfalls(), found);
+        lacking.seeds = 10;
+        assert_eq!(lacking.shortfalls(), [""; 0]);
+    }
+
+    #[test]
+    fn a_panic_is_a_violation() {
+        let mut summary = Summary::default();
+        let report = Report {
+            violations: vec![Violation::of(0, "it panicked")],
+            ..Report::default()
+        };
+        summary.add(7, report);
+        assert!(summary.failed.contains_key(&7));
+        assert!(summary.progress().ends_with("1 failed"));
+    }
 }

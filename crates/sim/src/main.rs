@@ -136,19 +136,16 @@ fn many(asked: &Asked) -> bool {
         tell(*seed, asked.limits.clone(), invariant);
         return false;
     }
-    let missing = summary.missing();
-    if !missing.is_empty() {
-        println!("never exercised: {}", missing.join(", "));
+    let shortfalls = summary.shortfalls();
+    for shortfall in &shortfalls {
+        println!("{shortfall}");
     }
-    missing.is_empty()
+    shortfalls.is_empty()
 }
 
 /// Makes a failing seed smaller and shows its timeline, and the command that shows it again.
 fn tell(seed: u64, limits: Limits, invariant: u8) {
     println!("\nreplay it:  cargo xtask sim --seed {seed}");
-    if invariant == 0 {
-        return;
-    }
     let (limits, report) = minimise(seed, limits, invariant);
     println!(
         "smaller:    cargo xtask sim --seed {seed}{} --timeline\n",

@@ -1,85 +1,70 @@
 //! Making a failing seed smaller: fewer kinds of faults, fewer of them, fewer nodes, runs and requests, as long as it fails.
 
+use crate::campaign::simulate_caught;
 use crate::cluster::FaultKind;
 use crate::plan::{Limits, Plan};
-use crate::simulation::{Report, simulate};
+use crate::simulation::Report;
 
-/// The narrowest limits found under which a seed fails with the same invariant, and what happens then.
-#[must_use]
-pub fn minimise(seed: u64, limits: Limits, invariant: u8) -> (Limits, Report) {
-    let fails = |limits: &Limits| {
-        let report = simulate(&Plan::new(seed, limits.clone()), false);
-        let is_it = |v: &crate::Violation| v.invariant == invariant;
-        report.violations.iter().any(is_it).then_some(report)
-    };
-    let mut best = limits;
-    let mut try_it = |narrower: Limits| match fails(&narrower) {
-        Some(_) => {
-            best = narrower;
-            Some(best.clone())
-        }
-        None => None,
-    };
-    let mut current = Plan::new(seed, Limits::default()).limits;
-    current.clone_from(&try_it(current.clone()).unwrap_or_default());
-    for kind in FaultKind::ALL {
-        let mut narrower = current.clone();
-        narrower.without.insert(*kind);
-        current = try_it(narrower).unwrap_or(current);
-    }
-    for nodes in 1..3 {
-        let narrower = Limits {
-            nodes: Some(nodes),
-            ..current.clone()
-        };
-        if let Some(found) = try_it(narrower) {
-            current = found;
-            break;
-        }
-    }
-    for runs in 1..6 {
-        let narrower = Limits {
-            runs: Some(runs),
-            ..current.clone()
-        };
-        if let Some(found) = try_it(narrower) {
-            current = found;
-            break;
-        }
-    }
-    let total = |limits: &Limits| {
-        let report = simulate(&Plan::new(seed, limits.clone()), false);
-        report.faults.values().sum::<u64>()
-    };
-    current.faults = shrink(total(&current), |faults| {
-        let narrower = Limits {
-            faults: Some(faults),
-            ..current.clone()
-        };
-        try_it(narrower).is_some()
-    });
-    current.requests = shrink(64, |requests| {
-        let narrower = Limits {
-            requests: Some(requests),
-            ..current.clone()
-        };
-        try_it(narrower).is_some()
-    });
-    let report = simulate(&Plan::new(seed, best.clone()), true);
-    (best, report)
+/// Requests that a client makes at most, for a start.
+const REQUESTS: u64 = 128;
+
+/// The narrowest limits found so far under which the seed fails as it did at first.
+struct Search {
+    seed: u64,
+    invariant: u8,
+    best: Limits,
 }
 
-/// The smallest number up to `most` for which it still fails, if halving finds one.
-fn shrink(most: u64, mut fails: impl FnMut(u64) -> bool) -> Option<u64> {
-    let (mut low, mut high) = (0, most);
-    let mut found = None;
-    while low < high {
-        let middle = (low + high) / 2;
-        if fails(middle) {
-            (high, found) = (middle, Some(middle));
-        } else {
-            low = middle + 1;
+impl Search {
+    fn simulate(&self, limits: &Limits, is_traced: bool) -> Report {
+        simulate_caught(&Plan::new(self.seed, limits.clone()), is_traced)
+    }
+
+    /// Narrows the limits, unless the seed does not fail then.
+    fn narrow(&mut self, change: impl FnOnce(&mut Limits)) -> bool {
+        let mut narrower = self.best.clone();
+        change(&mut narrower);
+        let report = self.simulate(&narrower, false);
+        let mut violations = report.violations.iter();
+        let fails = violations.any(|violation| violation.invariant == self.invariant);
+        if fails {
+            self.best = narrower;
+        }
+        fails
+    }
+
+    /// Halves a number for as long as the seed fails.
+    fn halve(&mut self, most: u64, change: impl Fn(&mut Limits, u64)) {
+        let (mut low, mut high) = (0, most);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.narrow(|limits| change(limits, middle)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
         }
     }
-    found
+}
+
+/// Narrow limits under which a seed still violates an invariant, and what happens then.
+#[must_use]
+pub fn minimise(seed: u64, limits: Limits, invariant: u8) -> (Limits, Report) {
+    let mut search = Search {
+        seed,
+        invariant,
+        best: limits,
+    };
+    for kind in FaultKind::ALL {
+        search.narrow(|limits| {
+            limits.without.insert(*kind);
+        });
+    }
+    let _ = (1..3).any(|nodes| search.narrow(|limits| limits.nodes = Some(nodes)));
+    let _ = (1..6).any(|runs| search.narrow(|limits| limits.runs = Some(runs)));
+    let faults = search.simulate(&search.best, false).faults.values().sum();
+    search.halve(faults, |limits, most| limits.faults = Some(most));
+    search.halve(REQUESTS, |limits, most| limits.requests = Some(most));
+    let report = search.simulate(&search.best, true);
+    (search.best, report)
 }

@@ -25,26 +25,37 @@ impl Core {
                 self.terminate(run, Asked { by, reason }).await?;
                 continue;
             }
-            let streams = self.generations(run, row.generation).await?;
-            let target = Target::Remove(streams.clone());
-            let mut commit = Commit::new(target, Author::Inbox, self.runtime.now());
-            commit.delete.push(RowKey::Generation(run.clone()));
-            for stream in &streams {
-                let settled = self.settle_effects_of(run, *stream).await?;
-                commit.delete.extend(settled);
+            // Somebody may have revived or deleted it meanwhile: look again.
+            if self.delete_until(run, row.generation).await? {
+                return Ok(Done::of(&row, row.status, Effect::Done));
             }
-            commit.delete.extend(self.used_key(&streams).await?);
-            match self.committer.commit(commit).await? {
-                Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                    for stream in streams {
-                        self.watchers.grew(stream, true);
-                    }
-                    return Ok(Done::of(&row, row.status, Effect::Done));
+        }
+    }
+
+    /// Deletes a run whose last life, which is over, is this one; false if it is not, or the run is gone.
+    pub(super) async fn delete_until(
+        self: &Arc<Self>,
+        run: &RunId,
+        last: Generation,
+    ) -> Result<bool, EngineError> {
+        let streams = self.generations(run, last).await?;
+        let target = Target::Remove(streams.clone());
+        let mut commit = Commit::new(target, Author::Inbox, self.runtime.now());
+        commit.delete.push(RowKey::Generation(run.clone()));
+        for stream in &streams {
+            let settled = self.settle_effects_of(run, *stream).await?;
+            commit.delete.extend(settled);
+        }
+        commit.delete.extend(self.used_key(&streams).await?);
+        match self.committer.commit(commit).await? {
+            Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
+                for stream in streams {
+                    self.watchers.grew(stream, true);
                 }
-                // Somebody revived or deleted it meanwhile: look again.
-                Outcome::Refused(Refusal::NoStream | Refusal::Open | Refusal::Superseded) => {}
-                Outcome::Refused(refusal) => return Err(self.refused(run, &refusal)),
+                Ok(true)
             }
+            Outcome::Refused(Refusal::NoStream | Refusal::Open | Refusal::Superseded) => Ok(false),
+            Outcome::Refused(refusal) => Err(self.refused(run, &refusal)),
         }
     }
 

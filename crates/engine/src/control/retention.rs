@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::{RunId, RunStatus, limits};
-use everstep_store::ListQuery;
+use everstep_store::{ListQuery, RunRow};
 
-use super::Asked;
 use crate::core::Core;
 use crate::error::EngineError;
 
@@ -64,7 +63,7 @@ impl Core {
                 for row in page.rows {
                     if row.updated_at.after(*age) <= self.runtime.now() {
                         // One that cannot be deleted keeps no other.
-                        match self.delete_expired(row.id.clone()).await {
+                        match self.delete_expired(&row).await {
                             Ok(gone) => deleted.extend(gone),
                             Err(error) => {
                                 tracing::warn!(run = %row.id, %error, "an old run could not be deleted");
@@ -81,21 +80,24 @@ impl Core {
         Ok(deleted)
     }
 
-    async fn delete_expired(self: &Arc<Self>, run: RunId) -> Result<Option<RunId>, EngineError> {
-        // A run that was revived since the list was read has another life to live.
-        let (head, _) = match self.find(&run).await {
+    /// Deletes a run as it was listed. One that was revived since then has another life to live, which is neither ended nor
+    /// deleted, however short it may be.
+    async fn delete_expired(
+        self: &Arc<Self>,
+        listed: &RunRow,
+    ) -> Result<Option<RunId>, EngineError> {
+        let run = &listed.id;
+        let (head, row) = match self.find(run).await {
             Ok(found) => found,
             Err(EngineError::UnknownRun(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        if !head.closed {
+        let is_same = row.generation == listed.generation && row.updated_at == listed.updated_at;
+        if !head.closed || !is_same {
             return Ok(None);
         }
-        match self.delete(&run, Asked::default()).await {
-            Ok(_) => Ok(Some(run)),
-            Err(EngineError::UnknownRun(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let is_gone = self.delete_until(run, row.generation).await?;
+        Ok(is_gone.then(|| run.clone()))
     }
 
     /// The slow task that applies the settings from time to time.

@@ -91,13 +91,19 @@ impl Core {
         }
     }
 
-    /// The run is there. If this operation started it, it tells its end by itself; another one is waited for.
+    /// The run is there. If this operation started it, it tells its end by itself; another one is waited for. One that is over
+    /// may have told it to a run of the same name that is gone, so it is told once more: a second time changes nothing.
     async fn adopt(
         self: &Arc<Self>,
         child: &StartChild,
         stream: StreamNumber,
     ) -> Result<Delivery, EngineError> {
-        if child.detached || self.is_child_of(stream, &child.parent).await? {
+        if child.detached {
+            return Ok(Delivery::Done);
+        }
+        let head = self.store.head(StreamRef::Number(stream)).await?;
+        let goes_on = head.is_some_and(|head| !head.closed);
+        if goes_on && self.is_child_of(stream, &child.parent).await? {
             return Ok(Delivery::Done);
         }
         self.await_run(&child.run, &child.parent).await

@@ -235,3 +235,59 @@ fn a_run_that_cannot_be_deleted_keeps_no_other() {
         assert_eq!(deleted.len(), 1);
     });
 }
+
+/// Found by the simulation (seed 594 of its first day).
+// B154
+#[test]
+fn a_run_that_is_revived_while_it_expires_is_neither_ended_nor_deleted() {
+    for_each_store(async |store| {
+        let retention = Retention::forever().keep(RunStatus::Completed, secs(1));
+        let test = store
+            .engine()
+            .function("w", resting)
+            .settings(|settings| {
+                settings.retention = retention;
+                settings.retention_interval = days(1_000);
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        ping(&run, 1).await;
+        output::<u32>(&run).await;
+        test.advance(secs(2)).await;
+        // Both are on their way at once: whichever comes second finds what the first has left.
+        let revived = std::future::IntoFuture::into_future(run.restart());
+        let (revived, expired) = tokio::join!(revived, test.apply_retention());
+        let expired = expired.unwrap();
+        if revived.is_ok() {
+            assert!(expired.is_empty());
+            assert_eq!(run.generation().await.unwrap(), Generation(2));
+            assert!(!run.status().await.unwrap().is_terminal());
+        }
+    });
+}
+
+/// Found by the simulation (seed 907 of its first day).
+// B153
+#[test]
+fn a_run_under_the_id_of_a_deleted_one_gets_the_result_of_a_child_that_is_over() {
+    for_each_store(async |store| {
+        let parent = |ctx: Ctx, _: ()| async move {
+            let child = ctx.child_by_name("child", json(&())).await?;
+            Ok(child.decode::<u32>()?)
+        };
+        let child = |_: Ctx, _: ()| async { Ok(7) };
+        let test = store
+            .engine()
+            .function("w", parent)
+            .function("child", child)
+            .start()
+            .await;
+        for _ in 0..2 {
+            let run = start(&test).await;
+            let result = run.wait_json_within(minutes(5)).await.unwrap();
+            assert_eq!(result.as_str(), "7");
+            run.delete().await.unwrap();
+        }
+    });
+}

@@ -12,6 +12,7 @@ mod bulk;
 mod cancelling;
 mod child_policies;
 mod children;
+mod clock_jumps;
 mod compaction;
 mod compaction_undos;
 mod control_across_nodes;
@@ -69,6 +70,7 @@ mod sagas_races;
 #[cfg(feature = "schema")]
 mod schemas;
 mod settling;
+mod slow_store;
 mod smoke;
 mod starting;
 mod step_limit;

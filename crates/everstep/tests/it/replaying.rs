@@ -183,3 +183,34 @@ fn development_mode_leaves_sound_code_alone() {
         assert_eq!((test.calls("a"), test.calls("last")), (1, 1));
     });
 }
+
+// B196
+#[test]
+fn a_terminated_journal_replays_wherever_it_was_cut_off() {
+    for_each_store(async |store| {
+        let waits = |ctx: Ctx, _: ()| async move {
+            let came = ctx
+                .event::<crate::support::Ping>()
+                .timeout(everstep::secs(1));
+            Ok(came.await?.is_some())
+        };
+        let test = store.engine().function("w", waits).start().await;
+        let run = start(&test).await;
+        assert!(!output::<bool>(&run).await);
+        let mut journal = run.journal().await.unwrap();
+        let is_fired = |entry: &everstep::Entry| entry.record.body.type_name() == "timer_fired";
+        let fired = journal.iter().position(is_fired).unwrap();
+        journal.truncate(fired + 1);
+        let mut last = journal[fired].clone();
+        last.number = last.number.plus(1);
+        last.record.body = everstep::record::Terminated {
+            by: None,
+            reason: None,
+            abandoned: Vec::new(),
+        }
+        .into();
+        journal.push(last);
+        let report = replay_check_function("w", waits, journal).unwrap();
+        assert_eq!(report.records, fired + 2);
+    });
+}

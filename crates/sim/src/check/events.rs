@@ -136,17 +136,20 @@ fn check_collected(journals: &Journals) -> Vec<Violation> {
         }
     }
     let mut sent: BTreeMap<u64, usize> = BTreeMap::new();
-    for stream in journals
-        .streams()
-        .filter(|stream| !is_namesake(journals, stream))
-    {
+    let mut ambiguous = BTreeSet::new();
+    for stream in journals.streams() {
         for entry in stream.entries.iter().skip(stream.copied) {
             if let Body::Sent(message) = &entry.record.body {
                 let token: Option<Option<u64>> = message.payload.decode().ok();
-                *sent.entry(token.flatten().unwrap_or_default()).or_default() += 1;
+                let token = token.flatten().unwrap_or_default();
+                *sent.entry(token).or_default() += 1;
+                if is_namesake(journals, stream) {
+                    ambiguous.insert(token);
+                }
             }
         }
     }
+    sent.retain(|token, _| !ambiguous.contains(token));
     for (token, times) in sent {
         let arrived = came.iter().filter(|came| **came == token).count();
         if arrived != times {

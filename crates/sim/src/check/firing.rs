@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Body, StreamNumber, Timestamp};
-use everstep_store::{Commit, Target, TimerRow};
+use everstep_store::{Commit, Outcome, Target, TimerRow};
 
 use super::Violation;
 use super::journals::Stream;
@@ -52,10 +52,15 @@ pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
 }
 
 /// In one batch, the timers of a run fire in the order they are due.
-pub(super) fn check_batch(batch: &[Commit]) -> Vec<Violation> {
+pub(super) fn check_batch(batch: &[Commit], outcomes: &[Outcome]) -> Vec<Violation> {
     let mut last: BTreeMap<StreamNumber, Timestamp> = BTreeMap::new();
     let mut found = Vec::new();
-    for commit in batch {
+    let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Committed { .. });
+    let landed = batch
+        .iter()
+        .zip(outcomes)
+        .filter(|(_, outcome)| is_done(outcome));
+    for (commit, _) in landed {
         let Target::Stream(stream) = commit.target else {
             continue;
         };
@@ -78,7 +83,7 @@ pub(super) fn check_batch(batch: &[Commit]) -> Vec<Violation> {
 mod tests {
     use everstep_model::record::TimerFired;
 
-    use super::super::support::{FINE, at, broken, inbox, number, record, stream};
+    use super::super::support::{FINE, at, broken, committed, inbox, number, record, stream};
     use super::*;
 
     fn firing(due: u64, now: u64) -> Commit {
@@ -105,7 +110,14 @@ mod tests {
         assert_eq!(broken(&check(&stream, &firing(5, 5))), FINE);
         assert_eq!(broken(&check(&stream, &firing(5, 4))), [19]);
         assert_eq!(broken(&check(&stream, &firing(6, 6))), [20]);
-        assert_eq!(broken(&check_batch(&[firing(5, 9), firing(6, 9)])), FINE);
-        assert_eq!(broken(&check_batch(&[firing(6, 9), firing(5, 9)])), [21]);
+        let landed = [committed(1, 1), committed(1, 2)];
+        assert_eq!(
+            broken(&check_batch(&[firing(5, 9), firing(6, 9)], &landed)),
+            FINE
+        );
+        assert_eq!(
+            broken(&check_batch(&[firing(6, 9), firing(5, 9)], &landed)),
+            [21]
+        );
     }
 }

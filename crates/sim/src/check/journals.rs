@@ -44,8 +44,8 @@ pub struct Stream {
     pub ended_at: Option<Timestamp>,
     /// Whether it was removed.
     pub is_removed: bool,
-    /// The clock of whoever removed it.
-    pub removed_at: Option<Timestamp>,
+    /// When it was removed, by the store's clock and by that of whoever removed it.
+    pub removed_at: Option<(Timestamp, Timestamp)>,
     /// The node that holds it.
     pub owner: Option<NodeId>,
     /// Timers that are set.
@@ -135,7 +135,7 @@ impl Journals {
         batch: &[Commit],
         outcomes: &[Outcome],
     ) -> Vec<Violation> {
-        let mut broken = firing::check_batch(batch);
+        let mut broken = firing::check_batch(batch, outcomes);
         for (commit, outcome) in batch.iter().zip(outcomes) {
             if let Some(id) = commit.id {
                 match self.answered_before(id, outcome) {
@@ -212,7 +212,7 @@ impl Journals {
                 for number in streams {
                     if let Some(stream) = self.streams.get_mut(number) {
                         stream.is_removed = true;
-                        stream.removed_at = Some(commit.now);
+                        stream.removed_at = Some((landed.at, commit.now));
                     }
                 }
                 return broken;

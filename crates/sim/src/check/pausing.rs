@@ -11,9 +11,12 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     for entry in stream.entries.iter().skip(stream.copied) {
         match &entry.record.body {
             Body::Paused(_) => is_paused = true,
-            Body::ResumeRequested(_) | Body::Resumed(_) | Body::CancelRequested(_) => {
-                is_paused = false
-            }
+            // What ends a run is not held up by a pause.
+            Body::ResumeRequested(_)
+            | Body::Resumed(_)
+            | Body::CancelRequested(_)
+            | Body::ForcedFailure(_)
+            | Body::DeadlinePassed(_) => is_paused = false,
             Body::StepStarted(started) if is_paused => {
                 let what = format!(
                     "{}: {} began while it was paused",

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use everstep_model::record::FailureOutcome;
 use everstep_model::{Body, Location};
 
 use super::Violation;
@@ -32,7 +33,8 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
             }
             Body::UndoCompleted(undone) => drop(done.remove(&undone.location)),
             Body::ExecutionRetried(_) => failed.clear(),
-            Body::StepFailed(step) => {
+            // A step whose run is cancelled while it waits for its next attempt ends with the last one.
+            Body::StepFailed(step) if step.outcome != FailureOutcome::Cancelled => {
                 let (last, count) = failed.entry(&step.location).or_default();
                 if step.attempt <= *last {
                     say(
@@ -75,7 +77,7 @@ pub(super) fn check_ledger(ledger: &Ledger) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::record::{FailureOutcome, StepFailed, StepStarted};
+    use everstep_model::record::{StepFailed, StepStarted};
     use everstep_model::{ErrorCode, Failure, StepOptions};
     use everstep_store_testkit::sample::{location, step};
 

@@ -40,6 +40,8 @@ pub struct World {
     ledger: Mutex<Ledger>,
     violations: Mutex<Vec<Violation>>,
     calls: AtomicU64,
+    /// Clients that still make requests.
+    pub(crate) busy_clients: AtomicU64,
 }
 
 impl World {
@@ -60,6 +62,7 @@ impl World {
             ledger: Mutex::default(),
             violations: Mutex::default(),
             calls: AtomicU64::new(0),
+            busy_clients: AtomicU64::new(plan.clients as u64),
             store,
             executor,
             plan,

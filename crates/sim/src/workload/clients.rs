@@ -1,6 +1,7 @@
 //! The clients of a simulation: what they do while things go wrong, and how everything is brought to its end afterwards.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use everstep::{Event as _, Payload, RunStatus};
@@ -42,6 +43,11 @@ pub async fn prepare(world: &Arc<World>) {
 
 /// One client's life, until the time is over.
 pub async fn live(world: Arc<World>, number: usize, until: u64) {
+    be_busy(world.clone(), number, until).await;
+    world.busy_clients.fetch_sub(1, Ordering::Relaxed);
+}
+
+async fn be_busy(world: Arc<World>, number: usize, until: u64) {
     let programs = programs(&world);
     let mut client = Client {
         rng: Rng::new(world.plan.seed, 10 + number as u64),
@@ -123,6 +129,11 @@ pub(crate) fn rows(world: &World) -> Vec<RunRow> {
 /// Brings everything to its end once nothing goes wrong any more: what is paused is resumed, then the collector is told
 /// that it is enough.
 pub async fn finish(world: Arc<World>) {
+    while world.busy_clients.load(Ordering::Relaxed) > 0 {
+        world.sleep(Duration::from_secs(1)).await;
+    }
+    // What nobody waits for any longer may still be under way.
+    world.sleep(Duration::from_secs(5)).await;
     let mut machine = 0;
     loop {
         world.sleep(Duration::from_millis(1_500)).await;

@@ -1,0 +1,161 @@
+//! A store that takes its time: what an executor does while it waits for an answer.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use everstep::testing::{VirtualRuntime, virtual_time};
+use everstep::{Ctx, Engine, Result, RunHandle, millis, secs};
+use everstep_model::{NodeId, StreamNumber};
+use everstep_store::{
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, LocalBus, MemoryStore,
+    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
+};
+
+use crate::support::{Ping, Seen, json, ok, ping};
+
+/// A store whose answers to readers are old when they arrive, and that lets others run before it commits.
+struct Slow {
+    inner: MemoryStore,
+    answers_take: Duration,
+    turns_before_commit: u32,
+}
+
+macro_rules! pass_on {
+    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
+            self.inner.$method($($argument),*)
+        })*
+    };
+}
+
+impl Store for Slow {
+    pass_on! {
+        head(stream: StreamRef) -> Option<Head>;
+        list(query: ListQuery) -> ListPage;
+        timers(query: TimerQuery) -> Vec<TimerRow>;
+        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
+        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
+        row(key: RowKey) -> Option<Row>;
+        renew(lease: Lease) -> ();
+        retire(node: NodeId) -> ();
+    }
+
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
+        Box::pin(async move {
+            for _ in 0..self.turns_before_commit {
+                tokio::task::yield_now().await;
+            }
+            self.inner.commit(batch).await
+        })
+    }
+
+    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
+        Box::pin(async move {
+            let page = self.inner.read(request).await;
+            tokio::time::sleep(self.answers_take).await;
+            page
+        })
+    }
+
+    fn describe(&self) -> Description {
+        self.inner.describe()
+    }
+}
+
+/// Found by the simulation (seed 4 of its first day).
+#[test]
+fn an_executor_that_gets_its_run_back_reads_on_before_it_begins_a_step() {
+    virtual_time(async {
+        let clock = Arc::new(VirtualRuntime::new(0));
+        let (inner, bus) = (MemoryStore::new(clock), LocalBus::new());
+        let seen: Seen<u64> = Seen::new();
+        let node = async |n: u64, answers_take: Duration| {
+            let store = Slow {
+                inner: inner.clone(),
+                answers_take,
+                turns_before_commit: 0,
+            };
+            let seen = seen.clone();
+            let work = move |ctx: Ctx, _: ()| {
+                let seen = seen.clone();
+                async move {
+                    ctx.event::<Ping>().await?;
+                    let work = || async {
+                        seen.add(n);
+                        tokio::time::sleep(millis(10)).await;
+                        ok(n).await
+                    };
+                    let by = ctx.step("work", work).await?;
+                    ctx.event::<Ping>().await?;
+                    Ok(by)
+                }
+            };
+            Engine::on_store(Arc::new(store))
+                .bus(Arc::new(bus.clone()))
+                .runtime(Arc::new(VirtualRuntime::new(n * 1_000)))
+                .function("w", work)
+                .start()
+                .await
+                .unwrap()
+        };
+        let (slow, quick) = (node(1, millis(20)).await, node(2, Duration::ZERO).await);
+        let here: RunHandle = slow.start_by_name("w", json(&())).id("r").await.unwrap();
+        tokio::time::sleep(secs(1)).await;
+        // Another node does the step while this one, which keeps the run in memory, reads slowly.
+        let there = quick.run("r").await.unwrap();
+        ping(&there, 1).await;
+        tokio::time::sleep(millis(15)).await;
+        ping(&here, 2).await;
+        assert_eq!(here.wait_json().await.unwrap().as_str(), "2");
+        assert_eq!(
+            seen.take(),
+            [2],
+            "the step was done by the other node, and once"
+        );
+    });
+}
+
+/// Found by the simulation (seed 70 of its first day).
+#[test]
+fn a_step_that_lost_its_race_is_not_polled_again_and_again_while_the_winner_is_written() {
+    virtual_time(async {
+        let store = Slow {
+            inner: MemoryStore::new(Arc::new(VirtualRuntime::new(0))),
+            answers_take: Duration::ZERO,
+            turns_before_commit: 500,
+        };
+        let polls = Arc::new(AtomicU32::new(0));
+        let counter = polls.clone();
+        let work = move |ctx: Ctx, _: ()| {
+            let counter = counter.clone();
+            let mut code = Box::pin(async move {
+                let won = ctx
+                    .race("r")
+                    .branch("slow", |ctx| async move { ctx.step("s", || ok(1)).await })
+                    .branch("quick", |_| async { Ok(2) })
+                    .await?;
+                Ok(won.value)
+            });
+            poll_fn(move |context| {
+                counter.fetch_add(1, Ordering::Relaxed);
+                code.as_mut().poll(context)
+            })
+        };
+        let engine = Engine::on_store(Arc::new(store))
+            .runtime(Arc::new(VirtualRuntime::new(1)))
+            .function("w", work)
+            .start()
+            .await
+            .unwrap();
+        let run = engine.start_by_name("w", json(&())).await.unwrap();
+        assert_eq!(run.wait_json().await.unwrap().as_str(), "2");
+        let polls = polls.load(Ordering::Relaxed);
+        assert!(polls < 20, "the code was polled {polls} times");
+    });
+}
