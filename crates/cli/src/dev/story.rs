@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use everstep::{Entry, Line, Outcome, Payload, RunId, timeline};
+use everstep::{Body, Entry, Line, Outcome, Payload, RunId, timeline};
 
 /// How a line feels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,26 @@ impl Story {
     pub(super) fn tell(&mut self, run: &RunId, entry: &Entry) -> (Mood, String) {
         let told = self.0.entry(run.clone()).or_default();
         told.push(entry.clone());
-        match timeline(told).pop() {
+        let line = timeline(told).pop();
+        self.forget(run, &entry.record.body);
+        match line {
             Some(line) => (mood(&line), sentence(&line)),
             None => (Mood::Plain, String::new()),
+        }
+    }
+
+    /// Lets go of what nothing more will be told of: a run that is over, iterations that are gone.
+    fn forget(&mut self, run: &RunId, body: &Body) {
+        if body.terminal().is_some() {
+            self.0.remove(run);
+            return;
+        }
+        if let (Body::LoopAdvanced(advanced), Some(told)) = (body, self.0.get_mut(run)) {
+            let is_gone = |entry: &Entry| {
+                let mut ranges = advanced.dropped.iter();
+                ranges.any(|range| (range.first..=range.last).contains(&entry.number))
+            };
+            told.retain(|entry| !is_gone(entry));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use everstep_machine::StepFailure;
+use everstep_model::ErrorCode;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -75,7 +76,13 @@ where
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let step = &mut self.0;
         let resolved = step.poll_resolution(context);
-        resolved.map(|resolution| settle(&step.name, resolution?).map(Result::ok))
+        resolved.map(|resolution| match settle(&step.name, resolution?)? {
+            // The limit is for code that would never end otherwise.
+            Err(failure) if failure.error.is(ErrorCode::TooManySteps) => {
+                Err(Error::from_step(failure))
+            }
+            settled => Ok(settled.ok()),
+        })
     }
 }
 

@@ -86,6 +86,27 @@ fn a_step_too_many_rolls_back_and_no_attempt_to_catch_it_succeeds() {
 
 // B23
 #[test]
+fn a_loop_of_steps_that_must_not_fail_is_ended_by_the_limit_too() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx, (): ()| async move {
+            loop {
+                let done: Option<i32> = ctx.step("again", || ok(1)).best_effort().await?;
+                if done.is_none() {
+                    return Ok(());
+                }
+            }
+        };
+        let options = Options::new().steps_max(3);
+        let setup = store.engine().function_with("w", options, code);
+        let test = setup.start().await;
+        let failure = failure(&start(&test).await).await;
+        assert_eq!(failure.code, ErrorCode::TooManySteps.as_str());
+        assert_eq!(test.calls("again"), 3);
+    });
+}
+
+// B23
+#[test]
 fn of_steps_that_run_side_by_side_only_those_beyond_the_limit_fail() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, (): ()| async move {

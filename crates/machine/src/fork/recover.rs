@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use everstep_model::record::{StepFailed, TimerPurpose};
 use everstep_model::{Body, Entry, Location, RunStatus};
 
-use super::select::{end_of_life, up_to};
+use super::select::{end_of_life, last_sound, up_to};
 use super::{CannotFork, Kept, place};
 use crate::overview::Overview;
 use crate::replay::Replay;
@@ -41,7 +41,8 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     let end = end_of_life(journal).min(rollback);
     let causes = causes(journal, end);
     let cut = reaction(journal, &causes, end).unwrap_or(end);
-    let repeats_undone = first_undone(journal, cut).is_some_and(|undone| undone < cut);
+    let sound = last_sound(journal, cut.min(journal.len()));
+    let repeats_undone = first_undone(journal, sound).is_some();
     let mut kept = up_to(journal, overview, cut)?;
     let pass = pass_begins(journal);
     kept.retain(|kept| {

@@ -44,6 +44,10 @@ pub(super) fn before(
     if compacted::last_whole(journal, cut) != cut {
         return Err(CannotFork::Compacted(at.clone()));
     }
+    // The copy would end before something that was undone later, and the step with the edited result would not follow.
+    if last_sound(journal, cut) != cut {
+        return Err(CannotFork::Undone(at.clone()));
+    }
     let started = journal.get(exact).map(|entry| (entry, &entry.record.body));
     let Some((entry, Body::StepStarted(_))) = started else {
         return Err(CannotFork::NotAStep(at.clone()));

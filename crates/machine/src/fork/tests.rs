@@ -275,6 +275,45 @@ fn a_step_that_was_undone_behind_the_cut_is_done_again() {
     assert_eq!(kept.last().unwrap(), "undo_completed a:0");
 }
 
+#[test]
+fn an_edited_result_is_refused_where_something_before_it_was_undone_later() {
+    let undone = UndoCompleted {
+        location: at("a:0"),
+        attempt: 1,
+    };
+    let journal = Journal::created()
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(started("b:0", 1))
+        .with(completed_step("b:0", 1, "1"))
+        .with(undone)
+        .with(started("c:0", 1));
+    let edited = ForkExtent::Before {
+        at: at("b:0"),
+        edited: Some(json("9")),
+    };
+    let refused = Err(CannotFork::Undone(at("b:0")));
+    assert_eq!(forked(&journal, edited), refused);
+}
+
+#[test]
+fn a_step_that_was_undone_after_the_failure_is_done_again_under_a_new_key() {
+    let undone = UndoCompleted {
+        location: at("fallback:0"),
+        attempt: 1,
+    };
+    let journal = Journal::created()
+        .with(started("reserve:0", 1))
+        .with(failed_step("reserve:0", 1, FailureOutcome::Fatal))
+        .with(started("fallback:0", 1))
+        .with(completed_step("fallback:0", 1, "1"))
+        .with(undone)
+        .with(note("n:0"))
+        .with(failed(&["reserve:0"]));
+    let recovered = forked(&journal, ForkExtent::Recovered).unwrap();
+    assert!(recovered.repeats_undone);
+}
+
 // B47
 #[test]
 fn a_recovered_run_has_the_failed_step_before_it_again() {

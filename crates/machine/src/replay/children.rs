@@ -93,12 +93,14 @@ impl KnownChild {
         self.timed_out |= !self.left && self.outcome.is_none();
     }
 
-    /// The pass that gave a child up left it to its fate: it is started anew, unless the code insists on its id.
+    /// The pass that gave a child up left it to its fate: it is started anew, unless it completed all the same or the code
+    /// insists on its id.
     fn again(&mut self, call: &ChildCall) -> Again {
         if self.timed_out && call.timeout.is_some() {
             return Again::Ended(None);
         }
-        let is_given_up = self.left || self.timed_out;
+        let is_completed = matches!(self.outcome, Some(ChildOutcome::Completed(_)));
+        let is_given_up = (self.left || self.timed_out) && !is_completed;
         if is_given_up && call.id.as_ref() != Some(&self.run) {
             return Again::Anew;
         }

@@ -41,19 +41,42 @@ impl AwaitedUndos {
         self.0.iter().any(|awaited| awaited.holds(iteration))
     }
 
-    /// An iteration is gone, everything in it, and whoever waited in it: gives the scopes of what nobody else waited for.
+    /// An iteration is gone, everything in it, and whoever waited in it: gives the scopes of what fewer wait for now.
     pub(super) fn let_go(&mut self, gone: &Scope) -> Vec<Scope> {
         let mut freed = Vec::new();
         self.0.retain_mut(|awaited| {
             if awaited.location.scope.is_within(gone) {
                 return false;
             }
+            let before = awaited.by.len();
             awaited.by.retain(|waited| !waited.is_within(gone));
-            if awaited.by.is_empty() {
+            // An outer iteration around those who are left may be free already.
+            if awaited.by.len() < before {
                 freed.push(awaited.location.scope.clone());
             }
             !awaited.by.is_empty()
         });
         freed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(text: &str) -> Scope {
+        let inside: Location = format!("{text}x:0").parse().unwrap();
+        inside.scope
+    }
+
+    #[test]
+    fn an_outer_iteration_is_looked_at_again_when_only_its_own_code_is_left_waiting() {
+        let mut awaited = AwaitedUndos::default();
+        let place: Location = "outer/~0/inner/~0/step:0".parse().unwrap();
+        let (own, other) = (scope("outer/~0/"), scope("beside/~3/"));
+        awaited.note(&place, &[own.clone(), other.clone()]);
+        assert!(awaited.hold(&own));
+        assert_eq!(awaited.let_go(&other), [place.scope]);
+        assert!(!awaited.hold(&own));
     }
 }
