@@ -105,6 +105,8 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         gaps: Vec::new(),
         durable: false,
         began: RecordNumber(0),
+        undo_begun: false,
+        undone: false,
     })
 }
 

@@ -244,6 +244,8 @@ pub(crate) fn advanced(
         gaps: Vec::new(),
         durable: false,
         began: RecordNumber(0),
+        undo_begun: false,
+        undone: false,
         dropped: dropped.iter().map(range).collect(),
     }
 }

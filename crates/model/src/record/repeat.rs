@@ -73,6 +73,12 @@ pub struct LoopAdvanced {
     /// Everything before this record was folded when the code first called the loop: nothing of it stands further up.
     #[serde(default)]
     pub began: RecordNumber,
+    /// Whether undos began, or were passed over, in iterations of the whole journal that were dropped so far.
+    #[serde(default)]
+    pub undo_begun: bool,
+    /// Whether one of them succeeded.
+    #[serde(default)]
+    pub undone: bool,
 }
 codec!(LoopAdvanced {
     location,
@@ -87,5 +93,7 @@ codec!(LoopAdvanced {
     inbox_dropped,
     gaps,
     durable,
-    began
+    began,
+    undo_begun,
+    undone
 });

@@ -249,6 +249,8 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             }],
             durable: true,
             began: RecordNumber(1),
+            undo_begun: true,
+            undone: true,
         }
         .into(),
         SwitchChosen {

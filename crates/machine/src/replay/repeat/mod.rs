@@ -150,6 +150,8 @@ impl Replay {
             gaps: Vec::new(),
             durable: !done && self.script.unwritten() >= UNWRITTEN_MAX,
             began: self.loops.kept.began(&iterations),
+            undo_begun: false,
+            undone: false,
         };
         self.say_advance(record, returned.keep, site)
     }
