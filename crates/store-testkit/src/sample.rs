@@ -106,6 +106,8 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         durable: false,
         began: RecordNumber(0),
         resolved_inside: Vec::new(),
+        undo_begun: false,
+        undone: false,
     })
 }
 

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep::testing::replay_check_function;
-use everstep::{Body, Ctx, Entry, Error, Result, Retry, millis};
+use everstep::{Body, Ctx, Entry, Error, Options, Result, Retry, millis};
 use everstep_model::Segment;
 
-use crate::support::{for_each_store, ok, output, start};
+use crate::support::{failure, for_each_store, json, ok, output, start};
 
 /// A step whose undo works the second time, so long after the first.
 async fn undone_after(ctx: &Ctx, ms: u64) -> Result<()> {
@@ -140,5 +140,51 @@ fn an_iteration_is_dropped_with_those_inside_it_that_it_had_undone() {
         let journal = run.journal().await.unwrap();
         assert_eq!(kept(&journal, "outer"), BTreeSet::from([5]));
         replay_check_function("w", nested, journal).unwrap();
+    });
+}
+
+/// Undoes something in an iteration that is dropped later, rests, and fails.
+async fn fails_later(ctx: Ctx, (): ()) -> Result<u32> {
+    let rolled = ctx.repeat("rolled", 0, |ctx: Ctx, n| async move {
+        if n == 0 {
+            let undo = |()| async { Ok::<_, Error>(()) };
+            ctx.step("do", || ok(())).undo(undo).await?;
+            ctx.rollback().await?;
+        }
+        ctx.step("next", || ok(())).await?;
+        Ok(until(3, n))
+    });
+    rolled.keep(1).await?;
+    ctx.sleep("rest", millis(10)).await?;
+    Err(Error::new("too bad"))
+}
+
+// B105
+#[test]
+fn that_something_was_undone_is_not_forgotten_with_its_iteration() {
+    for_each_store(async |store| {
+        for evicted in [false, true] {
+            let options = Options::new().execution_retries(1);
+            let mut engine = store.engine().function_with("w", options, fails_later);
+            if evicted {
+                engine = engine.evict_all();
+            }
+            let test = engine.start().await;
+            let input = json(&());
+            let run = test.start_by_name("w", input).id(format!("{evicted}"));
+            let run = run.await.unwrap();
+            failure(&run).await;
+            let journal = run.journal().await.unwrap();
+            assert_eq!(kept(&journal, "rolled"), BTreeSet::from([2]));
+            // After a rollback there is no further pass.
+            let last = journal.last().map(|last| &last.record.body);
+            assert!(
+                matches!(last, Some(Body::Failed(end)) if end.rolled_back),
+                "evicted: {evicted}, {last:?}"
+            );
+            let is_retry = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
+            assert!(!journal.iter().any(is_retry), "evicted: {evicted}");
+            test.shutdown().await;
+        }
     });
 }

@@ -60,9 +60,11 @@ impl Told {
         let mut under_way = self.advances(self.journal.len());
         under_way.retain(|lossy| !lossy.gone.is_empty());
         let ended = self.advances(end);
+        // A further pass goes through it once more.
         let is_over = |lossy: &LoopAdvanced| {
-            let mut ends = ended.iter().filter(|advanced| advanced.done);
-            ends.any(|advanced| advanced.location == lossy.location)
+            let mut latest = ended.iter().rev();
+            let last = latest.find(|advanced| advanced.location == lossy.location);
+            last.is_some_and(|advanced| advanced.done)
         };
         let beginning = |lossy: &LoopAdvanced| {
             let before = |entry: &Entry| entry.number < lossy.began;

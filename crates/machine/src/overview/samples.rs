@@ -246,6 +246,8 @@ pub(crate) fn advanced(
         durable: false,
         began: RecordNumber(0),
         resolved_inside: Vec::new(),
+        undo_begun: false,
+        undone: false,
         dropped: dropped.iter().map(range).collect(),
     }
 }

@@ -94,6 +94,12 @@ pub struct LoopAdvanced {
     /// as many before this iteration begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolved_inside: Vec<ResolvedInside>,
+    /// Whether undos began, or were passed over, in iterations of the whole journal that were dropped so far.
+    #[serde(default)]
+    pub undo_begun: bool,
+    /// Whether one of them succeeded.
+    #[serde(default)]
+    pub undone: bool,
 }
 codec!(
     LoopAdvanced {
@@ -110,5 +116,5 @@ codec!(
         gaps,
         durable,
         began
-    } + { resolved_inside }
+    } + { resolved_inside, undo_begun, undone }
 );

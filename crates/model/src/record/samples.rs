@@ -256,6 +256,8 @@ pub(crate) fn one_of_each() -> Vec<Record> {
                 iteration: 3,
                 count: 2,
             }],
+            undo_begun: true,
+            undone: true,
         }
         .into(),
         SwitchChosen {

@@ -42,6 +42,8 @@ impl Kept {
             None => Vec::new(),
         };
         record.inbox_dropped = self.inbox_dropped;
+        record.undo_begun = self.undos_dropped.begun;
+        record.undone = self.undos_dropped.undone;
         record.gaps = self.gaps.as_slice().to_vec();
     }
 
@@ -107,6 +109,7 @@ impl Kept {
             for inner in within(&self.iterations, &scope) {
                 if let Some(records) = self.iterations.remove(&inner) {
                     self.inbox_dropped += records.inbox.len() as u64;
+                    self.undos_dropped.add(records.undos);
                     spans.extend(records.spans);
                 }
             }

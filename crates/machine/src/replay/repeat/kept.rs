@@ -37,12 +37,36 @@ pub(super) struct Records {
     pub(super) inbox: Vec<RecordNumber>,
     /// When it last answered an event.
     pub(super) replied_at: Option<Timestamp>,
+    /// What of them is about undos, which is not forgotten with them.
+    pub(super) undos: UndosSeen,
+}
+
+/// Whether undos began, or were passed over, and whether one succeeded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct UndosSeen {
+    pub(super) begun: bool,
+    pub(super) undone: bool,
+}
+
+impl UndosSeen {
+    pub(super) fn add(&mut self, more: Self) {
+        self.begun |= more.begun;
+        self.undone |= more.undone;
+    }
+
+    fn of(body: &Body) -> Self {
+        let undone = matches!(body, Body::UndoCompleted(_));
+        let begun = matches!(body, Body::UndoStarted(_) | Body::UndoSkipped(_));
+        let begun = begun || undone;
+        Self { begun, undone }
+    }
 }
 
 #[derive(Debug, Default)]
 pub(in super::super) struct Kept {
     pub(super) gaps: Gaps,
     pub(super) inbox_dropped: u64,
+    pub(super) undos_dropped: UndosSeen,
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
     /// What was undone while code waited for it that the journal still holds.
@@ -62,6 +86,10 @@ impl Kept {
         }
         self.gaps.add(&record.gaps);
         self.inbox_dropped = self.inbox_dropped.max(record.inbox_dropped);
+        self.undos_dropped.add(UndosSeen {
+            begun: record.undo_begun,
+            undone: record.undone,
+        });
         let known = self.loops.entry(record.location.inner_scope()).or_default();
         known.gone = joined(known.gone.iter().chain(&record.gone).copied().collect());
     }
@@ -69,6 +97,16 @@ impl Kept {
     /// Whether iterations are missing in the journal, and with them whatever the code asked for in them.
     pub(in super::super) fn has_forgotten(&self) -> bool {
         self.loops.values().any(|known| !known.gone.is_empty())
+    }
+
+    /// Whether an undo began, or was passed over, in an iteration that is gone.
+    pub(in super::super) fn has_dropped_undos(&self) -> bool {
+        self.undos_dropped.begun
+    }
+
+    /// Whether something was undone in an iteration that is gone.
+    pub(in super::super) fn has_dropped_undone(&self) -> bool {
+        self.undos_dropped.undone
     }
 
     /// The first iteration from `from` on that is not gone.
@@ -135,6 +173,9 @@ impl Kept {
         }
         if let Some(iteration) = iteration {
             self.put(&iteration, number, time, body.origin());
+            if let Some(records) = self.iterations.get_mut(&iteration) {
+                records.undos.add(UndosSeen::of(body));
+            }
             match body {
                 Body::UndoCompleted(_) | Body::UndoSkipped(_) => {
                     self.awaited.note(location, askers);

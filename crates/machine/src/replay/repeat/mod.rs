@@ -155,6 +155,8 @@ impl Replay {
             durable: !done && self.script.unwritten() >= UNWRITTEN_MAX,
             began: self.loops.kept.began(&iterations),
             resolved_inside: self.loops.resolved.elsewhere(&place.scope),
+            undo_begun: false,
+            undone: false,
         };
         self.say_advance(record, returned.keep, site)
     }

@@ -153,13 +153,13 @@ impl Replay {
     /// Whether anything was undone.
     #[must_use]
     pub fn has_undone(&self) -> bool {
-        self.rollback.log.has_undone()
+        self.rollback.log.has_undone() || self.loops.kept.has_dropped_undone()
     }
 
     /// Whether an undo ever began: results that a further pass of the function would rely on may not hold any more.
     #[must_use]
     pub fn has_begun_undoing(&self) -> bool {
-        self.rollback.log.has_begun()
+        self.rollback.log.has_begun() || self.loops.kept.has_dropped_undos()
     }
 
     /// Whether the journal says as what the run ends, so that nothing that comes can change it.
