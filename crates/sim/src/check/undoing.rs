@@ -94,10 +94,8 @@ fn undos_of(entries: &[Entry]) -> Undos<'_> {
                 undos.done.push(&done.location);
             }
             // What an operator put in its place is undone in its place.
-            Body::StepEdited(done) => {
-                if can_be_undone.get(&done.location) == Some(&true) {
-                    undos.done.push(&done.location);
-                }
+            Body::StepEdited(done) if can_be_undone.get(&done.location) == Some(&true) => {
+                undos.done.push(&done.location);
             }
             Body::UndoCompleted(undone) => {
                 undos.over.push(&undone.location);
