@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use everstep_machine::Replay;
 use everstep_model::{Body, Entry, RecordNumber};
 
-use super::executor::{Executor, Next};
+use super::executor::{Executor, Next, Standing};
 use super::rollback::Undoing;
 use super::shared::Shared;
 
@@ -107,7 +107,10 @@ impl Executor {
                 } else {
                     self.extend_foreign(entries);
                 }
-                self.behind &= self.read_again || self.reading.is_some();
+                let has_all = !self.read_again && self.reading.is_none();
+                if has_all && self.standing == Standing::CatchingUp {
+                    self.standing = Standing::Working;
+                }
                 if std::mem::take(&mut self.read_again) {
                     self.read_on();
                 }

@@ -2,13 +2,17 @@
 
 mod cancellation;
 mod conclusion;
+mod done;
 mod executor;
 mod feed;
+mod intake;
 mod rollback;
 mod root;
 mod shared;
+mod turns;
 mod undos;
 mod verify;
+mod writing;
 
 pub(crate) use cancellation::Cancellation;
 #[cfg(feature = "testing")]

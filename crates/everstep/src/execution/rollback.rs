@@ -13,7 +13,7 @@ use everstep_model::{Body, Entry, Failure, RetryPolicy, RunStatus};
 use everstep_store::{BoxFuture, StoreError};
 
 use super::conclusion::Conclusion;
-use super::executor::Executor;
+use super::executor::{Executor, Leave};
 use super::undos::UndoInput;
 use super::verify::undos_given;
 use crate::error::Result;
@@ -93,7 +93,7 @@ impl Executor {
             UndoState::InFlight => None,
             // The code was looked at when the rollback began.
             UndoState::Waiting => Some(Conclusion::Suspended(RunStatus::RollingBack)),
-            UndoState::Due if self.stopping => Some(Conclusion::Released),
+            UndoState::Due if self.leave == Leave::Soon => Some(Conclusion::Released),
             UndoState::Due => self.begin_rollback(ending),
         }
     }

@@ -6,15 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use everstep_model::{ErrorCode, Failure, Payload};
+use futures_util::task::AtomicWaker;
 
 use crate::definition::Root;
 use crate::error::{Error, Result};
 use crate::operation::panic_text;
 
-/// Remembers that something inside the function was woken, and wakes the executor.
-pub(super) struct RootWake {
+/// Remembers that something inside the function was woken, and wakes the executor unless it is at work: then it sees for
+/// itself, and being woken once more for each resolution would cost it a second, empty look every time.
+struct RootWake {
     woken: AtomicBool,
-    executor: std::sync::Mutex<Option<Waker>>,
+    attended: AtomicBool,
+    executor: AtomicWaker,
 }
 
 impl Wake for RootWake {
@@ -23,13 +26,10 @@ impl Wake for RootWake {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.woken.store(true, Ordering::Release);
-        let executor = self
-            .executor
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(waker) = &*executor {
-            waker.wake_by_ref();
+        // In one order with `leave`: either this sees that nobody attends, or `leave` sees what was woken.
+        self.woken.store(true, Ordering::SeqCst);
+        if !self.attended.load(Ordering::SeqCst) {
+            self.executor.wake();
         }
     }
 }
@@ -42,36 +42,39 @@ pub(super) struct RunningRoot {
 }
 
 impl RunningRoot {
+    /// The function about to begin, with the executor at work.
     pub(super) fn new(root: Root) -> Self {
         let wake = Arc::new(RootWake {
             woken: AtomicBool::new(false),
-            executor: std::sync::Mutex::default(),
+            attended: AtomicBool::new(true),
+            executor: AtomicWaker::new(),
         });
         let waker = Waker::from(wake.clone());
         Self { root, wake, waker }
     }
 
-    /// Wakes the executor's task when something inside the function can go on.
-    pub(super) fn watch(&self, context: &Context<'_>) {
-        let mut executor = self
-            .wake
-            .executor
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        match &mut *executor {
-            Some(known) => known.clone_from(context.waker()),
-            empty => *empty = Some(context.waker().clone()),
+    /// The executor is at work, and sees by itself what can go on.
+    pub(super) fn attend(&self) {
+        self.wake.attended.store(true, Ordering::SeqCst);
+    }
+
+    /// The executor rests. Wakes it when something inside the function can go on, or already could.
+    pub(super) fn leave(&self, context: &Context<'_>) {
+        self.wake.executor.register(context.waker());
+        self.wake.attended.store(false, Ordering::SeqCst);
+        if self.wake.woken.load(Ordering::SeqCst) {
+            context.waker().wake_by_ref();
         }
     }
 
     /// Whether something inside the function was woken since the last poll.
     pub(super) fn is_woken(&self) -> bool {
-        self.wake.woken.load(Ordering::Acquire)
+        self.wake.woken.load(Ordering::SeqCst)
     }
 
     /// Polls the function once. A panic is its failure.
     pub(super) fn poll(&mut self) -> Poll<Result<Payload>> {
-        self.wake.woken.store(false, Ordering::Release);
+        self.wake.woken.store(false, Ordering::SeqCst);
         let mut context = Context::from_waker(&self.waker);
         let root = &mut self.root;
         match catch_unwind(AssertUnwindSafe(|| root.as_mut().poll(&mut context))) {

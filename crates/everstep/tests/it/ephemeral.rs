@@ -46,6 +46,30 @@ fn an_ephemeral_result_that_became_durable_is_not_computed_again() {
 }
 
 #[test]
+fn an_ephemeral_result_takes_effect_when_its_work_ends_and_waits_for_no_commit() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .settings(|settings| settings.lazy_flush = hours(1))
+            .function("w", |ctx: Ctx, _: ()| async move {
+                let slow = || async {
+                    tokio::time::sleep(minutes(1)).await;
+                    ok(1).await
+                };
+                let a: u32 = ctx.step("a", slow).ephemeral().await?;
+                let b: u32 = ctx.step("b", slow).ephemeral().await?;
+                ctx.step("c", || ok(a + b)).await
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        let begun = test.now();
+        assert_eq!(output::<u32>(&run).await, 2);
+        assert_eq!(begun.until(test.now()), minutes(2));
+    });
+}
+
+#[test]
 fn an_ephemeral_result_lost_in_a_crash_is_computed_again() {
     for_each_store(async |store| {
         let mut test = store
