@@ -9,6 +9,7 @@
 //! what happened when and by whom, and how its parts hang together.
 
 mod fork;
+mod moment;
 mod overview;
 mod phrase;
 mod replay;

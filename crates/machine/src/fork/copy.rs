@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use everstep_model::record::{Created, ForkReason, ForkedFrom, ParentClose};
 use everstep_model::{Body, Generation, Location, Payload, Record, RecordNumber, RpcId, UndoMode};
 
+use super::moments::Moments;
 use super::{ForkExtent, ForkPlan, Kept};
 
 /// The records of the new journal.
@@ -15,6 +16,7 @@ pub(super) fn copy(
     plan: &ForkPlan,
 ) -> Vec<Record> {
     let numbers = Numbers::of(&kept);
+    let moments = Moments::of(&kept, &numbers);
     let disowned = match reason {
         // The original goes on beside it, and undoes its own steps and children.
         ForkReason::Fork => of_the_original(&kept),
@@ -44,6 +46,7 @@ pub(super) fn copy(
             }
         }
         refer(&mut body, &numbers, plan);
+        moments.keep(&mut body);
         disown(&mut body, &disowned);
         Record { time, body }
     });
@@ -51,10 +54,10 @@ pub(super) fn copy(
 }
 
 /// Where records of the original stand in the copy.
-struct Numbers(Vec<(RecordNumber, RecordNumber)>);
+pub(super) struct Numbers(Vec<(RecordNumber, RecordNumber)>);
 
 impl Numbers {
-    fn of(kept: &[Kept]) -> Self {
+    pub(super) fn of(kept: &[Kept]) -> Self {
         let numbered = kept.iter().enumerate();
         let pairs =
             numbered.filter_map(|(index, kept)| Some((kept.number?, RecordNumber(0).plus(index))));
@@ -67,8 +70,14 @@ impl Numbers {
         self.0.get(index).map(|(_, new)| *new)
     }
 
+    /// Whether the copy has what came right before this.
+    pub(super) fn has_before(&self, old: RecordNumber) -> bool {
+        let before = old.0.checked_sub(1).map(RecordNumber);
+        before.is_none_or(|before| self.new_of(before).is_some())
+    }
+
     /// The place before which stands whatever stood before this one.
-    fn place_of(&self, old: RecordNumber) -> RecordNumber {
+    pub(super) fn place_of(&self, old: RecordNumber) -> RecordNumber {
         let index = self.0.partition_point(|(known, _)| *known < old);
         let before = index.checked_sub(1).and_then(|last| self.0.get(last));
         before.map_or(RecordNumber(0), |(_, new)| new.plus(1))
@@ -105,13 +114,7 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
         Body::Replied(record) => {
             record.event = numbers.new_of(record.event).unwrap_or(record.event);
         }
-        Body::StepCompleted(record) => {
-            if let Some(early) = &mut record.early {
-                early.folded = numbers.place_of(early.folded);
-            }
-        }
         Body::LoopAdvanced(record) => {
-            record.folded = numbers.place_of(record.folded);
             record.began = numbers.place_of(record.began);
             // Numbers have no gaps any more; which iterations are gone stays true.
             record.dropped = Vec::new();

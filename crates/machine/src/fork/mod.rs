@@ -7,6 +7,7 @@
 
 mod compacted;
 mod copy;
+mod moments;
 mod place;
 mod recover;
 mod select;

@@ -248,6 +248,7 @@ pub(crate) fn advanced(
         resolved_inside: Vec::new(),
         undo_begun: false,
         undone: false,
+        moment: 0,
         dropped: dropped.iter().map(range).collect(),
     }
 }

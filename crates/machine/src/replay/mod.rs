@@ -37,6 +37,8 @@ use everstep_model::{
     Body, Entry, Failure, Generation, Interner, Origin, RecordNumber, RunId, RunStatus, Timestamp,
 };
 
+use crate::moment::Moment;
+
 pub use call::WaitFor;
 pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
@@ -114,8 +116,8 @@ pub struct Replay {
     pass: u32,
 
     unfolded: VecDeque<Entry>,
-    /// The number of the next record to fold.
-    next: RecordNumber,
+    /// Where the fold stands.
+    here: Moment,
     /// Everything before this was handed in.
     known: RecordNumber,
     /// How many of the records handed in are inbox records.
@@ -178,7 +180,7 @@ impl Replay {
             halted: None,
             pass: 1,
             unfolded: VecDeque::new(),
-            next: RecordNumber(0),
+            here: Moment::default(),
             known: RecordNumber(0),
             inbox_known: 0,
             now: Timestamp::default(),
@@ -490,7 +492,10 @@ impl Replay {
     }
 
     fn count_folded(&mut self, entry: &Entry) {
-        self.next = entry.number.plus(1);
+        self.here = Moment {
+            folded: entry.number.plus(1),
+            number: 0,
+        };
         self.now = self.now.max(entry.record.time);
         self.loops.resolved.clear();
         let askers = self.rollback_askers();

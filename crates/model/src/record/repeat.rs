@@ -100,6 +100,9 @@ pub struct LoopAdvanced {
     /// Whether one of them succeeded.
     #[serde(default)]
     pub undone: bool,
+    /// Which moment at the place where the iteration began this was, from 0, as in [`TookEffect`](super::TookEffect).
+    #[serde(default)]
+    pub moment: u32,
 }
 codec!(
     LoopAdvanced {
@@ -116,5 +119,5 @@ codec!(
         gaps,
         durable,
         began
-    } + { resolved_inside, undo_begun, undone }
+    } + { resolved_inside, undo_begun, undone, moment }
 );

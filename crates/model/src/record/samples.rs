@@ -152,6 +152,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             early: Some(TookEffect {
                 folded: RecordNumber(4),
                 now: time,
+                moment: 1,
             }),
         }
         .into(),
@@ -258,6 +259,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             }],
             undo_begun: true,
             undone: true,
+            moment: 1,
         }
         .into(),
         SwitchChosen {

@@ -1,7 +1,7 @@
 //! Going on after a gap: a loop whose next iteration is gone waits for a later one, and begins it where it began.
 //!
-//! That iteration began before its record was durable. So the record says how far the journal was folded then; its
-//! place in the script says what the code had said before.
+//! That iteration began before its record was durable. So the record says at which moment that was; its place in the
+//! script says what the code had said before.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use everstep_model::{Body, Location};
 
 use super::super::Replay;
 use super::super::operation::{OpId, Resolution};
+use crate::moment::Moment;
 
 /// What a loop waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Replay {
     /// A loop that goes on now, because the fold stands where a later iteration of it began.
     pub(in super::super) fn jump(&mut self) -> Option<(OpId, Resolution)> {
         let (op, record) = self.next_jump()?;
-        if self.next < record.folded || !self.has_resolved_as_much(record) {
+        if self.here < Moment::of_iteration(record) || !self.has_resolved_as_much(record) {
             return None;
         }
         let Some(Body::LoopAdvanced(record)) = self.script.pop_expected() else {
@@ -72,26 +73,29 @@ impl Replay {
             })
     }
 
-    /// Nothing is left to do where the fold stands, and all records are gone up to where a loop goes on or a result takes
-    /// effect: goes there.
+    /// Nothing is left to do where the fold stands, and all records are gone up to the moment when a loop goes on or a result
+    /// takes effect: goes there.
     pub(in super::super) fn cross_to_effect(&mut self) -> bool {
-        let jump = self.next_jump().map(|(_, record)| record.folded);
+        let jump = self.next_jump();
+        let jump = jump.map(|(_, record)| Moment::of_iteration(record));
         let Some(there) = jump.into_iter().chain(self.early_at()).min() else {
             return false;
         };
         let has_more = self
             .unfolded
             .front()
-            .is_some_and(|entry| entry.number < there);
-        if self.next >= there || has_more {
+            .is_some_and(|entry| entry.number < there.folded);
+        if self.here >= there || has_more {
             return false;
         }
-        let is_gap = self.loops.kept.time_between(self.next, there).is_some();
-        if is_gap {
-            self.next = there;
+        let next = self.here.folded;
+        let is_near =
+            next == there.folded || self.loops.kept.time_between(next, there.folded).is_some();
+        if is_near {
+            self.here = there;
             self.loops.resolved.clear();
         }
-        is_gap
+        is_near
     }
 
     /// A loop that waits for what comes next in the script, and what that is.

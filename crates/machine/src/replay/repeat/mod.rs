@@ -86,7 +86,7 @@ impl Replay {
     ) -> Option<(Location, Advance)> {
         let place = self.call(scope, name, "loop_advanced", site)?;
         let iterations = place.inner_scope();
-        self.loops.kept.call(&iterations, self.next);
+        self.loops.kept.call(&iterations, self.here.folded);
         let first = self.loops.kept.next_kept(&iterations, 0);
         let may_be_ahead = first > 0 || self.pass > 1;
         if may_be_ahead && self.script.holds_advance(&place, first) {
@@ -145,7 +145,7 @@ impl Replay {
             iteration: if done { iteration } else { next },
             state,
             done,
-            folded: self.next,
+            folded: self.here.folded,
             resolved: self.loops.resolved.seen_from(&place.scope),
             now: self.now,
             dropped: Vec::new(),
@@ -157,6 +157,7 @@ impl Replay {
             resolved_inside: self.loops.resolved.elsewhere(&place.scope),
             undo_begun: false,
             undone: false,
+            moment: self.here.number,
         };
         self.say_advance(record, returned.keep, site)
     }
@@ -240,17 +241,18 @@ impl Replay {
 
     /// Crosses a gap in the journal, if it is one that a loop left.
     pub(super) fn cross_gap(&mut self, entry: &Entry) -> bool {
-        if entry.number == self.next {
+        let next = self.here.folded;
+        if entry.number == next {
             return true;
         }
-        let gap = self.loops.kept.time_between(self.next, entry.number);
+        let gap = self.loops.kept.time_between(next, entry.number);
         if let Some(time) = gap {
             self.now = self.now.max(time);
             return true;
         }
         self.halt(Halt::Damaged(format!(
-            "record {} follows record {}",
-            entry.number, self.next
+            "record {} follows record {next}",
+            entry.number
         )));
         false
     }
