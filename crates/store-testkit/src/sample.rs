@@ -109,6 +109,7 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         undo_begun: false,
         undone: false,
         moment: 0,
+        at_once: 0,
     })
 }
 

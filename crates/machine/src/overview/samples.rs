@@ -249,6 +249,7 @@ pub(crate) fn advanced(
         undo_begun: false,
         undone: false,
         moment: 0,
+        at_once: 0,
         dropped: dropped.iter().map(range).collect(),
     }
 }

@@ -260,6 +260,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             undo_begun: true,
             undone: true,
             moment: 1,
+            at_once: 2,
         }
         .into(),
         SwitchChosen {

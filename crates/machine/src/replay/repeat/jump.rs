@@ -1,4 +1,5 @@
-//! Going on after a gap: a loop whose next iteration is gone waits for a later one, and begins it where it began.
+//! Going on after a gap: a loop whose next iteration is gone waits for a later one, and begins it where it began; at once,
+//! if nothing was waited for in the iterations between.
 //!
 //! That iteration began before its record was durable. So the record says at which moment that was; its place in the
 //! script says what the code had said before.
@@ -10,6 +11,7 @@ use everstep_model::{Body, Location};
 
 use super::super::Replay;
 use super::super::operation::{OpId, Resolution};
+use super::Advance;
 use crate::moment::Moment;
 
 /// What a loop waits for.
@@ -44,13 +46,8 @@ impl Replay {
         if self.here < Moment::of_iteration(record) || !self.has_resolved_as_much(record) {
             return None;
         }
-        let Some(Body::LoopAdvanced(record)) = self.script.pop_expected() else {
-            return None;
-        };
+        let record = self.take_advance()?;
         self.now = self.now.max(record.now);
-        self.loops.kept.follow(&record);
-        let iterations = record.location.inner_scope();
-        self.loops.kept.begin(&iterations, record.iteration);
         if record.durable {
             let until = Until::Durable(record.iteration);
             self.loops.jumps.wait(op, record.location, until);
@@ -58,7 +55,49 @@ impl Replay {
         }
         self.loops.jumps.0.remove(&op);
         self.operations.close(op)?;
+        // The next poll stands for the one in which the iteration began.
+        let (first, poll) = (
+            record.iteration.saturating_sub(record.at_once),
+            self.poll + 1,
+        );
+        let iterations = record.location.inner_scope();
+        self.loops.kept.come_to(&iterations, first, poll);
         Some((op, Resolution::Iteration(record.iteration, record.state)))
+    }
+
+    /// The code comes to an iteration that is gone, as are all before `next`: it goes on with that one at once, if it did so
+    /// in the poll in which it came here, and waits for it otherwise.
+    pub(super) fn go_on_behind_gap(&mut self, place: &Location, here: u64, next: u64) -> Advance {
+        let is_at_once = match self.script.next_expected() {
+            Some(Body::LoopAdvanced(record)) => {
+                let is_it = !record.done && record.iteration == next && record.location == *place;
+                is_it && here >= next.saturating_sub(record.at_once)
+            }
+            _ => false,
+        };
+        let advanced = if is_at_once {
+            self.take_advance()
+        } else {
+            None
+        };
+        match advanced {
+            Some(record) if record.durable => {
+                Advance::Wait(self.wait_for_iteration(place, Until::Durable(next)))
+            }
+            Some(record) => Advance::Iteration(next, Some(record.state)),
+            None => Advance::Wait(self.wait_for_iteration(place, Until::Said(next))),
+        }
+    }
+
+    /// Takes the record that comes next in the script, which begins an iteration.
+    fn take_advance(&mut self) -> Option<LoopAdvanced> {
+        let Some(Body::LoopAdvanced(record)) = self.script.pop_expected() else {
+            return None;
+        };
+        self.loops.kept.follow(&record);
+        let iterations = record.location.inner_scope();
+        self.loops.kept.begin(&iterations, record.iteration);
+        Some(record)
     }
 
     /// Whether as many operations have resolved where the fold stands as when the iteration began.

@@ -87,11 +87,12 @@ impl Replay {
         let place = self.call(scope, name, "loop_advanced", site)?;
         let iterations = place.inner_scope();
         self.loops.kept.call(&iterations, self.here.folded);
+        self.loops.kept.come_to(&iterations, 0, self.poll);
         let first = self.loops.kept.next_kept(&iterations, 0);
         let may_be_ahead = first > 0 || self.pass > 1;
         if may_be_ahead && self.script.holds_advance(&place, first) {
-            let op = self.wait_for_iteration(&place, Until::Said(first));
-            return Some((place, Advance::Wait(op)));
+            let advance = self.go_on_behind_gap(&place, 0, first);
+            return Some((place, advance));
         }
         let state = self.loops.memory.state(&place, first);
         if state.is_none() && first > 0 {
@@ -126,9 +127,9 @@ impl Replay {
         self.loops.resolved.forget(&ended);
         let iterations = place.inner_scope();
         let next = self.loops.kept.next_kept(&iterations, iteration + 1);
+        let first = (self.loops.kept).come_to(&iterations, iteration + 1, self.poll);
         if next > iteration + 1 && self.script.holds_advance(place, next) {
-            let op = self.wait_for_iteration(place, Until::Said(next));
-            return Some(Advance::Wait(op));
+            return Some(self.go_on_behind_gap(place, iteration + 1, next));
         }
         // What an earlier pass came to here stands.
         let known = self.loops.memory.after(place, iteration, next);
@@ -158,6 +159,7 @@ impl Replay {
             undo_begun: false,
             undone: false,
             moment: self.here.number,
+            at_once: next.saturating_sub(first),
         };
         self.say_advance(record, returned.keep, site)
     }
