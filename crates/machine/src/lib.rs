@@ -15,6 +15,7 @@ mod phrase;
 mod replay;
 mod retry;
 mod shape;
+mod subject;
 mod timeline;
 mod why;
 

@@ -7,6 +7,7 @@ use everstep_model::{Body, Generation, Location, Payload, Record, RecordNumber, 
 
 use super::moments::Moments;
 use super::{ForkExtent, ForkPlan, Kept};
+use crate::subject::Subject;
 
 /// The records of the new journal.
 pub(super) fn copy(
@@ -128,17 +129,20 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
 }
 
 /// What was done in the original's name is not undone by a fork beside it.
-fn disown(body: &mut Body, disowned: &BTreeSet<Location>) {
+fn disown(body: &mut Body, disowned: &BTreeSet<Subject>) {
+    let is_disowned = |step: &Location| disowned.contains(&Subject::step(step));
     match body {
-        Body::StepStarted(record) if disowned.contains(&record.location) => {
+        Body::StepStarted(record) if is_disowned(&record.location) => {
             if let Some(options) = &mut record.options {
                 options.undo = UndoMode::None;
             }
         }
-        Body::StepCompleted(record) if disowned.contains(&record.location) => record.undo = None,
-        Body::StepFailed(record) if disowned.contains(&record.location) => record.undo = None,
-        Body::ChildStarted(record) if disowned.contains(&record.location) => {
-            record.undo = UndoMode::None;
+        Body::StepCompleted(record) if is_disowned(&record.location) => record.undo = None,
+        Body::StepFailed(record) if is_disowned(&record.location) => record.undo = None,
+        Body::ChildStarted(record) => {
+            if disowned.contains(&Subject::child(&record.location, &record.run)) {
+                record.undo = UndoMode::None;
+            }
         }
         _ => {}
     }
@@ -146,26 +150,18 @@ fn disown(body: &mut Body, disowned: &BTreeSet<Location>) {
 
 /// Steps that have their result, children, ended or not, and of both only what the original has not begun to undo: what it
 /// has, the copy knows.
-fn of_the_original(kept: &[Kept]) -> BTreeSet<Location> {
-    let undone: BTreeSet<&Location> = kept
-        .iter()
-        .filter_map(|kept| match &kept.record.body {
-            Body::UndoStarted(record) => Some(&record.location),
-            Body::UndoCompleted(record) => Some(&record.location),
-            Body::UndoFailed(record) => Some(&record.location),
-            Body::UndoSkipped(record) => Some(&record.location),
-            _ => None,
-        })
-        .collect();
-    let owned = kept.iter().filter_map(|kept| match &kept.record.body {
-        Body::ChildStarted(record) => Some(record.location.clone()),
-        Body::StepCompleted(record) => Some(record.location.clone()),
-        Body::StepSkipped(record) => Some(record.location.clone()),
-        Body::StepEdited(record) => Some(record.location.clone()),
-        Body::StepFailed(record) if record.retry_at.is_none() => Some(record.location.clone()),
+fn of_the_original(kept: &[Kept]) -> BTreeSet<Subject> {
+    let bodies = || kept.iter().map(|kept| &kept.record.body);
+    let undone: BTreeSet<Subject> = bodies().filter_map(Subject::of).collect();
+    let owned = bodies().filter_map(|body| match body {
+        Body::ChildStarted(record) => Some(Subject::child(&record.location, &record.run)),
+        Body::StepCompleted(record) => Some(Subject::step(&record.location)),
+        Body::StepSkipped(record) => Some(Subject::step(&record.location)),
+        Body::StepEdited(record) => Some(Subject::step(&record.location)),
+        Body::StepFailed(record) if record.retry_at.is_none() => {
+            Some(Subject::step(&record.location))
+        }
         _ => None,
     });
-    owned
-        .filter(|location| !undone.contains(location))
-        .collect()
+    owned.filter(|what| !undone.contains(what)).collect()
 }

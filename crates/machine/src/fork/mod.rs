@@ -10,6 +10,8 @@ mod copy;
 mod moments;
 mod place;
 mod recover;
+#[cfg(test)]
+mod samples;
 mod select;
 #[cfg(test)]
 mod tests;

@@ -329,11 +329,13 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         UndoStarted {
             location: location.clone(),
             attempt: 1,
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         UndoCompleted {
             location: location.clone(),
             attempt: 1,
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         UndoFailed {
@@ -341,10 +343,12 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             attempt: 1,
             error: failure(),
             retry_at: Some(time),
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         UndoSkipped {
             location: location.clone(),
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         Paused {
