@@ -9,11 +9,13 @@
 //! what happened when and by whom, and how its parts hang together.
 
 mod fork;
+mod moment;
 mod overview;
 mod phrase;
 mod replay;
 mod retry;
 mod shape;
+mod subject;
 mod timeline;
 mod why;
 

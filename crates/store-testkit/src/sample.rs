@@ -108,6 +108,8 @@ pub fn loop_advanced(dropped: &[RecordRange]) -> Record {
         resolved_inside: Vec::new(),
         undo_begun: false,
         undone: false,
+        moment: 0,
+        at_once: 0,
     })
 }
 

@@ -85,14 +85,19 @@ fn short(payload: &Payload) -> String {
 
 #[cfg(test)]
 mod tests {
-    use everstep::record::{FailureOutcome, Sleeping, StepCompleted, StepFailed, StepStarted};
+    use everstep::record::{
+        Completed, FailureOutcome, LoopAdvanced, Sleeping, StepCompleted, StepFailed, StepStarted,
+    };
     use everstep::{Body, ErrorCode, Failure, Location, Name, Record, RecordNumber, Timestamp};
 
     use super::*;
 
-    /// The last of these records of one run, a second apart.
-    fn told(bodies: impl IntoIterator<Item = Body>) -> (Mood, String) {
-        let (mut story, run) = (Story::default(), RunId::new("r").unwrap());
+    fn run() -> RunId {
+        RunId::new("r").unwrap()
+    }
+
+    /// Tells these records of one run, a second apart; gives the last sentence.
+    fn tell(story: &mut Story, bodies: impl IntoIterator<Item = Body>) -> Option<(Mood, String)> {
         let entries = bodies.into_iter().zip(0..).map(|(body, n)| Entry {
             number: RecordNumber(n),
             record: Record {
@@ -100,8 +105,12 @@ mod tests {
                 body,
             },
         });
-        let told = entries.map(|entry| story.tell(&run, &entry));
-        told.last().unwrap()
+        let told = entries.map(|entry| story.tell(&run(), &entry));
+        told.last()
+    }
+
+    fn told(bodies: impl IntoIterator<Item = Body>) -> (Mood, String) {
+        tell(&mut Story::default(), bodies).unwrap()
     }
 
     fn at(name: &str) -> Location {
@@ -166,5 +175,39 @@ mod tests {
             until: Timestamp::from_millis(9_000),
         };
         assert_eq!(told([sleeping.into()]).0, Mood::Waiting);
+    }
+
+    fn loop_that_dropped(first: u64, last: u64) -> Body {
+        let advanced = serde_json::json!({
+            "id": at("l"),
+            "iteration": 2,
+            "state": null,
+            "done": false,
+            "folded": 0,
+            "now": Timestamp::default(),
+            "dropped": [{"first": first, "last": last}],
+        });
+        let advanced: LoopAdvanced = serde_json::from_value(advanced).unwrap();
+        advanced.into()
+    }
+
+    #[test]
+    fn nothing_is_kept_of_iterations_that_are_gone_and_of_runs_that_are_over() {
+        let mut story = Story::default();
+        let bodies = [
+            started(),
+            completed("1", false),
+            started(),
+            loop_that_dropped(0, 1),
+        ];
+        tell(&mut story, bodies);
+        let kept: Vec<u64> = story.0[&run()].iter().map(|entry| entry.number.0).collect();
+        assert_eq!(kept, [2, 3]);
+        let over = Completed {
+            result: Payload::null(),
+            abandoned: Vec::new(),
+        };
+        tell(&mut story, [over.into()]);
+        assert!(story.0.is_empty());
     }
 }

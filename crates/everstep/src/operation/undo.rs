@@ -50,7 +50,12 @@ impl<T> Undo<T> {
     /// The key that all attempts to undo this share, and that is not the step's own.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
-        format!("{}-undo", self.context.idempotency_key())
+        let key = self.context.idempotency_key();
+        match &self.child {
+            None => format!("{key}-undo"),
+            // Passes of the function may have started several children in one place.
+            Some(child) => format!("{key}-undo-{child}"),
+        }
     }
 }
 

@@ -261,3 +261,20 @@ fn a_run_ended_at_any_moment_is_recovered_with_all_it_had_done() {
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
+
+#[test]
+fn what_was_seen_before_iterations_that_are_gone_is_seen_as_before_in_a_recovered_run() {
+    let step = |takes_ms| Op::Step {
+        name: 0,
+        takes_ms,
+        failures: 0,
+    };
+    let repeated = Op::Loop {
+        name: 0,
+        times: 4,
+        keep: 0,
+        body: vec![step(13)],
+    };
+    let program = vec![Op::Join(vec![vec![step(0), Op::Look], vec![repeated]])];
+    virtual_time(end_and_recover(program, vec![31], vec![0]));
+}

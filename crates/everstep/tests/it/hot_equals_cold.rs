@@ -379,3 +379,41 @@ fn iterations_of_two_loops_in_a_later_pass_begin_in_their_order() {
     let ran = virtual_time(run(1_000, &program, &[]));
     check(&program, &ran);
 }
+
+#[test]
+fn an_iteration_that_began_at_once_does_so_when_those_before_it_are_gone() {
+    let version = Op::Version { change: 0 };
+    let looped = |times, body| Op::Loop {
+        name: 0,
+        times,
+        keep: 0,
+        body,
+    };
+    let joined = Op::Join(vec![vec![looped(2, vec![])], vec![version.clone()]]);
+    // So much is said without waiting that an iteration is durable before it begins.
+    let program = [looped(5, vec![looped(6, vec![version])]), joined];
+    for hot_runs_max in [1_000, 0] {
+        let ran = virtual_time(run(hot_runs_max, &program, &[]));
+        check(&program, &ran);
+    }
+}
+
+// B80
+#[test]
+fn a_version_chosen_in_a_later_pass_is_the_same_when_iterations_of_the_earlier_one_are_gone() {
+    let step = Op::Step {
+        name: 0,
+        takes_ms: 0,
+        failures: 0,
+    };
+    let looped = Op::Loop {
+        name: 0,
+        times: 3,
+        keep: 0,
+        body: vec![Op::Race(vec![vec![step], vec![]]), Op::FailPass],
+    };
+    let gate = Op::TryScope(vec![Op::Version { change: 0 }]);
+    let program = [looped, gate];
+    let ran = virtual_time(run(1_000, &program, &[]));
+    check(&program, &ran);
+}

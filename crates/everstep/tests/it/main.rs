@@ -62,6 +62,7 @@ mod revived_inbox;
 mod reviving;
 mod sagas;
 mod sagas_at_rest;
+mod sagas_child_passes;
 mod sagas_children;
 mod sagas_control;
 mod sagas_crashes;

@@ -524,8 +524,10 @@ fn run_composed<'a>(
                 format!("{:?}", each.concurrency(usize::from(*at_once)).await?)
             }
             Op::Race(branches) => {
+                // As with switches: those of a name have the same branches.
+                let name = format!("first{}", branches.len());
                 let items = branches.iter().enumerate();
-                let race = ctx.race("r").branches(
+                let race = ctx.race(&name).branches(
                     items,
                     |(index, _)| format!("b{index}"),
                     move |ctx, (index, ops)| part(ctx, index, ops),

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use everstep::record::ChildOutcome;
-use everstep::{Body, Entry, Location, Payload};
+use everstep::{Body, Entry, Location, Payload, RunId};
 
 use crate::random_program::{Op, Witness};
 
@@ -29,11 +29,14 @@ pub(crate) fn rolls_back(op: &Op) -> bool {
     matches!(op, Op::RollBack)
 }
 
+/// A step, or one of the children that were started in a place.
+type Subject = (Location, Option<RunId>);
+
 /// Steps and children that can be undone, with their results, in the order they were done; and what became of each.
 struct Undos {
-    done: Vec<(Location, Payload)>,
-    /// The places that were undone or passed over, in order.
-    over: Vec<Location>,
+    done: Vec<(Subject, Payload)>,
+    /// Those that were undone or passed over, in order.
+    over: Vec<Subject>,
     /// The results of those that were undone.
     undone: Vec<String>,
 }
@@ -54,33 +57,33 @@ fn undos_of(history: &[Entry]) -> Undos {
                 }
             }
             Body::StepCompleted(done) if can_be_undone[&done.location] => {
-                undos
-                    .done
-                    .push((done.location.clone(), done.result.clone()));
+                let step = (done.location.clone(), None);
+                undos.done.push((step, done.result.clone()));
             }
             Body::ChildStarted(started) => {
-                let child = (!started.undo.is_none()).then(|| started.run.clone());
-                children.insert(started.location.clone(), child);
+                let child = (started.location.clone(), Some(started.run.clone()));
+                children.insert(child, !started.undo.is_none());
             }
             Body::ChildFinished(finished) => {
                 // Of a child without an undo the beginning may be gone with its iteration.
-                let child = children.get(&finished.location).cloned().flatten();
+                let child = (finished.location.clone(), finished.run.clone());
                 if let ChildOutcome::Completed(result) = &finished.outcome
-                    && child.is_some()
-                    && child == finished.run
+                    && children.get(&child) == Some(&true)
                 {
-                    // A later pass may have started another in its place: that one counts.
-                    undos.done.retain(|(at, _)| *at != finished.location);
-                    undos.done.push((finished.location.clone(), result.clone()));
+                    undos.done.push((child, result.clone()));
                 }
             }
             Body::UndoCompleted(undone) => {
-                let done = undos.done.iter().find(|(at, _)| *at == undone.location);
+                let subject = (undone.location.clone(), undone.run.clone());
+                let done = undos.done.iter().find(|(what, _)| *what == subject);
                 let (_, result) = done.expect("what is undone was done before");
                 undos.undone.push(result.decode().unwrap());
-                undos.over.push(undone.location.clone());
+                undos.over.push(subject);
             }
-            Body::UndoSkipped(skipped) => undos.over.push(skipped.location.clone()),
+            Body::UndoSkipped(skipped) => {
+                let subject = (skipped.location.clone(), skipped.run.clone());
+                undos.over.push(subject);
+            }
             _ => {}
         }
     }
@@ -110,7 +113,7 @@ pub(crate) fn check_undos(program: &[Op], history: &[Entry], witness: &Witness, 
     }
     let asks_for_it = has(program, &rolls_back);
     if !asks_for_it {
-        let done = undos.done.iter().rev().map(|(location, _)| location);
+        let done = undos.done.iter().rev().map(|(what, _)| what);
         let expected: Vec<_> = done.take(undos.over.len()).cloned().collect();
         assert_eq!(undos.over, expected, "not in reverse order of completion");
     }

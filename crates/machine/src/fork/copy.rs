@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use everstep_model::record::{Created, ForkReason, ForkedFrom, ParentClose};
 use everstep_model::{Body, Generation, Location, Payload, Record, RecordNumber, RpcId, UndoMode};
 
+use super::moments::Moments;
 use super::{ForkExtent, ForkPlan, Kept};
+use crate::subject::Subject;
 
 /// The records of the new journal.
 pub(super) fn copy(
@@ -15,6 +17,7 @@ pub(super) fn copy(
     plan: &ForkPlan,
 ) -> Vec<Record> {
     let numbers = Numbers::of(&kept);
+    let moments = Moments::of(&kept, &numbers);
     let disowned = match reason {
         // The original goes on beside it, and undoes its own steps and children.
         ForkReason::Fork => of_the_original(&kept),
@@ -44,6 +47,7 @@ pub(super) fn copy(
             }
         }
         refer(&mut body, &numbers, plan);
+        moments.keep(&mut body);
         disown(&mut body, &disowned);
         Record { time, body }
     });
@@ -51,10 +55,10 @@ pub(super) fn copy(
 }
 
 /// Where records of the original stand in the copy.
-struct Numbers(Vec<(RecordNumber, RecordNumber)>);
+pub(super) struct Numbers(Vec<(RecordNumber, RecordNumber)>);
 
 impl Numbers {
-    fn of(kept: &[Kept]) -> Self {
+    pub(super) fn of(kept: &[Kept]) -> Self {
         let numbered = kept.iter().enumerate();
         let pairs =
             numbered.filter_map(|(index, kept)| Some((kept.number?, RecordNumber(0).plus(index))));
@@ -67,8 +71,14 @@ impl Numbers {
         self.0.get(index).map(|(_, new)| *new)
     }
 
+    /// Whether the copy has what came right before this.
+    pub(super) fn has_before(&self, old: RecordNumber) -> bool {
+        let before = old.0.checked_sub(1).map(RecordNumber);
+        before.is_none_or(|before| self.new_of(before).is_some())
+    }
+
     /// The place before which stands whatever stood before this one.
-    fn place_of(&self, old: RecordNumber) -> RecordNumber {
+    pub(super) fn place_of(&self, old: RecordNumber) -> RecordNumber {
         let index = self.0.partition_point(|(known, _)| *known < old);
         let before = index.checked_sub(1).and_then(|last| self.0.get(last));
         before.map_or(RecordNumber(0), |(_, new)| new.plus(1))
@@ -105,13 +115,7 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
         Body::Replied(record) => {
             record.event = numbers.new_of(record.event).unwrap_or(record.event);
         }
-        Body::StepCompleted(record) => {
-            if let Some(early) = &mut record.early {
-                early.folded = numbers.place_of(early.folded);
-            }
-        }
         Body::LoopAdvanced(record) => {
-            record.folded = numbers.place_of(record.folded);
             record.began = numbers.place_of(record.began);
             // Numbers have no gaps any more; which iterations are gone stays true.
             record.dropped = Vec::new();
@@ -125,17 +129,20 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
 }
 
 /// What was done in the original's name is not undone by a fork beside it.
-fn disown(body: &mut Body, disowned: &BTreeSet<Location>) {
+fn disown(body: &mut Body, disowned: &BTreeSet<Subject>) {
+    let is_disowned = |step: &Location| disowned.contains(&Subject::step(step));
     match body {
-        Body::StepStarted(record) if disowned.contains(&record.location) => {
+        Body::StepStarted(record) if is_disowned(&record.location) => {
             if let Some(options) = &mut record.options {
                 options.undo = UndoMode::None;
             }
         }
-        Body::StepCompleted(record) if disowned.contains(&record.location) => record.undo = None,
-        Body::StepFailed(record) if disowned.contains(&record.location) => record.undo = None,
-        Body::ChildStarted(record) if disowned.contains(&record.location) => {
-            record.undo = UndoMode::None;
+        Body::StepCompleted(record) if is_disowned(&record.location) => record.undo = None,
+        Body::StepFailed(record) if is_disowned(&record.location) => record.undo = None,
+        Body::ChildStarted(record) => {
+            if disowned.contains(&Subject::child(&record.location, &record.run)) {
+                record.undo = UndoMode::None;
+            }
         }
         _ => {}
     }
@@ -143,26 +150,18 @@ fn disown(body: &mut Body, disowned: &BTreeSet<Location>) {
 
 /// Steps that have their result, children, ended or not, and of both only what the original has not begun to undo: what it
 /// has, the copy knows.
-fn of_the_original(kept: &[Kept]) -> BTreeSet<Location> {
-    let undone: BTreeSet<&Location> = kept
-        .iter()
-        .filter_map(|kept| match &kept.record.body {
-            Body::UndoStarted(record) => Some(&record.location),
-            Body::UndoCompleted(record) => Some(&record.location),
-            Body::UndoFailed(record) => Some(&record.location),
-            Body::UndoSkipped(record) => Some(&record.location),
-            _ => None,
-        })
-        .collect();
-    let owned = kept.iter().filter_map(|kept| match &kept.record.body {
-        Body::ChildStarted(record) => Some(record.location.clone()),
-        Body::StepCompleted(record) => Some(record.location.clone()),
-        Body::StepSkipped(record) => Some(record.location.clone()),
-        Body::StepEdited(record) => Some(record.location.clone()),
-        Body::StepFailed(record) if record.retry_at.is_none() => Some(record.location.clone()),
+fn of_the_original(kept: &[Kept]) -> BTreeSet<Subject> {
+    let bodies = || kept.iter().map(|kept| &kept.record.body);
+    let undone: BTreeSet<Subject> = bodies().filter_map(Subject::of).collect();
+    let owned = bodies().filter_map(|body| match body {
+        Body::ChildStarted(record) => Some(Subject::child(&record.location, &record.run)),
+        Body::StepCompleted(record) => Some(Subject::step(&record.location)),
+        Body::StepSkipped(record) => Some(Subject::step(&record.location)),
+        Body::StepEdited(record) => Some(Subject::step(&record.location)),
+        Body::StepFailed(record) if record.retry_at.is_none() => {
+            Some(Subject::step(&record.location))
+        }
         _ => None,
     });
-    owned
-        .filter(|location| !undone.contains(location))
-        .collect()
+    owned.filter(|what| !undone.contains(what)).collect()
 }

@@ -7,8 +7,11 @@
 
 mod compacted;
 mod copy;
+mod moments;
 mod place;
 mod recover;
+#[cfg(test)]
+mod samples;
 mod select;
 #[cfg(test)]
 mod tests;

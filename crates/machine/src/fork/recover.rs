@@ -4,6 +4,9 @@
 //! it did not depend on them. Where the code reacted to a failure, the journal is cut there. Steps that were undone are
 //! done again.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use everstep_model::record::{StepFailed, TimerPurpose};

@@ -242,11 +242,13 @@ fn rest(draw: &Draw) -> Vec<Body> {
         UndoStarted {
             location: location.clone(),
             attempt,
+            run: None,
         }
         .into(),
         UndoCompleted {
             location: location.clone(),
             attempt,
+            run: None,
         }
         .into(),
         UndoFailed {
@@ -254,10 +256,12 @@ fn rest(draw: &Draw) -> Vec<Body> {
             attempt,
             error: failure("undo"),
             retry_at: draw.flag.then(|| time(50)),
+            run: None,
         }
         .into(),
         UndoSkipped {
             location: location.clone(),
+            run: None,
         }
         .into(),
         Paused { reason }.into(),

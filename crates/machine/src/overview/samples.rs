@@ -248,6 +248,8 @@ pub(crate) fn advanced(
         resolved_inside: Vec::new(),
         undo_begun: false,
         undone: false,
+        moment: 0,
+        at_once: 0,
         dropped: dropped.iter().map(range).collect(),
     }
 }

@@ -607,11 +607,13 @@ fn undone_steps_are_marked_and_code_that_goes_on_ends_the_rollback() {
         .with(UndoStarted {
             location: at("a:0"),
             attempt: 1,
+            run: None,
         });
     assert_eq!(undoing.overview().status(), RunStatus::RollingBack);
     let undone = undoing.with(UndoCompleted {
         location: at("a:0"),
         attempt: 1,
+        run: None,
     });
     assert_eq!(undone.overview().status(), RunStatus::RollingBack);
     assert_eq!(statuses(&undone.overview()), [StepStatus::Undone]);
@@ -628,6 +630,7 @@ fn a_failed_undo_is_retried_when_its_own_timer_fires() {
         attempt: 1,
         error: failure("refund refused"),
         retry_at: Some(time(50)),
+        run: None,
     };
     let journal = Journal::created()
         .with(completed_step("a:0", 1, "1"))
@@ -659,6 +662,7 @@ fn a_failed_undo_is_retried_when_its_own_timer_fires() {
     let undone = UndoCompleted {
         location: at("a:0"),
         attempt: 2,
+        run: None,
     };
     let late = journal.clone().with(undone).with(undo_failed).overview();
     assert_eq!(late.rollback, Some(RollbackView::Between));
@@ -766,6 +770,7 @@ fn a_run_that_rolls_back_does_so_whether_it_was_cancelled_before_or_meanwhile() 
     let undoing = UndoStarted {
         location: at("a:0"),
         attempt: 1,
+        run: None,
     };
     let done = Journal::created().with(completed_step("a:0", 1, "1"));
     let cancelled = done.clone().with(cancel.clone());

@@ -12,6 +12,7 @@ use super::mailbox::Wanted;
 use super::memo::Remembered;
 use super::operation::{Kind, OpId, Resolution, StepOp, StepPhase};
 use super::{Phase, Replay};
+use crate::subject::Subject;
 
 /// Which events a wait takes.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ impl Replay {
         let mut highest = 0;
         match self.memo.take(&location) {
             Some(Remembered::Resolved("step_started", resolution)) => {
-                self.rollback.log.reach(&location);
+                self.rollback.log.reach(&Subject::step(&location));
                 let step = new_step(options, 0, false);
                 return Some(self.open_resolved(location, Kind::Step(step), resolution));
             }

@@ -15,6 +15,7 @@ use super::control::cancelled;
 use super::divergence::CallSite;
 use super::memo::Remembered;
 use super::operation::{ChildEnd, ChildOp, Kind, OpId, Resolution};
+use crate::subject::Subject;
 
 /// A child that the code starts.
 #[derive(Clone, Debug)]
@@ -147,7 +148,8 @@ impl Replay {
         match self.memo.take(&location) {
             Some(Remembered::Child(mut known)) => match known.again(&call) {
                 Again::Ended(outcome) => {
-                    self.rollback.log.reach(&location);
+                    let known_one = Subject::child(&location, &known.run);
+                    self.rollback.log.reach(&known_one);
                     let resolution = ended(&location, &known.run, outcome);
                     let kind = child(known.run, call.on_close, None);
                     return Some(self.open_resolved(location, kind, resolution));

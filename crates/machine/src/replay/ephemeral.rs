@@ -1,14 +1,15 @@
 //! Ephemeral steps: their results take effect at once and become durable with the next commit.
 //!
-//! Such a record stands further down the journal than it took effect, so it says where that was: how much was folded then.
+//! Such a record stands further down the journal than it took effect, so it says at which moment that was.
 //! Hot, a result is applied where the fold stands; cold, where the fold stood.
 
 use everstep_model::record::{StepCompleted, TookEffect};
-use everstep_model::{Body, Location, Payload, RecordNumber};
+use everstep_model::{Body, Location, Payload};
 
 use super::Replay;
 use super::control::cancelled;
 use super::operation::Resolution;
+use crate::moment::Moment;
 
 /// A result, and where it takes effect.
 #[derive(Debug)]
@@ -39,8 +40,9 @@ impl Replay {
     }
 
     /// Where the next result takes effect.
-    pub(super) fn early_at(&self) -> Option<RecordNumber> {
-        self.early.front().map(|early| early.at.folded)
+    pub(super) fn early_at(&self) -> Option<Moment> {
+        let next = self.early.front();
+        next.map(|early| Moment::of_result(&early.at))
     }
 
     /// Whether a result is to take effect before anything else is folded.
@@ -54,7 +56,7 @@ impl Replay {
     /// Lets the next result take effect, if it does so where the fold stands. One whose step is not open never will be: the code
     /// had dropped it.
     pub(super) fn apply_early(&mut self) -> bool {
-        while self.early_at().is_some_and(|at| at <= self.next) {
+        while self.early_at().is_some_and(|at| at <= self.here) {
             let Some(early) = self.early.pop_front() else {
                 return false;
             };

@@ -42,15 +42,14 @@ impl Replay {
             }
             // The run passed this place before the gate was there.
             Some(_) => 1,
-            // An earlier pass of the function did: keep to what it did.
-            None if self.was_begun_before(&location.scope) => 1,
             None => {
-                let said = VersionChosen {
-                    location,
-                    version: latest,
-                };
+                // An earlier pass of the function did: keep to what it did. That is written too, because what is known of
+                // that pass goes with the iterations of its loops.
+                let is_passed = self.was_begun_before(&location.scope);
+                let version = if is_passed { 1 } else { latest };
+                let said = VersionChosen { location, version };
                 self.say_at(said.into(), Some(site));
-                latest
+                version
             }
         }
     }

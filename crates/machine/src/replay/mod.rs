@@ -37,6 +37,8 @@ use everstep_model::{
     Body, Entry, Failure, Generation, Interner, Origin, RecordNumber, RunId, RunStatus, Timestamp,
 };
 
+use crate::moment::Moment;
+
 pub use call::WaitFor;
 pub use children::{ChildCall, LeftChild};
 pub use divergence::{CallSite, Divergence, Halt};
@@ -114,8 +116,8 @@ pub struct Replay {
     pass: u32,
 
     unfolded: VecDeque<Entry>,
-    /// The number of the next record to fold.
-    next: RecordNumber,
+    /// Where the fold stands.
+    here: Moment,
     /// Everything before this was handed in.
     known: RecordNumber,
     /// How many of the records handed in are inbox records.
@@ -141,6 +143,8 @@ pub struct Replay {
     pending: VecDeque<(OpId, Resolution)>,
     /// Results that took effect before they were durable, and where.
     early: VecDeque<Early>,
+    /// Which poll of the code this is, or was last.
+    poll: u64,
     /// Whether the code may call operations: only in a poll that resolved something.
     calls_allowed: bool,
     /// Whether the executor is throwing the code away, so that dropped operations say nothing.
@@ -178,7 +182,7 @@ impl Replay {
             halted: None,
             pass: 1,
             unfolded: VecDeque::new(),
-            next: RecordNumber(0),
+            here: Moment::default(),
             known: RecordNumber(0),
             inbox_known: 0,
             now: Timestamp::default(),
@@ -195,6 +199,7 @@ impl Replay {
             replied: HashSet::new(),
             pending: VecDeque::new(),
             early: VecDeque::new(),
+            poll: 0,
             calls_allowed: false,
             detached: false,
             parked: None,
@@ -240,15 +245,13 @@ impl Replay {
                 return Turn::Halted(halt.clone());
             }
             if let Some((op, resolution)) = self.jump().or_else(|| self.pass_removed()) {
-                self.calls_allowed = true;
-                return Turn::Resolved(op, resolution);
+                return self.polled(Turn::Resolved(op, resolution));
             }
             while let Some((op, resolution)) = self.pending.pop_front() {
                 // A dropped operation resolves nothing any more.
                 if let Some(closed) = self.operations.close(op) {
                     self.count_resolved(&closed.location, &resolution);
-                    self.calls_allowed = true;
-                    return Turn::Resolved(op, resolution);
+                    return self.polled(Turn::Resolved(op, resolution));
                 }
             }
             if let Phase::Ended(status) = self.phase {
@@ -278,8 +281,7 @@ impl Replay {
                 continue;
             }
             if let Some((op, resolution)) = self.pass_overtaken() {
-                self.calls_allowed = true;
-                return Turn::Resolved(op, resolution);
+                return self.polled(Turn::Resolved(op, resolution));
             }
             let Some(entry) = self.unfolded.pop_front() else {
                 self.end_cancelled_steps();
@@ -287,10 +289,16 @@ impl Replay {
                 return Turn::Idle;
             };
             if self.fold(entry) {
-                self.calls_allowed = true;
-                return Turn::Start;
+                return self.polled(Turn::Start);
             }
         }
+    }
+
+    /// The code is polled next.
+    fn polled(&mut self, turn: Turn) -> Turn {
+        self.calls_allowed = true;
+        self.poll += 1;
+        turn
     }
 
     /// What the run was created with; none before `created` is folded.
@@ -490,7 +498,10 @@ impl Replay {
     }
 
     fn count_folded(&mut self, entry: &Entry) {
-        self.next = entry.number.plus(1);
+        self.here = Moment {
+            folded: entry.number.plus(1),
+            number: 0,
+        };
         self.now = self.now.max(entry.record.time);
         self.loops.resolved.clear();
         let askers = self.rollback_askers();

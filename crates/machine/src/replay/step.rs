@@ -86,8 +86,9 @@ impl Replay {
                 undo: start.undo.clone(),
                 sensitive: start.options.sensitive,
                 early: start.options.ephemeral.then_some(TookEffect {
-                    folded: self.next,
+                    folded: self.here.folded,
                     now: self.now,
+                    moment: self.here.number,
                 }),
             };
             self.resolve_early(&completed);

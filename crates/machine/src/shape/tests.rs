@@ -319,6 +319,7 @@ fn an_undo_hangs_on_its_child() {
     let undo = UndoStarted {
         location: location.clone(),
         attempt: 1,
+        run: None,
     };
     let done: [Body; 3] = [
         child("ship:0", false).into(),
@@ -329,6 +330,7 @@ fn an_undo_hangs_on_its_child() {
     let undone = UndoCompleted {
         location,
         attempt: 1,
+        run: None,
     };
     let done = done.into_iter().chain([undone.into()]);
     check(done, "ship:0 child undone undo-undone");
@@ -340,6 +342,7 @@ fn an_undo_hangs_on_its_step() {
     let undo = Body::from(UndoStarted {
         location: location.clone(),
         attempt: 1,
+        run: None,
     });
     let failed = |retry_at| {
         Body::from(UndoFailed {
@@ -347,14 +350,17 @@ fn an_undo_hangs_on_its_step() {
             attempt: 1,
             error: failure("x"),
             retry_at,
+            run: None,
         })
     };
     let undone = Body::from(UndoCompleted {
         location: location.clone(),
         attempt: 2,
+        run: None,
     });
     let skipped = Body::from(UndoSkipped {
         location: location.clone(),
+        run: None,
     });
     for (bodies, expected) in [
         (vec![undo.clone()], "a:0 step completed undo-running"),
@@ -415,6 +421,7 @@ fn a_chart_shows_lanes_diamonds_undos_and_the_end() {
     let undone = UndoCompleted {
         location: at("charge:0"),
         attempt: 1,
+        run: None,
     };
     let failed = Failed {
         error: failure("x"),

@@ -44,6 +44,7 @@ fn undo_started(location: &str, attempt: u32) -> UndoStarted {
     UndoStarted {
         location: at(location),
         attempt,
+        run: None,
     }
 }
 
@@ -51,6 +52,7 @@ fn undone(location: &str, attempt: u32) -> UndoCompleted {
     UndoCompleted {
         location: at(location),
         attempt,
+        run: None,
     }
 }
 
@@ -471,6 +473,7 @@ fn a_rollback_tells_each_undo_and_how_long_all_took() {
         attempt: 1,
         error: failure("bank closed"),
         retry_at: Some(time(50)),
+        run: None,
     };
     let failed = Failed {
         error: failure("no stock"),

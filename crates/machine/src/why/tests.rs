@@ -174,6 +174,7 @@ fn a_rollback_says_what_it_undoes() {
     let undo = UndoStarted {
         location: at("charge:0"),
         attempt: 1,
+        run: None,
     };
     check(
         [undo.into()],

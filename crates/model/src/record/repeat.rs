@@ -100,6 +100,13 @@ pub struct LoopAdvanced {
     /// Whether one of them succeeded.
     #[serde(default)]
     pub undone: bool,
+    /// Which moment at the place where the iteration began this was, from 0, as in [`TookEffect`](super::TookEffect).
+    #[serde(default)]
+    pub moment: u32,
+    /// How many iterations before this one returned in the same poll of the code, without waiting for anything in between.
+    /// A replay that lacks them goes on with this one in the poll in which it comes there.
+    #[serde(default)]
+    pub at_once: u64,
 }
 codec!(
     LoopAdvanced {
@@ -116,5 +123,5 @@ codec!(
         gaps,
         durable,
         began
-    } + { resolved_inside, undo_begun, undone }
+    } + { resolved_inside, undo_begun, undone, moment, at_once }
 );

@@ -152,6 +152,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             early: Some(TookEffect {
                 folded: RecordNumber(4),
                 now: time,
+                moment: 1,
             }),
         }
         .into(),
@@ -258,6 +259,8 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             }],
             undo_begun: true,
             undone: true,
+            moment: 1,
+            at_once: 2,
         }
         .into(),
         SwitchChosen {
@@ -326,11 +329,13 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         UndoStarted {
             location: location.clone(),
             attempt: 1,
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         UndoCompleted {
             location: location.clone(),
             attempt: 1,
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         UndoFailed {
@@ -338,10 +343,12 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             attempt: 1,
             error: failure(),
             retry_at: Some(time),
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         UndoSkipped {
             location: location.clone(),
+            run: Some(RunId::new("child").unwrap()),
         }
         .into(),
         Paused {

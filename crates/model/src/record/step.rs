@@ -36,8 +36,12 @@ pub struct TookEffect {
     pub folded: RecordNumber,
     /// The run's time then.
     pub now: Timestamp,
+    /// Which moment at that place this was, from 0. A copy of a journal leaves records out, and what took effect between
+    /// them comes to stand at one place of it; this keeps them apart and in order.
+    #[serde(default)]
+    pub moment: u32,
 }
-codec!(TookEffect { folded, now });
+codec!(TookEffect { folded, now } + { moment });
 
 /// The step has its result, once and for all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,10 @@
-//! Undoing completed steps.
+//! Undoing completed steps and children.
 
 use serde::{Deserialize, Serialize};
 
 use crate::codec::codec;
 use crate::failure::Failure;
+use crate::id::RunId;
 use crate::location::Location;
 use crate::time::Timestamp;
 
@@ -17,35 +18,41 @@ pub struct NoReturn {
 }
 codec!(NoReturn { location });
 
-/// An attempt to undo a step began.
+/// An attempt to undo a step or child began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoStarted {
-    /// The step.
+    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
     /// Which attempt, from 1.
     pub attempt: u32,
+    /// The run, if it is a child: a later pass of the function may have started another in the same place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
-codec!(UndoStarted { location, attempt });
+codec!(UndoStarted { location, attempt } + { run });
 
-/// A step is undone.
+/// A step or child is undone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoCompleted {
-    /// The step.
+    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
     /// The attempt that succeeded.
     pub attempt: u32,
+    /// The run, if it is a child: a later pass of the function may have started another in the same place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
-codec!(UndoCompleted { location, attempt });
+codec!(UndoCompleted { location, attempt } + { run });
 
-/// An attempt to undo a step failed.
+/// An attempt to undo a step or child failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoFailed {
-    /// The step.
+    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
     /// The attempt that failed.
@@ -54,20 +61,28 @@ pub struct UndoFailed {
     pub error: Failure,
     /// When the next attempt begins; none if there is none.
     pub retry_at: Option<Timestamp>,
+    /// The run, if it is a child: a later pass of the function may have started another in the same place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
-codec!(UndoFailed {
-    location,
-    attempt,
-    error,
-    retry_at
-});
+codec!(
+    UndoFailed {
+        location,
+        attempt,
+        error,
+        retry_at
+    } + { run }
+);
 
-/// A step is not undone, because the point of no return was passed.
+/// A step or child is not undone, because the point of no return was passed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoSkipped {
-    /// The step.
+    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
+    /// The run, if it is a child: a later pass of the function may have started another in the same place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
-codec!(UndoSkipped { location });
+codec!(UndoSkipped { location } + { run });

@@ -134,6 +134,7 @@ mod tests {
         [record(UndoCompleted {
             location: location(&format!("{name}:0")),
             attempt: 1,
+            run: None,
         })]
     }
 

@@ -1,9 +1,10 @@
-//! Where copies of journals end that loops have dropped records from.
+//! Copies of journals that loops have dropped records from: where they end, what they say is gone, and their time.
 
-use everstep_model::record::{ForkReason, ForkedFrom, IterationRange, LoopAdvanced};
+use everstep_model::record::{ForkReason, ForkedFrom, Gap, IterationRange, LoopAdvanced};
 use everstep_model::{Body, Entry, Generation, Location, RecordNumber, RunId};
 
-use super::last_whole;
+use super::super::samples::{before, forked};
+use super::{last_whole, oldest_beginning};
 use crate::overview::samples::*;
 
 /// A loop that goes on with an iteration, all before which are gone.
@@ -101,4 +102,59 @@ fn a_copy_of_a_copy_ends_before_a_loop_whose_losses_do_not_show() {
         .with(started("b:0", 1))
         .with(lossy("l:0", 2, 2, false));
     assert_eq!(last_before(&copy_of(journal), "b:0"), "sleeping n:0");
+}
+
+#[test]
+fn iterations_dropped_after_the_cut_are_said_to_be_gone() {
+    let gone = vec![IterationRange { first: 0, last: 8 }];
+    let mut journal = Journal::created()
+        .with(started("l/~0/s:0", 1))
+        .with(advanced("l:0", 5, false, &[]))
+        .with(sleeping("other:0"))
+        .with(LoopAdvanced {
+            gone,
+            ..advanced("l:0", 20, false, &[(1, 1)])
+        });
+    journal.0.remove(1);
+    let records = forked(&journal, before("other:0")).unwrap().records;
+    let Some(Body::LoopAdvanced(last)) = records.last().map(|record| &record.body) else {
+        panic!("{records:?}");
+    };
+    assert_eq!(last.gone, [IterationRange { first: 0, last: 4 }]);
+}
+
+// B151
+#[test]
+fn a_loop_whose_beginning_is_gone_begins_again_with_what_is_left_of_it() {
+    let journal = Journal::created()
+        .with(started("l/~0/s:0", 1))
+        .with(sleeping("n:0"))
+        .with(lossy("l:0", 1, 1, false))
+        .with(started("l/~1/s:0", 1))
+        .with(advanced("l:0", 2, false, &[]));
+    let journal = without(journal, &[1]);
+    assert_eq!(oldest_beginning(&journal, &at("l:0")), Some(3));
+    assert_eq!(oldest_beginning(&journal, &at("n:0")), None);
+}
+
+#[test]
+fn what_follows_a_gap_is_no_earlier_in_a_copy_than_what_is_gone() {
+    let gap = Gap {
+        first: RecordNumber(1),
+        last: RecordNumber(2),
+        time: time(500),
+    };
+    let mut journal = Journal::created()
+        .with(started("l/~0/s:0", 1))
+        .with(completed_step("l/~0/s:0", 1, "1"))
+        .with(sleeping("n:0"))
+        .with(LoopAdvanced {
+            gaps: vec![gap],
+            ..lossy("l:0", 1, 1, false)
+        })
+        .with(started("b:0", 1));
+    journal.0.retain(|entry| !matches!(entry.number.0, 1 | 2));
+    let records = forked(&journal, before("b:0")).unwrap().records;
+    assert_eq!(records[1].body.type_name(), "sleeping");
+    assert_eq!(records[1].time, time(500));
 }

@@ -1,5 +1,7 @@
 //! The rules of children, with the test in the place of the workflow code.
 
+mod passes;
+
 use everstep_model::record::{
     CancelRequested, Created, ExecutionRetried, PauseRequested, Paused, ResumeRequested,
     TimerFired, TimerPurpose,
@@ -380,110 +382,6 @@ fn a_detached_child_is_started_and_not_waited_for() {
     let mut again = run.cold();
     assert_eq!(detach(&mut again), Ok(Some(child)));
     assert!(again.commit(vec![]).is_empty());
-}
-
-// B166
-#[test]
-fn a_later_pass_takes_over_what_a_child_came_to() {
-    let mut run = Run::new();
-    run.call(ship());
-    run.commit(vec![]);
-    let child = run.started_as();
-    run.commit(vec![finished(&child, "1"), retried(), begun_again()]);
-    let mut again = run.cold();
-    let op = again.call(ship());
-    assert_eq!(again.returned(), done(op, "1"));
-    assert!(again.commit(vec![]).is_empty());
-}
-
-#[test]
-fn a_later_pass_starts_anew_what_an_earlier_one_gave_up() {
-    let mut run = Run::new();
-    let op = run.call(ship());
-    run.replay.drop_operation(op);
-    run.commit(vec![]);
-    let first = run.started_as();
-    run.commit(vec![retried(), begun_again()]);
-    let mut again = run.cold();
-    let op = again.call(ship());
-    again.commit(vec![]);
-    let second = again.started_as();
-    assert_ne!(first, second);
-    again.commit(vec![finished(&first, "1")]);
-    assert_eq!(again.turn(), Turn::Idle, "nobody waits for the first one");
-    again.commit(vec![finished(&second, "2")]);
-    assert_eq!(again.returned(), done(op, "2"));
-}
-
-#[test]
-fn of_two_children_in_one_place_the_later_one_is_undone() {
-    let undoable = || ChildCall {
-        undo: UndoMode::Undo,
-        ..ship()
-    };
-    let mut run = Run::new();
-    let op = run.call(undoable());
-    run.replay.drop_operation(op);
-    run.commit(vec![]);
-    let first = run.started_as();
-    run.commit(vec![retried(), begun_again()]);
-    let mut again = run.cold();
-    again.call(undoable());
-    again.commit(vec![]);
-    let second = again.started_as();
-    again.commit(vec![finished(&first, "1"), finished(&second, "2")]);
-    again.returned();
-    again.replay.returned(Some("no"));
-    assert_eq!(again.turn(), Turn::Idle);
-    let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
-    again.replay.end_with_rollback(Some(reason));
-    let first_record = again.replay.announce_rollback().unwrap();
-    again.commit(vec![first_record]);
-    assert_eq!(again.turn(), Turn::Idle);
-    let start = again.replay.begin_undo().unwrap();
-    assert_eq!((start.child, start.output), (Some(second), Some(json("2"))));
-    assert!(again.replay.begin_undo().is_none());
-}
-
-#[test]
-fn a_later_pass_that_names_the_same_child_gets_what_it_came_to() {
-    let named = || ChildCall {
-        id: Some(id("mine")),
-        ..ship()
-    };
-    for ends_before in [true, false] {
-        let mut run = Run::new();
-        let op = run.call(named());
-        run.replay.drop_operation(op);
-        run.commit(vec![]);
-        let end = || finished(&id("mine"), "1");
-        let before = if ends_before { vec![end()] } else { vec![] };
-        run.commit(before);
-        run.commit(vec![retried(), begun_again()]);
-        let mut again = run.cold();
-        let op = again.call(named());
-        if !ends_before {
-            assert_eq!(again.turn(), Turn::Idle);
-            again.commit(vec![end()]);
-        }
-        assert_eq!(again.returned(), done(op, "1"));
-    }
-}
-
-#[test]
-fn an_event_is_sent_once_over_all_passes() {
-    let send = |run: &mut Run| {
-        let site = std::panic::Location::caller();
-        let (to, event) = (id("other"), name("paid"));
-        run.replay.send(&Scope::ROOT, to, event, json("1"), site);
-    };
-    let mut run = Run::new();
-    send(&mut run);
-    assert_eq!(kinds(&run.commit(vec![retried(), begun_again()])), ["sent"]);
-    let mut again = run.cold();
-    send(&mut again);
-    send(&mut again);
-    assert_eq!(kinds(&again.commit(vec![])), ["sent"]);
 }
 
 #[test]

@@ -98,6 +98,7 @@ fn rolling_back(then: impl Into<Body>) -> Replay {
         .with(UndoStarted {
             location: at("s:0"),
             attempt: 1,
+            run: None,
         })
         .with(pause())
         .with(then);

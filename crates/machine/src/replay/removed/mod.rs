@@ -186,7 +186,7 @@ impl Replay {
     fn is_over(&self, end: End) -> bool {
         match end {
             End::Said(number) => self.script.next_number().is_none_or(|next| next > number),
-            End::Folded(number) => self.next > number,
+            End::Folded(number) => self.here.folded > number,
             End::Marked | End::Open => false,
         }
     }

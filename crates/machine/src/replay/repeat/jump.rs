@@ -1,7 +1,8 @@
-//! Going on after a gap: a loop whose next iteration is gone waits for a later one, and begins it where it began.
+//! Going on after a gap: a loop whose next iteration is gone waits for a later one, and begins it where it began; at once,
+//! if nothing was waited for in the iterations between.
 //!
-//! That iteration began before its record was durable. So the record says how far the journal was folded then; its
-//! place in the script says what the code had said before.
+//! That iteration began before its record was durable. So the record says at which moment that was; its place in the
+//! script says what the code had said before.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,8 @@ use everstep_model::{Body, Location};
 
 use super::super::Replay;
 use super::super::operation::{OpId, Resolution};
+use super::Advance;
+use crate::moment::Moment;
 
 /// What a loop waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,16 +43,11 @@ impl Replay {
     /// A loop that goes on now, because the fold stands where a later iteration of it began.
     pub(in super::super) fn jump(&mut self) -> Option<(OpId, Resolution)> {
         let (op, record) = self.next_jump()?;
-        if self.next < record.folded || !self.has_resolved_as_much(record) {
+        if self.here < Moment::of_iteration(record) || !self.has_resolved_as_much(record) {
             return None;
         }
-        let Some(Body::LoopAdvanced(record)) = self.script.pop_expected() else {
-            return None;
-        };
+        let record = self.take_advance()?;
         self.now = self.now.max(record.now);
-        self.loops.kept.follow(&record);
-        let iterations = record.location.inner_scope();
-        self.loops.kept.begin(&iterations, record.iteration);
         if record.durable {
             let until = Until::Durable(record.iteration);
             self.loops.jumps.wait(op, record.location, until);
@@ -57,7 +55,49 @@ impl Replay {
         }
         self.loops.jumps.0.remove(&op);
         self.operations.close(op)?;
+        // The next poll stands for the one in which the iteration began.
+        let (first, poll) = (
+            record.iteration.saturating_sub(record.at_once),
+            self.poll + 1,
+        );
+        let iterations = record.location.inner_scope();
+        self.loops.kept.come_to(&iterations, first, poll);
         Some((op, Resolution::Iteration(record.iteration, record.state)))
+    }
+
+    /// The code comes to an iteration that is gone, as are all before `next`: it goes on with that one at once, if it did so
+    /// in the poll in which it came here, and waits for it otherwise.
+    pub(super) fn go_on_behind_gap(&mut self, place: &Location, here: u64, next: u64) -> Advance {
+        let is_at_once = match self.script.next_expected() {
+            Some(Body::LoopAdvanced(record)) => {
+                let is_it = !record.done && record.iteration == next && record.location == *place;
+                is_it && here >= next.saturating_sub(record.at_once)
+            }
+            _ => false,
+        };
+        let advanced = if is_at_once {
+            self.take_advance()
+        } else {
+            None
+        };
+        match advanced {
+            Some(record) if record.durable => {
+                Advance::Wait(self.wait_for_iteration(place, Until::Durable(next)))
+            }
+            Some(record) => Advance::Iteration(next, Some(record.state)),
+            None => Advance::Wait(self.wait_for_iteration(place, Until::Said(next))),
+        }
+    }
+
+    /// Takes the record that comes next in the script, which begins an iteration.
+    fn take_advance(&mut self) -> Option<LoopAdvanced> {
+        let Some(Body::LoopAdvanced(record)) = self.script.pop_expected() else {
+            return None;
+        };
+        self.loops.kept.follow(&record);
+        let iterations = record.location.inner_scope();
+        self.loops.kept.begin(&iterations, record.iteration);
+        Some(record)
     }
 
     /// Whether as many operations have resolved where the fold stands as when the iteration began.
@@ -72,26 +112,29 @@ impl Replay {
             })
     }
 
-    /// Nothing is left to do where the fold stands, and all records are gone up to where a loop goes on or a result takes
-    /// effect: goes there.
+    /// Nothing is left to do where the fold stands, and all records are gone up to the moment when a loop goes on or a result
+    /// takes effect: goes there.
     pub(in super::super) fn cross_to_effect(&mut self) -> bool {
-        let jump = self.next_jump().map(|(_, record)| record.folded);
+        let jump = self.next_jump();
+        let jump = jump.map(|(_, record)| Moment::of_iteration(record));
         let Some(there) = jump.into_iter().chain(self.early_at()).min() else {
             return false;
         };
         let has_more = self
             .unfolded
             .front()
-            .is_some_and(|entry| entry.number < there);
-        if self.next >= there || has_more {
+            .is_some_and(|entry| entry.number < there.folded);
+        if self.here >= there || has_more {
             return false;
         }
-        let is_gap = self.loops.kept.time_between(self.next, there).is_some();
-        if is_gap {
-            self.next = there;
+        let next = self.here.folded;
+        let is_near =
+            next == there.folded || self.loops.kept.time_between(next, there.folded).is_some();
+        if is_near {
+            self.here = there;
             self.loops.resolved.clear();
         }
-        is_gap
+        is_near
     }
 
     /// A loop that waits for what comes next in the script, and what that is.

@@ -27,6 +27,8 @@ pub(super) struct Loop {
     pub(super) ended_before: u64,
     /// How much was folded when the code first called it, in whichever pass.
     began: Option<RecordNumber>,
+    /// A poll of the code, and the first iteration it came to in it.
+    polled: Option<(u64, u64)>,
 }
 
 /// The records of one iteration, without those of iterations inside it.
@@ -127,6 +129,18 @@ impl Kept {
     pub(super) fn began(&self, iterations: &Scope) -> RecordNumber {
         let known = self.loops.get(iterations);
         known.and_then(|known| known.began).unwrap_or_default()
+    }
+
+    /// The code comes to an iteration in this poll: gives the first one it came to in it.
+    pub(super) fn come_to(&mut self, iterations: &Scope, iteration: u64, poll: u64) -> u64 {
+        let known = self.loops.entry(iterations.clone()).or_default();
+        match known.polled {
+            Some((known, first)) if known == poll => first,
+            _ => {
+                known.polled = Some((poll, iteration));
+                iteration
+            }
+        }
     }
 
     /// The code begins an iteration.

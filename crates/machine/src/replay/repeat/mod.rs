@@ -86,12 +86,13 @@ impl Replay {
     ) -> Option<(Location, Advance)> {
         let place = self.call(scope, name, "loop_advanced", site)?;
         let iterations = place.inner_scope();
-        self.loops.kept.call(&iterations, self.next);
+        self.loops.kept.call(&iterations, self.here.folded);
+        self.loops.kept.come_to(&iterations, 0, self.poll);
         let first = self.loops.kept.next_kept(&iterations, 0);
         let may_be_ahead = first > 0 || self.pass > 1;
         if may_be_ahead && self.script.holds_advance(&place, first) {
-            let op = self.wait_for_iteration(&place, Until::Said(first));
-            return Some((place, Advance::Wait(op)));
+            let advance = self.go_on_behind_gap(&place, 0, first);
+            return Some((place, advance));
         }
         let state = self.loops.memory.state(&place, first);
         if state.is_none() && first > 0 {
@@ -126,9 +127,9 @@ impl Replay {
         self.loops.resolved.forget(&ended);
         let iterations = place.inner_scope();
         let next = self.loops.kept.next_kept(&iterations, iteration + 1);
+        let first = (self.loops.kept).come_to(&iterations, iteration + 1, self.poll);
         if next > iteration + 1 && self.script.holds_advance(place, next) {
-            let op = self.wait_for_iteration(place, Until::Said(next));
-            return Some(Advance::Wait(op));
+            return Some(self.go_on_behind_gap(place, iteration + 1, next));
         }
         // What an earlier pass came to here stands.
         let known = self.loops.memory.after(place, iteration, next);
@@ -145,7 +146,7 @@ impl Replay {
             iteration: if done { iteration } else { next },
             state,
             done,
-            folded: self.next,
+            folded: self.here.folded,
             resolved: self.loops.resolved.seen_from(&place.scope),
             now: self.now,
             dropped: Vec::new(),
@@ -157,6 +158,8 @@ impl Replay {
             resolved_inside: self.loops.resolved.elsewhere(&place.scope),
             undo_begun: false,
             undone: false,
+            moment: self.here.number,
+            at_once: next.saturating_sub(first),
         };
         self.say_advance(record, returned.keep, site)
     }
@@ -240,17 +243,18 @@ impl Replay {
 
     /// Crosses a gap in the journal, if it is one that a loop left.
     pub(super) fn cross_gap(&mut self, entry: &Entry) -> bool {
-        if entry.number == self.next {
+        let next = self.here.folded;
+        if entry.number == next {
             return true;
         }
-        let gap = self.loops.kept.time_between(self.next, entry.number);
+        let gap = self.loops.kept.time_between(next, entry.number);
         if let Some(time) = gap {
             self.now = self.now.max(time);
             return true;
         }
         self.halt(Halt::Damaged(format!(
-            "record {} follows record {}",
-            entry.number, self.next
+            "record {} follows record {next}",
+            entry.number
         )));
         false
     }

@@ -376,3 +376,26 @@ fn what_one_loop_does_in_a_poll_is_bounded() {
         }
     }
 }
+
+#[test]
+fn a_loop_goes_on_behind_a_gap_at_once_if_it_did_so_before() {
+    for (waits, expected) in [(false, Some(2)), (true, None)] {
+        let mut world = World::new();
+        world.go_round(0);
+        world.go_round(0);
+        if waits {
+            world.step("work", UndoMode::None);
+            world.go_round(0);
+        }
+        world.step("work", UndoMode::None);
+        world.go_round(0);
+        let mut cold = world.cold();
+        assert_eq!(cold.turn(NOW), Turn::Start);
+        let called = cold.call_loop(&Scope::ROOT, &name("loop"), Caller::caller());
+        let begun = match called.expect("it is called").1 {
+            Advance::Iteration(number, _) => Some(number),
+            Advance::Wait(_) | Advance::Done(_) => None,
+        };
+        assert_eq!(begun, expected);
+    }
+}

@@ -1,6 +1,8 @@
 //! One thing that was done and can be undone: what it was, what its undo will need, and how far undoing it is.
 
-use everstep_model::{Failure, Location, Payload, RunId, StepOptions, Timestamp};
+use everstep_model::{Failure, Payload, StepOptions, Timestamp};
+
+use crate::subject::Subject;
 
 /// How far undoing something is.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,37 +23,12 @@ pub(in crate::replay) enum Progress {
     Failed(Box<Failure>),
 }
 
-/// A step or child that says how it is undone.
-#[derive(Clone, Debug)]
-pub(super) struct Undoable {
-    /// How the step is executed. Of a child only the undo is known here.
-    pub(super) options: StepOptions,
-    /// The run, if it is a child.
-    pub(super) child: Option<RunId>,
-}
-
-impl Undoable {
-    pub(super) fn word(&self) -> &'static str {
-        match self.child {
-            None => "step",
-            Some(_) => "child",
-        }
-    }
-
-    /// The type name of the record that it began with.
-    pub(super) fn beginning(&self) -> &'static str {
-        match self.child {
-            None => "step_started",
-            Some(_) => "child_started",
-        }
-    }
-}
-
 /// A step or child that was done, or of which enough was done to need an undo, and that is not undone.
 #[derive(Clone, Debug)]
 pub(in crate::replay) struct Done {
-    pub(super) location: Location,
-    pub(super) what: Undoable,
+    pub(super) what: Subject,
+    /// How the step is executed. Of a child only the undo is known here.
+    pub(super) options: StepOptions,
     /// The attempt that did it.
     pub(super) attempt: u32,
     /// What it returned; none if it failed after registering a payload.

@@ -8,20 +8,21 @@
 use std::collections::BTreeMap;
 
 use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, TimerPurpose, UndoFailed};
-use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Scope, StepOptions, UndoMode};
+use everstep_model::{Body, ErrorCode, Failure, Payload, Scope, StepOptions, UndoMode};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::done::{Done, Progress, Undoable};
+use super::done::{Done, Progress};
+use crate::subject::Subject;
 
 #[derive(Debug, Default)]
 pub(in crate::replay) struct UndoLog {
     /// What has an undo and no result yet.
-    called: FxHashMap<Location, Undoable>,
+    called: FxHashMap<Subject, StepOptions>,
     /// What is not undone, the latest last.
     done: Vec<Done>,
-    /// The places of what may have to be undone, by scope: what is done, and children that are not over, because they may
-    /// complete even if nobody waits for them.
-    live: BTreeMap<Scope, FxHashSet<Location>>,
+    /// What may have to be undone, by scope: what is done, and children that are not over, because they may complete even
+    /// if nobody waits for them.
+    live: BTreeMap<Scope, FxHashSet<Subject>>,
     /// Whether the run ends with a rollback of everything.
     all: bool,
     /// Whether only undos marked internal run.
@@ -38,34 +39,35 @@ impl UndoLog {
         match body {
             Body::StepStarted(r) => {
                 if let Some(options) = r.options.filter(|options| !options.undo.is_none()) {
-                    let step = Undoable {
-                        options,
-                        child: None,
-                    };
-                    self.called.insert(r.location.clone(), step);
+                    self.called.insert(Subject::step(&r.location), options);
                 }
             }
             Body::ChildStarted(r) => self.child_started(r),
             Body::ChildFinished(r) => self.child_finished(r),
             Body::StepCompleted(r) => {
-                self.add(&r.location, r.attempt, Some(&r.result), r.undo.as_ref());
+                let step = Subject::step(&r.location);
+                self.add(step, r.attempt, Some(&r.result), r.undo.as_ref());
             }
             // The operator says that the step was done, and with which result. A skipped one was not done.
-            Body::StepEdited(r) => self.add(&r.location, 0, Some(&r.result), None),
+            Body::StepEdited(r) => {
+                self.add(Subject::step(&r.location), 0, Some(&r.result), None);
+            }
             Body::StepFailed(r) if r.undo.is_some() => {
-                self.add(&r.location, r.attempt, None, r.undo.as_ref());
+                let step = Subject::step(&r.location);
+                self.add(step, r.attempt, None, r.undo.as_ref());
             }
             Body::NoReturn(_) => self.no_return = true,
-            Body::UndoStarted(r) => self.started(&r.location, r.attempt),
-            Body::UndoCompleted(r) => {
-                self.remove(&r.location);
+            Body::UndoStarted(r) => self.started(body, r.attempt),
+            Body::UndoCompleted(_) => {
+                self.remove(body);
                 self.undone = true;
             }
-            Body::UndoSkipped(r) => self.remove(&r.location),
-            Body::UndoFailed(r) => self.failed(r),
+            Body::UndoSkipped(_) => self.remove(body),
+            Body::UndoFailed(r) => self.failed(body, r),
             Body::TimerFired(r) if r.purpose == TimerPurpose::Undo => {
-                let done = r.location.as_ref().and_then(|at| self.at_mut(at));
-                if let Some(done) = done.filter(|done| done.progress == Progress::Backoff(r.due)) {
+                let all = self.done.iter_mut();
+                let here = all.filter(|done| Some(&done.what.location) == r.location.as_ref());
+                for done in here.filter(|done| done.progress == Progress::Backoff(r.due)) {
                     done.progress = Progress::Due;
                 }
             }
@@ -73,41 +75,41 @@ impl UndoLog {
         }
     }
 
-    /// A later pass may start another child in the place of one that was given up: then this is the one that counts.
+    /// A later pass may start another child in the place of one that was given up. That one may still complete: each of them
+    /// is undone for itself.
     fn child_started(&mut self, record: &ChildStarted) {
+        let child = Subject::child(&record.location, &record.run);
         if record.undo.is_none() {
-            if self.called.remove(&record.location).is_some() {
-                self.settle(&record.location);
+            // A later pass waits for the same child, and does not undo it any more.
+            if self.called.remove(&child).is_some() {
+                self.settle(&child);
             }
             return;
         }
-        let child = Undoable {
-            options: StepOptions {
-                undo: record.undo,
-                ..StepOptions::default()
-            },
-            child: Some(record.run.clone()),
+        let options = StepOptions {
+            undo: record.undo,
+            ..StepOptions::default()
         };
-        self.called.insert(record.location.clone(), child);
-        self.may_be_undone(&record.location);
+        self.may_be_undone(&child);
+        self.called.insert(child, options);
     }
 
     /// A child that failed or was cancelled has undone itself what it did.
     fn child_finished(&mut self, record: &ChildFinished) {
-        let location = &record.location;
-        let called = self.called.get(location);
-        let Some(started) = called.and_then(|called| called.child.as_ref()) else {
+        let is_it = |child: &&Subject| {
+            child.location == record.location
+                && child.child.is_some()
+                && (record.run.is_none() || child.child == record.run)
+        };
+        let Some(child) = self.called.keys().find(is_it).cloned() else {
             return;
         };
-        if record.run.as_ref().is_some_and(|run| run != started) {
-            return;
-        }
         match &record.outcome {
-            ChildOutcome::Completed(output) => self.add(location, 1, Some(output), None),
+            ChildOutcome::Completed(output) => self.add(child, 1, Some(output), None),
             ChildOutcome::Failed(_) | ChildOutcome::Cancelled(_) => {
-                self.called.remove(location);
-                if self.at(location).is_none() {
-                    self.settle(location);
+                self.called.remove(&child);
+                if self.at(&child).is_none() {
+                    self.settle(&child);
                 }
             }
         }
@@ -115,23 +117,23 @@ impl UndoLog {
 
     fn add(
         &mut self,
-        location: &Location,
+        what: Subject,
         attempt: u32,
         output: Option<&Payload>,
         payload: Option<&Payload>,
     ) {
-        let Some(what) = self.called.get(location).cloned() else {
+        let Some(options) = self.called.get(&what).copied() else {
             return;
         };
-        let earlier = self.done.iter().position(|done| done.location == *location);
+        let earlier = self.done.iter().position(|done| done.what == what);
         let earlier = earlier.map(|index| self.done.remove(index));
         if output.is_some() {
-            self.called.remove(location);
+            self.called.remove(&what);
         }
-        self.may_be_undone(location);
+        self.may_be_undone(&what);
         self.done.push(Done {
-            location: location.clone(),
             what,
+            options,
             attempt,
             output: output.cloned(),
             // What an earlier attempt registered may still need undoing.
@@ -146,9 +148,9 @@ impl UndoLog {
         });
     }
 
-    fn started(&mut self, location: &Location, attempt: u32) {
+    fn started(&mut self, body: &Body, attempt: u32) {
         self.begun = true;
-        if let Some(done) = self.at_mut(location) {
+        if let Some(done) = self.told_of_mut(body) {
             done.highest = done.highest.max(attempt);
             if done.progress == Progress::Announcing && done.highest == attempt {
                 done.progress = Progress::Announced;
@@ -156,8 +158,8 @@ impl UndoLog {
         }
     }
 
-    fn failed(&mut self, record: &UndoFailed) {
-        let Some(done) = self.at_mut(&record.location) else {
+    fn failed(&mut self, body: &Body, record: &UndoFailed) {
+        let Some(done) = self.told_of_mut(body) else {
             return;
         };
         done.failures += 1;
@@ -180,22 +182,25 @@ impl UndoLog {
         }
     }
 
-    fn remove(&mut self, location: &Location) {
+    fn remove(&mut self, body: &Body) {
         self.begun = true;
-        self.done.retain(|done| done.location != *location);
-        self.settle(location);
+        if let Some(what) = Subject::of(body) {
+            self.done.retain(|done| done.what != what);
+            self.settle(&what);
+        }
     }
 
-    fn may_be_undone(&mut self, location: &Location) {
-        let places = self.live.entry(location.scope.clone()).or_default();
-        places.insert(location.clone());
+    fn may_be_undone(&mut self, what: &Subject) {
+        let scope = what.location.scope.clone();
+        self.live.entry(scope).or_default().insert(what.clone());
     }
 
-    fn settle(&mut self, location: &Location) {
-        if let Some(places) = self.live.get_mut(&location.scope) {
-            places.remove(location);
-            if places.is_empty() {
-                self.live.remove(&location.scope);
+    fn settle(&mut self, what: &Subject) {
+        let scope = &what.location.scope;
+        if let Some(live) = self.live.get_mut(scope) {
+            live.remove(what);
+            if live.is_empty() {
+                self.live.remove(scope);
             }
         }
     }
@@ -211,7 +216,7 @@ impl UndoLog {
     /// An iteration is gone, and nothing in it was live.
     pub(in crate::replay) fn forget(&mut self, scope: &Scope) {
         self.called
-            .retain(|location, _| !location.scope.is_within(scope));
+            .retain(|what, _| !what.location.scope.is_within(scope));
     }
 
     /// How many calls it remembers.
@@ -231,9 +236,9 @@ impl UndoLog {
         }
     }
 
-    /// This pass takes over the result of a step that an earlier one did.
-    pub(in crate::replay) fn reach(&mut self, location: &Location) {
-        if let Some(done) = self.at_mut(location) {
+    /// This pass takes over the result of a step or child of an earlier one.
+    pub(in crate::replay) fn reach(&mut self, what: &Subject) {
+        if let Some(done) = self.at_mut(what) {
             done.reached = true;
         }
     }
@@ -274,18 +279,25 @@ impl UndoLog {
     }
 
     pub(super) fn next_mut(&mut self) -> Option<&mut Done> {
-        let location = self.next()?.location.clone();
-        self.at_mut(&location)
+        let what = self.next()?.what.clone();
+        self.at_mut(&what)
     }
 
-    pub(super) fn at(&self, location: &Location) -> Option<&Done> {
-        self.done.iter().rfind(|done| done.location == *location)
+    fn at(&self, what: &Subject) -> Option<&Done> {
+        self.done.iter().find(|done| done.what == *what)
     }
 
-    pub(super) fn at_mut(&mut self, location: &Location) -> Option<&mut Done> {
-        self.done
-            .iter_mut()
-            .rfind(|done| done.location == *location)
+    pub(super) fn at_mut(&mut self, what: &Subject) -> Option<&mut Done> {
+        self.done.iter_mut().find(|done| done.what == *what)
+    }
+
+    /// What a record about an undo is about.
+    pub(super) fn told_of(&self, body: &Body) -> Option<&Done> {
+        self.at(&Subject::of(body)?)
+    }
+
+    fn told_of_mut(&mut self, body: &Body) -> Option<&mut Done> {
+        self.at_mut(&Subject::of(body)?)
     }
 
     /// What is not undone, in the order it was done.
@@ -295,7 +307,7 @@ impl UndoLog {
 
     /// Whether an undo is passed over because of the point of no return.
     pub(super) fn is_passed_over(&self, done: &Done) -> bool {
-        self.no_return && done.what.options.undo != UndoMode::Internal
+        self.no_return && done.options.undo != UndoMode::Internal
     }
 
     /// Why the last rollback could not go on.

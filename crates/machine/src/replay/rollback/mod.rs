@@ -23,6 +23,7 @@ use super::divergence::{CallSite, Divergence, Halt};
 use super::operation::{Kind, Obsolete, OpId, Resolution};
 use super::{Phase, Replay};
 use crate::retry::{FailureClass, after_step_failure};
+use crate::subject::Subject;
 use done::{Done, Progress};
 pub(super) use log::UndoLog;
 
@@ -134,13 +135,13 @@ impl Replay {
 
     /// The divergence of code that does not know how to undo something that its journal says can be undone.
     pub fn undo_missing(&self, is_given: impl Fn(&Location) -> bool) -> Option<Divergence> {
-        let missing = self.to_run().find(|done| !is_given(&done.location))?;
+        let missing = self.to_run().find(|done| !is_given(&done.what.location))?;
         let what = &missing.what;
         let detail = format!(
             "the {} is to be undone, and the code gives no undo for it",
             what.word()
         );
-        let recorded = (what.beginning(), missing.location.clone());
+        let recorded = (what.beginning(), what.location.clone());
         Some(undo_divergence(recorded, detail))
     }
 
@@ -173,14 +174,12 @@ impl Replay {
         let log = &mut self.rollback.log;
         let is_passed_over = log.next().is_some_and(|next| log.is_passed_over(next));
         let next = log.next_mut()?;
-        let location = next.location.clone();
         if is_passed_over {
             next.progress = Progress::Recording;
-            return Some(UndoSkipped { location }.into());
+            return Some(skipped(&next.what));
         }
         next.progress = Progress::Announcing;
-        let attempt = next.highest + 1;
-        Some(UndoStarted { location, attempt }.into())
+        Some(started(&next.what, next.highest + 1))
     }
 
     /// What [`Self::announce_rollback`] gave was not written.
@@ -205,9 +204,8 @@ impl Replay {
         let next = self.rollback.log.next_mut()?;
         if next.progress == Progress::Due {
             next.highest += 1;
-            let (location, attempt) = (next.location.clone(), next.highest);
-            self.outgoing.push(UndoStarted { location, attempt }.into());
-            if cautious || next.what.options.fenced {
+            self.outgoing.push(started(&next.what, next.highest));
+            if cautious || next.options.fenced {
                 next.progress = Progress::Announcing;
                 self.strict = true;
                 return None;
@@ -223,16 +221,16 @@ impl Replay {
         if log.in_flight().is_some() {
             return;
         }
-        let passed: Vec<Location> = log
+        let passed: Vec<Subject> = log
             .to_undo()
             .take_while(|done| done.progress == Progress::Due && log.is_passed_over(done))
-            .map(|done| done.location.clone())
+            .map(|done| done.what.clone())
             .collect();
-        for location in passed {
-            if let Some(done) = log.at_mut(&location) {
+        for what in passed {
+            if let Some(done) = log.at_mut(&what) {
                 done.progress = Progress::Recording;
             }
-            self.outgoing.push(UndoSkipped { location }.into());
+            self.outgoing.push(skipped(&what));
             self.strict = true;
         }
     }
@@ -243,6 +241,7 @@ impl Replay {
             let completed = UndoCompleted {
                 location: start.location.clone(),
                 attempt: start.attempt,
+                run: start.child.clone(),
             };
             self.outgoing.push(completed.into());
         }
@@ -268,13 +267,18 @@ impl Replay {
                 attempt: start.attempt,
                 error: error.at_attempt(start.attempt),
                 retry_at,
+                run: start.child.clone(),
             };
             self.outgoing.push(failed.into());
         }
     }
 
     fn end_undo(&mut self, start: &UndoStart) -> bool {
-        let done = self.rollback.log.at_mut(&start.location);
+        let what = Subject {
+            location: start.location.clone(),
+            child: start.child.clone(),
+        };
+        let done = self.rollback.log.at_mut(&what);
         let running = done.filter(|done| done.progress == Progress::Running);
         let Some(done) = running else { return false };
         done.progress = Progress::Recording;
@@ -317,19 +321,15 @@ impl Replay {
 
     /// Folds a record about an undo. Where the code runs, it must have asked for it, be it in an iteration that is gone.
     pub(super) fn fold_undo(&mut self, body: &Body) {
-        let is_wanted = |location| {
-            let done = self.rollback.log.at(location);
-            done.is_some_and(|done| done.wanted)
-        };
+        let done = self.rollback.log.told_of(body);
         if matches!(self.phase, Phase::Returned | Phase::Broken(_)) {
             self.rollback.ending = true;
         } else if let Some(location) = body.location()
-            && !is_wanted(location)
+            && !done.is_some_and(|done| done.wanted)
             && !self.loops.kept.has_forgotten()
         {
-            let done = self.rollback.log.at(location).map(|done| &done.what);
-            let (word, beginning) = done.map_or(("step", "step_started"), |what| {
-                (what.word(), what.beginning())
+            let (word, beginning) = done.map_or(("step", "step_started"), |done| {
+                (done.what.word(), done.what.beginning())
             });
             let divergence = undo_divergence(
                 (beginning, location.clone()),
@@ -407,7 +407,7 @@ impl Replay {
             .live()
             .filter_map(|done| match done.progress {
                 Progress::Backoff(due) => {
-                    let at = Some(done.location.clone());
+                    let at = Some(done.what.location.clone());
                     Some(Obsolete::Timer(due, TimerPurpose::Undo, at))
                 }
                 _ => None,
@@ -426,13 +426,30 @@ fn undo_divergence(recorded: (&'static str, Location), detail: String) -> Diverg
     }
 }
 
+fn started(what: &Subject, attempt: u32) -> Body {
+    UndoStarted {
+        location: what.location.clone(),
+        attempt,
+        run: what.child.clone(),
+    }
+    .into()
+}
+
+fn skipped(what: &Subject) -> Body {
+    UndoSkipped {
+        location: what.location.clone(),
+        run: what.child.clone(),
+    }
+    .into()
+}
+
 fn start_of(done: &Done, failure: Failure) -> UndoStart {
     UndoStart {
-        location: done.location.clone(),
+        location: done.what.location.clone(),
         child: done.what.child.clone(),
         attempt: done.highest,
         failures: done.failures,
-        options: done.what.options,
+        options: done.options,
         step_attempt: done.attempt,
         output: done.output.clone(),
         payload: done.payload.clone(),

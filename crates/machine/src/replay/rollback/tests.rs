@@ -103,13 +103,19 @@ fn failed(place: &str, payload: Option<&str>, retry_at: Option<Timestamp>) -> Bo
 
 fn undo_started(place: &str, attempt: u32) -> Body {
     let location = at(place);
-    UndoStarted { location, attempt }.into()
+    UndoStarted {
+        location,
+        attempt,
+        run: None,
+    }
+    .into()
 }
 
 fn undo_completed(place: &str) -> Body {
     UndoCompleted {
         location: at(place),
         attempt: 1,
+        run: None,
     }
     .into()
 }
@@ -120,6 +126,7 @@ fn undo_failed(place: &str, attempt: u32, retry_at: Option<Timestamp>) -> Body {
         attempt,
         error: Failure::new(ErrorCode::StepFailed, "no"),
         retry_at,
+        run: None,
     }
     .into()
 }
@@ -135,7 +142,9 @@ fn cancel_requested(rollback: bool) -> Body {
 
 impl Replay {
     fn undos_to_run(&self) -> Vec<Location> {
-        self.to_run().map(|done| done.location.clone()).collect()
+        self.to_run()
+            .map(|done| done.what.location.clone())
+            .collect()
     }
 }
 
@@ -565,6 +574,7 @@ fn after_the_point_of_no_return_internal_undos_alone_run() {
 fn undos_that_are_recorded_are_not_done_again() {
     let skipped = UndoSkipped {
         location: at("a:0"),
+        run: None,
     };
     for over in [undo_completed("a:0"), skipped.into()] {
         let mut run = with_two([undo_started("a:0", 1), over]);

@@ -94,6 +94,7 @@ fn undo_started() -> Body {
     UndoStarted {
         location: at("a:0"),
         attempt: 1,
+        run: None,
     }
     .into()
 }
@@ -104,6 +105,7 @@ fn undo_failed() -> Body {
         attempt: 1,
         error: failure("bank closed"),
         retry_at: Some(time(50)),
+        run: None,
     }
     .into()
 }
@@ -498,6 +500,7 @@ fn a_rollback_between_two_undos_is_held_by_nothing() {
     let undone = UndoCompleted {
         location: at("a:0"),
         attempt: 1,
+        run: None,
     };
     check(
         [

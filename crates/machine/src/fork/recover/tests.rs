@@ -1,0 +1,256 @@
+//! What is kept of runs that ended badly.
+
+use everstep_model::record::{
+    BranchCompleted, BranchFailed, Cancelled, FailureOutcome, ForkReason, RollbackFailed,
+    UndoCompleted, UndoFailed, UndoStarted,
+};
+use everstep_model::{Body, Generation, RunStatus};
+
+use super::super::samples::*;
+use super::super::{CannotFork, ForkExtent, fork};
+use crate::overview::samples::*;
+
+#[test]
+fn a_step_that_was_undone_after_the_failure_is_done_again_under_a_new_key() {
+    let undone = UndoCompleted {
+        location: at("fallback:0"),
+        attempt: 1,
+        run: None,
+    };
+    let journal = Journal::created()
+        .with(started("reserve:0", 1))
+        .with(failed_step("reserve:0", 1, FailureOutcome::Fatal))
+        .with(started("fallback:0", 1))
+        .with(completed_step("fallback:0", 1, "1"))
+        .with(undone)
+        .with(note("n:0"))
+        .with(failed(&["reserve:0"]));
+    let recovered = forked(&journal, ForkExtent::Recovered).unwrap();
+    assert!(recovered.repeats_undone);
+}
+
+// B47
+#[test]
+fn a_recovered_run_has_the_failed_step_before_it_again() {
+    let mut journal = failed_in_b();
+    let plan = plan(ForkExtent::Recovered);
+    let recovered = fork(&journal.0, ForkReason::Recover, &plan).unwrap();
+    let records = &recovered.records;
+    let kept = [
+        "created",
+        "step_started a:0",
+        "step_completed a:0",
+        "step_started b:0",
+    ];
+    assert_eq!(lines(records), kept);
+    assert!(matches!(&records[3].body, Body::StepStarted(r) if r.attempt == 0));
+    let Body::Created(created) = &records[0].body else {
+        panic!();
+    };
+    let from = created.forked_from.as_ref().unwrap();
+    assert_eq!(from.keys_of, Some(Generation::FIRST), "the same keys");
+    // What came in after the failure is not lost.
+    journal.0.pop();
+    let journal = journal.with(event("late")).with(failed(&["b:0"]));
+    let kept = copied(&journal, ForkExtent::Recovered);
+    assert_eq!(kept.last().unwrap(), "event");
+}
+
+// B47
+#[test]
+fn only_runs_that_ended_badly_are_recovered() {
+    let running = Journal::created().with(started("a:0", 1));
+    let completed = Journal::created().with(completed());
+    for (journal, status) in [
+        (running, RunStatus::Running),
+        (completed, RunStatus::Completed),
+    ] {
+        let refused = Err(CannotFork::WrongStatus(status));
+        assert_eq!(forked(&journal, ForkExtent::Recovered), refused);
+        assert_eq!(forked(&journal, ForkExtent::RollbackRetried), refused);
+    }
+}
+
+#[test]
+fn other_branches_keep_what_they_did_after_the_failure() {
+    let completed = BranchCompleted {
+        location: at("j:0"),
+        branch: name("y"),
+    };
+    let broken = BranchFailed {
+        location: at("j:0"),
+        branch: name("x"),
+        error: failure("gateway down"),
+    };
+    let journal = Journal::created()
+        .with(branches("j:0", &["x", "y"]))
+        .with(started("j/x/a:0", 1))
+        .with(started("j/y/b:0", 1))
+        .with(failed_step("j/x/a:0", 1, FailureOutcome::Fatal))
+        .with(broken)
+        .with(completed_step("j/y/b:0", 1, "1"))
+        .with(started("j/y/c:0", 1))
+        .with(completed_step("j/y/c:0", 1, "1"))
+        .with(completed)
+        .with(failed(&["j/x/a:0"]));
+    assert_eq!(
+        copied(&journal, ForkExtent::Recovered),
+        [
+            "created",
+            "branches_started j:0",
+            "step_started j/x/a:0",
+            "step_started j/y/b:0",
+            "step_completed j/y/b:0",
+            "step_started j/y/c:0",
+            "step_completed j/y/c:0",
+            "branch_completed j:0",
+        ]
+    );
+}
+
+#[test]
+fn what_the_code_did_about_the_failure_is_not_kept() {
+    let journal = Journal::created()
+        .with(started("a:0", 1))
+        .with(started("b:0", 1))
+        .with(failed_step("a:0", 1, FailureOutcome::Fatal))
+        .with(note("n:0"))
+        .with(completed_step("b:0", 1, "1"))
+        .with(started("c:0", 1))
+        .with(completed_step("c:0", 1, "1"))
+        .with(failed(&["a:0"]));
+    assert_eq!(
+        copied(&journal, ForkExtent::Recovered),
+        [
+            "created",
+            "step_started a:0",
+            "step_started b:0",
+            "step_completed b:0"
+        ]
+    );
+}
+
+#[test]
+fn a_cancelled_run_is_recovered_as_if_nobody_had_asked() {
+    let journal = Journal::created()
+        .with(started("a:0", 1))
+        .with(started("b:0", 1))
+        .with(cancel("changed my mind"))
+        .with(completed_step("b:0", 1, "1"))
+        .with(failed_step("a:0", 1, FailureOutcome::Cancelled))
+        .with(Cancelled {
+            reason: None,
+            rolled_back: false,
+            abandoned: Vec::new(),
+        });
+    let kept = [
+        "created",
+        "step_started a:0",
+        "step_started b:0",
+        "step_completed b:0",
+    ];
+    assert_eq!(copied(&journal, ForkExtent::Recovered), kept);
+    assert_eq!(copied(&journal, ForkExtent::End), kept);
+}
+
+// What the code said is written a moment later than what came in meanwhile.
+#[test]
+fn what_was_said_before_the_code_knew_of_its_end_is_kept() {
+    let cancelled = Cancelled {
+        reason: None,
+        rolled_back: false,
+        abandoned: Vec::new(),
+    };
+    let journal = Journal::created()
+        .with(cancel("now"))
+        .with(note("n:0"))
+        .with(started("a:0", 1))
+        .with(note("n:1"))
+        .with(completed_step("a:0", 1, "1"))
+        .with(cancelled);
+    let kept = [
+        "created",
+        "note n:0",
+        "step_started a:0",
+        "step_completed a:0",
+    ];
+    assert_eq!(copied(&journal, ForkExtent::Recovered), kept);
+    assert_eq!(copied(&journal, before("a:0")), ["created", "note n:0"]);
+}
+
+/// `a` and `b` done, `c` failed, `b` undone; `a` could not be undone.
+fn rolled_back_half() -> Journal {
+    let undo_failed = |attempt, retry_at| UndoFailed {
+        location: at("a:0"),
+        attempt,
+        error: failure("no refund"),
+        retry_at,
+        run: None,
+    };
+    Journal::created()
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(started("b:0", 1))
+        .with(completed_step("b:0", 1, "1"))
+        .with(started("c:0", 1))
+        .with(failed_step("c:0", 1, FailureOutcome::Fatal))
+        .with(UndoStarted {
+            location: at("b:0"),
+            attempt: 1,
+            run: None,
+        })
+        .with(UndoCompleted {
+            location: at("b:0"),
+            attempt: 1,
+            run: None,
+        })
+        .with(undo_failed(1, Some(time(50))))
+        .with(fired(
+            everstep_model::record::TimerPurpose::Undo,
+            Some("a:0"),
+            time(50),
+        ))
+        .with(undo_failed(2, None))
+        .with(RollbackFailed {
+            error: failure("gateway down").at_attempt(1),
+            rollback_error: failure("no refund"),
+            abandoned: Vec::new(),
+        })
+}
+
+// B137
+#[test]
+fn a_retried_rollback_keeps_finished_undos() {
+    let kept = copied(&rolled_back_half(), ForkExtent::RollbackRetried);
+    assert_eq!(
+        kept[5..],
+        [
+            "step_started c:0",
+            "step_failed c:0",
+            "undo_started b:0",
+            "undo_completed b:0"
+        ]
+    );
+}
+
+#[test]
+fn what_was_undone_is_done_again_under_new_keys() {
+    let journal = rolled_back_half();
+    let plan = plan(ForkExtent::Recovered);
+    let recovered = fork(&journal.0, ForkReason::Recover, &plan).unwrap();
+    assert!(recovered.repeats_undone);
+    let kept = ["created", "step_started a:0", "step_completed a:0"];
+    assert_eq!(lines(&recovered.records), kept);
+    let Body::Created(created) = &recovered.records[0].body else {
+        panic!();
+    };
+    assert_eq!(created.forked_from.as_ref().unwrap().keys_of, None);
+}
+
+#[test]
+fn a_failed_rollback_that_undid_nothing_is_recovered_where_the_run_failed() {
+    let mut journal = rolled_back_half();
+    journal.0.drain(7..9);
+    let kept = copied(&journal, ForkExtent::Recovered);
+    assert_eq!(kept.last().unwrap(), "step_started c:0");
+}

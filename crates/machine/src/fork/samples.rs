@@ -1,0 +1,92 @@
+//! Journals to copy, and plans to copy them by, for the tests of this folder.
+
+use everstep_model::record::{
+    BranchesKind, BranchesStarted, Failed, FailureOutcome, ForkReason, Note,
+};
+use everstep_model::{Generation, Record, RunId};
+
+use super::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
+use crate::overview::samples::*;
+
+pub(super) fn id(text: &str) -> RunId {
+    RunId::new(text).unwrap()
+}
+
+pub(super) fn plan(extent: ForkExtent) -> ForkPlan {
+    ForkPlan {
+        source: (id("r"), Generation::FIRST),
+        began: time(0),
+        target: (id("r"), Generation(2)),
+        extent,
+        by: Some("alice".to_owned()),
+        now: time(1_000),
+    }
+}
+
+pub(super) fn before(at_place: &str) -> ForkExtent {
+    ForkExtent::Before {
+        at: at(at_place),
+        edited: None,
+    }
+}
+
+pub(super) fn forked(journal: &Journal, extent: ForkExtent) -> Result<Forked, CannotFork> {
+    fork(&journal.0, ForkReason::Restart, &plan(extent))
+}
+
+/// Type names with their places, to compare journals at a glance.
+pub(super) fn lines(records: &[Record]) -> Vec<String> {
+    let line = |record: &Record| {
+        let body = &record.body;
+        match body.location() {
+            Some(location) => format!("{} {location}", body.type_name()),
+            None => body.type_name().to_owned(),
+        }
+    };
+    records.iter().map(line).collect()
+}
+
+pub(super) fn copied(journal: &Journal, extent: ForkExtent) -> Vec<String> {
+    lines(&forked(journal, extent).unwrap().records)
+}
+
+pub(super) fn failed(causes: &[&str]) -> Failed {
+    Failed {
+        error: failure("gateway down"),
+        rolled_back: false,
+        abandoned: Vec::new(),
+        caused_by: causes.iter().map(|place| at(place)).collect(),
+    }
+}
+
+pub(super) fn branches(owner: &str, names: &[&str]) -> BranchesStarted {
+    BranchesStarted {
+        location: at(owner),
+        kind: BranchesKind::Join,
+        branches: names.iter().map(|text| name(text)).collect(),
+    }
+}
+
+pub(super) fn note(place: &str) -> Note {
+    Note {
+        location: at(place),
+        text: "oops".to_owned(),
+    }
+}
+
+/// `a` done, `b` failed for good after one retry.
+pub(super) fn failed_in_b() -> Journal {
+    Journal::created()
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(started("b:0", 1))
+        .with(failed_step("b:0", 1, FailureOutcome::Retrying))
+        .with(fired(
+            everstep_model::record::TimerPurpose::Retry,
+            Some("b:0"),
+            time(100),
+        ))
+        .with(started("b:0", 2))
+        .with(failed_step("b:0", 2, FailureOutcome::Exhausted))
+        .with(failed(&["b:0"]))
+}

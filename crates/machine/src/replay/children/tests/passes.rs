@@ -1,0 +1,176 @@
+//! Children over several passes of the function: what a later pass takes over, starts anew and undoes.
+
+use super::*;
+
+// B166
+#[test]
+fn a_later_pass_takes_over_what_a_child_came_to() {
+    let mut run = Run::new();
+    run.call(ship());
+    run.commit(vec![]);
+    let child = run.started_as();
+    run.commit(vec![finished(&child, "1"), retried(), begun_again()]);
+    let mut again = run.cold();
+    let op = again.call(ship());
+    assert_eq!(again.returned(), done(op, "1"));
+    assert!(again.commit(vec![]).is_empty());
+}
+
+// B166
+#[test]
+fn a_later_pass_takes_over_a_child_that_completed_though_it_was_given_up() {
+    let mut run = Run::new();
+    let op = run.call(ship());
+    run.replay.drop_operation(op);
+    run.commit(vec![]);
+    let child = run.started_as();
+    run.commit(vec![finished(&child, "1"), retried(), begun_again()]);
+    let mut again = run.cold();
+    let op = again.call(ship());
+    assert_eq!(again.returned(), done(op, "1"));
+    assert!(again.commit(vec![]).is_empty(), "no other is started");
+}
+
+#[test]
+fn a_later_pass_starts_anew_what_an_earlier_one_gave_up() {
+    let mut run = Run::new();
+    let op = run.call(ship());
+    run.replay.drop_operation(op);
+    run.commit(vec![]);
+    let first = run.started_as();
+    run.commit(vec![retried(), begun_again()]);
+    let mut again = run.cold();
+    let op = again.call(ship());
+    again.commit(vec![]);
+    let second = again.started_as();
+    assert_ne!(first, second);
+    again.commit(vec![finished(&first, "1")]);
+    assert_eq!(again.turn(), Turn::Idle, "nobody waits for the first one");
+    again.commit(vec![finished(&second, "2")]);
+    assert_eq!(again.returned(), done(op, "2"));
+}
+
+/// Undoes everything, and gives the children in the order they are undone.
+fn undo_all(run: &mut Run) -> Vec<RunId> {
+    run.replay.returned(Some("no"));
+    assert_eq!(run.turn(), Turn::Idle);
+    let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
+    run.replay.end_with_rollback(Some(reason));
+    let first = run.replay.announce_rollback();
+    run.commit(first.into_iter().collect());
+    assert_eq!(run.turn(), Turn::Idle);
+    let mut undone = Vec::new();
+    while let Some(start) = run.replay.begin_undo() {
+        run.replay.complete_undo(&start);
+        run.commit(vec![]);
+        assert_eq!(run.turn(), Turn::Idle);
+        undone.extend(start.child);
+    }
+    undone
+}
+
+/// A run whose second pass started another child in the place of one that the first gave up, with both their ids. In
+/// between, that one ended or did not.
+fn started_anew(meanwhile: impl Fn(&RunId) -> Vec<Body>) -> (Run, RunId, RunId) {
+    let undoable = || ChildCall {
+        undo: UndoMode::Undo,
+        ..ship()
+    };
+    let mut run = Run::new();
+    let op = run.call(undoable());
+    run.replay.drop_operation(op);
+    run.commit(vec![]);
+    let first = run.started_as();
+    run.commit(vec![retried(), begun_again()]);
+    let mut again = run.cold();
+    again.commit(meanwhile(&first));
+    assert_eq!(again.turn(), Turn::Idle);
+    again.replay.calls_allowed = true;
+    again.call(undoable());
+    again.commit(vec![]);
+    let second = again.started_as();
+    assert_ne!(first, second);
+    (again, first, second)
+}
+
+#[test]
+fn of_two_children_in_one_place_each_that_completed_is_undone() {
+    let (mut run, first, second) = started_anew(|_| vec![]);
+    run.commit(vec![finished(&second, "2"), finished(&first, "1")]);
+    run.returned();
+    assert_eq!(undo_all(&mut run), [first, second]);
+
+    let (mut run, first, second) = started_anew(|first| vec![finished(first, "1")]);
+    run.commit(vec![finished(&second, "2")]);
+    run.returned();
+    assert_eq!(undo_all(&mut run), [second, first]);
+
+    let (mut run, _, second) = started_anew(|_| vec![]);
+    run.commit(vec![finished(&second, "2")]);
+    run.returned();
+    assert_eq!(undo_all(&mut run), [second]);
+}
+
+#[test]
+fn a_child_that_completes_while_the_other_in_its_place_is_undone_is_undone_next() {
+    let (mut run, first, second) = started_anew(|_| vec![]);
+    run.commit(vec![finished(&second, "2")]);
+    run.returned();
+    run.replay.returned(Some("no"));
+    assert_eq!(run.turn(), Turn::Idle);
+    let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
+    run.replay.end_with_rollback(Some(reason));
+    let announced = run.replay.announce_rollback().unwrap();
+    run.commit(vec![announced]);
+    assert_eq!(run.turn(), Turn::Idle);
+    let start = run.replay.begin_undo().unwrap();
+    assert_eq!(start.child, Some(second));
+    run.commit(vec![finished(&first, "1")]);
+    assert_eq!(run.turn(), Turn::Idle);
+    run.replay.complete_undo(&start);
+    run.commit(vec![]);
+    assert_eq!(run.turn(), Turn::Idle);
+    let start = run.replay.begin_undo().unwrap();
+    assert_eq!((start.child, start.output), (Some(first), Some(json("1"))));
+}
+
+#[test]
+fn a_later_pass_that_names_the_same_child_gets_what_it_came_to() {
+    let named = || ChildCall {
+        id: Some(id("mine")),
+        ..ship()
+    };
+    for ends_before in [true, false] {
+        let mut run = Run::new();
+        let op = run.call(named());
+        run.replay.drop_operation(op);
+        run.commit(vec![]);
+        let end = || finished(&id("mine"), "1");
+        let before = if ends_before { vec![end()] } else { vec![] };
+        run.commit(before);
+        run.commit(vec![retried(), begun_again()]);
+        let mut again = run.cold();
+        let op = again.call(named());
+        if !ends_before {
+            assert_eq!(again.turn(), Turn::Idle);
+            again.commit(vec![end()]);
+        }
+        assert_eq!(again.returned(), done(op, "1"));
+    }
+}
+
+#[test]
+fn an_event_is_sent_once_over_all_passes() {
+    let send = |run: &mut Run| {
+        let site = std::panic::Location::caller();
+        let (to, event) = (id("other"), name("paid"));
+        run.replay.send(&Scope::ROOT, to, event, json("1"), site);
+    };
+    let mut run = Run::new();
+    send(&mut run);
+    assert_eq!(kinds(&run.commit(vec![retried(), begun_again()])), ["sent"]);
+    let mut again = run.cold();
+    send(&mut again);
+    send(&mut again);
+    assert_eq!(kinds(&again.commit(vec![])), ["sent"]);
+}
