@@ -37,6 +37,8 @@ cargo xtask: the chores of this repository
       --seeds N               this many seeds (2,000)
       --minutes M             no new seed after M minutes
       --seed S [--timeline]   one seed, with its timeline
+      --from S                the first of many seeds
+      --exhaustive [--twice]  canonical workflows, a crash at every call, and at every call of each recovery
   cargo xtask fuzz [TARGET]   feeds decoders what nobody wrote, longer than the tests do
       --minutes M             how long each target is fed (1 if not said)
   cargo xtask help            this text

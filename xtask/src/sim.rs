@@ -23,6 +23,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
 
 /// The stage of `cargo xtask test`.
 pub(crate) fn stage() -> Result<Verdict, Failure> {
+    run(&["--exhaustive".to_owned()])?;
     run(&["--seeds".to_owned(), SEEDS.to_owned()])?;
     Ok(Verdict::Passed)
 }

@@ -35,8 +35,8 @@ impl Core {
     pub(crate) fn woken(self: &Arc<Self>, stream: StreamNumber, taken: Option<Fence>) {
         match taken {
             Some(fence) => {
-                if !self.hot.tell(stream, Message::Resumed(fence), true) {
-                    let mailbox = self.enter_memory(stream);
+                if !self.hot.resume(stream, fence) {
+                    let mailbox = self.enter_memory(stream, fence);
                     let core = self.clone();
                     self.spawn(Box::pin(async move {
                         core.activate_cold(stream, fence, mailbox).await;
@@ -44,7 +44,7 @@ impl Core {
                 }
             }
             None => {
-                if !self.hot.tell(stream, Message::Grew, false) {
+                if !self.hot.tell(stream, Message::Grew) {
                     self.bus.publish(Hint::Ready(stream));
                 }
             }
@@ -78,9 +78,9 @@ impl Core {
     }
 
     /// A run is in memory from now on, so that what lands while its journal is read is not missed.
-    pub(crate) fn enter_memory(&self, stream: StreamNumber) -> Arc<Mailbox> {
+    pub(crate) fn enter_memory(&self, stream: StreamNumber, fence: Fence) -> Arc<Mailbox> {
         let mailbox = Arc::new(Mailbox::default());
-        self.hot.add(stream, mailbox.clone());
+        self.hot.add(stream, fence.epoch, mailbox.clone());
         mailbox
     }
 

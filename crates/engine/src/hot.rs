@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use everstep_model::{StreamNumber, Timestamp};
+use everstep_model::{Epoch, StreamNumber, Timestamp};
+use everstep_store::Fence;
 use futures_util::future::select;
 use rustc_hash::FxHashMap;
 use tokio::sync::Notify;
@@ -33,6 +34,8 @@ struct State {
 
 struct Hot {
     mailbox: Arc<Mailbox>,
+    /// The right under which it is, or was last, executed.
+    epoch: Epoch,
     idle: Option<(u64, Timestamp)>,
 }
 
@@ -47,30 +50,66 @@ impl State {
 }
 
 impl HotRuns {
-    /// A run is being executed here from now on.
-    pub(crate) fn add(&self, stream: StreamNumber, mailbox: Arc<Mailbox>) {
+    /// A run is being executed here from now on, unless it is under a later right already. Whoever loses it is told.
+    pub(crate) fn add(&self, stream: StreamNumber, epoch: Epoch, mailbox: Arc<Mailbox>) {
         let mut state = self.state();
-        state.take_out(stream);
-        state.runs.insert(
-            stream,
-            Hot {
-                mailbox,
-                idle: None,
-            },
-        );
+        let is_late = |hot: &Hot| hot.epoch > epoch;
+        let lost = if state.runs.get(&stream).is_some_and(is_late) {
+            Some(mailbox)
+        } else {
+            let earlier = state.take_out(stream);
+            let idle = None;
+            state.runs.insert(
+                stream,
+                Hot {
+                    mailbox,
+                    epoch,
+                    idle,
+                },
+            );
+            earlier.map(|hot| hot.mailbox)
+        };
+        drop(state);
+        if let Some(mailbox) = lost {
+            mailbox.push(Message::Lost);
+        }
     }
 
-    /// Tells a run's executor something, if it is in memory; `wakes` says that it is no longer suspended.
-    pub(crate) fn tell(&self, stream: StreamNumber, message: Message, wakes: bool) -> bool {
+    /// This node has the right to a run: its executor goes on with it if it has suspended, and so has nothing of its own under
+    /// way. One that is in the middle of something lost the run to others without hearing of it, and what it has done since
+    /// must not get into the journal under the new right. False if nobody here goes on.
+    pub(crate) fn resume(&self, stream: StreamNumber, fence: Fence) -> bool {
         let mut state = self.state();
         let Some(hot) = state.runs.get_mut(&stream) else {
             return false;
         };
+        if hot.epoch >= fence.epoch {
+            // News of an older right came late.
+            return true;
+        }
+        let idle = hot.idle.take();
+        hot.epoch = fence.epoch;
         let mailbox = hot.mailbox.clone();
-        if wakes && let Some((order, _)) = hot.idle.take() {
-            state.idle.remove(&order);
+        match idle {
+            Some((order, _)) => drop(state.idle.remove(&order)),
+            None => drop(state.runs.remove(&stream)),
         }
         drop(state);
+        mailbox.push(match idle {
+            Some(_) => Message::Resumed(fence),
+            None => Message::Lost,
+        });
+        idle.is_some()
+    }
+
+    /// Tells a run's executor something, if it is in memory.
+    pub(crate) fn tell(&self, stream: StreamNumber, message: Message) -> bool {
+        let mailbox = self
+            .state()
+            .runs
+            .get(&stream)
+            .map(|hot| hot.mailbox.clone());
+        let Some(mailbox) = mailbox else { return false };
         mailbox.push(message);
         true
     }
@@ -204,5 +243,70 @@ impl Core {
         if !self.is_closing() {
             select(idle, stopping).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Poll, Waker};
+
+    use everstep_model::Nonce;
+
+    use super::*;
+
+    const STREAM: StreamNumber = StreamNumber(1);
+
+    fn fence(epoch: u64) -> Fence {
+        Fence {
+            epoch: Epoch(epoch),
+            nonce: Nonce(epoch),
+        }
+    }
+
+    fn told(mailbox: &Mailbox) -> Option<Message> {
+        match mailbox.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(message) => Some(message),
+            Poll::Pending => None,
+        }
+    }
+
+    fn hot(epoch: u64) -> (HotRuns, Arc<Mailbox>) {
+        let (runs, mailbox) = (HotRuns::default(), Arc::<Mailbox>::default());
+        runs.add(STREAM, Epoch(epoch), mailbox.clone());
+        (runs, mailbox)
+    }
+
+    #[test]
+    fn a_suspended_executor_goes_on_under_a_new_right() {
+        let (runs, mailbox) = hot(3);
+        runs.set_idle(STREAM, Timestamp::from_millis(0), 10);
+        assert!(runs.resume(STREAM, fence(5)));
+        assert_eq!(told(&mailbox), Some(Message::Resumed(fence(5))));
+        assert_eq!(runs.executing(), 1);
+    }
+
+    #[test]
+    fn an_executor_in_the_middle_of_something_is_not_given_a_new_right() {
+        let (runs, mailbox) = hot(3);
+        assert!(!runs.resume(STREAM, fence(5)));
+        assert_eq!(told(&mailbox), Some(Message::Lost));
+        assert!(!runs.contains(STREAM));
+    }
+
+    #[test]
+    fn news_of_an_older_right_changes_nothing() {
+        let (runs, mailbox) = hot(5);
+        assert!(runs.resume(STREAM, fence(4)));
+        let late = Arc::<Mailbox>::default();
+        runs.add(STREAM, Epoch(4), late.clone());
+        assert_eq!((told(&mailbox), told(&late)), (None, Some(Message::Lost)));
+        assert!(runs.contains(STREAM));
+    }
+
+    #[test]
+    fn whoever_had_the_run_before_is_told() {
+        let (runs, mailbox) = hot(3);
+        runs.add(STREAM, Epoch(4), Arc::default());
+        assert_eq!(told(&mailbox), Some(Message::Lost));
     }
 }

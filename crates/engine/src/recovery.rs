@@ -81,7 +81,7 @@ impl Core {
     /// Has a run that is executed here read on, where others may have written to it.
     fn look_at_inbox(&self, stream: StreamNumber) {
         if !self.store.describe().exclusive {
-            self.hot.tell(stream, Message::Grew, false);
+            self.hot.tell(stream, Message::Grew);
         }
     }
 
@@ -208,7 +208,7 @@ impl Core {
         match hint {
             Hint::Grew(stream) => {
                 self.watchers.grew(stream, true);
-                self.hot.tell(stream, Message::Grew, false);
+                self.hot.tell(stream, Message::Grew);
             }
             Hint::Timer(due) => self.timers.hint(due),
             Hint::Outbox(stream) => {

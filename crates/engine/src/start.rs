@@ -98,7 +98,7 @@ impl Core {
                     generation: Generation::FIRST,
                     workflow: start.workflow.clone(),
                     fence,
-                    mailbox: self.enter_memory(stream),
+                    mailbox: self.enter_memory(stream, fence),
                     takeovers: 0,
                 });
                 if let (Some(claimed), Some(worker)) =

@@ -8,6 +8,7 @@
 //!     │   ├─ SimBus     hints that arrive, or not, or twice, or late
 //!     │   └─ nemesis    pauses, clock jumps, outages, restarts
 //!     ├─ workload       random programs, clients, and the `Ledger` of what happened outside
+//!     ├─ exhaustive     canonical workflows instead, with a crash at every single call
 //!     └─ check          our own books (`Journals`) of every commit, and everything that must hold, by number
 //! ```
 //!
@@ -27,6 +28,7 @@ pub mod campaign;
 pub mod check;
 pub mod cluster;
 pub mod executor;
+pub mod exhaustive;
 pub mod history;
 pub mod minimise;
 pub mod plan;

@@ -21,6 +21,9 @@ struct Asked {
 }
 
 fn main() -> ExitCode {
+    if std::env::args().any(|arg| arg == "--exhaustive") {
+        return exhaustive();
+    }
     let asked = match parse(std::env::args().skip(1)) {
         Ok(asked) => asked,
         Err(message) => {
@@ -38,6 +41,19 @@ fn main() -> ExitCode {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    }
+}
+
+/// Crashes at every call, instead of seeds.
+fn exhaustive() -> ExitCode {
+    std::panic::set_hook(Box::new(|_| ()));
+    match everstep_sim::exhaustive::run_command(std::env::args().skip(1)) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("everstep-sim: {message}");
+            ExitCode::from(2)
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use everstep::{Retention, RunStatus, Settings};
 
 use crate::cluster::FaultKind;
+use crate::exhaustive::Case;
 use crate::rng::Rng;
 
 /// What is left out of a seed.
@@ -47,6 +48,8 @@ pub struct Plan {
     pub settings: Settings,
     /// How long ended runs are kept, if not for ever.
     pub kept_for: Option<Duration>,
+    /// The story that is told instead of random programs, and the only crashes there are.
+    pub case: Option<Case>,
 }
 
 impl Plan {
@@ -75,6 +78,30 @@ impl Plan {
             is_deaf,
             settings,
             kept_for,
+            case: None,
+        }
+    }
+
+    /// The plan of a case: nothing goes wrong but what it says.
+    #[must_use]
+    pub fn of_case(case: Case) -> Self {
+        let settings = Settings {
+            lease_ttl: Duration::from_secs(3),
+            sweep_interval: Duration::from_secs(5),
+            ..Settings::default()
+        };
+        Self {
+            seed: 0,
+            limits: Limits::default(),
+            nodes: case.nodes,
+            runs: 0,
+            clients: 0,
+            chaos: Duration::ZERO,
+            faults_per_mille: 0,
+            is_deaf: false,
+            settings,
+            kept_for: None,
+            case: Some(case),
         }
     }
 }

@@ -112,7 +112,7 @@ fn report(world: &World) -> Report {
 }
 
 /// Ends every task, so that nothing keeps the world in memory.
-fn destroy(world: &Arc<World>) {
+pub(crate) fn destroy(world: &Arc<World>) {
     for machine in &world.machines {
         machine.destroy(world);
     }

@@ -21,6 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "everstep",
         &["engine", "machine", "model", "store", "store-embedded"],
     ),
+    ("canonical", &["everstep"]),
     ("server", &["engine", "machine", "model", "store"]),
     (
         "cli",
@@ -38,6 +39,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "sim",
         &[
+            "canonical",
             "engine",
             "everstep",
             "machine",

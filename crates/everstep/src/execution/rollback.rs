@@ -94,6 +94,7 @@ impl Executor {
             // The code was looked at when the rollback began.
             UndoState::Waiting => Some(Conclusion::Suspended(RunStatus::RollingBack)),
             UndoState::Due if self.leave == Leave::Soon => Some(Conclusion::Released),
+            UndoState::Due if self.shared.state().replay.next_undo_is_own() => None,
             UndoState::Due => self.begin_rollback(ending),
         }
     }

@@ -213,10 +213,17 @@ impl Replay {
 
     fn fold_step_started(&mut self, record: &StepStarted) {
         if let Some((_, step)) = self.operations.step_at_mut(&record.location) {
-            step.highest = step.highest.max(record.attempt);
-            if step.phase == StepPhase::Announcing && step.highest == record.attempt {
-                step.phase = StepPhase::Runnable;
-                step.announced = true;
+            if record.attempt > step.highest {
+                // Somebody else began it.
+                step.highest = record.attempt;
+                (step.fresh, step.announced) = (false, false);
+            } else if record.attempt == step.highest {
+                // A pause may come between the call and the attempt: then the start is durable before it is waited for.
+                let is_called = step.fresh && step.phase == StepPhase::Runnable;
+                if is_called || step.phase == StepPhase::Announcing {
+                    step.phase = StepPhase::Runnable;
+                    step.announced = true;
+                }
             }
         }
     }

@@ -4,8 +4,8 @@ use std::panic::Location as Caller;
 use std::time::Duration;
 
 use everstep_model::record::{
-    Completed, Created, Event, ExecutionRetried, FailureOutcome, Paused, ResumeRequested,
-    TimerFired, TimerPurpose,
+    Completed, Created, Event, ExecutionRetried, FailureOutcome, PauseRequested, Paused,
+    ResumeRequested, StepStarted, TimerFired, TimerPurpose,
 };
 use everstep_model::{
     Body, Entry, ErrorCode, Failure, Generation, Name, Payload, Record, RecordNumber, RetryPolicy,
@@ -357,6 +357,52 @@ fn a_fenced_step_begins_only_after_its_start_is_durable() {
         journal.append(&mut run, vec![fired(TimerPurpose::Retry, "charge:0", NOW)]);
         assert_eq!(run.turn(NOW), Turn::Idle);
     }
+}
+
+#[test]
+fn a_fenced_step_whose_start_got_durable_while_the_run_paused_begins_when_it_goes_on() {
+    let fenced = StepOptions {
+        fenced: true,
+        ..StepOptions::default()
+    };
+    let mut journal = Journal::new();
+    let mut run = journal.cold();
+    run.turn(NOW);
+    let op = run
+        .call_step(&Scope::ROOT, &name("charge"), fenced, here())
+        .unwrap();
+    let asked = PauseRequested {
+        by: None,
+        reason: None,
+    };
+    journal.append(&mut run, vec![asked.into()]);
+    assert_eq!(run.turn(NOW), Turn::Pausing);
+    assert_eq!(run.begin_attempt(op, NOW), None);
+    // What was said is written along with the pause.
+    journal.commit(&mut run);
+    journal.append(&mut run, vec![Paused { reason: None }.into()]);
+    let resumed = ResumeRequested { by: None };
+    journal.append(&mut run, vec![resumed.into()]);
+    assert_eq!(run.turn(NOW), Turn::Idle);
+    assert_eq!(begin(&mut run, op).attempt, 1);
+    assert_eq!(run.take_outgoing().0.count(), 0);
+}
+
+#[test]
+fn an_attempt_that_others_began_meanwhile_is_not_begun_again() {
+    let mut journal = Journal::new();
+    let mut run = journal.cold();
+    run.turn(NOW);
+    let op = step(&mut run, "charge").unwrap();
+    journal.commit(&mut run);
+    let begun = StepStarted {
+        location: "charge:0".parse().unwrap(),
+        attempt: 2,
+        options: None,
+    };
+    journal.append(&mut run, vec![begun.into()]);
+    assert_eq!(run.turn(NOW), Turn::Idle);
+    assert_eq!(begin(&mut run, op).attempt, 3);
 }
 
 #[test]

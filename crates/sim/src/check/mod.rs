@@ -39,6 +39,8 @@ mod undoing;
 
 use std::fmt;
 
+use everstep_canonical::Story;
+
 pub use journals::{Journals, Stream};
 pub use liveness::Watch;
 
@@ -67,6 +69,15 @@ impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "invariant {}: {}", self.invariant, self.what)
     }
+}
+
+/// What can be checked of canonical workflows beyond that: their journals replay.
+pub fn check_story(world: &World, story: &Story) -> Vec<Violation> {
+    let journals = world.journals();
+    let replayed = journals
+        .streams()
+        .map(|stream| replaying::check_canonical(stream, story));
+    replayed.flatten().collect()
 }
 
 /// Everything that can be checked once nothing moves any more.

@@ -1,12 +1,14 @@
 //! Invariants 7 and 12: what a journal says is all there is. Replayed against the same code it fits, and comes to the recorded end.
 
 use everstep::testing::{Recording, replay_check_function};
+use everstep_canonical::Story;
 use everstep_model::{Body, Entry};
 
 use super::Violation;
 use super::journals::Stream;
 use crate::workload::{Env, Op, RANDOM, run_program};
 
+/// A journal of a random program.
 pub(super) fn check(stream: &Stream) -> Option<Violation> {
     let is_random = match stream.entries.first().map(|entry| &entry.record.body) {
         Some(Body::Created(created)) => created.workflow.as_str() == RANDOM,
@@ -18,6 +20,20 @@ pub(super) fn check(stream: &Stream) -> Option<Violation> {
     let code = |ctx, program: Vec<Op>| run_program(ctx, program, Env::default());
     let replayed = replay_check_function(RANDOM, code, recording);
     let error = replayed.err()?;
+    let what = format!("{} does not replay: {error}", stream.told());
+    Some(Violation::of(12, what))
+}
+
+/// A journal of a canonical workflow.
+pub(super) fn check_canonical(stream: &Stream, story: &Story) -> Option<Violation> {
+    let Some(Body::Created(created)) = stream.entries.first().map(|entry| &entry.record.body)
+    else {
+        return None;
+    };
+    let (run, _) = stream.run.as_ref()?;
+    let journal: Vec<Entry> = stream.visible().cloned().collect();
+    let recording = Recording::new(journal).of_run(run.as_str()).ok()?;
+    let error = story.replay(created.workflow.as_str(), recording).err()?;
     let what = format!("{} does not replay: {error}", stream.told());
     Some(Violation::of(12, what))
 }

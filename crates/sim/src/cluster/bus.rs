@@ -69,12 +69,33 @@ impl SimBus {
     pub(crate) fn new(world: Arc<World>, process: Arc<Process>) -> Self {
         Self { world, process }
     }
+
+    /// Hints are calls with numbers where crashes are chosen; otherwise what goes wrong with them is drawn for each receiver.
+    fn chosen_crash(&self, hint: Hint) -> Option<FaultKind> {
+        if !self.world.faults().is_scripted() {
+            return None;
+        }
+        let number = self.world.next_call();
+        let name = &self.process.name;
+        self.world
+            .say(name, || format!("#{number} publish {hint:?}"));
+        self.world.faults().chosen(number)
+    }
 }
 
 impl Bus for SimBus {
     fn publish(&self, hint: Hint) {
-        if self.process.is_alive(&self.world) {
-            self.world.publish(self.process.machine, hint);
+        let (world, process) = (&self.world, &self.process);
+        if !process.is_alive(world) {
+            return;
+        }
+        let crash = self.chosen_crash(hint);
+        if crash == Some(FaultKind::CrashBefore) {
+            return process.crash(world, "before this hint");
+        }
+        world.publish(process.machine, hint);
+        if crash.is_some() {
+            process.crash(world, "after this hint");
         }
     }
 

@@ -82,6 +82,15 @@ pub struct Faults {
     left: u64,
     without: Vec<FaultKind>,
     counts: BTreeMap<FaultKind, u64>,
+    script: Option<Script>,
+}
+
+/// Crashes at chosen calls, and nothing else.
+#[derive(Debug)]
+struct Script {
+    crashes: BTreeMap<u64, FaultKind>,
+    /// The numbers of all calls so far.
+    calls: Vec<u64>,
 }
 
 /// How calls fail, and how often in comparison.
@@ -102,11 +111,40 @@ impl Faults {
         Self {
             seed: plan.seed,
             per_mille: plan.faults_per_mille,
-            is_on: true,
+            is_on: plan.case.is_none(),
             left: plan.limits.faults.unwrap_or(u64::MAX),
             without: plan.limits.without.iter().copied().collect(),
             counts: BTreeMap::new(),
+            script: plan.case.as_ref().map(|case| Script {
+                crashes: case
+                    .crashes
+                    .iter()
+                    .map(|crash| (crash.call, crash.fault()))
+                    .collect(),
+                calls: Vec::new(),
+            }),
         }
+    }
+
+    /// Whether all crashes are chosen.
+    #[must_use]
+    pub fn is_scripted(&self) -> bool {
+        self.script.is_some()
+    }
+
+    /// The calls of store and bus so far, if all crashes are chosen.
+    #[must_use]
+    pub fn calls(&self) -> &[u64] {
+        self.script.as_ref().map_or(&[], |script| &script.calls)
+    }
+
+    /// The crash that was chosen for this call, if any.
+    pub fn chosen(&mut self, call: u64) -> Option<FaultKind> {
+        let script = self.script.as_mut()?;
+        script.calls.push(call);
+        let kind = script.crashes.get(&call).copied()?;
+        *self.counts.entry(kind).or_default() += 1;
+        Some(kind)
     }
 
     /// From now on nothing goes wrong.
@@ -147,6 +185,9 @@ impl Faults {
         if rng.one_in(2) {
             fate.before = Duration::from_micros(rng.within(1..3_000));
             fate.after = Duration::from_micros(rng.within(0..2_000));
+        }
+        if let Some(kind) = self.chosen(call) {
+            fate.ending = Ending::Fault(kind);
         }
         for (kind, weight) in OF_CALLS {
             // The weights sum up to 24: a call meets some fault in `per_mille` of a thousand cases.

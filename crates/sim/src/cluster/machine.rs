@@ -90,7 +90,14 @@ impl Process {
         };
         machine.forget(world);
         let mut rng = Rng::new(world.plan.seed ^ world.next_call(), 4);
-        let down = Duration::from_millis(rng.any(&[0, 100, 2_000, 8_000, 25_000]));
+        let mut down = Duration::from_millis(rng.any(&[0, 100, 2_000, 8_000, 25_000]));
+        if let Some(case) = &world.plan.case {
+            let is_alone = world
+                .machines
+                .iter()
+                .all(|machine| machine.process().is_none());
+            down = case.downtime(is_alone);
+        }
         machine.start_after(world, down);
     }
 }
@@ -222,7 +229,10 @@ async fn open(world: Arc<World>, process: Arc<Process>, seed: u64) {
             .bus(Arc::new(SimBus::new(world.clone(), process.clone())))
             .runtime(runtime)
             .settings(world.plan.settings.clone());
-        let builder = workload::register(builder, workload::Env::live(&world, &process));
+        let builder = match &world.story {
+            Some((story, outside)) => story.define(builder, outside),
+            None => workload::register(builder, workload::Env::live(&world, &process)),
+        };
         match builder.start().await {
             Ok(engine) => {
                 if let Some(machine) = world.machines.get(process.machine) {
@@ -249,6 +259,37 @@ impl World {
         T: Send + 'static,
         Fut: Future<Output = T> + Send + 'static,
     {
+        let receive = self.in_process(machine, ask)?;
+        let patience = std::pin::pin!(self.executor.sleep(PATIENCE));
+        let answer = match futures_util::future::select(receive, patience).await {
+            futures_util::future::Either::Left((answer, _)) => answer.ok(),
+            futures_util::future::Either::Right(_) => None,
+        };
+        answer.filter(|_| !self.strikes(FaultKind::ReplyLost, 300))
+    }
+
+    /// Has the process of a machine do something, however long that takes. None if it dies before.
+    pub(crate) async fn done_by<T, Fut>(
+        self: &Arc<Self>,
+        machine: usize,
+        ask: impl FnOnce(Engine) -> Fut,
+    ) -> Option<T>
+    where
+        T: Send + 'static,
+        Fut: Future<Output = T> + Send + 'static,
+    {
+        self.in_process(machine, ask)?.await.ok()
+    }
+
+    fn in_process<T, Fut>(
+        self: &Arc<Self>,
+        machine: usize,
+        ask: impl FnOnce(Engine) -> Fut,
+    ) -> Option<tokio::sync::oneshot::Receiver<T>>
+    where
+        T: Send + 'static,
+        Fut: Future<Output = T> + Send + 'static,
+    {
         let machine = self.machines.get(machine)?;
         let (process, engine) = (machine.process()?, machine.engine()?);
         let (send, receive) = tokio::sync::oneshot::channel();
@@ -256,11 +297,6 @@ impl World {
         self.executor.spawn(process.group, async move {
             let _ = send.send(asked.await);
         });
-        let patience = std::pin::pin!(self.executor.sleep(PATIENCE));
-        let answer = match futures_util::future::select(receive, patience).await {
-            futures_util::future::Either::Left((answer, _)) => answer.ok(),
-            futures_util::future::Either::Right(_) => None,
-        };
-        answer.filter(|_| !self.strikes(FaultKind::ReplyLost, 300))
+        Some(receive)
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use everstep_canonical::{Outside, Story};
 use everstep_store::{Hint, MemoryStore};
 
 use super::bus::Listeners;
@@ -42,6 +43,8 @@ pub struct World {
     calls: AtomicU64,
     /// Clients that still make requests.
     pub(crate) busy_clients: AtomicU64,
+    /// The story that is told here instead of random programs, and its outside.
+    pub(crate) story: Option<(&'static Story, Outside)>,
 }
 
 impl World {
@@ -50,7 +53,13 @@ impl World {
     pub fn new(plan: Plan, is_traced: bool) -> Arc<Self> {
         let executor = Executor::new(plan.seed);
         let store = MemoryStore::new(Arc::new(TrueClock(executor.clone())));
+        let story = plan.case.as_ref().map(|case| {
+            let executor = executor.clone();
+            let outside = Outside::new(case.crashes.len(), move |long| executor.sleep(long));
+            (case.story, outside)
+        });
         Arc::new(Self {
+            story,
             machines: (0..plan.nodes).map(Machine::new).collect(),
             trace: Trace::new(is_traced),
             network: executor.group(),

@@ -2,10 +2,10 @@
 //!
 //! A rollback is asked for by the code (`ctx.rollback()`), or by the executor when the run ends with an error. What it
 //! undoes is in the log (`log.rs`); which undo is next follows from the journal, and what became of it is a record. A
-//! rollback that was asked for goes on even if nobody awaits it any more.
+//! rollback that was asked for goes on even if nobody awaits it any more, and even if the code has returned.
 //!
 //! The first record of a rollback that ends the run also decides as what it ends: requests that come later change
-//! nothing.
+//! nothing. What the code asked for itself decides nothing, whenever it is undone.
 
 mod done;
 mod log;
@@ -169,6 +169,12 @@ impl Replay {
         self.rollback.ending
     }
 
+    /// Whether what is undone next was asked for by code that has returned meanwhile.
+    #[must_use]
+    pub fn next_undo_is_own(&self) -> bool {
+        self.phase == Phase::Returned && self.rollback.log.next().is_some_and(|next| next.wanted)
+    }
+
     /// The record that begins the rollback of a run that ends, and so decides as what it ends.
     pub fn announce_rollback(&mut self) -> Option<Body> {
         let log = &mut self.rollback.log;
@@ -293,7 +299,7 @@ impl Replay {
             && is_settled
             && self.halted.is_none()
             && self.pause == Pause::No
-            && (self.phase == Phase::Running || self.rollback.ending)
+            && (self.phase == Phase::Running || self.rollback.ending || self.next_undo_is_own())
     }
 
     /// Notes what a record says is done. Records about undos are folded in their turn.
@@ -323,7 +329,8 @@ impl Replay {
     pub(super) fn fold_undo(&mut self, body: &Body) {
         let done = self.rollback.log.told_of(body);
         if matches!(self.phase, Phase::Returned | Phase::Broken(_)) {
-            self.rollback.ending = true;
+            let is_own = self.phase == Phase::Returned && body.location().is_some_and(is_wanted);
+            self.rollback.ending |= !is_own;
         } else if let Some(location) = body.location()
             && !done.is_some_and(|done| done.wanted)
             && !self.loops.kept.has_forgotten()

@@ -16,6 +16,8 @@ use super::{UndoStart, UndoState};
 use crate::replay::{CallSite, Halt, OpId, Replay, Resolution, Turn};
 use crate::retry::FailureClass;
 
+mod own;
+
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const LATER: Timestamp = Timestamp::from_millis(1_005_000);
 

@@ -1,0 +1,98 @@
+//! What the canonical workflows do to the outside. It outlives every process.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use everstep::{Ctx, Error, Result};
+use futures_util::future::BoxFuture;
+
+type Sleep = Box<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// Everything that was done outside the runs, in order; and how time passes there.
+#[derive(Clone)]
+pub struct Outside(Arc<Shared>);
+
+struct Shared {
+    happened: Mutex<Vec<String>>,
+    deaths_max: usize,
+    sleep: Sleep,
+}
+
+impl Outside {
+    /// An outside where nothing has happened yet and processes die at most so often.
+    pub fn new<Fut>(
+        deaths_max: usize,
+        sleep: impl Fn(Duration) -> Fut + Send + Sync + 'static,
+    ) -> Self
+    where
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        Self(Arc::new(Shared {
+            happened: Mutex::default(),
+            deaths_max,
+            sleep: Box::new(move |duration| Box::pin(sleep(duration))),
+        }))
+    }
+
+    /// Where nothing ever ends that is not recorded.
+    pub(crate) fn of_replay() -> Self {
+        Self::new(0, |_| std::future::pending())
+    }
+
+    /// Everything that has happened, which is forgotten.
+    #[must_use]
+    pub fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.lock())
+    }
+
+    /// Everything that has happened.
+    pub(crate) fn happened(&self) -> Vec<String> {
+        self.lock().clone()
+    }
+
+    /// How often something in flight may have been done again.
+    pub(crate) fn deaths_max(&self) -> usize {
+        self.0.deaths_max
+    }
+
+    pub(crate) async fn sleep(&self, duration: Duration) {
+        (self.0.sleep)(duration).await;
+    }
+
+    pub(crate) fn happens(&self, what: impl Into<String>) {
+        self.lock().push(what.into());
+    }
+
+    /// Whether nothing has happened yet.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// A step that does one thing outside.
+    pub(crate) async fn step(&self, ctx: &Ctx, name: &str, value: u32) -> Result<u32> {
+        ctx.step(name, || self.act(name, value)).await
+    }
+
+    pub(crate) async fn act(&self, what: &str, value: u32) -> Result<u32> {
+        self.happens(what);
+        Ok(value)
+    }
+
+    /// A step that does one thing outside and can be undone there.
+    pub(crate) async fn undoable(&self, ctx: &Ctx, name: &'static str) -> Result<u32> {
+        let outside = self.clone();
+        ctx.step(name, || self.act(name, 1))
+            .undo(move |_| async move {
+                outside.happens(format!("undo {name}"));
+                Ok::<_, Error>(())
+            })
+            .await
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0
+            .happened
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
