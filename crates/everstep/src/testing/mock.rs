@@ -1,6 +1,6 @@
 //! Results of steps given by a test, and the count of every attempt, mocked or real.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use everstep_machine::{StepStart, UndoStart};
@@ -78,11 +78,24 @@ struct State {
     /// By the step's name or its place, such as `charge` or `charge:1`.
     mocks: HashMap<String, VecDeque<Mock>>,
     calls: HashMap<String, u32>,
+    /// Where steps were called.
+    places: BTreeSet<String>,
 }
 
 impl MockedSteps {
     pub(super) fn add(&self, step: String, mock: Mock) {
         self.state().mocks.entry(step).or_default().push_back(mock);
+    }
+
+    /// Gives this before any other mock of the step.
+    pub(super) fn add_first(&self, step: String, mock: Mock) {
+        let mut state = self.state();
+        state.mocks.entry(step).or_default().push_front(mock);
+    }
+
+    /// The places of the steps that were called so far, in the order of the alphabet.
+    pub(super) fn places(&self) -> Vec<String> {
+        self.state().places.iter().cloned().collect()
     }
 
     pub(super) fn calls(&self, step: &str) -> u32 {
@@ -113,7 +126,9 @@ impl Mocks for MockedSteps {
         for key in [place.as_str(), name] {
             *state.calls.entry(key.to_owned()).or_default() += 1;
         }
-        state.next(&place).or_else(|| state.next(name))
+        let mocked = state.next(&place).or_else(|| state.next(name));
+        state.places.insert(place);
+        mocked
     }
 
     fn undo_result(&self, start: &UndoStart) -> Option<Result<()>> {
