@@ -148,15 +148,15 @@ impl<'a> Campaign<'a> {
                 "nothing was simulated: workflow `{workflow}` does nothing durable, so no crash makes a difference to it"
             ));
         }
-        let events = self.events_taken.iter().zip(&self.scenario.events);
-        for (_, event) in events.filter(|(taken, _)| !**taken) {
+        let mut events = self.events_taken.iter().zip(&self.scenario.events);
+        if let Some((_, event)) = events.find(|(taken, _)| !**taken) {
             return Err(format!(
                 "event `{}` was never taken: the run was over each time before {:?} had passed",
                 event.name, event.at
             ));
         }
-        let answers = self.answers_given.iter().zip(&self.scenario.answers);
-        for (_, answer) in answers.filter(|(given, _)| !**given) {
+        let mut answers = self.answers_given.iter().zip(&self.scenario.answers);
+        if let Some((_, answer)) = answers.find(|(given, _)| !**given) {
             return Err(format!(
                 "question `{}` was never asked, so its answer was not needed",
                 answer.method

@@ -75,7 +75,7 @@ pub(super) struct Doings {
 
 /// How a process ended.
 pub(super) enum Life {
-    Over(Remains),
+    Over(Box<Remains>),
     Crashed(Duration),
     Failed(Complaint),
 }
@@ -114,7 +114,7 @@ impl<'a> Case<'a> {
             self.process.crash().await;
             plug.unplug().await;
             match life {
-                Life::Over(remains) => break Ok(remains),
+                Life::Over(remains) => break Ok(*remains),
                 Life::Failed(complaint) => break Err(complaint),
                 Life::Crashed(down) => {
                     tokio::time::sleep(down).await;

@@ -19,7 +19,7 @@ impl Draw {
 
     /// A number below this one; 0 if that is 0.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        let drawn = u128::from(self.next()) * u128::from(bound) >> 64;
+        let drawn = (u128::from(self.next()) * u128::from(bound)) >> 64;
         u64::try_from(drawn).unwrap_or_default()
     }
 

@@ -37,7 +37,7 @@ impl Case<'_> {
             agenda.hear(self.book.take_asked(), self.scenario, now);
             self.look_for_trouble(engine).await?;
             if self.is_over() {
-                return Ok(Life::Over(self.remains(engine).await?));
+                return Ok(Life::Over(Box::new(self.remains(engine).await?)));
             }
             match agenda.next() {
                 Some((slot, Task::Crash { down })) if slot.0 <= now => {
