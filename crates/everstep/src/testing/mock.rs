@@ -1,6 +1,6 @@
 //! Results of steps given by a test, and the count of every attempt, mocked or real.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use everstep_machine::{StepStart, UndoStart};
@@ -78,8 +78,8 @@ struct State {
     /// By the step's name or its place, such as `charge` or `charge:1`.
     mocks: HashMap<String, VecDeque<Mock>>,
     calls: HashMap<String, u32>,
-    /// Where steps were called.
-    places: BTreeSet<String>,
+    /// The names of the steps that were called, by place.
+    steps: BTreeMap<String, String>,
 }
 
 impl MockedSteps {
@@ -93,9 +93,13 @@ impl MockedSteps {
         state.mocks.entry(step).or_default().push_front(mock);
     }
 
-    /// The places of the steps that were called so far, in the order of the alphabet.
-    pub(super) fn places(&self) -> Vec<String> {
-        self.state().places.iter().cloned().collect()
+    /// The steps that were called so far, each by its place and its name, in the order of the alphabet.
+    pub(super) fn steps(&self) -> Vec<(String, String)> {
+        let state = self.state();
+        let steps = state.steps.iter();
+        steps
+            .map(|(place, name)| (place.clone(), name.clone()))
+            .collect()
     }
 
     pub(super) fn calls(&self, step: &str) -> u32 {
@@ -127,7 +131,7 @@ impl Mocks for MockedSteps {
             *state.calls.entry(key.to_owned()).or_default() += 1;
         }
         let mocked = state.next(&place).or_else(|| state.next(name));
-        state.places.insert(place);
+        state.steps.entry(place).or_insert_with(|| name.to_owned());
         mocked
     }
 

@@ -63,4 +63,7 @@ pub use replay_check::{
     Recording, ReplayEnd, ReplayError, ReplayReport, replay_check, replay_check_function,
 };
 pub use runtime::{VirtualRuntime, virtual_time};
-pub use simulate::{SimulatedRun, Simulation, SimulationSummary, simulate, simulate_in};
+pub use simulate::{
+    PlainFunction, Simulated, SimulatedRun, Simulation, SimulationSummary, simulate,
+    simulate_function, simulate_in,
+};

@@ -62,10 +62,8 @@ impl<'a> Campaign<'a> {
             return Ok(self.summary);
         }
         self.crash_everywhere()?;
-        if self.scenario.step_failures {
-            for place in self.measured.places.clone() {
-                self.case(&Which::Failing(place))?;
-            }
+        for place in self.measured.may_fail.clone() {
+            self.case(&Which::Failing(place))?;
         }
         for seed in seeds {
             self.case(&Which::Seed(seed))?;
@@ -116,7 +114,7 @@ impl<'a> Campaign<'a> {
             self.measured = Measured {
                 commits: played.summary.commits,
                 lasted: played.summary.simulated,
-                places: played.mocks.places(),
+                may_fail: self.scenario.may_fail(played.mocks.steps()),
             };
         }
     }
@@ -141,7 +139,7 @@ impl<'a> Campaign<'a> {
 
     /// A simulation in which nothing could go wrong shows nothing.
     fn look_for_gaps(&self) -> Result<(), String> {
-        let workflow = self.scenario.workflow;
+        let workflow = &self.scenario.workflow;
         // Its creation and its end are written by every run, whatever its code does.
         if self.summary.crashes == 0 || self.summary.records <= 2 * self.summary.cases {
             return Err(format!(

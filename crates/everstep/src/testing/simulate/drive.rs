@@ -96,7 +96,7 @@ impl Case<'_> {
 
     async fn start(&self, engine: &Engine) -> Result<(), Complaint> {
         let input = self.scenario.input.clone();
-        let start = engine.start_by_name(self.scenario.workflow, input);
+        let start = engine.start_by_name(&self.scenario.workflow, input);
         let started = start.id(self.scenario.id.clone()).await;
         started.map(drop).map_err(refused)
     }

@@ -134,8 +134,8 @@ impl FromStr for Which {
 pub(super) struct Measured {
     pub(super) commits: u64,
     pub(super) lasted: Duration,
-    /// Where steps were called.
-    pub(super) places: Vec<String>,
+    /// The places of the steps that may fail.
+    pub(super) may_fail: Vec<String>,
 }
 
 /// The faults of one case.
@@ -218,12 +218,10 @@ fn drawn(draw: &mut Draw, scenario: &Scenario, measured: &Measured) -> Vec<Fault
     if draw.one_in(3) {
         faults.push(Fault::Eviction);
     }
-    if scenario.step_failures && !measured.places.is_empty() {
-        while draw.one_in(2) {
-            let place = draw.pick(&measured.places).cloned().unwrap_or_default();
-            let for_good = draw.one_in(3);
-            faults.push(Fault::StepFails { place, for_good });
-        }
+    while !measured.may_fail.is_empty() && draw.one_in(2) {
+        let place = draw.pick(&measured.may_fail).cloned().unwrap_or_default();
+        let for_good = draw.one_in(3);
+        faults.push(Fault::StepFails { place, for_good });
     }
     let crashes = 1 + draw.below(3);
     for _ in 0..crashes {

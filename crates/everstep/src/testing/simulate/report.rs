@@ -27,7 +27,7 @@ pub(super) fn report(failed: &Failed<'_>) -> String {
 }
 
 fn write_report(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
-    let (workflow, which) = (failed.scenario.workflow, &failed.plan.which);
+    let (workflow, which) = (&failed.scenario.workflow, &failed.plan.which);
     match which {
         Which::Clean => writeln!(text, "workflow `{workflow}` fails without any fault")?,
         Which::Seed(seed) => writeln!(text, "workflow `{workflow}` fails with seed {seed}")?,

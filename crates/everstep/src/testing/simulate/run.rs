@@ -5,9 +5,9 @@ use everstep_model::{Body, Location, Payload, RunId, RunStatus};
 use super::case::{Played, Remains};
 use super::plan::Plan;
 use super::scenario::Scenario;
+use super::subject::Simulated;
 use crate::handle::WaitError;
 use crate::testing::journal::JournalView;
-use crate::workflow::Workflow;
 
 /// A run of a simulation that is over, and what is left of it. See [`simulate`](super::simulate).
 pub struct SimulatedRun<'a, W, World = ()> {
@@ -19,7 +19,7 @@ pub struct SimulatedRun<'a, W, World = ()> {
     pub(super) workflow: std::marker::PhantomData<fn() -> W>,
 }
 
-impl<W: Workflow, World> SimulatedRun<'_, W, World> {
+impl<W: Simulated, World> SimulatedRun<'_, W, World> {
     /// What it returned, or why it did not.
     ///
     /// # Errors

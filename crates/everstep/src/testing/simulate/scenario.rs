@@ -30,9 +30,17 @@ pub(super) struct PlannedAnswer {
     pub(super) payload: Payload,
 }
 
+/// Which steps fail because the simulation says so.
+pub(super) enum Failing {
+    /// Any.
+    All,
+    /// Those of these names or places.
+    Named(Vec<String>),
+}
+
 /// Everything about a simulation that its faults do not decide.
 pub(super) struct Scenario {
-    pub(super) workflow: &'static str,
+    pub(super) workflow: String,
     pub(super) id: String,
     pub(super) input: Payload,
     pub(super) events: Vec<PlannedEvent>,
@@ -42,16 +50,17 @@ pub(super) struct Scenario {
     pub(super) slack: Duration,
     /// For how long the run is watched; none until it ends.
     pub(super) lasting: Option<Duration>,
-    pub(super) step_failures: bool,
+    /// Which steps fail.
+    pub(super) failing: Failing,
     mocks: Vec<(String, Mock)>,
     /// What the test asked for and cannot be.
     problem: Option<String>,
 }
 
 impl Scenario {
-    pub(super) fn new(workflow: &'static str) -> Self {
+    pub(super) fn new(workflow: &str) -> Self {
         Self {
-            workflow,
+            workflow: workflow.to_owned(),
             id: "simulated".to_owned(),
             input: Payload::null(),
             events: Vec::new(),
@@ -59,7 +68,7 @@ impl Scenario {
             defaults: Options::new(),
             slack: SLACK,
             lasting: None,
-            step_failures: false,
+            failing: Failing::Named(Vec::new()),
             mocks: Vec::new(),
             problem: None,
         }
@@ -93,6 +102,17 @@ impl Scenario {
 
     pub(super) fn add_mock(&mut self, step: &str, mock: Mock) {
         self.mocks.push((step.to_owned(), mock));
+    }
+
+    /// The places of those of these steps, given by place and name, that may fail.
+    pub(super) fn may_fail(&self, steps: Vec<(String, String)>) -> Vec<String> {
+        let may_fail = |place: &String, name: &String| match &self.failing {
+            Failing::All => true,
+            Failing::Named(names) => names.contains(place) || names.contains(name),
+        };
+        let steps = steps.into_iter();
+        let failing = steps.filter(|(place, name)| may_fail(place, name));
+        failing.map(|(place, _)| place).collect()
     }
 
     /// Why it cannot be simulated, if it cannot.
