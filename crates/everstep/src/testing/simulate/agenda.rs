@@ -16,13 +16,24 @@ pub(super) enum Task {
     /// Start the run.
     Start,
     /// Send an event, for the first time or again.
-    Send { event: usize, again: bool },
+    Send { event: usize, how: Sending },
     /// Answer a question.
     Answer { answer: usize, asked: usize },
     /// Set the clock.
     SetClock(i64),
     /// End the process.
     Crash { down: Duration },
+}
+
+/// How an event is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sending {
+    /// For the first time.
+    First,
+    /// For the first time and, before there is an answer, again.
+    Twice,
+    /// Again.
+    Again,
 }
 
 /// When, and which of those at the same time.
@@ -48,8 +59,13 @@ impl Agenda {
         };
         agenda.add(Duration::ZERO, Task::Start);
         for (event, planned) in scenario.events.iter().enumerate() {
-            let again = false;
-            agenda.add(planned.at + delay(plan, event), Task::Send { event, again });
+            let after = Duration::ZERO;
+            let how = if plan.faults.contains(&Fault::RepeatedEvent { event, after }) {
+                Sending::Twice
+            } else {
+                Sending::First
+            };
+            agenda.add(planned.at + delay(plan, event), Task::Send { event, how });
         }
         for fault in &plan.faults {
             agenda.add_fault(fault, scenario, plan);
@@ -59,11 +75,11 @@ impl Agenda {
 
     fn add_fault(&mut self, fault: &Fault, scenario: &Scenario, plan: &Plan) {
         match fault {
-            Fault::RepeatedEvent { event, after } => {
+            Fault::RepeatedEvent { event, after } if !after.is_zero() => {
                 let planned = scenario.events.get(*event).map(|planned| planned.at);
                 let at = planned.unwrap_or_default() + delay(plan, *event) + *after;
-                let (event, again) = (*event, true);
-                self.add(at, Task::Send { event, again });
+                let (event, how) = (*event, Sending::Again);
+                self.add(at, Task::Send { event, how });
             }
             Fault::LateAnswers { by } => self.answers_late = *by,
             Fault::RepeatedAnswers => self.answers_twice = true,
@@ -72,6 +88,7 @@ impl Agenda {
             Fault::CrashBefore { .. }
             | Fault::CrashAfter { .. }
             | Fault::LateEvent { .. }
+            | Fault::RepeatedEvent { .. }
             | Fault::Eviction
             | Fault::StepFails { .. } => {}
         }

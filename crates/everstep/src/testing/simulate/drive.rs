@@ -8,9 +8,9 @@ use std::time::Duration;
 use everstep_engine::{EngineError, Sent};
 use everstep_model::{RunId, RunStatus, Timestamp};
 use everstep_store::{Store, TimerQuery};
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join, select};
 
-use super::agenda::Task;
+use super::agenda::{Sending, Task};
 use super::case::{Case, Doings, Life, Remains};
 use super::complaint::Complaint;
 use super::timeline::clock_error;
@@ -81,7 +81,7 @@ impl Case<'_> {
     ) -> Result<(), Complaint> {
         match task {
             Task::Start => self.start(engine).await,
-            Task::Send { event, again } => self.send(engine, doings, event, again).await,
+            Task::Send { event, how } => self.send(engine, doings, event, how).await,
             Task::Answer { answer, asked } => self.answer(engine, doings, answer, asked).await,
             Task::SetClock(error_millis) => {
                 self.process.set_clock_error(error_millis);
@@ -106,10 +106,30 @@ impl Case<'_> {
         engine: &Engine,
         doings: &mut Doings,
         index: usize,
-        again: bool,
+        how: Sending,
     ) -> Result<(), Complaint> {
+        let first = self.send_once(engine, index, how == Sending::Again);
+        let is_taken = if how == Sending::Twice {
+            let (first, second) = join(first, self.send_once(engine, index, true)).await;
+            first? | second?
+        } else {
+            first.await?
+        };
+        if let Some(taken) = doings.events_taken.get_mut(index) {
+            *taken |= is_taken;
+        }
+        Ok(())
+    }
+
+    /// Sends an event; whether the run takes it, or knows it already.
+    async fn send_once(
+        &self,
+        engine: &Engine,
+        index: usize,
+        again: bool,
+    ) -> Result<bool, Complaint> {
         let Some(event) = self.scenario.events.get(index) else {
-            return Ok(());
+            return Ok(false);
         };
         let run = engine.run(&self.scenario.id).await.map_err(refused)?;
         let (payload, id) = (event.payload.clone(), event.dedup_id.clone());
@@ -118,13 +138,10 @@ impl Case<'_> {
             Ok(Sent::Accepted(_)) => "taken",
             Ok(Sent::Duplicate(_)) => "known already",
             Err(EngineError::EventNotAccepted { .. } | EngineError::Schema { .. }) => {
-                return sent.map(drop).map_err(refused);
+                return sent.map(|_| false).map_err(refused);
             }
             Err(_) => "refused: the run is over",
         };
-        if let (Ok(_), Some(taken)) = (&sent, doings.events_taken.get_mut(index)) {
-            *taken = true;
-        }
         let repeated = if again { " again" } else { "" };
         let number = index + 1;
         let line = format!("event {number} `{}` is sent{repeated}: {what}", event.name);
@@ -133,7 +150,7 @@ impl Case<'_> {
             true => summary.events_repeated += 1,
             false => summary.events_sent += 1,
         });
-        Ok(())
+        Ok(sent.is_ok())
     }
 
     async fn answer(

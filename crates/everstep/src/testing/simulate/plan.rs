@@ -58,6 +58,10 @@ impl Fault {
             Self::RepeatedEvent {
                 event: index,
                 after,
+            } if after.is_zero() => format!("{} is sent twice at once", event(index)),
+            Self::RepeatedEvent {
+                event: index,
+                after,
             } => {
                 format!("{} is sent again, {} later", event(index), span(*after))
             }
@@ -196,7 +200,12 @@ fn drawn(draw: &mut Draw, scenario: &Scenario, measured: &Measured) -> Vec<Fault
             faults.push(Fault::LateEvent { event, by });
         }
         while draw.one_in(3) {
-            let after = draw.duration(share);
+            let at_once = draw.one_in(2);
+            let after = if at_once {
+                Duration::ZERO
+            } else {
+                draw.duration(share)
+            };
             faults.push(Fault::RepeatedEvent { event, after });
         }
     }
