@@ -28,3 +28,6 @@ mod sagas {}
 
 #[doc = include_str!("../../../docs/guides/testing.md")]
 mod testing {}
+
+#[doc = include_str!("../../../docs/guides/simulating.md")]
+mod simulating {}

@@ -178,7 +178,7 @@ impl std::fmt::Debug for TestEngineBuilder {
 }
 
 /// Settings under which months pass quickly: a lone engine need not prove every few seconds that it lives.
-fn quiet() -> Settings {
+pub(super) fn quiet() -> Settings {
     Settings {
         hot_idle_max: Duration::from_secs(3_600),
         lease_ttl: Duration::from_secs(24 * 3_600),

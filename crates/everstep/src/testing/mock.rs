@@ -1,6 +1,6 @@
 //! Results of steps given by a test, and the count of every attempt, mocked or real.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use everstep_machine::{StepStart, UndoStart};
@@ -78,11 +78,28 @@ struct State {
     /// By the step's name or its place, such as `charge` or `charge:1`.
     mocks: HashMap<String, VecDeque<Mock>>,
     calls: HashMap<String, u32>,
+    /// The names of the steps that were called, by place.
+    steps: BTreeMap<String, String>,
 }
 
 impl MockedSteps {
     pub(super) fn add(&self, step: String, mock: Mock) {
         self.state().mocks.entry(step).or_default().push_back(mock);
+    }
+
+    /// Gives this before any other mock of the step.
+    pub(super) fn add_first(&self, step: String, mock: Mock) {
+        let mut state = self.state();
+        state.mocks.entry(step).or_default().push_front(mock);
+    }
+
+    /// The steps that were called so far, each by its place and its name, in the order of the alphabet.
+    pub(super) fn steps(&self) -> Vec<(String, String)> {
+        let state = self.state();
+        let steps = state.steps.iter();
+        steps
+            .map(|(place, name)| (place.clone(), name.clone()))
+            .collect()
     }
 
     pub(super) fn calls(&self, step: &str) -> u32 {
@@ -113,7 +130,9 @@ impl Mocks for MockedSteps {
         for key in [place.as_str(), name] {
             *state.calls.entry(key.to_owned()).or_default() += 1;
         }
-        state.next(&place).or_else(|| state.next(name))
+        let mocked = state.next(&place).or_else(|| state.next(name));
+        state.steps.entry(place).or_insert_with(|| name.to_owned());
+        mocked
     }
 
     fn undo_result(&self, start: &UndoStart) -> Option<Result<()>> {

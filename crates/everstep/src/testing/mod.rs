@@ -37,6 +37,8 @@
 //! });
 //! ```
 //!
+//! [`simulate`] runs a workflow again and again, under crashes at every commit, late and repeated events and clocks that jump.
+//!
 //! [`replay_check`] runs a recorded journal against today's code, without side effects, to tell before a deployment
 //! whether runs under way will fit it.
 
@@ -49,6 +51,7 @@ mod mock;
 mod plug;
 mod replay_check;
 mod runtime;
+mod simulate;
 
 pub use builder::TestEngineBuilder;
 pub use engine::TestEngine;
@@ -60,3 +63,7 @@ pub use replay_check::{
     Recording, ReplayEnd, ReplayError, ReplayReport, replay_check, replay_check_function,
 };
 pub use runtime::{VirtualRuntime, virtual_time};
+pub use simulate::{
+    PlainFunction, Simulated, SimulatedRun, Simulation, SimulationSummary, simulate,
+    simulate_function, simulate_in,
+};

@@ -1,4 +1,5 @@
-//! A store that can be unplugged: what a crashed process still tries to read or write fails, as if it were gone.
+//! A store that can be unplugged: what a crashed process still tries to read or write fails, as if it were gone. A
+//! witness sees each commit, and may have the process die before or after it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,10 +10,29 @@ use everstep_store::{
     ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
+/// Whether a process lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It does.
+    Lives,
+    /// It dies here: it does nothing more, and hears of nothing.
+    Dies,
+}
+
+/// Sees every commit of a process, one by one.
+pub(super) trait Witness: Send + Sync {
+    /// The commit is about to be made. It has no effect if the process dies here.
+    fn before(&self, commit: &Commit) -> Fate;
+
+    /// The commit was made. Its process does not hear of it if it dies here.
+    fn after(&self, commit: &Commit, outcome: &Outcome) -> Fate;
+}
+
 /// A store in the hands of one process.
 pub(super) struct Plug {
     description: Description,
     commits: AtomicU64,
+    witness: Option<Arc<dyn Witness>>,
     state: Mutex<State>,
 }
 
@@ -34,11 +54,18 @@ impl Plug {
         Self {
             description: store.describe(),
             commits: AtomicU64::new(0),
+            witness: None,
             state: Mutex::new(State {
                 store: Some(store),
                 nodes: Vec::new(),
             }),
         }
+    }
+
+    /// The same, with somebody who looks on and decides when the process dies.
+    pub(super) fn watched_by(mut self, witness: Arc<dyn Witness>) -> Self {
+        self.witness = Some(witness);
+        self
     }
 
     /// How many commits its process has sent.
@@ -76,6 +103,30 @@ impl Plug {
     }
 }
 
+/// Commits one by one, so that a process may die between any two commits of a batch.
+async fn commit_watched(
+    store: &dyn Store,
+    batch: &[Commit],
+    witness: &dyn Witness,
+) -> Result<Vec<Outcome>, StoreError> {
+    let mut outcomes = Vec::with_capacity(batch.len());
+    for commit in batch {
+        live_on(witness.before(commit)).await;
+        for outcome in store.commit(std::slice::from_ref(commit)).await? {
+            live_on(witness.after(commit, &outcome)).await;
+            outcomes.push(outcome);
+        }
+    }
+    Ok(outcomes)
+}
+
+/// The end of a process, as its own code sees it: nothing happens any more.
+async fn live_on(fate: Fate) {
+    if fate == Fate::Dies {
+        std::future::pending::<()>().await;
+    }
+}
+
 macro_rules! pass_on {
     ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
         $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
@@ -106,7 +157,10 @@ impl Store for Plug {
         Box::pin(async move {
             let store = self.store()?;
             self.commits.fetch_add(batch.len() as u64, Ordering::AcqRel);
-            store.commit(batch).await
+            match &self.witness {
+                Some(witness) => commit_watched(&*store, batch, &**witness).await,
+                None => store.commit(batch).await,
+            }
         })
     }
 

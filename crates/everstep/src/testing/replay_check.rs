@@ -185,7 +185,10 @@ where
     )
 }
 
-fn check(definition: &Definition, recording: Recording) -> Result<ReplayReport, ReplayError> {
+pub(super) fn check(
+    definition: &Definition,
+    recording: Recording,
+) -> Result<ReplayReport, ReplayError> {
     let Recording { run, journal } = recording;
     let Some(Body::Created(created)) = journal.first().map(|entry| &entry.record.body) else {
         return Err(ReplayError::Damaged(

@@ -2,8 +2,8 @@
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
 
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_engine::Runtime;
@@ -35,6 +35,8 @@ pub struct VirtualRuntime {
     handle: tokio::runtime::Handle,
     beginning: tokio::time::Instant,
     draws: AtomicU64,
+    /// How wrong the wall clock is, in milliseconds.
+    clock_error: Arc<AtomicI64>,
     /// None once the process it stands for has crashed.
     tasks: Mutex<Option<JoinSet<()>>>,
 }
@@ -50,6 +52,7 @@ impl VirtualRuntime {
             handle: tokio::runtime::Handle::current(),
             beginning: tokio::time::Instant::now(),
             draws: AtomicU64::new(seed),
+            clock_error: Arc::default(),
             tasks: Mutex::new(Some(JoinSet::new())),
         }
     }
@@ -69,8 +72,15 @@ impl VirtualRuntime {
             handle: self.handle.clone(),
             beginning: self.beginning,
             draws: AtomicU64::new(self.draws.load(Ordering::Relaxed)),
+            clock_error: self.clock_error.clone(),
             tasks: Mutex::new(Some(JoinSet::new())),
         }
+    }
+
+    /// Sets the wall clock ahead of the true time by this many milliseconds, or behind it; also for the processes that
+    /// follow. What sleeps is not woken by it.
+    pub fn set_clock_error(&self, millis: i64) {
+        self.clock_error.store(millis, Ordering::Relaxed);
     }
 
     fn tasks(&self) -> MutexGuard<'_, Option<JoinSet<()>>> {
@@ -80,7 +90,9 @@ impl VirtualRuntime {
 
 impl Clock for VirtualRuntime {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(BEGINNING_MILLIS).after(self.beginning.elapsed())
+        let right = Timestamp::from_millis(BEGINNING_MILLIS).after(self.beginning.elapsed());
+        let error = self.clock_error.load(Ordering::Relaxed);
+        Timestamp::from_millis(right.as_millis().saturating_add_signed(error))
     }
 }
 

@@ -71,6 +71,7 @@ mod sagas_races;
 #[cfg(feature = "schema")]
 mod schemas;
 mod settling;
+mod simulating;
 mod slow_store;
 mod smoke;
 mod starting;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everstep::testing::{VirtualRuntime, virtual_time};
+use everstep::testing::{VirtualRuntime, simulate_in, virtual_time};
 use everstep::{Engine, Handle, RunStatus, WaitError, days, hours, secs};
 
 use super::*;
@@ -132,4 +132,33 @@ fn a_declined_card_fails_the_run_without_retries() {
         assert!(info.overview.steps.iter().all(|step| step.attempts == 1));
         engine.shutdown().await;
     });
+}
+
+#[test]
+fn wherever_the_process_dies_a_customer_is_charged_once_and_gets_back_what_they_ask_for() {
+    let payment = |gateway: &Gateway| Payment {
+        gateway: gateway.clone(),
+        pace: Pace::real(),
+    };
+    let refund = RefundRequested {
+        reason: "too small".into(),
+        amount: 1_000,
+    };
+    let summary = simulate_in(|| Gateway::busy(2), payment, 0..50)
+        .input(&PaymentInput {
+            customer: "ada".into(),
+            amount: 4_200,
+        })
+        .event(hours(20), &decision(true))
+        .event(days(3), &refund)
+        .check(|run| {
+            let receipt = run.output().unwrap();
+            assert_eq!(receipt.status, PaymentStatus::Refunded);
+            assert_eq!(receipt.refunded, 1_000);
+            assert_eq!(run.world().charges(), 1);
+            // Two attempts that failed and one that did not are on record, however many were begun.
+            assert_eq!(run.recorded("charge"), 3);
+            assert!(run.calls("charge") <= 3 + run.crashes());
+        });
+    assert!(summary.crashes > 80, "{summary}");
 }

@@ -1,6 +1,6 @@
 //! What becomes of a song request when each thing that can go wrong does, told by what was done to the world.
 
-use everstep::testing::{Mock, TestEngine, TestEngineBuilder, virtual_time};
+use everstep::testing::{Mock, TestEngine, TestEngineBuilder, simulate_in, virtual_time};
 use everstep::{Handle, RunStatus, WaitError, millis, secs};
 
 use super::*;
@@ -266,4 +266,55 @@ fn links_and_uris_of_tracks_are_understood_and_nothing_else() {
     for url in ["", "spotify:track:short", "https://open.spotify.com/album/"] {
         parse(url).unwrap_err();
     }
+}
+
+/// How often something was done to the world.
+fn count(effects: &[String], what: &str) -> usize {
+    effects
+        .iter()
+        .filter(|effect| effect.contains(what))
+        .count()
+}
+
+#[test]
+fn whatever_fails_and_wherever_the_process_dies_the_points_are_settled_once() {
+    let requests = simulate_in(
+        World::default,
+        |world| SongRequest {
+            world: world.clone(),
+        },
+        0..100,
+    )
+    .id("r1")
+    .input(&SongRequestInput {
+        redemption: "r1".into(),
+        viewer: "ada".into(),
+        url: format!("spotify:track:{}", CATALOGUE[0].0),
+    })
+    .failing_step("get-track-info")
+    .failing_step("persist-request")
+    .failing_step("add-to-spotify-queue")
+    .failing_step("write-history")
+    .failing_step("fulfill-redemption")
+    .failing_step("send-chat-confirmation");
+    let summary = requests.check(|run| {
+        let effects = run.world().effects();
+        let is_paid = run.status() == RunStatus::Completed;
+        assert_eq!(
+            count(&effects, "fulfilled"),
+            usize::from(is_paid),
+            "{effects:?}"
+        );
+        assert_eq!(
+            count(&effects, "refunded"),
+            usize::from(!is_paid),
+            "{effects:?}"
+        );
+        let songs = count(&effects, "saved the song") - count(&effects, "deleted the song");
+        assert_eq!(songs, usize::from(is_paid), "{effects:?}");
+        // Spotify knows no idempotency keys: a song whose process died may be in the queue twice.
+        let queued = count(&effects, "queued");
+        assert!(queued <= 1 + run.crashes() as usize, "{effects:?}");
+    });
+    assert!(summary.step_failures > 50, "{summary}");
 }

@@ -328,11 +328,11 @@ impl Replay {
     /// Folds a record about an undo. Where the code runs, it must have asked for it, be it in an iteration that is gone.
     pub(super) fn fold_undo(&mut self, body: &Body) {
         let done = self.rollback.log.told_of(body);
+        let is_wanted = done.is_some_and(|done| done.wanted);
         if matches!(self.phase, Phase::Returned | Phase::Broken(_)) {
-            let is_own = self.phase == Phase::Returned && body.location().is_some_and(is_wanted);
-            self.rollback.ending |= !is_own;
+            self.rollback.ending |= !(self.phase == Phase::Returned && is_wanted);
         } else if let Some(location) = body.location()
-            && !done.is_some_and(|done| done.wanted)
+            && !is_wanted
             && !self.loops.kept.has_forgotten()
         {
             let (word, beginning) = done.map_or(("step", "step_started"), |done| {

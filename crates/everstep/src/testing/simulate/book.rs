@@ -1,0 +1,255 @@
+//! Looks on while a case is played: writes the timeline, knows which runs there are and what they ask, and says when the
+//! process dies at a commit.
+#![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use everstep_model::{Body, Name, RpcId, RunId, RunStatus, StreamNumber};
+use everstep_store::{Commit, LeaseChange, Outcome, Target};
+use tokio::sync::Notify;
+
+use super::plan::{Fault, Plan};
+use super::summary::SimulationSummary;
+use super::timeline::{Timeline, record};
+use crate::testing::plug::{Fate, Witness};
+
+/// A question that a run has asked.
+pub(super) struct Asked {
+    pub(super) run: RunId,
+    pub(super) rpc: RpcId,
+    pub(super) method: Name,
+}
+
+/// How a run stands, as far as its commits tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    Open,
+    Parked,
+    Ended(RunStatus),
+}
+
+/// Everything that is known about a case, whichever process does it.
+pub(super) struct Book {
+    beginning: tokio::time::Instant,
+    crashes: Vec<Fault>,
+    state: Mutex<State>,
+    changed: Notify,
+    died: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    timeline: Timeline,
+    summary: SimulationSummary,
+    streams: BTreeMap<StreamNumber, RunId>,
+    runs: BTreeMap<RunId, Stands>,
+    asked: Vec<Asked>,
+    /// How long the process that just died is gone.
+    down: Duration,
+}
+
+impl Book {
+    pub(super) fn new(plan: &Plan) -> Self {
+        Self {
+            beginning: tokio::time::Instant::now(),
+            crashes: plan.faults.clone(),
+            state: Mutex::default(),
+            changed: Notify::new(),
+            died: Notify::new(),
+        }
+    }
+
+    /// How much time has truly passed.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.beginning.elapsed()
+    }
+
+    /// Writes a line.
+    pub(super) fn write(&self, what: &str) {
+        self.state().timeline.add(self.elapsed(), what);
+    }
+
+    /// Counts something.
+    pub(super) fn count(&self, count: impl FnOnce(&mut SimulationSummary)) {
+        count(&mut self.state().summary);
+    }
+
+    /// Completes when something was committed that was not there the last time.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// Completes when the process has died at a commit, with how long it is gone.
+    pub(super) async fn died(&self) -> Duration {
+        self.died.notified().await;
+        self.state().down
+    }
+
+    /// The questions that were asked since the last time.
+    pub(super) fn take_asked(&self) -> Vec<Asked> {
+        std::mem::take(&mut self.state().asked)
+    }
+
+    /// All runs there are.
+    pub(super) fn runs(&self) -> Vec<RunId> {
+        self.state().runs.keys().cloned().collect()
+    }
+
+    /// The runs that are not over.
+    pub(super) fn open_runs(&self) -> Vec<RunId> {
+        let state = self.state();
+        let open = state.runs.iter().filter(|(_, stands)| !is_ended(**stands));
+        open.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// A run whose code does not fit its journal.
+    pub(super) fn parked_run(&self) -> Option<RunId> {
+        let state = self.state();
+        let mut runs = state.runs.iter();
+        runs.find(|(_, stands)| **stands == Stands::Parked)
+            .map(|(id, _)| id.clone())
+    }
+
+    /// Whether there are runs, and all are over.
+    pub(super) fn is_over(&self) -> bool {
+        let state = self.state();
+        !state.runs.is_empty() && state.runs.values().all(|stands| is_ended(*stands))
+    }
+
+    pub(super) fn summary(&self) -> SimulationSummary {
+        let mut summary = self.state().summary.clone();
+        summary.cases = 1;
+        summary.simulated = self.elapsed();
+        summary
+    }
+
+    pub(super) fn timeline(&self) -> Timeline {
+        self.state().timeline.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the process die, if `dies` says so of one of the faults.
+    fn fate(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        dies: impl Fn(&Fault) -> Option<Duration>,
+    ) -> Fate {
+        let Some(down) = self.crashes.iter().find_map(dies) else {
+            return Fate::Lives;
+        };
+        state.down = down;
+        state.summary.crashes += 1;
+        drop(state);
+        self.write("   the process dies");
+        self.died.notify_one();
+        Fate::Dies
+    }
+}
+
+fn is_ended(stands: Stands) -> bool {
+    matches!(stands, Stands::Ended(_))
+}
+
+impl Witness for Book {
+    fn before(&self, commit: &Commit) -> Fate {
+        let mut state = self.state();
+        state.summary.commits += 1;
+        let number = state.summary.commits;
+        let fault = |fault: &Fault| match fault {
+            Fault::CrashBefore { commit, down } if *commit == number => Some(*down),
+            _ => None,
+        };
+        if self.crashes.iter().find_map(fault).is_some() {
+            let lost = state.told(commit);
+            state
+                .timeline
+                .add(self.elapsed(), &format!("commit {number} is lost: {lost}"));
+        }
+        self.fate(state, fault)
+    }
+
+    fn after(&self, commit: &Commit, outcome: &Outcome) -> Fate {
+        let mut state = self.state();
+        let number = state.summary.commits;
+        match outcome {
+            Outcome::Committed { stream, .. } => {
+                if let Target::Create(name) = &commit.target
+                    && let Some((id, _)) = name.run()
+                {
+                    state.runs.insert(id.clone(), Stands::Open);
+                    state.streams.insert(*stream, id);
+                }
+                let told = state.told(commit);
+                state
+                    .timeline
+                    .add(self.elapsed(), &format!("commit {number}  {told}"));
+                state.learn(*stream, commit);
+            }
+            Outcome::Duplicate { .. } => {
+                let told = state.told(commit);
+                let line = format!("commit {number} was made before: {told}");
+                state.timeline.add(self.elapsed(), &line);
+            }
+            Outcome::Refused(refusal) => {
+                let line = format!("commit {number} is refused: {refusal:?}");
+                state.timeline.add(self.elapsed(), &line);
+            }
+        }
+        self.changed.notify_one();
+        self.fate(state, |fault| match fault {
+            Fault::CrashAfter { commit, down } if *commit == number => Some(*down),
+            _ => None,
+        })
+    }
+}
+
+impl State {
+    /// What a commit holds, in words.
+    fn told(&self, commit: &Commit) -> String {
+        let run = match &commit.target {
+            Target::Create(name) => name.run().map(|(id, _)| id),
+            Target::Stream(stream) => self.streams.get(stream).cloned(),
+            Target::Remove(_) => None,
+        };
+        let run = run.map_or_else(|| "-".to_owned(), |run| run.to_string());
+        let mut records: Vec<String> = commit.records.iter().map(|r| record(&r.body)).collect();
+        if let Some(status) = commit.status {
+            records.push(format!("({status})"));
+        }
+        if records.is_empty() {
+            let is_claim = matches!(commit.lease, LeaseChange::TakeIfFree { .. });
+            records.push(if is_claim { "(taken)" } else { "(bookkeeping)" }.to_owned());
+        }
+        format!("{run}: {}", records.join(", "))
+    }
+
+    /// Keeps what a commit says about its run.
+    fn learn(&mut self, stream: StreamNumber, commit: &Commit) {
+        self.summary.records += commit.records.len() as u64;
+        let Some(run) = self.streams.get(&stream).cloned() else {
+            return;
+        };
+        if let Some(status) = commit.status {
+            let stands = match status {
+                RunStatus::Diverged => Stands::Parked,
+                status if status.is_terminal() => Stands::Ended(status),
+                _ => Stands::Open,
+            };
+            self.runs.insert(run.clone(), stands);
+        }
+        for record in &commit.records {
+            if let Body::RpcRequested(asked) = &record.body {
+                self.asked.push(Asked {
+                    run: run.clone(),
+                    rpc: asked.rpc_id.clone(),
+                    method: asked.method.clone(),
+                });
+            }
+        }
+    }
+}

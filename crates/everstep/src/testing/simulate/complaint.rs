@@ -1,0 +1,88 @@
+//! What can be wrong with a case, whatever its test asserts.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use everstep_model::{Body, Name, RunStatus};
+
+use super::case::{Define, Played};
+use crate::definition::Definition;
+use crate::testing::replay_check::{Recording, check};
+
+/// What is wrong with a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Complaint {
+    /// The test's own assertions say so.
+    Check(String),
+    /// Nothing will ever happen to the run again, and it is not over.
+    Stuck(String),
+    /// It does not come to an end.
+    Endless { commits: u64 },
+    /// After a crash the code does something else than before.
+    Diverged(String),
+    /// The whole journal, replayed, comes to something else.
+    NotReplayable { run: String, why: String },
+    /// It ends otherwise than without faults.
+    OtherEnd { clean: RunStatus, now: RunStatus },
+    /// The engine does not take what the test asks for.
+    Refused(String),
+}
+
+impl Complaint {
+    /// Whether both are about the same kind of thing.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Check(message) => f.write_str(message),
+            Self::Stuck(why) => write!(
+                f,
+                "nothing will happen any more, and it is not over:\n{why}"
+            ),
+            Self::Endless { commits } => write!(
+                f,
+                "it is not over after {commits} commits; say how long to look at it with `lasting` if it never ends"
+            ),
+            Self::Diverged(why) => write!(f, "the code does something else the second time: {why}"),
+            Self::NotReplayable { run, why } => write!(
+                f,
+                "the journal of run `{run}`, replayed against the code, comes to something else: {why}"
+            ),
+            Self::OtherEnd { clean, now } => write!(
+                f,
+                "the run is {now} in the end, because a process died; without that it is {clean}"
+            ),
+            Self::Refused(why) => write!(f, "the engine does not take it: {why}"),
+        }
+    }
+}
+
+/// What is wrong with the journals of a case: they must replay against the code.
+pub(super) fn look_at_journals(played: &Played, define: Define<'_>) -> Option<Complaint> {
+    let remains = played.ended.as_ref().ok()?;
+    let definitions: BTreeMap<Name, Definition> = define()
+        .into_iter()
+        .flatten()
+        .map(|definition| (definition.name.clone(), definition))
+        .collect();
+    for (run, journal) in &remains.journals {
+        let Some(Body::Created(created)) = journal.first().map(|entry| &entry.record.body) else {
+            continue;
+        };
+        let Some(definition) = definitions.get(&created.workflow) else {
+            continue;
+        };
+        let Ok(recording) = Recording::new(journal.clone()).of_run(run.as_str()) else {
+            continue;
+        };
+        if let Err(error) = check(definition, recording) {
+            let (run, why) = (run.to_string(), error.to_string());
+            return Some(Complaint::NotReplayable { run, why });
+        }
+    }
+    None
+}

@@ -1,0 +1,255 @@
+//! What is done to the runs while a process lives: starting, sending, answering, waiting, and looking at them in the end.
+#![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::time::Duration;
+
+use everstep_engine::{EngineError, Sent};
+use everstep_model::{RunId, RunStatus, Timestamp};
+use everstep_store::{Store, TimerQuery};
+use futures_util::future::{Either, join, select};
+
+use super::agenda::{Sending, Task};
+use super::case::{Case, Doings, Life, Remains};
+use super::complaint::Complaint;
+use super::timeline::clock_error;
+use crate::engine::Engine;
+use crate::handle::WaitError;
+
+/// How often a run that has nothing to do is looked at, whether it ever will.
+const LOOK_EVERY: Duration = Duration::from_secs(3_600);
+/// How long a run may take.
+const PATIENCE: Duration = Duration::from_secs(5 * 365 * 24 * 3_600);
+/// How many commits a case may take.
+const COMMITS_MAX: u64 = 50_000;
+
+impl Case<'_> {
+    /// Does what is on the agenda until the runs are over.
+    pub(super) async fn drive(
+        &self,
+        engine: &Engine,
+        doings: &mut Doings,
+    ) -> Result<Life, Complaint> {
+        loop {
+            let now = self.book.elapsed();
+            let agenda = &mut doings.agenda;
+            agenda.hear(self.book.take_asked(), self.scenario, now);
+            self.look_for_trouble(engine).await?;
+            if self.is_over() {
+                return Ok(Life::Over(Box::new(self.remains(engine).await?)));
+            }
+            match agenda.next() {
+                Some((slot, Task::Crash { down })) if slot.0 <= now => {
+                    agenda.done(slot);
+                    self.book.count(|summary| summary.crashes += 1);
+                    self.book.write("   the process dies");
+                    return Ok(Life::Crashed(down));
+                }
+                Some((slot, task)) if slot.0 <= now => {
+                    self.perform(engine, doings, task).await?;
+                    doings.agenda.done(slot);
+                }
+                Some(((at, _), _)) => {
+                    self.wait(at.saturating_sub(now)).await;
+                }
+                None if self.wait(LOOK_EVERY).await => {}
+                None => self.look_whether_stuck(engine).await?,
+            }
+        }
+    }
+
+    /// Waits for so long; true if something is committed before.
+    async fn wait(&self, longest: Duration) -> bool {
+        let lasting = self.scenario.lasting.unwrap_or(Duration::MAX);
+        let longest = longest.min(lasting.saturating_sub(self.book.elapsed()));
+        let sleep = pin!(tokio::time::sleep(longest));
+        let changed = pin!(self.book.changed());
+        matches!(select(changed, sleep).await, Either::Left(_))
+    }
+
+    fn is_over(&self) -> bool {
+        let lasting = self.scenario.lasting;
+        self.book.is_over() || lasting.is_some_and(|lasting| self.book.elapsed() >= lasting)
+    }
+
+    async fn perform(
+        &self,
+        engine: &Engine,
+        doings: &mut Doings,
+        task: Task,
+    ) -> Result<(), Complaint> {
+        match task {
+            Task::Start => self.start(engine).await,
+            Task::Send { event, how } => self.send(engine, doings, event, how).await,
+            Task::Answer { answer, asked } => self.answer(engine, doings, answer, asked).await,
+            Task::SetClock(error_millis) => {
+                self.process.set_clock_error(error_millis);
+                self.book.count(|summary| summary.clock_jumps += 1);
+                self.book.write(&clock_error(error_millis));
+                Ok(())
+            }
+            // A process that is about to die does nothing else.
+            Task::Crash { .. } => Ok(()),
+        }
+    }
+
+    async fn start(&self, engine: &Engine) -> Result<(), Complaint> {
+        let input = self.scenario.input.clone();
+        let start = engine.start_by_name(&self.scenario.workflow, input);
+        let started = start.id(self.scenario.id.clone()).await;
+        started.map(drop).map_err(refused)
+    }
+
+    async fn send(
+        &self,
+        engine: &Engine,
+        doings: &mut Doings,
+        index: usize,
+        how: Sending,
+    ) -> Result<(), Complaint> {
+        let first = self.send_once(engine, index, how == Sending::Again);
+        let is_taken = if how == Sending::Twice {
+            let (first, second) = join(first, self.send_once(engine, index, true)).await;
+            first? | second?
+        } else {
+            first.await?
+        };
+        if let Some(taken) = doings.events_taken.get_mut(index) {
+            *taken |= is_taken;
+        }
+        Ok(())
+    }
+
+    /// Sends an event; whether the run takes it, or knows it already.
+    async fn send_once(
+        &self,
+        engine: &Engine,
+        index: usize,
+        again: bool,
+    ) -> Result<bool, Complaint> {
+        let Some(event) = self.scenario.events.get(index) else {
+            return Ok(false);
+        };
+        let run = engine.run(&self.scenario.id).await.map_err(refused)?;
+        let (payload, id) = (event.payload.clone(), event.dedup_id.clone());
+        let sent = run.send_by_name(&event.name, payload, id).await;
+        let what = match &sent {
+            Ok(Sent::Accepted(_)) => "taken",
+            Ok(Sent::Duplicate(_)) => "known already",
+            Err(EngineError::EventNotAccepted { .. } | EngineError::Schema { .. }) => {
+                return sent.map(|_| false).map_err(refused);
+            }
+            Err(_) => "refused: the run is over",
+        };
+        let repeated = if again { " again" } else { "" };
+        let number = index + 1;
+        let line = format!("event {number} `{}` is sent{repeated}: {what}", event.name);
+        self.book.write(&line);
+        self.book.count(|summary| match again {
+            true => summary.events_repeated += 1,
+            false => summary.events_sent += 1,
+        });
+        Ok(sent.is_ok())
+    }
+
+    async fn answer(
+        &self,
+        engine: &Engine,
+        doings: &mut Doings,
+        index: usize,
+        asked: usize,
+    ) -> Result<(), Complaint> {
+        let (Some(answer), Some(asked)) = (
+            self.scenario.answers.get(index),
+            doings.agenda.question(asked),
+        ) else {
+            return Ok(());
+        };
+        let run = engine.run(asked.run.as_str()).await.map_err(refused)?;
+        let what = match run.answer(&asked.rpc, &answer.payload).await {
+            Ok(()) => "taken".to_owned(),
+            Err(EngineError::Schema { what, detail }) => {
+                return Err(Complaint::Refused(format!("{what} does not fit: {detail}")));
+            }
+            Err(error) => format!("refused: {error}"),
+        };
+        let line = format!("question `{}` is answered: {what}", answer.method);
+        self.book.write(&line);
+        self.book.count(|summary| summary.answers += 1);
+        if let Some(given) = doings.answers_given.get_mut(index) {
+            *given = true;
+        }
+        Ok(())
+    }
+
+    async fn look_for_trouble(&self, engine: &Engine) -> Result<(), Complaint> {
+        if let Some(run) = self.book.parked_run() {
+            return Err(Complaint::Diverged(why(engine, &run).await));
+        }
+        let commits = self.book.summary().commits;
+        if commits > COMMITS_MAX || self.book.elapsed() > PATIENCE {
+            return Err(Complaint::Endless { commits });
+        }
+        Ok(())
+    }
+
+    /// A run that waits for what nobody will send, with no timer that could end it, is stuck.
+    async fn look_whether_stuck(&self, engine: &Engine) -> Result<(), Complaint> {
+        let any_timer = TimerQuery {
+            until: Timestamp::from_millis(u64::MAX),
+            after: None,
+            limit: 1,
+        };
+        let timers = self.store.timers(any_timer).await;
+        let outbox = self.store.outbox(None, 1).await;
+        let is_quiet = timers.is_ok_and(|rows| rows.is_empty());
+        if !is_quiet || !outbox.is_ok_and(|rows| rows.is_empty()) {
+            return Ok(());
+        }
+        let mut reasons = Vec::new();
+        for run in self.book.open_runs() {
+            let status = match engine.run(run.as_str()).await {
+                Ok(handle) => handle.status().await.map_err(refused)?,
+                Err(error) => return Err(refused(error)),
+            };
+            if !matches!(status, RunStatus::Waiting | RunStatus::Paused) {
+                return Ok(());
+            }
+            reasons.push(format!("run `{run}`: {}", why(engine, &run).await));
+        }
+        Err(Complaint::Stuck(reasons.join("\n")))
+    }
+
+    /// What is left of the runs.
+    async fn remains(&self, engine: &Engine) -> Result<Remains, Complaint> {
+        let root = engine.run(&self.scenario.id).await.map_err(refused)?;
+        let status = root.status().await.map_err(refused)?;
+        let result = match self.scenario.lasting {
+            Some(lasting) if !status.is_terminal() => Err(WaitError::TimedOut(lasting)),
+            _ => root.wait_json().await,
+        };
+        let mut journals = BTreeMap::new();
+        for id in self.book.runs() {
+            let run = engine.run(id.as_str()).await.map_err(refused)?;
+            journals.insert(id, run.journal().await.map_err(refused)?);
+        }
+        Ok(Remains {
+            result,
+            status,
+            journals,
+        })
+    }
+}
+
+fn refused(error: EngineError) -> Complaint {
+    Complaint::Refused(error.to_string())
+}
+
+async fn why(engine: &Engine, run: &RunId) -> String {
+    let why = async { engine.run(run.as_str()).await?.why().await };
+    why.await.map_or_else(
+        |error: EngineError| error.to_string(),
+        |why| why.to_string(),
+    )
+}

@@ -1,0 +1,150 @@
+//! Simulating a user's own workflow: under a crash at every commit, events that come late, twice and in another order,
+//! and clocks that jump, against the user's own assertions.
+//!
+//! ```text
+//!  simulate(..).event(..)  ─▶ Scenario ┐
+//!                                      ├─▶ case: processes on a virtual clock ─▶ Played ─▶ complaint? ─▶ minimise, report
+//!  seed ─▶ draw ─▶ Plan (faults) ──────┘      (agenda, book, drive)
+//! ```
+
+mod agenda;
+mod book;
+mod campaign;
+mod case;
+mod caught;
+mod complaint;
+mod draw;
+mod drive;
+mod minimise;
+mod plan;
+mod report;
+mod run;
+mod scenario;
+mod simulation;
+mod subject;
+mod summary;
+mod timeline;
+
+use std::future::Future;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use self::run::SimulatedRun;
+pub use self::simulation::Simulation;
+pub use self::subject::{PlainFunction, Simulated};
+pub use self::summary::SimulationSummary;
+use crate::ctx::{AnyEvent, Ctx};
+use crate::definition::Definition;
+use crate::error::Result;
+use crate::options::Options;
+use crate::workflow::Workflow;
+
+/// Simulates a workflow: describe what happens to it, then [`check`](Simulation::check) what must be true of it.
+///
+/// ```
+/// use everstep::testing::simulate;
+/// use everstep::{Ctx, Error, Result, Workflow, days};
+///
+/// struct Trial;
+/// impl Workflow for Trial {
+///     const NAME: &'static str = "trial";
+///     type Input = u32;
+///     type Output = u32;
+///
+///     async fn run(&self, ctx: Ctx<Self>, price: u32) -> Result<u32> {
+///         ctx.sleep("trial", days(30)).await?;
+///         ctx.step("charge", || async { Ok::<_, Error>(price) }).await
+///     }
+/// }
+///
+/// let summary = simulate(Trial, 0..20).input(&12).check(|run| {
+///     assert_eq!(run.output().unwrap(), 12);
+///     assert_eq!(run.recorded("charge"), 1);
+///     assert!(run.calls("charge") <= 1 + run.crashes());
+/// });
+/// assert!(summary.crashes > 20);
+/// ```
+pub fn simulate<W: Workflow>(
+    workflow: W,
+    seeds: impl IntoIterator<Item = u64, IntoIter: 'static>,
+) -> Simulation<W> {
+    let definition = Definition::of_workflow(workflow);
+    let make = move |(): &()| definition.clone();
+    Simulation::new(W::NAME, Box::new(|| ()), Box::new(make), seeds)
+}
+
+/// Simulates a workflow that does things outside. `world` makes a new outside for each case, which outlives its
+/// processes; `workflow` makes the workflow anew for each process, so that what it keeps in memory dies with it.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use everstep::testing::simulate_in;
+/// use everstep::{Ctx, Error, Result, Workflow};
+///
+/// /// Charges once per key, as real payment providers do.
+/// #[derive(Clone, Default)]
+/// struct Bank(Arc<Mutex<Vec<String>>>);
+///
+/// struct Payment {
+///     bank: Bank,
+/// }
+/// impl Workflow for Payment {
+///     const NAME: &'static str = "payment";
+///     type Input = ();
+///     type Output = ();
+///
+///     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
+///         ctx.step_with("charge", |step| async move {
+///             let mut charges = self.bank.0.lock().unwrap();
+///             if !charges.contains(&step.idempotency_key()) {
+///                 charges.push(step.idempotency_key());
+///             }
+///             Ok::<_, Error>(())
+///         })
+///         .await
+///     }
+/// }
+///
+/// simulate_in(Bank::default, |bank| Payment { bank: bank.clone() }, 0..20)
+///     .check(|run| assert_eq!(run.world().0.lock().unwrap().len(), 1));
+/// ```
+pub fn simulate_in<W: Workflow, World: 'static>(
+    world: impl Fn() -> World + 'static,
+    workflow: impl Fn(&World) -> W + 'static,
+    seeds: impl IntoIterator<Item = u64, IntoIter: 'static>,
+) -> Simulation<W, World> {
+    let make = move |world: &World| Definition::of_workflow(workflow(world));
+    Simulation::new(W::NAME, Box::new(world), Box::new(make), seeds)
+}
+
+/// Simulates a plain function, as [`simulate`] does a workflow.
+///
+/// ```
+/// use everstep::testing::simulate_function;
+/// use everstep::{Ctx, Error, Result};
+///
+/// async fn greet(ctx: Ctx, name: String) -> Result<String> {
+///     ctx.step("greeting", || async { Ok::<_, Error>(format!("hello {name}")) }).await
+/// }
+///
+/// simulate_function("greet", greet, 0..10)
+///     .input(&"ada".to_owned())
+///     .check(|run| assert_eq!(run.output().unwrap(), "hello ada"));
+/// ```
+pub fn simulate_function<F, I, O, Fut>(
+    name: &str,
+    function: F,
+    seeds: impl IntoIterator<Item = u64, IntoIter: 'static>,
+) -> Simulation<PlainFunction<I, O>>
+where
+    F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O>> + Send + 'static,
+    I: Serialize + DeserializeOwned + Send + 'static,
+    O: Serialize + DeserializeOwned + Send + 'static,
+{
+    let definition = Definition::of_function(name, Options::new(), function);
+    let make = move |(): &()| definition.clone();
+    Simulation::new(name, Box::new(|| ()), Box::new(make), seeds)
+}

@@ -1,0 +1,258 @@
+//! The faults of one case, as data: drawn from a seed, or one crash after the other. Fewer of them are a plan too, which is
+//! how a failure is made smaller.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::draw::Draw;
+use super::scenario::Scenario;
+use super::timeline::{clock_error, moment, span};
+
+/// Something that goes wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Fault {
+    /// The process dies when it is about to make its n-th commit, which is lost.
+    CrashBefore { commit: u64, down: Duration },
+    /// The process dies when its n-th commit is durable, and hears nothing of it.
+    CrashAfter { commit: u64, down: Duration },
+    /// The process dies at this time.
+    CrashAt { time: Duration, down: Duration },
+    /// An event comes later than planned.
+    LateEvent { event: usize, by: Duration },
+    /// An event is sent once more.
+    RepeatedEvent { event: usize, after: Duration },
+    /// Every answer takes this long.
+    LateAnswers { by: Duration },
+    /// Every answer is given twice.
+    RepeatedAnswers,
+    /// The clock is set, and wrong by so much from then on.
+    Clock { time: Duration, error_millis: i64 },
+    /// No run stays in memory while it waits.
+    Eviction,
+    /// An attempt of a step fails before it does anything.
+    StepFails { place: String, for_good: bool },
+}
+
+impl Fault {
+    /// What goes wrong, for people.
+    pub(super) fn describe(&self, scenario: &Scenario) -> String {
+        let event = |index: &usize| {
+            let event = scenario.events.get(*index);
+            let name = event.map(|event| event.name.as_str()).unwrap_or_default();
+            format!("event {} (`{name}`)", index + 1)
+        };
+        match self {
+            Self::CrashBefore { commit, down } => {
+                format!("crash before commit {commit}, {}", downtime(*down))
+            }
+            Self::CrashAfter { commit, down } => {
+                format!("crash after commit {commit}, {}", downtime(*down))
+            }
+            Self::CrashAt { time, down } => {
+                format!("crash at {}, {}", moment(*time), downtime(*down))
+            }
+            Self::LateEvent { event: index, by } => {
+                format!("{} comes {} late", event(index), span(*by))
+            }
+            Self::RepeatedEvent {
+                event: index,
+                after,
+            } if after.is_zero() => format!("{} is sent twice at once", event(index)),
+            Self::RepeatedEvent {
+                event: index,
+                after,
+            } => {
+                format!("{} is sent again, {} later", event(index), span(*after))
+            }
+            Self::LateAnswers { by } => format!("answers take {}", span(*by)),
+            Self::RepeatedAnswers => "answers are given twice".to_owned(),
+            Self::Clock { time, error_millis } => {
+                format!("at {} {}", moment(*time), clock_error(*error_millis))
+            }
+            Self::Eviction => "no run stays in memory while it waits".to_owned(),
+            Self::StepFails { place, for_good } => {
+                let how = if *for_good { " for good" } else { ", once" };
+                format!("step `{place}` fails{how}")
+            }
+        }
+    }
+}
+
+fn downtime(down: Duration) -> String {
+    if down.is_zero() {
+        "back at once".to_owned()
+    } else {
+        format!("back after {}", span(down))
+    }
+}
+
+/// Which case: what `EVERSTEP_SEED` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// The one without faults.
+    Clean,
+    /// A crash before the n-th commit.
+    Before(u64),
+    /// A crash after the n-th commit.
+    After(u64),
+    /// A step that fails for good.
+    Failing(String),
+    /// Whatever the seed says.
+    Seed(u64),
+}
+
+impl fmt::Display for Which {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clean => f.write_str("clean"),
+            Self::Before(commit) => write!(f, "before-{commit}"),
+            Self::After(commit) => write!(f, "after-{commit}"),
+            Self::Failing(place) => write!(f, "failing-{place}"),
+            Self::Seed(seed) => write!(f, "{seed}"),
+        }
+    }
+}
+
+impl FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse().ok();
+        let known = match text.split_once('-') {
+            None if text == "clean" => Some(Self::Clean),
+            None => number(text).map(Self::Seed),
+            Some(("before", commit)) => number(commit).map(Self::Before),
+            Some(("after", commit)) => number(commit).map(Self::After),
+            Some(("failing", place)) => Some(Self::Failing(place.to_owned())),
+            Some(_) => None,
+        };
+        known.ok_or_else(|| {
+            format!("EVERSTEP_SEED is `{text}`, which no simulation prints; a number, for example, is a seed")
+        })
+    }
+}
+
+/// What is known of the run without faults: where there is room for them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    pub(super) commits: u64,
+    pub(super) lasted: Duration,
+    /// The places of the steps that may fail.
+    pub(super) may_fail: Vec<String>,
+}
+
+/// The faults of one case.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) which: Which,
+    /// Where the randomness of the engine begins.
+    pub(super) randomness: u64,
+    pub(super) faults: Vec<Fault>,
+}
+
+impl Plan {
+    pub(super) fn of(which: &Which, scenario: &Scenario, measured: &Measured) -> Self {
+        let down = Duration::ZERO;
+        let faults = match which {
+            Which::Clean => Vec::new(),
+            Which::Before(commit) => vec![Fault::CrashBefore {
+                commit: *commit,
+                down,
+            }],
+            Which::After(commit) => vec![Fault::CrashAfter {
+                commit: *commit,
+                down,
+            }],
+            Which::Failing(place) => vec![Fault::StepFails {
+                place: place.clone(),
+                for_good: true,
+            }],
+            Which::Seed(seed) => drawn(&mut Draw::new(*seed), scenario, measured),
+        };
+        let randomness = match which {
+            Which::Seed(seed) => *seed,
+            Which::Clean | Which::Before(_) | Which::After(_) | Which::Failing(_) => 0,
+        };
+        Self {
+            which: which.clone(),
+            randomness,
+            faults,
+        }
+    }
+
+    /// The same case with fewer faults.
+    pub(super) fn with(&self, faults: Vec<Fault>) -> Self {
+        Self {
+            faults,
+            ..self.clone()
+        }
+    }
+}
+
+/// The faults of a seed. All downtime, the delay of an event, and the error of the clock have a third of the slack each.
+fn drawn(draw: &mut Draw, scenario: &Scenario, measured: &Measured) -> Vec<Fault> {
+    let share = scenario.slack / 3;
+    let mut faults = Vec::new();
+    for event in 0..scenario.events.len() {
+        if draw.one_in(2) {
+            let by = draw.duration(share);
+            faults.push(Fault::LateEvent { event, by });
+        }
+        while draw.one_in(3) {
+            let at_once = draw.one_in(2);
+            let after = if at_once {
+                Duration::ZERO
+            } else {
+                draw.duration(share)
+            };
+            faults.push(Fault::RepeatedEvent { event, after });
+        }
+    }
+    if !scenario.answers.is_empty() {
+        if draw.one_in(2) {
+            let by = draw.duration(share);
+            faults.push(Fault::LateAnswers { by });
+        }
+        if draw.one_in(3) {
+            faults.push(Fault::RepeatedAnswers);
+        }
+    }
+    while draw.one_in(3) {
+        let bound = i64::try_from(share.as_millis()).unwrap_or(i64::MAX);
+        let time = draw.duration(measured.lasted);
+        let error_millis = draw.between(-bound, bound);
+        faults.push(Fault::Clock { time, error_millis });
+    }
+    if draw.one_in(3) {
+        faults.push(Fault::Eviction);
+    }
+    while !measured.may_fail.is_empty() && draw.one_in(2) {
+        let place = draw.pick(&measured.may_fail).cloned().unwrap_or_default();
+        let for_good = draw.one_in(3);
+        faults.push(Fault::StepFails { place, for_good });
+    }
+    let crashes = 1 + draw.below(3);
+    for _ in 0..crashes {
+        faults.push(crash(draw, measured, share, crashes));
+    }
+    faults
+}
+
+fn crash(draw: &mut Draw, measured: &Measured, share: Duration, crashes: u64) -> Fault {
+    let down = if draw.one_in(2) {
+        Duration::ZERO
+    } else {
+        draw.duration(share / u32::try_from(crashes).unwrap_or(u32::MAX))
+    };
+    // What comes after a crash has commits of its own.
+    let commit = 1 + draw.below(measured.commits + crashes);
+    match draw.below(5) {
+        0 => Fault::CrashAt {
+            time: draw.duration(measured.lasted),
+            down,
+        },
+        1 | 2 => Fault::CrashBefore { commit, down },
+        _ => Fault::CrashAfter { commit, down },
+    }
+}

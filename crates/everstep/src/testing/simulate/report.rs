@@ -1,0 +1,75 @@
+//! A case that failed, told: what is wrong, how to see it again, what went wrong on purpose, and what happened.
+
+use std::fmt::Write;
+
+use super::case::Played;
+use super::complaint::Complaint;
+use super::plan::{Plan, Which};
+use super::scenario::Scenario;
+
+/// A case that failed.
+pub(super) struct Failed<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) plan: &'a Plan,
+    /// The same case with fewer faults, or as it was.
+    pub(super) enough: &'a Plan,
+    pub(super) complaint: Complaint,
+    /// What happened with those.
+    pub(super) played: &'a Played,
+}
+
+/// The text that a failed simulation panics with.
+pub(super) fn report(failed: &Failed<'_>) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_report(&mut text, failed);
+    text
+}
+
+fn write_report(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
+    let (workflow, which) = (&failed.scenario.workflow, &failed.plan.which);
+    match which {
+        Which::Clean => writeln!(text, "workflow `{workflow}` fails without any fault")?,
+        Which::Seed(seed) => writeln!(text, "workflow `{workflow}` fails with seed {seed}")?,
+        Which::Before(_) | Which::After(_) | Which::Failing(_) => {
+            writeln!(text, "workflow `{workflow}` fails in case {which}")?;
+        }
+    }
+    writeln!(text, "\n{}", failed.complaint)?;
+    writeln!(text, "\nRun only this case again:\n    {}", command(which))?;
+    if !failed.plan.faults.is_empty() {
+        write_faults(text, failed)?;
+    }
+    writeln!(text, "\nWhat happened, in true time since the start:")?;
+    for line in failed.played.timeline.lines() {
+        writeln!(text, "{line}")?;
+    }
+    Ok(())
+}
+
+fn write_faults(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
+    let (all, enough) = (&failed.plan.faults, &failed.enough.faults);
+    writeln!(text, "\nFaults:")?;
+    for fault in enough {
+        writeln!(text, "    {}", fault.describe(failed.scenario))?;
+    }
+    if enough.is_empty() {
+        writeln!(
+            text,
+            "    none is needed: the seed's random numbers are enough"
+        )?;
+    }
+    let needless = all.len() - enough.len();
+    if needless > 0 {
+        writeln!(text, "    (and {needless} more, which it fails without)")?;
+    }
+    Ok(())
+}
+
+/// What to type. Tests run on threads that have their names.
+fn command(which: &Which) -> String {
+    let thread = std::thread::current();
+    let test = thread.name().filter(|name| *name != "main");
+    let test = test.map(|name| format!(" {name}")).unwrap_or_default();
+    format!("EVERSTEP_SEED={which} cargo test{test}")
+}

@@ -1,0 +1,148 @@
+//! What happens to the run that is simulated when nothing goes wrong: its input, the events it is sent, and the answers
+//! to its questions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_model::{Name, Payload, PayloadError};
+use serde::Serialize;
+
+use super::plan::{Fault, Plan};
+use crate::error::Error;
+use crate::options::Options;
+use crate::testing::mock::{Mock, MockedSteps};
+
+/// How much faults may move things in time unless the test says otherwise.
+const SLACK: Duration = Duration::from_secs(600);
+
+/// An event that the run is sent.
+pub(super) struct PlannedEvent {
+    pub(super) at: Duration,
+    pub(super) name: String,
+    pub(super) payload: Payload,
+    /// Known by this id, it is taken once however often it is sent.
+    pub(super) dedup_id: Option<String>,
+}
+
+/// What every question of a method is answered with.
+pub(super) struct PlannedAnswer {
+    pub(super) method: String,
+    pub(super) payload: Payload,
+}
+
+/// Which steps fail because the simulation says so.
+pub(super) enum Failing {
+    /// Any.
+    All,
+    /// Those of these names or places.
+    Named(Vec<String>),
+}
+
+/// Everything about a simulation that its faults do not decide.
+pub(super) struct Scenario {
+    pub(super) workflow: String,
+    pub(super) id: String,
+    pub(super) input: Payload,
+    pub(super) events: Vec<PlannedEvent>,
+    pub(super) answers: Vec<PlannedAnswer>,
+    pub(super) defaults: Options,
+    /// All delays of an event, all downtime, and the error of the clock: a third of it each.
+    pub(super) slack: Duration,
+    /// For how long the run is watched; none until it ends.
+    pub(super) lasting: Option<Duration>,
+    /// Which steps fail.
+    pub(super) failing: Failing,
+    mocks: Vec<(String, Mock)>,
+    /// What the test asked for and cannot be.
+    problem: Option<String>,
+}
+
+impl Scenario {
+    pub(super) fn new(workflow: &str) -> Self {
+        Self {
+            workflow: workflow.to_owned(),
+            id: "simulated".to_owned(),
+            input: Payload::null(),
+            events: Vec::new(),
+            answers: Vec::new(),
+            defaults: Options::new(),
+            slack: SLACK,
+            lasting: None,
+            failing: Failing::Named(Vec::new()),
+            mocks: Vec::new(),
+            problem: None,
+        }
+    }
+
+    /// A value as JSON; one that has no JSON is a problem for later.
+    pub(super) fn payload<T: Serialize + ?Sized>(&mut self, value: &T) -> Payload {
+        let payload = Payload::from_value(value);
+        payload.unwrap_or_else(|error: PayloadError| {
+            self.problem = Some(error.to_string());
+            Payload::null()
+        })
+    }
+
+    pub(super) fn add_event(&mut self, at: Duration, name: &str, payload: Payload, once: bool) {
+        let dedup_id = once.then(|| format!("event-{}", self.events.len() + 1));
+        self.events.push(PlannedEvent {
+            at,
+            name: name.to_owned(),
+            payload,
+            dedup_id,
+        });
+    }
+
+    pub(super) fn add_answer(&mut self, method: &str, payload: Payload) {
+        self.answers.push(PlannedAnswer {
+            method: method.to_owned(),
+            payload,
+        });
+    }
+
+    pub(super) fn add_mock(&mut self, step: &str, mock: Mock) {
+        self.mocks.push((step.to_owned(), mock));
+    }
+
+    /// The places of those of these steps, given by place and name, that may fail.
+    pub(super) fn may_fail(&self, steps: Vec<(String, String)>) -> Vec<String> {
+        let may_fail = |place: &String, name: &String| match &self.failing {
+            Failing::All => true,
+            Failing::Named(names) => names.contains(place) || names.contains(name),
+        };
+        let steps = steps.into_iter();
+        let failing = steps.filter(|(place, name)| may_fail(place, name));
+        failing.map(|(place, _)| place).collect()
+    }
+
+    /// Why it cannot be simulated, if it cannot.
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Which of the answers is one to questions of this method.
+    pub(super) fn answer_to(&self, method: &Name) -> Option<usize> {
+        let mut answers = self.answers.iter();
+        answers.position(|answer| answer.method == method.as_str())
+    }
+
+    /// The mocks of one case: those of the test, after the failures of the plan.
+    pub(super) fn mocks(&self, plan: &Plan) -> Arc<MockedSteps> {
+        let mocks = MockedSteps::default();
+        for (step, mock) in &self.mocks {
+            mocks.add(step.clone(), mock.clone());
+        }
+        for fault in &plan.faults {
+            if let Fault::StepFails { place, for_good } = fault {
+                let error = Error::new("a failure of the simulation");
+                let error = if *for_good {
+                    error.non_retryable()
+                } else {
+                    error
+                };
+                mocks.add_first(place.clone(), Mock::fails(error).times(1));
+            }
+        }
+        Arc::new(mocks)
+    }
+}

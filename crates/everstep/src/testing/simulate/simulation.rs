@@ -1,0 +1,248 @@
+//! Describing a simulation, and starting it.
+
+use std::future::Future;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use everstep_model::InvalidName;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::campaign::{Campaign, Tried};
+use super::case::{Played, play};
+use super::caught::caught;
+use super::complaint::{Complaint, look_at_journals};
+use super::plan::Plan;
+use super::run::SimulatedRun;
+use super::scenario::{Failing, Scenario};
+use super::subject::Simulated;
+use super::summary::SimulationSummary;
+use crate::ctx::{AnyEvent, Ctx};
+use crate::definition::Definition;
+use crate::error::Result;
+use crate::event::{Accepts, Event};
+use crate::options::Options;
+use crate::rpc::Rpc;
+use crate::testing::mock::Mock;
+use crate::workflow::Workflow;
+
+/// Names the only case to play.
+const SEED_VARIABLE: &str = "EVERSTEP_SEED";
+
+/// Makes a workflow for a process.
+type Make<World> = Box<dyn Fn(&World) -> Result<Definition, InvalidName>>;
+
+/// A workflow and what happens to it, to be simulated. Made by [`simulate`](super::simulate), [`simulate_in`](super::simulate_in) and
+/// [`simulate_function`](super::simulate_function).
+#[must_use = "nothing is simulated until it is checked"]
+pub struct Simulation<W, World = ()> {
+    scenario: Scenario,
+    world: Box<dyn Fn() -> World>,
+    workflows: Vec<Make<World>>,
+    seeds: Box<dyn Iterator<Item = u64>>,
+    only: Option<String>,
+    workflow: PhantomData<fn() -> W>,
+}
+
+impl<W: Simulated, World: 'static> Simulation<W, World> {
+    pub(super) fn new(
+        workflow_name: &str,
+        world: Box<dyn Fn() -> World>,
+        workflow: Make<World>,
+        seeds: impl IntoIterator<Item = u64, IntoIter: 'static>,
+    ) -> Self {
+        Self {
+            scenario: Scenario::new(workflow_name),
+            world,
+            workflows: vec![workflow],
+            seeds: Box::new(seeds.into_iter()),
+            only: std::env::var(SEED_VARIABLE).ok(),
+            workflow: PhantomData,
+        }
+    }
+
+    /// What the run is started with; null unless said.
+    pub fn input(mut self, input: &W::Input) -> Self {
+        self.scenario.input = self.scenario.payload(input);
+        self
+    }
+
+    /// The id of the run; `simulated` unless said.
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.scenario.id = id.into();
+        self
+    }
+
+    /// Sends an event when so much time has passed. By seed it comes late, and so perhaps after others, and is sent again, under
+    /// one dedup id: it takes effect once.
+    pub fn event<E: Event>(mut self, at: Duration, event: &E) -> Self
+    where
+        W: Accepts<E>,
+    {
+        let payload = self.scenario.payload(event);
+        self.scenario.add_event(at, E::NAME, payload, true);
+        self
+    }
+
+    /// As [`Self::event`], from a sender that gives no dedup id: when it is sent again, the run is sent two events.
+    pub fn event_at_least_once<E: Event>(mut self, at: Duration, event: &E) -> Self
+    where
+        W: Accepts<E>,
+    {
+        let payload = self.scenario.payload(event);
+        self.scenario.add_event(at, E::NAME, payload, false);
+        self
+    }
+
+    /// Answers every question of this kind that the run or one of its children asks. By seed the answer takes a while,
+    /// and is given twice: the first one counts.
+    pub fn answer<R: Rpc>(mut self, answer: &R::Answer) -> Self
+    where
+        R::Answer: Serialize,
+    {
+        let payload = self.scenario.payload(answer);
+        self.scenario.add_answer(R::METHOD, payload);
+        self
+    }
+
+    /// Gives the result of a step, as [`TestEngineBuilder::mock_step`](crate::testing::TestEngineBuilder::mock_step) does. Each case
+    /// begins with all mocks.
+    pub fn mock_step(mut self, step: &str, mock: Mock) -> Self {
+        self.scenario.add_mock(step, mock);
+        self
+    }
+
+    /// Registers another workflow, for instance that of a child.
+    pub fn also<C: Workflow>(mut self, workflow: C) -> Self {
+        let definition = Definition::of_workflow(workflow);
+        self.workflows.push(Box::new(move |_| definition.clone()));
+        self
+    }
+
+    /// Registers another workflow, made anew for each process as in [`simulate_in`](super::simulate_in).
+    pub fn also_in<C: Workflow>(mut self, workflow: impl Fn(&World) -> C + 'static) -> Self {
+        let make = move |world: &World| Definition::of_workflow(workflow(world));
+        self.workflows.push(Box::new(make));
+        self
+    }
+
+    /// Registers a plain function as another workflow.
+    pub fn also_function<F, I, O, Fut>(mut self, name: &str, function: F) -> Self
+    where
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O>> + Send + 'static,
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+    {
+        let definition = Definition::of_function(name, Options::new(), function);
+        self.workflows.push(Box::new(move |_| definition.clone()));
+        self
+    }
+
+    /// Defaults of all steps and runs.
+    pub fn defaults(mut self, defaults: Options) -> Self {
+        self.scenario.defaults = defaults;
+        self
+    }
+
+    /// By how much faults may move things in time; ten minutes unless said. The delay of an event or an answer, all downtime, and
+    /// the error of the clock have a third of it each: events whose times are further apart than this keep their
+    /// order, and a timeout that is further away than this is not reached.
+    pub fn slack(mut self, slack: Duration) -> Self {
+        self.scenario.slack = slack;
+        self
+    }
+
+    /// Looks at the run when so much time has passed, for workflows that never end.
+    pub fn lasting(mut self, lasting: Duration) -> Self {
+        self.scenario.lasting = Some(lasting);
+        self
+    }
+
+    /// Lets steps fail too: each one for good, one after the other, and by seed any of them, for good or once. Attempts
+    /// fail before they do anything. The assertions then have to allow for a run that fails.
+    pub fn failing_steps(mut self) -> Self {
+        self.scenario.failing = Failing::All;
+        self
+    }
+
+    /// As [`Self::failing_steps`], of this step, named as in [`Self::mock_step`].
+    pub fn failing_step(mut self, step: &str) -> Self {
+        if let Failing::Named(names) = &mut self.scenario.failing {
+            names.push(step.to_owned());
+        }
+        self
+    }
+
+    /// Plays only this case, after the one without faults: what a failed simulation names. The variable `EVERSTEP_SEED` in the
+    /// environment does the same.
+    pub fn only(mut self, case: impl ToString) -> Self {
+        self.only = Some(case.to_string());
+        self
+    }
+
+    /// Plays every case and calls `check` at the end of each: once without faults, with a crash before and after every commit,
+    /// one after the other, and with the faults of each seed. Besides, each run has to come to an end, its
+    /// journals have to replay against the code, and one crash alone must not change how it ends.
+    ///
+    /// With `EVERSTEP_SEED` in the environment only that case is played, after the one without faults.
+    ///
+    /// # Panics
+    /// In the first case that fails, telling what happened in it and how to play it again. Also if nothing was put to the
+    /// test: a workflow without durable operations, an event that is never taken, a question that is never asked.
+    #[track_caller]
+    pub fn check(self, check: impl Fn(&SimulatedRun<'_, W, World>)) -> SimulationSummary {
+        let Self {
+            scenario,
+            world,
+            workflows,
+            seeds,
+            only,
+            workflow: _,
+        } = self;
+        let attempt = |plan: &Plan| {
+            let world = world();
+            let define = || workflows.iter().map(|make| make(&world)).collect();
+            let played = play(&scenario, &define, plan);
+            // Replaying runs code, which may touch the world if it is wrong: first what the test says, then that.
+            let complaint = complaint_of(&played, &scenario, plan, &world, &check)
+                .or_else(|| look_at_journals(&played, &define));
+            Tried { played, complaint }
+        };
+        let only = only.map(|case| case.parse()).transpose();
+        let outcome = only.and_then(|only| Campaign::new(&scenario, &attempt).run(seeds, only));
+        match outcome {
+            Ok(summary) => summary,
+            Err(report) => panic!("{report}"),
+        }
+    }
+}
+
+/// What is wrong with how it ended, or with what is left, by the test's own assertions.
+fn complaint_of<W: Simulated, World>(
+    played: &Played,
+    scenario: &Scenario,
+    plan: &Plan,
+    world: &World,
+    check: &impl Fn(&SimulatedRun<'_, W, World>),
+) -> Option<Complaint> {
+    let remains = match &played.ended {
+        Ok(remains) => remains,
+        Err(complaint) => return Some(complaint.clone()),
+    };
+    let run = SimulatedRun {
+        played,
+        remains,
+        scenario,
+        plan,
+        world,
+        workflow: PhantomData,
+    };
+    caught(|| check(&run)).err().map(Complaint::Check)
+}
+
+impl<W, World> std::fmt::Debug for Simulation<W, World> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Simulation({})", self.scenario.workflow)
+    }
+}

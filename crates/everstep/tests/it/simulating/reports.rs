@@ -1,0 +1,178 @@
+//! What a simulation that failed tells, and that it can be seen again.
+
+use everstep::testing::{Simulation, simulate, simulate_in};
+use everstep::{Accepts, Ctx, Error, Event, Result, Workflow, hours, minutes};
+use serde::{Deserialize, Serialize};
+
+use super::shop::{Address, Bank, failure};
+
+#[derive(Serialize, Deserialize)]
+struct Late(u32);
+impl Event for Late {
+    const NAME: &'static str = "late";
+}
+
+/// Misses events that are late.
+struct Hasty;
+impl Accepts<Late> for Hasty {}
+impl Workflow for Hasty {
+    const NAME: &'static str = "hasty";
+    type Input = ();
+    type Output = u32;
+
+    async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<u32> {
+        ctx.step("begin", || async { Ok::<_, Error>(()) }).await?;
+        let late = ctx.event::<Late>().timeout(hours(1)).await?;
+        ctx.step("end", || async { Ok::<_, Error>(()) }).await?;
+        Ok(late.map_or(0, |Late(n)| n))
+    }
+}
+
+fn hasty() -> Simulation<Hasty> {
+    simulate(Hasty, 0..500).event(minutes(59), &Late(5))
+}
+
+fn check_hasty(simulation: Simulation<Hasty>) -> String {
+    failure(|| simulation.check(|run| assert_eq!(run.output().unwrap(), 5, "it was missed")))
+}
+
+/// What stands after this word, up to the next space or line.
+fn after<'a>(text: &'a str, word: &str) -> &'a str {
+    let (_, rest) = text.split_once(word).unwrap();
+    rest.split([' ', '\n']).next().unwrap()
+}
+
+#[test]
+fn a_failure_tells_its_seed_the_assertion_the_faults_and_what_happened() {
+    let told = check_hasty(hasty());
+    let seed: u64 = after(&told, "fails with seed ").parse().unwrap();
+    let parts = [
+        "it was missed\n  left: 0\n right: 5\n  at ".to_owned(),
+        "reports.rs:".to_owned(),
+        format!("EVERSTEP_SEED={seed} cargo test simulating::reports::a_failure_tells"),
+        "Faults:\n    ".to_owned(),
+        "00:00:00.000  commit 1  simulated: created (hasty)".to_owned(),
+        "simulated: step_started begin:0, step_completed begin:0".to_owned(),
+        "timer_fired late:0".to_owned(),
+        "completed".to_owned(),
+    ];
+    for part in parts {
+        assert!(told.contains(&part), "no {part:?} in:\n{told}");
+    }
+}
+
+#[test]
+fn the_seed_that_is_told_fails_again_and_alone() {
+    let told = check_hasty(hasty());
+    let seed = after(&told, "EVERSTEP_SEED=").to_owned();
+    assert_eq!(check_hasty(hasty().only(&seed)), told);
+    let other = if seed == "0" { "1" } else { "0" };
+    let summary = hasty().only(other).check(|_| {});
+    assert_eq!(summary.cases, 2);
+}
+
+#[test]
+fn faults_that_are_not_needed_are_left_out() {
+    let told = check_hasty(hasty());
+    let (_, faults) = told.split_once("Faults:\n").unwrap();
+    let (faults, timeline) = faults.split_once("\n\n").unwrap();
+    let faults: Vec<&str> = faults.lines().collect();
+    assert_eq!(faults.len(), 2, "{told}");
+    assert!(!faults[0].contains("crash"), "{told}");
+    assert!(faults[1].contains("which it fails without"), "{told}");
+    // What is told is what happened without them.
+    assert!(!timeline.contains("the process dies"), "{told}");
+}
+
+/// Needs two crashes to fail: it cannot be done three times.
+struct Twice {
+    bank: Bank,
+}
+impl Workflow for Twice {
+    const NAME: &'static str = "twice";
+    type Input = ();
+    type Output = ();
+
+    async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
+        for name in ["a", "b", "c"] {
+            ctx.step(name, || async {
+                self.bank.act("act");
+                Ok::<_, Error>(())
+            })
+            .await?;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn faults_that_are_needed_together_stay_together() {
+    let make = |bank: &Bank| Twice { bank: bank.clone() };
+    let told = failure(|| {
+        simulate_in(Bank::default, make, 0..2_000)
+            .check(|run| assert!(run.world().times("act") <= 4, "too often"))
+    });
+    let (_, faults) = told.split_once("Faults:\n").unwrap();
+    let (faults, timeline) = faults.split_once("\n\n").unwrap();
+    assert_eq!(faults.matches("crash before commit").count(), 2, "{told}");
+    assert_eq!(timeline.matches("is lost: ").count(), 2, "{told}");
+    assert!(!faults.contains("clock"), "{told}");
+}
+
+/// Does nothing that lasts.
+struct Nothing;
+impl Workflow for Nothing {
+    const NAME: &'static str = "nothing";
+    type Input = ();
+    type Output = ();
+
+    async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_simulation_in_which_nothing_can_go_wrong_fails() {
+    let told = failure(|| simulate(Nothing, 0..10).check(|_| {}));
+    assert!(told.contains("nothing was simulated"), "{told}");
+}
+
+#[test]
+fn an_event_that_never_arrives_in_time_fails_the_simulation() {
+    let told = failure(|| hasty().event(hours(5), &Late(6)).check(|_| {}));
+    assert!(told.contains("event `late` was never taken"), "{told}");
+}
+
+#[test]
+fn an_answer_to_a_question_that_is_never_asked_fails_the_simulation() {
+    let home = "home".to_owned();
+    let told = failure(|| hasty().answer::<Address>(&home).check(|_| {}));
+    assert!(told.contains("`address` was never asked"), "{told}");
+}
+
+#[test]
+fn a_workflow_that_is_wrong_without_faults_is_told_as_that() {
+    let told = failure(|| hasty().check(|run| assert_eq!(run.output().unwrap(), 6)));
+    assert!(told.contains("`hasty` fails without any fault"), "{told}");
+    assert!(told.contains("EVERSTEP_SEED=clean"), "{told}");
+    assert!(!told.contains("Faults:"), "{told}");
+}
+
+#[test]
+fn a_case_that_no_simulation_prints_is_refused() {
+    let told = failure(|| hasty().only("yesterday").check(|_| {}));
+    assert!(told.contains("EVERSTEP_SEED is `yesterday`"), "{told}");
+}
+
+#[test]
+fn a_summary_reads_as_one_line() {
+    let summary = simulate(Hasty, 0..5)
+        .event(minutes(1), &Late(5))
+        .check(|_| {});
+    let told = summary.to_string();
+    assert!(
+        told.starts_with(&format!("{} cases, ", summary.cases)),
+        "{told}"
+    );
+    assert!(!told.contains('\n'));
+}
