@@ -1,5 +1,7 @@
 //! What a simulation that failed tells, and that it can be seen again.
 
+use std::process::Command;
+
 use everstep::testing::{Simulation, simulate, simulate_in};
 use everstep::{Accepts, Ctx, Error, Event, Result, Workflow, hours, minutes};
 use serde::{Deserialize, Serialize};
@@ -117,6 +119,7 @@ fn faults_that_are_needed_together_stay_together() {
     assert_eq!(faults.matches("crash before commit").count(), 2, "{told}");
     assert_eq!(timeline.matches("is lost: ").count(), 2, "{told}");
     assert!(!faults.contains("clock"), "{told}");
+    assert!(!faults.contains("back after"), "{told}");
 }
 
 /// Does nothing that lasts.
@@ -175,4 +178,19 @@ fn a_summary_reads_as_one_line() {
         "{told}"
     );
     assert!(!told.contains('\n'));
+    println!("{told}");
+}
+
+#[test]
+fn the_variable_in_the_environment_names_the_only_case() {
+    let summary = "simulating::reports::a_summary_reads_as_one_line";
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", summary, "--nocapture"])
+        .env("EVERSTEP_SEED", "3")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{told}");
+    // The one without faults, and this one.
+    assert!(told.contains("2 cases, "), "{told}");
 }
