@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use everstep::testing::{JournalView, Mock, journal_to_lines, simulate, simulate_in};
+use everstep::testing::{
+    JournalView, Mock, journal_to_lines, simulate, simulate_function, simulate_in,
+};
 use everstep::{Accepts, Ctx, Error, Result, RunStatus, Workflow, hours, minutes};
 
 use super::shop::{Address, Approval, Bank, Item, Order, Parcel};
@@ -232,4 +234,43 @@ fn every_case_begins_with_all_mocks() {
             assert!(run.calls("confirm") >= 3);
             assert!(run.recorded("confirm") <= 3);
         });
+}
+
+/// Ends before its child has begun.
+struct Hurried;
+impl Workflow for Hurried {
+    const NAME: &'static str = "hurried";
+    type Input = ();
+    type Output = ();
+
+    async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
+        ctx.child::<Parcel>(&"home".to_owned()).detach().await?;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_case_is_over_when_detached_children_are() {
+    simulate(Hurried, 0..20).also(Parcel).check(|run| {
+        assert_eq!(run.journals().len(), 2);
+        assert_eq!(run.recorded("ship"), 1);
+        for (_, journal) in run.journals() {
+            assert_eq!(journal.count("completed"), 1);
+        }
+    });
+}
+
+async fn greet(ctx: Ctx, name: String) -> Result<String> {
+    let hello = || async { Ok::<_, Error>("hello".to_owned()) };
+    let greeting = ctx.step("greeting", hello).await?;
+    let Item(times) = ctx.event::<Item>().await?;
+    Ok(format!("{greeting} {name} {times}"))
+}
+
+#[test]
+fn plain_functions_are_simulated_too() {
+    simulate_function("greet", greet, 0..20)
+        .input(&"ada".to_owned())
+        .event(minutes(1), &Item(3))
+        .check(|run| assert_eq!(run.output().unwrap(), "hello ada 3"));
 }
