@@ -146,12 +146,12 @@ impl Case<'_> {
         let (payload, id) = (event.payload.clone(), event.dedup_id.clone());
         let sent = run.send_by_name(&event.name, payload, id).await;
         let what = match &sent {
-            Ok(Sent::Accepted(_)) => "taken",
-            Ok(Sent::Duplicate(_)) => "known already",
+            Ok(Sent::Accepted(_)) => "taken".to_owned(),
+            Ok(Sent::Duplicate(_)) => "known already".to_owned(),
             Err(EngineError::EventNotAccepted { .. } | EngineError::Schema { .. }) => {
                 return sent.map(|_| false).map_err(refused);
             }
-            Err(_) => "refused: the run is over",
+            Err(error) => format!("refused: {error}"),
         };
         let repeated = if again { " again" } else { "" };
         let number = index + 1;

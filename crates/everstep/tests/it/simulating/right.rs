@@ -8,7 +8,7 @@ use everstep::testing::{
 };
 use everstep::{Accepts, Ctx, Error, Result, RunStatus, Workflow, hours, minutes};
 
-use super::shop::{Address, Approval, Bank, Item, Order, Parcel};
+use super::shop::{Address, Approval, Bank, Item, Order, Parcel, code};
 
 const SEEDS: u64 = 60;
 
@@ -225,9 +225,28 @@ fn a_saga_does_all_or_nothing_whichever_step_fails() {
 }
 
 #[test]
+fn a_process_also_dies_while_a_step_is_under_way() {
+    let cut_short = RefCell::new(0);
+    let slow = code(|ctx, bank| async move {
+        ctx.step("slow", || async {
+            bank.act("begun");
+            tokio::time::sleep(minutes(30)).await;
+            Ok::<_, Error>(bank.act("done"))
+        })
+        .await
+    });
+    slow.check(|run| {
+        let (begun, done) = (run.world().times("begun"), run.world().times("done"));
+        assert_eq!(begun, run.calls("slow"));
+        assert!(done <= begun);
+        *cut_short.borrow_mut() += u32::from(done < begun);
+    });
+    assert!(cut_short.into_inner() > 10);
+}
+
+#[test]
 fn every_case_begins_with_all_mocks() {
-    let bank = || Bank::default();
-    simulate_in(bank, |bank| Trip { bank: bank.clone() }, 0..20)
+    simulate_in(Bank::default, |bank| Trip { bank: bank.clone() }, 0..20)
         .mock_step("confirm", Mock::fails(Error::new("busy")).times(2))
         .check(|run| {
             assert_eq!(run.status(), RunStatus::Completed);
