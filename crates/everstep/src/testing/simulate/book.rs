@@ -27,13 +27,13 @@ pub(super) struct Asked {
 enum Stands {
     Open,
     Parked,
-    Ended(RunStatus),
+    Ended,
 }
 
 /// Everything that is known about a case, whichever process does it.
 pub(super) struct Book {
     beginning: tokio::time::Instant,
-    crashes: Vec<Fault>,
+    faults: Vec<Fault>,
     state: Mutex<State>,
     changed: Notify,
     died: Notify,
@@ -48,13 +48,15 @@ struct State {
     asked: Vec<Asked>,
     /// How long the process that just died is gone.
     down: Duration,
+    /// When there was a commit the last time.
+    committed_at: Duration,
 }
 
 impl Book {
     pub(super) fn new(plan: &Plan) -> Self {
         Self {
             beginning: tokio::time::Instant::now(),
-            crashes: plan.faults.clone(),
+            faults: plan.faults.clone(),
             state: Mutex::default(),
             changed: Notify::new(),
             died: Notify::new(),
@@ -64,6 +66,11 @@ impl Book {
     /// How much time has truly passed.
     pub(super) fn elapsed(&self) -> Duration {
         self.beginning.elapsed()
+    }
+
+    /// For how long there was no commit.
+    pub(super) fn quiet_for(&self) -> Duration {
+        self.elapsed().saturating_sub(self.state().committed_at)
     }
 
     /// Writes a line.
@@ -100,7 +107,10 @@ impl Book {
     /// The runs that are not over.
     pub(super) fn open_runs(&self) -> Vec<RunId> {
         let state = self.state();
-        let open = state.runs.iter().filter(|(_, stands)| !is_ended(**stands));
+        let open = state
+            .runs
+            .iter()
+            .filter(|(_, stands)| **stands != Stands::Ended);
         open.map(|(id, _)| id.clone()).collect()
     }
 
@@ -115,7 +125,7 @@ impl Book {
     /// Whether there are runs, and all are over.
     pub(super) fn is_over(&self) -> bool {
         let state = self.state();
-        !state.runs.is_empty() && state.runs.values().all(|stands| is_ended(*stands))
+        !state.runs.is_empty() && state.runs.values().all(|stands| *stands == Stands::Ended)
     }
 
     pub(super) fn summary(&self) -> SimulationSummary {
@@ -139,7 +149,7 @@ impl Book {
         mut state: MutexGuard<'_, State>,
         dies: impl Fn(&Fault) -> Option<Duration>,
     ) -> Fate {
-        let Some(down) = self.crashes.iter().find_map(dies) else {
+        let Some(down) = self.faults.iter().find_map(dies) else {
             return Fate::Lives;
         };
         state.down = down;
@@ -151,20 +161,17 @@ impl Book {
     }
 }
 
-fn is_ended(stands: Stands) -> bool {
-    matches!(stands, Stands::Ended(_))
-}
-
 impl Witness for Book {
     fn before(&self, commit: &Commit) -> Fate {
         let mut state = self.state();
+        state.committed_at = self.elapsed();
         state.summary.commits += 1;
         let number = state.summary.commits;
         let fault = |fault: &Fault| match fault {
             Fault::CrashBefore { commit, down } if *commit == number => Some(*down),
             _ => None,
         };
-        if self.crashes.iter().find_map(fault).is_some() {
+        if self.faults.iter().find_map(fault).is_some() {
             let lost = state.told(commit);
             state
                 .timeline
@@ -237,7 +244,7 @@ impl State {
         if let Some(status) = commit.status {
             let stands = match status {
                 RunStatus::Diverged => Stands::Parked,
-                status if status.is_terminal() => Stands::Ended(status),
+                status if status.is_terminal() => Stands::Ended,
                 _ => Stands::Open,
             };
             self.runs.insert(run.clone(), stands);

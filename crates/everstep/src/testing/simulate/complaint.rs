@@ -17,7 +17,7 @@ pub(super) enum Complaint {
     /// Nothing will ever happen to the run again, and it is not over.
     Stuck(String),
     /// It does not come to an end.
-    Endless { commits: u64 },
+    Endless { commits: u64, why: String },
     /// After a crash the code does something else than before.
     Diverged(String),
     /// The whole journal, replayed, comes to something else.
@@ -43,9 +43,9 @@ impl fmt::Display for Complaint {
                 f,
                 "nothing will happen any more, and it is not over:\n{why}"
             ),
-            Self::Endless { commits } => write!(
+            Self::Endless { commits, why } => write!(
                 f,
-                "it is not over after {commits} commits; say how long to look at it with `lasting` if it never ends"
+                "it is not over after {commits} commits; say how long to look at it with `lasting` if it never ends\n{why}"
             ),
             Self::Diverged(why) => write!(f, "the code does something else the second time: {why}"),
             Self::NotReplayable { run, why } => write!(

@@ -17,8 +17,12 @@ use super::timeline::clock_error;
 use crate::engine::Engine;
 use crate::handle::WaitError;
 
+/// Why a case is not over although all runs are.
+const UNDELIVERABLE: &str = "a child or an event that a run left behind cannot be delivered; is its workflow registered, with `also`?";
 /// How often a run that has nothing to do is looked at, whether it ever will.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
+/// What runs have to say to each other and is not delivered by then is not deliverable.
+const DELIVERED_WITHIN: Duration = Duration::from_secs(24 * 3_600);
 /// How long a run may take.
 const PATIENCE: Duration = Duration::from_secs(5 * 365 * 24 * 3_600);
 /// How many commits a case may take.
@@ -36,7 +40,7 @@ impl Case<'_> {
             let agenda = &mut doings.agenda;
             agenda.hear(self.book.take_asked(), self.scenario, now);
             self.look_for_trouble(engine).await?;
-            if self.is_over() {
+            if self.is_over().await {
                 return Ok(Life::Over(Box::new(self.remains(engine).await?)));
             }
             match agenda.next() {
@@ -68,9 +72,16 @@ impl Case<'_> {
         matches!(select(changed, sleep).await, Either::Left(_))
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether it is time to look, or all runs are over and have nothing more to say to each other.
+    async fn is_over(&self) -> bool {
         let lasting = self.scenario.lasting;
-        self.book.is_over() || lasting.is_some_and(|lasting| self.book.elapsed() >= lasting)
+        let is_time = lasting.is_some_and(|lasting| self.book.elapsed() >= lasting);
+        is_time || self.book.is_over() && self.is_delivered().await
+    }
+
+    async fn is_delivered(&self) -> bool {
+        let outbox = self.store.outbox(None, 1).await;
+        outbox.is_ok_and(|rows| rows.is_empty())
     }
 
     async fn perform(
@@ -135,12 +146,12 @@ impl Case<'_> {
         let (payload, id) = (event.payload.clone(), event.dedup_id.clone());
         let sent = run.send_by_name(&event.name, payload, id).await;
         let what = match &sent {
-            Ok(Sent::Accepted(_)) => "taken",
-            Ok(Sent::Duplicate(_)) => "known already",
+            Ok(Sent::Accepted(_)) => "taken".to_owned(),
+            Ok(Sent::Duplicate(_)) => "known already".to_owned(),
             Err(EngineError::EventNotAccepted { .. } | EngineError::Schema { .. }) => {
                 return sent.map(|_| false).map_err(refused);
             }
-            Err(_) => "refused: the run is over",
+            Err(error) => format!("refused: {error}"),
         };
         let repeated = if again { " again" } else { "" };
         let number = index + 1;
@@ -189,7 +200,8 @@ impl Case<'_> {
         }
         let commits = self.book.summary().commits;
         if commits > COMMITS_MAX || self.book.elapsed() > PATIENCE {
-            return Err(Complaint::Endless { commits });
+            let why = self.why_open(engine).await;
+            return Err(Complaint::Endless { commits, why });
         }
         Ok(())
     }
@@ -202,23 +214,31 @@ impl Case<'_> {
             limit: 1,
         };
         let timers = self.store.timers(any_timer).await;
-        let outbox = self.store.outbox(None, 1).await;
         let is_quiet = timers.is_ok_and(|rows| rows.is_empty());
-        if !is_quiet || !outbox.is_ok_and(|rows| rows.is_empty()) {
+        let is_on_its_way = self.book.quiet_for() < DELIVERED_WITHIN && !self.is_delivered().await;
+        if !is_quiet || is_on_its_way {
             return Ok(());
         }
-        let mut reasons = Vec::new();
         for run in self.book.open_runs() {
-            let status = match engine.run(run.as_str()).await {
-                Ok(handle) => handle.status().await.map_err(refused)?,
-                Err(error) => return Err(refused(error)),
-            };
+            let handle = engine.run(run.as_str()).await.map_err(refused)?;
+            let status = handle.status().await.map_err(refused)?;
             if !matches!(status, RunStatus::Waiting | RunStatus::Paused) {
                 return Ok(());
             }
+        }
+        Err(Complaint::Stuck(self.why_open(engine).await))
+    }
+
+    /// Why each run that is not over is not.
+    async fn why_open(&self, engine: &Engine) -> String {
+        let mut reasons = Vec::new();
+        for run in self.book.open_runs() {
             reasons.push(format!("run `{run}`: {}", why(engine, &run).await));
         }
-        Err(Complaint::Stuck(reasons.join("\n")))
+        if reasons.is_empty() {
+            reasons.push(UNDELIVERABLE.to_owned());
+        }
+        reasons.join("\n")
     }
 
     /// What is left of the runs.

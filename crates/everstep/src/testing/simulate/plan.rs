@@ -35,6 +35,24 @@ pub(super) enum Fault {
 }
 
 impl Fault {
+    /// The same, easier to think about: without a pause.
+    pub(super) fn at_once(&self) -> Option<Self> {
+        let mut simpler = self.clone();
+        match &mut simpler {
+            Self::CrashBefore { down: pause, .. }
+            | Self::CrashAfter { down: pause, .. }
+            | Self::CrashAt { down: pause, .. }
+            | Self::RepeatedEvent { after: pause, .. } => *pause = Duration::ZERO,
+            Self::LateEvent { .. }
+            | Self::LateAnswers { .. }
+            | Self::RepeatedAnswers
+            | Self::Clock { .. }
+            | Self::Eviction
+            | Self::StepFails { .. } => {}
+        }
+        (simpler != *self).then_some(simpler)
+    }
+
     /// What goes wrong, for people.
     pub(super) fn describe(&self, scenario: &Scenario) -> String {
         let event = |index: &usize| {

@@ -239,3 +239,28 @@ fn a_run_that_never_ends_is_found() {
     assert!(found.contains("it is not over after"), "{found}");
     assert!(found.contains("`lasting`"), "{found}");
 }
+
+/// Leaves its work to a child whose code nobody registered, and waits for it or does not.
+struct Orphan;
+impl Workflow for Orphan {
+    const NAME: &'static str = "orphan";
+    type Input = bool;
+    type Output = ();
+
+    async fn run(&self, ctx: Ctx<Self>, waits: bool) -> Result<()> {
+        let child = ctx.child::<Endless>(&());
+        if waits {
+            return child.await;
+        }
+        child.detach().await.map(drop)
+    }
+}
+
+#[test]
+fn a_child_whose_workflow_is_not_there_is_found() {
+    let orphan = |waits| failure(|| simulate(Orphan, 0..1).input(&waits).check(|_| {}));
+    let found = orphan(true);
+    assert!(found.contains("it waits for its child"), "{found}");
+    let found = orphan(false);
+    assert!(found.contains("is its workflow registered"), "{found}");
+}

@@ -1,5 +1,7 @@
 //! What a simulation that failed tells, and that it can be seen again.
 
+use std::process::Command;
+
 use everstep::testing::{Simulation, simulate, simulate_in};
 use everstep::{Accepts, Ctx, Error, Event, Result, Workflow, hours, minutes};
 use serde::{Deserialize, Serialize};
@@ -29,7 +31,11 @@ impl Workflow for Hasty {
 }
 
 fn hasty() -> Simulation<Hasty> {
-    simulate(Hasty, 0..500).event(minutes(59), &Late(5))
+    hasty_with(500)
+}
+
+fn hasty_with(seeds: u64) -> Simulation<Hasty> {
+    simulate(Hasty, 0..seeds).event(minutes(59), &Late(5))
 }
 
 fn check_hasty(simulation: Simulation<Hasty>) -> String {
@@ -117,6 +123,7 @@ fn faults_that_are_needed_together_stay_together() {
     assert_eq!(faults.matches("crash before commit").count(), 2, "{told}");
     assert_eq!(timeline.matches("is lost: ").count(), 2, "{told}");
     assert!(!faults.contains("clock"), "{told}");
+    assert!(!faults.contains("back after"), "{told}");
 }
 
 /// Does nothing that lasts.
@@ -139,14 +146,14 @@ fn a_simulation_in_which_nothing_can_go_wrong_fails() {
 
 #[test]
 fn an_event_that_never_arrives_in_time_fails_the_simulation() {
-    let told = failure(|| hasty().event(hours(5), &Late(6)).check(|_| {}));
+    let told = failure(|| hasty_with(9).event(hours(5), &Late(6)).check(|_| {}));
     assert!(told.contains("event `late` was never taken"), "{told}");
 }
 
 #[test]
 fn an_answer_to_a_question_that_is_never_asked_fails_the_simulation() {
     let home = "home".to_owned();
-    let told = failure(|| hasty().answer::<Address>(&home).check(|_| {}));
+    let told = failure(|| hasty_with(9).answer::<Address>(&home).check(|_| {}));
     assert!(told.contains("`address` was never asked"), "{told}");
 }
 
@@ -175,4 +182,19 @@ fn a_summary_reads_as_one_line() {
         "{told}"
     );
     assert!(!told.contains('\n'));
+    println!("{told}");
+}
+
+#[test]
+fn the_variable_in_the_environment_names_the_only_case() {
+    let summary = "simulating::reports::a_summary_reads_as_one_line";
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", summary, "--nocapture"])
+        .env("EVERSTEP_SEED", "3")
+        .output()
+        .unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{told}");
+    // The one without faults, and this one.
+    assert!(told.contains("2 cases, "), "{told}");
 }

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use everstep::testing::{JournalView, Mock, journal_to_lines, simulate, simulate_in};
+use everstep::testing::{
+    JournalView, Mock, journal_to_lines, simulate, simulate_function, simulate_in,
+};
 use everstep::{Accepts, Ctx, Error, Result, RunStatus, Workflow, hours, minutes};
 
-use super::shop::{Address, Approval, Bank, Item, Order, Parcel};
+use super::shop::{Address, Approval, Bank, Item, Order, Parcel, code};
 
 const SEEDS: u64 = 60;
 
@@ -223,13 +225,71 @@ fn a_saga_does_all_or_nothing_whichever_step_fails() {
 }
 
 #[test]
+fn a_process_also_dies_while_a_step_is_under_way() {
+    let cut_short = RefCell::new(0);
+    let slow = code(|ctx, bank| async move {
+        ctx.step("slow", || async {
+            bank.act("begun");
+            tokio::time::sleep(minutes(30)).await;
+            Ok::<_, Error>(bank.act("done"))
+        })
+        .await
+    });
+    slow.check(|run| {
+        let (begun, done) = (run.world().times("begun"), run.world().times("done"));
+        assert_eq!(begun, run.calls("slow"));
+        assert!(done <= begun);
+        *cut_short.borrow_mut() += u32::from(done < begun);
+    });
+    assert!(cut_short.into_inner() > 10);
+}
+
+#[test]
 fn every_case_begins_with_all_mocks() {
-    let bank = || Bank::default();
-    simulate_in(bank, |bank| Trip { bank: bank.clone() }, 0..20)
+    simulate_in(Bank::default, |bank| Trip { bank: bank.clone() }, 0..20)
         .mock_step("confirm", Mock::fails(Error::new("busy")).times(2))
         .check(|run| {
             assert_eq!(run.status(), RunStatus::Completed);
             assert!(run.calls("confirm") >= 3);
             assert!(run.recorded("confirm") <= 3);
         });
+}
+
+/// Ends before its child has begun.
+struct Hurried;
+impl Workflow for Hurried {
+    const NAME: &'static str = "hurried";
+    type Input = ();
+    type Output = ();
+
+    async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<()> {
+        ctx.child::<Parcel>(&"home".to_owned()).detach().await?;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_case_is_over_when_detached_children_are() {
+    simulate(Hurried, 0..20).also(Parcel).check(|run| {
+        assert_eq!(run.journals().len(), 2);
+        assert_eq!(run.recorded("ship"), 1);
+        for (_, journal) in run.journals() {
+            assert_eq!(journal.count("completed"), 1);
+        }
+    });
+}
+
+async fn greet(ctx: Ctx, name: String) -> Result<String> {
+    let hello = || async { Ok::<_, Error>("hello".to_owned()) };
+    let greeting = ctx.step("greeting", hello).await?;
+    let Item(times) = ctx.event::<Item>().await?;
+    Ok(format!("{greeting} {name} {times}"))
+}
+
+#[test]
+fn plain_functions_are_simulated_too() {
+    simulate_function("greet", greet, 0..20)
+        .input(&"ada".to_owned())
+        .event(minutes(1), &Item(3))
+        .check(|run| assert_eq!(run.output().unwrap(), "hello ada 3"));
 }
