@@ -37,6 +37,7 @@ cargo xtask: the chores of this repository
       --seeds N               this many seeds (2,000)
       --minutes M             no new seed after M minutes
       --seed S [--timeline]   one seed, with its timeline
+      --planted [NAME]        plants every bug there is, or this one, and fails if it is not found
   cargo xtask fuzz [TARGET]   feeds decoders what nobody wrote, longer than the tests do
       --minutes M             how long each target is fed (1 if not said)
   cargo xtask help            this text

@@ -24,5 +24,6 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
 /// The stage of `cargo xtask test`.
 pub(crate) fn stage() -> Result<Verdict, Failure> {
     run(&["--seeds".to_owned(), SEEDS.to_owned()])?;
+    run(&["--planted".to_owned()])?;
     Ok(Verdict::Passed)
 }

@@ -58,7 +58,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "sim",
-        about: "2,000 simulated clusters with faults at every call",
+        about: "2,000 simulated clusters with faults at every call, and bugs planted for them to find",
         release: true,
         run: sim::stage,
     },

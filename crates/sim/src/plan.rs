@@ -7,6 +7,7 @@ use std::time::Duration;
 use everstep::{Retention, RunStatus, Settings};
 
 use crate::cluster::FaultKind;
+use crate::planted::Bug;
 use crate::rng::Rng;
 
 /// What is left out of a seed.
@@ -47,6 +48,8 @@ pub struct Plan {
     pub settings: Settings,
     /// How long ended runs are kept, if not for ever.
     pub kept_for: Option<Duration>,
+    /// The bug that is planted, if one is.
+    pub planted: Option<Bug>,
 }
 
 impl Plan {
@@ -75,7 +78,15 @@ impl Plan {
             is_deaf,
             settings,
             kept_for,
+            planted: None,
         }
+    }
+
+    /// The same plan with a bug.
+    #[must_use]
+    pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
+        self.planted = bug;
+        self
     }
 }
 

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 
 use everstep_engine::{Activation, Append, Message, Then};
 use everstep_machine::{Halt, LeftChild, Obsolete, OpId, Replay, Turn, UndoState};
+use everstep_model::planted::{self, Bug};
 use everstep_model::{Body, Entry, Failure, Payload, Record, RecordNumber, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
@@ -207,6 +208,11 @@ impl Executor {
                     let waker = self.shared.state().resolve(op, resolution);
                     if let Some(waker) = waker {
                         waker.wake();
+                    }
+                    if planted::is(Bug::TwoResolvedPerPoll)
+                        && self.shared.state().replay.next_resolves()
+                    {
+                        continue;
                     }
                     self.poll_code(now);
                     self.end_defiant_code(now);

@@ -8,10 +8,10 @@ use everstep_model::{
     StreamNumber, Timestamp,
 };
 use everstep_store::{
-    Author, Commit, CommitId, Fence, LeaseChange, Outcome, Row, RowKey, Target, TimerRow,
+    Author, Commit, CommitId, Fence, Guard, LeaseChange, Outcome, Row, RowKey, Target, TimerRow,
 };
 
-use super::{Violation, appending, firing, removing};
+use super::{Violation, appending, firing, removing, waking};
 
 /// What is known of one stream.
 #[derive(Clone, Debug)]
@@ -50,6 +50,10 @@ pub struct Stream {
     pub owner: Option<NodeId>,
     /// Timers that are set.
     pub timers: BTreeSet<TimerRow>,
+    /// Whether it is marked as having something to do.
+    pub is_ready: bool,
+    /// How many inbox records it had seen when it last came to rest.
+    pub seen_at_rest: u64,
 }
 
 impl Stream {
@@ -215,6 +219,7 @@ impl Journals {
                         stream.removed_at = Some((landed.at, commit.now));
                     }
                 }
+                broken.extend(self.take_keys(commit, landed.number));
                 return broken;
             }
         }
@@ -228,6 +233,7 @@ impl Journals {
         broken.extend(appending::check(stream, commit, landed.first));
         broken.extend(firing::check(stream, commit));
         apply(stream, commit, &landed);
+        broken.extend(waking::check(stream));
         broken.extend(self.take_keys(commit, landed.number));
         broken
     }
@@ -287,6 +293,8 @@ fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Stream {
         removed_at: None,
         owner: None,
         timers: BTreeSet::new(),
+        is_ready: false,
+        seen_at_rest: 0,
     }
 }
 
@@ -333,6 +341,16 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
                 stream: stream_number,
                 ..timer.clone()
             });
+        }
+    }
+    if let Some(is_ready) = commit.ready {
+        stream.is_ready = is_ready;
+        let seen = commit.guards.iter().find_map(|guard| match guard {
+            Guard::InboxSeen(count) => Some(*count),
+            _ => None,
+        });
+        if !is_ready {
+            stream.seen_at_rest = seen.unwrap_or(stream.inbox);
         }
     }
     if commit.close {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use everstep_store::{Hint, MemoryStore};
+use everstep_store::Hint;
 
 use super::bus::Listeners;
 use super::faults::{FaultKind, Faults};
@@ -14,6 +14,7 @@ use crate::check::{Journals, Violation};
 use crate::executor::{Executor, Group};
 use crate::history::History;
 use crate::plan::Plan;
+use crate::planted::PlantedStore;
 use crate::trace::Trace;
 use crate::workload::Ledger;
 
@@ -24,7 +25,7 @@ pub struct World {
     /// Time and tasks.
     pub executor: Executor,
     /// Where truth lives, without faults in front of it.
-    pub store: MemoryStore,
+    pub store: PlantedStore,
     /// Those that run engines.
     pub machines: Vec<Machine>,
     /// The timeline.
@@ -49,7 +50,8 @@ impl World {
     #[must_use]
     pub fn new(plan: Plan, is_traced: bool) -> Arc<Self> {
         let executor = Executor::new(plan.seed);
-        let store = MemoryStore::new(Arc::new(TrueClock(executor.clone())));
+        let clock = Arc::new(TrueClock(executor.clone()));
+        let store = PlantedStore::new(clock, plan.planted);
         Arc::new(Self {
             machines: (0..plan.nodes).map(Machine::new).collect(),
             trace: Trace::new(is_traced),

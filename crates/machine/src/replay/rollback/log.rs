@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, TimerPurpose, UndoFailed};
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Scope, StepOptions, UndoMode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -57,6 +58,8 @@ impl UndoLog {
             }
             Body::NoReturn(_) => self.no_return = true,
             Body::UndoStarted(r) => self.started(&r.location, r.attempt),
+            Body::UndoCompleted(_)
+                if planted::is(Bug::UndoRepeatedAfterCrash) && self.in_flight().is_none() => {}
             Body::UndoCompleted(r) => {
                 self.remove(&r.location);
                 self.undone = true;
@@ -129,7 +132,11 @@ impl UndoLog {
             self.called.remove(location);
         }
         self.may_be_undone(location);
-        self.done.push(Done {
+        let place = match planted::is(Bug::UndoOrderReversed) {
+            true => 0,
+            false => self.done.len(),
+        };
+        let done = Done {
             location: location.clone(),
             what,
             attempt,
@@ -143,7 +150,8 @@ impl UndoLog {
             reached: true,
             highest: 0,
             failures: 0,
-        });
+        };
+        self.done.insert(place, done);
     }
 
     fn started(&mut self, location: &Location, attempt: u32) {
