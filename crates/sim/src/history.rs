@@ -58,6 +58,7 @@ impl World {
         self.say(&process.name, || {
             format!("      took effect: {}", answered(outcomes))
         });
+        self.journals().clock_has_shown(shown);
         let mut broken = self.journals().commit(at, batch, outcomes);
         broken.extend(check_clock(batch, outcomes, shown));
         broken

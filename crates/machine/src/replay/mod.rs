@@ -293,23 +293,6 @@ impl Replay {
         }
     }
 
-    /// Whether the next turn is likely to resolve something too. Only a planted bug asks.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn next_resolves(&self) -> bool {
-        let next = self.unfolded.front().map(|next| &next.record.body);
-        let is_outcome = |body: &Body| {
-            matches!(
-                body,
-                Body::StepCompleted(_)
-                    | Body::TimerFired(_)
-                    | Body::Event(_)
-                    | Body::ChildFinished(_)
-            )
-        };
-        !self.pending.is_empty() || next.is_some_and(is_outcome)
-    }
-
     /// What the run was created with; none before `created` is folded.
     #[must_use]
     pub fn facts(&self) -> Option<&RunFacts> {

@@ -44,7 +44,7 @@ pub struct Stream {
     pub ended_at: Option<Timestamp>,
     /// Whether it was removed.
     pub is_removed: bool,
-    /// When it was removed, by the store's clock and by that of whoever removed it.
+    /// When it was removed, by the store's clock and at the latest by that of whoever removed it.
     pub removed_at: Option<(Timestamp, Timestamp)>,
     /// The node that holds it.
     pub owner: Option<NodeId>,
@@ -99,9 +99,16 @@ pub struct Journals {
     commits: BTreeMap<(u64, u64), Outcome>,
     keys: BTreeMap<(String, String), StreamName>,
     last_number: StreamNumber,
+    /// The latest time that the clock of whoever sends the next batch has shown.
+    shown: Timestamp,
 }
 
 impl Journals {
+    /// The next batch comes from somebody whose clock has shown this time, and may have been set back since.
+    pub fn clock_has_shown(&mut self, shown: Timestamp) {
+        self.shown = shown;
+    }
+
     /// Every stream there ever was.
     pub fn streams(&self) -> impl Iterator<Item = &Stream> {
         self.streams.values()
@@ -216,7 +223,7 @@ impl Journals {
                 for number in streams {
                     if let Some(stream) = self.streams.get_mut(number) {
                         stream.is_removed = true;
-                        stream.removed_at = Some((landed.at, commit.now));
+                        stream.removed_at = Some((landed.at, commit.now.max(self.shown)));
                     }
                 }
                 broken.extend(self.take_keys(commit, landed.number));

@@ -3,7 +3,7 @@
 //!
 //! | file | invariants |
 //! |---|---|
-//! | `appending` | 1, 2, 3, 5, 14 (one dedup id), 24, 26: what a commit may append |
+//! | `appending` | 1 to 5, 14 (one dedup id), 24, 26: what a commit may append |
 //! | `journals` | 6: a commit sent again; the books themselves |
 //! | `reading` | 1, 4, 18: what a reader sees |
 //! | `restoring` | 7: the same history gives the same store |
@@ -100,7 +100,7 @@ pub fn check_all(world: &World) -> Vec<Violation> {
         found.extend(ending::check_answers(&journals, &ledger));
         found.extend(ending::check_outcomes(&journals, &ledger));
         found.extend(removing::check(&journals, &ledger, world.plan.kept_for));
-        found.extend(steps::check_ledger(&ledger));
+        found.extend(steps::check_ledger(&journals, &ledger));
     }
     found.extend(reading::check_store(world));
     found.extend(restoring::check(world));

@@ -153,7 +153,7 @@ fn is_claim(batch: &[Commit]) -> bool {
 
 impl World {
     fn forgets_claims(&self) -> bool {
-        self.strikes(FaultKind::ClaimForgotten, 400)
+        self.strikes(FaultKind::ClaimForgotten, 3_000)
     }
 
     /// Grants a claim that nobody will know of: the store fails over to a replica that has not heard of it. None if the run

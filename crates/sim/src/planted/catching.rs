@@ -18,18 +18,19 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         Bug::NoEpochCheck | Bug::NoNonceCheck | Bug::FenceDroppedByCompaction => {
             &[(3, "appending")]
         }
-        Bug::AckBeforeDurable => &[(1, "reading"), (4, "reading"), (1, "appending")],
+        Bug::AckBeforeDurable => &[(4, "appending"), (4, "reading"), (1, "reading")],
         Bug::DedupForgottenAtTakeover => &[(14, "appending")],
         Bug::TimerEarly => &[(19, "firing")],
         Bug::TimerFiredTwice => &[(20, "firing")],
         Bug::EventConsumedTwice => &[(14, "events"), (12, "replaying")],
         Bug::EventLostAtSuspension => &[(29, "waking")],
         Bug::UndoOrderReversed => &[(22, "undoing")],
-        Bug::UndoRepeatedAfterCrash => &[(22, "undoing")],
+        Bug::UndoRepeatedAfterCrash => &[(22, "env"), (22, "undoing")],
         Bug::RaceLoserPersisted => &[(12, "replaying")],
         Bug::CompletionBeatsCancel => &[(16, "ending")],
         Bug::ChildStartedTwice => &[(17, "children")],
-        Bug::OutboxRemovedFirst => &[(14, "events"), (17, "children")],
+        // Whoever waits for a child that never came to be waits for ever.
+        Bug::OutboxRemovedFirst => &[(14, "events"), (17, "children"), (29, "simulation")],
         Bug::RetryCountedOnTakeover => &[(10, "steps")],
         Bug::ResultAfterTerminate => &[(24, "appending")],
         Bug::ReadyClearedUnguarded => &[(2, "appending")],

@@ -1,14 +1,11 @@
 //! Stores that let somebody append who has no right to: one that does not compare epochs, one that does not compare nonces, one
-//! that loses fences, and one that lets executors go on after their run was terminated.
+//! that loses fences, and one that takes results after a run was terminated.
 
 use everstep_model::planted::Bug;
-use everstep_model::{Body, ExecutorSeq, StreamNumber};
-use everstep_store::{Author, Commit, Fence, Head, LeaseChange, Target};
+use everstep_model::{Body, ExecutorSeq, Record, RunStatus, StreamNumber};
+use everstep_store::{Author, Commit, Fence, Head, Outcome, Refusal, Target};
 
 use super::store::{Memory, PlantedStore};
-
-/// Where commits go that nobody takes.
-const NOWHERE: StreamNumber = StreamNumber(u64::MAX);
 
 /// Lets a commit pass that a fence should stop: it is judged as if its right were the one in force.
 pub(super) fn overlook(store: &PlantedStore, bug: Bug, commit: &mut Commit) {
@@ -46,33 +43,30 @@ fn next_seq(head: &Head) -> ExecutorSeq {
     }
 }
 
-/// Terminating a run is a record and nothing else. Others are turned away from there on; its executor is not.
-pub(super) fn let_go_on(store: &PlantedStore, commit: &mut Commit) {
-    let Target::Stream(stream) = commit.target else {
+/// Takes the result of a step from whoever held the run last, though it was terminated since. What it appends is not kept; nobody
+/// gets to miss it, because the books know better at once.
+pub(super) fn accept_after_end(store: &PlantedStore, commit: &Commit, outcome: &mut Outcome) {
+    let (Target::Stream(stream), Author::Executor { fence, .. }) = (&commit.target, commit.author)
+    else {
         return;
     };
-    if commit.author != Author::Inbox || commit.only_deletes() {
-        return;
+    let is_result = |record: &Record| matches!(record.body, Body::StepCompleted(_));
+    let was_last = store.memory().latest.get(stream) == Some(&fence);
+    let head = store.head_of(*stream).filter(|head| {
+        let status = head.run.as_ref().map(|run| run.status);
+        head.closed && status == Some(RunStatus::Terminated)
+    });
+    if let (Some(head), true) = (head, was_last)
+        && matches!(outcome, Outcome::Refused(Refusal::Closed | Refusal::Fenced))
+        && commit.records.iter().any(is_result)
+    {
+        *outcome = Outcome::Committed {
+            stream: *stream,
+            first: head.next,
+            before: Vec::new(),
+            taken: None,
+        };
     }
-    if store.memory().terminated.contains(&stream) {
-        commit.target = Target::Stream(NOWHERE);
-        return;
-    }
-    let ends = ends_it(commit);
-    if commit.lease == LeaseChange::Revoke && (ends || commit.records.is_empty()) {
-        commit.lease = LeaseChange::Keep;
-        commit.close = false;
-    }
-}
-
-/// Whether a commit was sent nowhere.
-pub(super) fn is_turned_away(commit: &Commit) -> bool {
-    commit.target == Target::Stream(NOWHERE)
-}
-
-fn ends_it(commit: &Commit) -> bool {
-    let last = commit.records.last().map(|record| &record.body);
-    matches!(last, Some(Body::Terminated(_)))
 }
 
 /// What these bugs need to know of a commit that landed.
@@ -84,16 +78,10 @@ pub(super) fn remember(
 ) {
     if let Some(fence) = taken {
         memory.granted.insert((stream, fence.nonce.0));
+        memory.latest.insert(stream, fence);
         memory.unfenced.remove(&stream);
     }
     if !commit.drop.is_empty() {
         memory.unfenced.insert(stream);
-    }
-}
-
-/// A run was terminated, as far as anybody but its executor is concerned.
-pub(super) fn remember_end(memory: &mut Memory, commit: &Commit, stream: StreamNumber) {
-    if ends_it(commit) {
-        memory.terminated.insert(stream);
     }
 }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use everstep_model::planted::Bug;
 use everstep_model::{NodeId, StreamNumber, Timestamp};
 use everstep_store::{
-    BoxFuture, Clock, Commit, Description, Head, Lease, ListPage, ListQuery, MemoryStore,
-    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StoreError,
-    StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Clock, Commit, Description, Fence, Head, Lease, ListPage, ListQuery, MemoryStore,
+    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
 };
 use futures_util::FutureExt as _;
 
@@ -31,8 +31,8 @@ pub(super) struct Memory {
     pub(super) granted: BTreeSet<(StreamNumber, u64)>,
     /// Streams whose fence went with a compaction.
     pub(super) unfenced: BTreeSet<StreamNumber>,
-    /// Runs that were terminated and not closed.
-    pub(super) terminated: BTreeSet<StreamNumber>,
+    /// The right to each run that was granted last.
+    pub(super) latest: BTreeMap<StreamNumber, Fence>,
     /// Who holds each run or held it last, and how often it went to another node.
     pub(super) holders: BTreeMap<StreamNumber, (NodeId, u64)>,
 }
@@ -109,7 +109,6 @@ impl PlantedStore {
                 Bug::NoEpochCheck | Bug::NoNonceCheck | Bug::FenceDroppedByCompaction => {
                     fencing::overlook(self, bug, commit);
                 }
-                Bug::ResultAfterTerminate => fencing::let_go_on(self, commit),
                 Bug::DedupForgottenAtTakeover => forgetting::forget_dedup(self, commit),
                 Bug::TimerFiredTwice | Bug::ReadyClearedUnguarded => {
                     guards::overlook(bug, commit);
@@ -118,9 +117,9 @@ impl PlantedStore {
             }
         }
         let mut outcomes = at_once(self.inner().commit(&taken))?;
-        for ((commit, taken), outcome) in batch.iter().zip(&taken).zip(&mut outcomes) {
-            if fencing::is_turned_away(taken) {
-                *outcome = Outcome::Refused(Refusal::Closed);
+        for (commit, outcome) in batch.iter().zip(&mut outcomes) {
+            if bug == Bug::ResultAfterTerminate {
+                fencing::accept_after_end(self, commit, outcome);
             }
             self.remember(commit, outcome);
         }
@@ -131,9 +130,6 @@ impl PlantedStore {
         if let Outcome::Committed { stream, taken, .. } = outcome {
             let mut memory = self.memory();
             fencing::remember(&mut memory, commit, *stream, *taken);
-            if self.has(Bug::ResultAfterTerminate) {
-                fencing::remember_end(&mut memory, commit, *stream);
-            }
             forgetting::remember(&mut memory, commit, *stream, *taken);
         }
     }
@@ -167,6 +163,8 @@ macro_rules! pass_on {
 
 impl Store for PlantedStore {
     pass_on! {
+        head(stream: StreamRef) -> Option<Head>;
+        read(request: ReadRequest) -> Option<Page>;
         list(query: ListQuery) -> ListPage;
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
@@ -184,22 +182,6 @@ impl Store for PlantedStore {
             Some(bug) => self.commit_with_bug(bug, batch),
             None => at_once(self.inner().commit(batch)),
         })
-    }
-
-    fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {
-        let mut head = at_once(self.inner().head(stream));
-        if let Ok(Some(head)) = &mut head {
-            head.closed |= self.memory().terminated.contains(&head.number);
-        }
-        done(head)
-    }
-
-    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
-        let mut page = at_once(self.inner().read(request));
-        if let Ok(Some(page)) = &mut page {
-            page.closed |= self.memory().terminated.contains(&request.stream);
-        }
-        done(page)
     }
 
     fn describe(&self) -> Description {

@@ -58,8 +58,6 @@ impl UndoLog {
             }
             Body::NoReturn(_) => self.no_return = true,
             Body::UndoStarted(r) => self.started(&r.location, r.attempt),
-            Body::UndoCompleted(_)
-                if planted::is(Bug::UndoRepeatedAfterCrash) && self.in_flight().is_none() => {}
             Body::UndoCompleted(r) => {
                 self.remove(&r.location);
                 self.undone = true;
