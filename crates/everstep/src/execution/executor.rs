@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_engine::{Activation, Append, Message, Then};
-use everstep_machine::{Halt, LeftChild, Obsolete, OpId, Replay, Resolution, Turn, UndoState};
+use everstep_machine::{Halt, LeftChild, Obsolete, OpId, Replay, Turn, UndoState};
 use everstep_model::planted::{self, Bug};
 use everstep_model::{Body, Entry, Failure, Payload, Record, RecordNumber, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
@@ -205,12 +205,12 @@ impl Executor {
             match turn {
                 Turn::Start => self.start_code(now),
                 Turn::Resolved(op, resolution) => {
-                    self.hand_over(op, resolution);
+                    let waker = self.shared.state().resolve(op, resolution);
+                    if let Some(waker) = waker {
+                        waker.wake();
+                    }
                     if planted::is(Bug::TwoResolvedPerPoll) {
-                        let another = self.shared.state().replay.resolve_another();
-                        another
-                            .into_iter()
-                            .for_each(|(op, other)| self.hand_over(op, other));
+                        self.shared.resolve_another();
                     }
                     self.poll_code(now);
                     self.end_defiant_code(now);
@@ -233,14 +233,6 @@ impl Executor {
             }
         }
         Next::GoOn
-    }
-
-    /// Gives an operation what it resolves to.
-    fn hand_over(&self, op: OpId, resolution: Resolution) {
-        let waker = self.shared.state().resolve(op, resolution);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
     }
 
     /// Code that goes on and on after its run was cancelled is ended without its consent.

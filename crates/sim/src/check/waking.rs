@@ -24,7 +24,6 @@ mod tests {
 
     use super::super::Journals;
     use super::super::support::{FINE, at, broken, committed, creation, executor, inbox_event};
-    use super::*;
 
     /// A run that rests after what was there at its creation, and then gets an event.
     fn found(marks_event: bool) -> Vec<u8> {
