@@ -39,6 +39,7 @@ cargo xtask: the chores of this repository
       --seed S [--timeline]   one seed, with its timeline
       --from S                the first of many seeds
       --exhaustive [--twice]  canonical workflows, a crash at every call, and at every call of each recovery
+      --planted [NAME]        plants every bug there is, or this one, and fails if it is not found
   cargo xtask fuzz [TARGET]   feeds decoders what nobody wrote, longer than the tests do
       --minutes M             how long each target is fed (1 if not said)
   cargo xtask help            this text

@@ -25,5 +25,6 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
 pub(crate) fn stage() -> Result<Verdict, Failure> {
     run(&["--exhaustive".to_owned()])?;
     run(&["--seeds".to_owned(), SEEDS.to_owned()])?;
+    run(&["--planted".to_owned()])?;
     Ok(Verdict::Passed)
 }

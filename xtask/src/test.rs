@@ -58,7 +58,7 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "sim",
-        about: "2,000 simulated clusters with faults, and canonical workflows with a crash at every call",
+        about: "2,000 simulated clusters with faults, bugs planted for them to find, and a crash at every call",
         release: true,
         run: sim::stage,
     },

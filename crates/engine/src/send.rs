@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::Event;
 use everstep_model::{Name, Payload, Record, RecordNumber, RunId, RunStatus, limits};
 use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, Target};
@@ -101,6 +102,9 @@ impl Core {
             Author::Inbox,
             self.runtime.now(),
         );
+        if planted::is(Bug::EventLostAtSuspension) && head.owner.is_some() {
+            return commit;
+        }
         commit.ready = Some(true);
         let offered = |row: &RunRow| self.worker(&row.workflow, row.version).is_some();
         if head.run.as_ref().is_some_and(offered) && !self.is_closing() {

@@ -14,6 +14,8 @@ mod location;
 mod name;
 mod offset;
 mod payload;
+#[doc(hidden)]
+pub mod planted;
 pub mod record;
 mod retry;
 mod status;

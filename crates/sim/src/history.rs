@@ -5,6 +5,7 @@ use std::sync::Arc;
 use everstep_model::{NodeId, Timestamp};
 use everstep_store::{Author, Commit, Lease, LeaseChange, Outcome, Target};
 
+use crate::check::check_clock;
 use crate::cluster::{Process, World, true_time};
 
 /// A change that a store was asked for.
@@ -28,6 +29,11 @@ impl History {
         self.0.push((at, asked));
     }
 
+    /// Forgets what took effect at other times than these.
+    pub fn retain(&mut self, is_kept: impl Fn(Timestamp) -> bool) {
+        self.0.retain(|(at, _)| is_kept(*at));
+    }
+
     /// All of it, in order.
     pub fn all(&self) -> &[(Timestamp, Asked)] {
         &self.0
@@ -40,13 +46,21 @@ impl World {
         self.history().add(at, asked);
     }
 
-    /// A batch of a process took effect.
-    pub(crate) fn committed(&self, process: &Process, batch: &Arc<[Commit]>, outcomes: &[Outcome]) {
+    /// A batch took effect that a process sent when its clock had shown this time.
+    pub(crate) fn committed(
+        &self,
+        process: &Process,
+        shown: Timestamp,
+        batch: &Arc<[Commit]>,
+        outcomes: &[Outcome],
+    ) {
         let at = true_time(self.executor.now());
         self.say(&process.name, || {
             format!("      took effect: {}", answered(outcomes))
         });
-        let broken = self.journals().commit(at, batch, outcomes);
+        self.journals().clock_has_shown(shown);
+        let mut broken = self.journals().commit(at, batch, outcomes);
+        broken.extend(check_clock(batch, outcomes, shown));
         broken
             .into_iter()
             .for_each(|violation| self.violated(violation));

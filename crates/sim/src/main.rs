@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use everstep_sim::{Campaign, FaultKind, Limits, Plan, Summary, minimise, simulate};
+use everstep_sim::planted::{Hunt, hunt_all, table};
+use everstep_sim::{Bug, Campaign, FaultKind, Limits, Plan, Summary, minimise, simulate};
 
 /// Seeds that are simulated twice before anything else.
 const TWICE: u64 = 20;
+
+/// Seeds within which each planted bug must be found.
+const PLANTED_SEEDS: u64 = 1_000;
 
 /// What the command line asks for.
 #[derive(Debug, Default)]
@@ -17,6 +21,8 @@ struct Asked {
     from: u64,
     minutes: Option<u64>,
     timeline: bool,
+    /// Bugs to plant.
+    planted: Vec<Bug>,
     limits: Limits,
 }
 
@@ -35,6 +41,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     let is_fine = match asked.seed {
         Some(seed) => one(seed, &asked),
+        None if !asked.planted.is_empty() => catch(&asked),
         None => is_deterministic(asked.from) && many(&asked),
     };
     if is_fine {
@@ -57,9 +64,15 @@ fn exhaustive() -> ExitCode {
     }
 }
 
-fn parse(mut args: impl Iterator<Item = String>) -> Result<Asked, String> {
+fn parse(args: impl Iterator<Item = String>) -> Result<Asked, String> {
     let mut asked = Asked::default();
+    let mut args = args.peekable();
     while let Some(option) = args.next() {
+        if option == "--planted" {
+            let name = args.next_if(|name| !name.starts_with("--"));
+            asked.planted = bugs(name.as_deref())?;
+            continue;
+        }
         if option == "--timeline" {
             asked.timeline = true;
             continue;
@@ -87,6 +100,16 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Asked, String> {
         }
     }
     Ok(asked)
+}
+
+/// The bug of a name, or all of them.
+fn bugs(name: Option<&str>) -> Result<Vec<Bug>, String> {
+    let Some(name) = name else {
+        return Ok(Bug::ALL.to_vec());
+    };
+    let known = || Bug::ALL.iter().map(|bug| bug.name()).collect::<Vec<_>>();
+    let unknown = || format!("no bug `{name}`; there are: {}", known().join(", "));
+    Bug::named(name).map(|bug| vec![bug]).ok_or_else(unknown)
 }
 
 fn kinds(names: &str) -> Result<BTreeSet<FaultKind>, String> {
@@ -159,6 +182,27 @@ fn many(asked: &Asked) -> bool {
     shortfalls.is_empty()
 }
 
+/// Plants bugs, one at a time: each must be found.
+fn catch(asked: &Asked) -> bool {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let seeds = (asked.from, asked.seeds.unwrap_or(PLANTED_SEEDS));
+    let started = Instant::now();
+    let (mut told, all) = (0, asked.planted.len());
+    let hunted = hunt_all(&asked.planted, seeds, threads, |done| {
+        let seconds = started.elapsed().as_secs();
+        if seconds >= told + 5 {
+            told = seconds;
+            println!("{done} of {all} planted bugs done, {seconds} s");
+        }
+    });
+    let caught = hunted.iter().filter(|(_, hunt)| Hunt::is_caught(hunt));
+    let caught = caught.count();
+    print!("{}", table(&hunted, asked.from));
+    let seconds = started.elapsed().as_secs_f64();
+    println!("{caught} of {all} planted bugs were found, {seconds:.1} s");
+    caught == all
+}
+
 /// Makes a failing seed smaller and shows its timeline, and the command that shows it again.
 fn tell(seed: u64, limits: Limits, invariant: u8) {
     println!("\nreplay it:  cargo xtask sim --seed {seed}");
@@ -196,7 +240,10 @@ fn options(limits: &Limits) -> String {
 }
 
 fn one(seed: u64, asked: &Asked) -> bool {
-    let report = simulate(&Plan::new(seed, asked.limits.clone()), true);
+    let plan = Plan::new(seed, asked.limits.clone());
+    // One bug at a time.
+    let bug = asked.planted.first().copied();
+    let report = simulate(&plan.with_bug(bug), true);
     if asked.timeline || !report.violations.is_empty() {
         println!("{}", report.timeline);
     }

@@ -8,6 +8,7 @@ use everstep::{Retention, RunStatus, Settings};
 
 use crate::cluster::FaultKind;
 use crate::exhaustive::Case;
+use crate::planted::Bug;
 use crate::rng::Rng;
 
 /// What is left out of a seed.
@@ -50,6 +51,8 @@ pub struct Plan {
     pub kept_for: Option<Duration>,
     /// The story that is told instead of random programs, and the only crashes there are.
     pub case: Option<Case>,
+    /// The bug that is planted, if one is.
+    pub planted: Option<Bug>,
 }
 
 impl Plan {
@@ -79,6 +82,7 @@ impl Plan {
             settings,
             kept_for,
             case: None,
+            planted: None,
         }
     }
 
@@ -102,7 +106,15 @@ impl Plan {
             settings,
             kept_for: None,
             case: Some(case),
+            planted: None,
         }
+    }
+
+    /// The same plan with a bug.
+    #[must_use]
+    pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
+        self.planted = bug;
+        self
     }
 }
 

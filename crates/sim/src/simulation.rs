@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::check::{Violation, Watch, check_all};
-use crate::cluster::{FaultKind, World, torment};
+use crate::cluster::{FaultKind, World, torment, torment_store};
 use crate::executor::Stopped;
 use crate::plan::Plan;
+use crate::planted::plant;
 use crate::workload;
 
 /// How long everything may take to come to its end once nothing goes wrong any more. A clock that was an hour ahead leaves
@@ -36,6 +37,7 @@ pub struct Report {
 /// Simulates a plan, with its timeline or without.
 #[must_use]
 pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
+    let planted = plant(plan.planted);
     let world = World::new(plan.clone(), is_traced);
     let until = u64::try_from(plan.chaos.as_micros()).unwrap_or(u64::MAX);
     for machine in &world.machines {
@@ -43,6 +45,8 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
         let torment = torment(world.clone(), machine.index, until);
         world.executor.spawn(world.network, torment);
     }
+    let torment = torment_store(world.clone(), until);
+    world.executor.spawn(world.network, torment);
     let clients = world.clone();
     world.executor.spawn(world.network, async move {
         workload::prepare(&clients).await;
@@ -55,6 +59,8 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     if stopped != Stopped::RunsInCircles {
         stopped = come_to_rest(&world);
     }
+    // Whoever checks has no bugs.
+    drop(planted);
     if stopped == Stopped::RunsInCircles {
         let what = "tasks run on and on without time passing";
         world.violated(Violation::of(29, what));

@@ -32,6 +32,20 @@ fn a_timeline_changes_nothing() {
     }
 }
 
+/// Seeds that once found a bug.
+const FOUND: &[u64] = &[
+    // An execution that stayed in memory repeated the number of an attempt that another node had made.
+    1651,
+];
+
+#[test]
+fn seeds_that_found_a_bug_find_it_no_more() {
+    for seed in FOUND {
+        let report = simulate(&plan(*seed), false);
+        assert_eq!(report.violations, [], "seed {seed}");
+    }
+}
+
 #[test]
 fn a_few_seeds_keep_everything_that_must_hold() {
     for seed in 100..120 {

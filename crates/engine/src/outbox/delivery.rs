@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::{
     CancelRequested, ChildFinished as FinishedRecord, ChildOutcome, ParentLink,
 };
@@ -54,19 +55,29 @@ impl Core {
                 .refuse_child(&child, &waits_for_itself(&child.run))
                 .await;
         }
+        match self.start(self.birth_of(&child)).await {
+            Ok(started) if started.created => Ok(Delivery::Done),
+            Ok(_) if planted::is(Bug::ChildStartedTwice) => {
+                let mut other = self.birth_of(&child);
+                other.id = None;
+                self.start(other).await.map(|_| Delivery::Done)
+            }
+            Ok(started) => self.adopt(&child, started.stream).await,
+            Err(EngineError::UnknownWorkflow(_)) => self.start_elsewhere(&child).await,
+            Err(error @ (EngineError::Store(_) | EngineError::ShuttingDown)) => Err(error),
+            Err(error) => self.refuse_child(&child, &error.failure()).await,
+        }
+    }
+
+    /// How a child is started.
+    fn birth_of(&self, child: &StartChild) -> Start {
         let mut start = Start::new(child.workflow.clone(), child.input.clone());
         start.id = Some(child.run.clone());
         start.tags = child.tags.clone();
         start.deadline = self.deadline_of(&child.workflow);
         start.parent = (!child.detached).then(|| child.parent.clone());
         start.by = Some(format!("run {}", child.parent.run));
-        match self.start(start).await {
-            Ok(started) if started.created => Ok(Delivery::Done),
-            Ok(started) => self.adopt(&child, started.stream).await,
-            Err(EngineError::UnknownWorkflow(_)) => self.start_elsewhere(&child).await,
-            Err(error @ (EngineError::Store(_) | EngineError::ShuttingDown)) => Err(error),
-            Err(error) => self.refuse_child(&child, &error.failure()).await,
-        }
+        start
     }
 
     /// Nobody here knows the workflow: another node starts the child, unless it is there already.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::{RunId, StreamNumber};
 use everstep_store::{Author, Commit, Hint, OutboxRow, RowKey, StoreError, Target};
 use futures_util::future::select;
@@ -150,6 +151,10 @@ impl Core {
 
     /// Delivers what waits in a lane, in order, and takes the delivered rows away with one commit.
     async fn deliver_lane(self: &Arc<Self>, lane: Lane, mut waiting: VecDeque<Waiting>) {
+        if planted::is(Bug::OutboxRemovedFirst) {
+            let all = waiting.iter().map(|waiting| waiting.key.clone());
+            self.take_away(lane.0, all.collect());
+        }
         let mut delivered = Vec::new();
         let mut rest = None;
         while !waiting.is_empty() && rest.is_none() && !self.is_closing() {

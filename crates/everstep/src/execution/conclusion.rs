@@ -2,6 +2,7 @@
 
 use everstep_engine::Then;
 use everstep_machine::{Halt, Replay, UndoState, after_execution_failure};
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::{
     CancelRequested, Cancelled, Completed, Diverged, ExecutionRetried, Failed, ForcedFailure,
     Paused, RollbackFailed,
@@ -52,7 +53,8 @@ impl Conclusion {
         retries: Option<u32>,
         now: Timestamp,
     ) -> Self {
-        if let Some(request) = replay.cancellation() {
+        let is_beaten = planted::is(Bug::CompletionBeatsCancel) && returned.is_ok();
+        if let Some(request) = replay.cancellation().filter(|_| !is_beaten) {
             return Self::Cancelled(request.clone());
         }
         let error = match returned {

@@ -143,6 +143,15 @@ impl Shared {
         }
     }
 
+    /// Hands out another resolution before the code is polled. Only a planted bug does.
+    pub(super) fn resolve_another(&self) {
+        let mut state = self.state();
+        let another = state.replay.resolve_another();
+        let waker = another.and_then(|(op, resolution)| state.resolve(op, resolution));
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+
     /// Drops all undos. They may own handles to this very run, which would keep each other in memory.
     pub(crate) fn forget_undos(&self) {
         let undos = std::mem::take(&mut self.state().undos);

@@ -3,6 +3,7 @@
 use std::task::Poll;
 
 use everstep_machine::Turn;
+use everstep_model::planted::{self, Bug};
 use everstep_model::{Payload, Record, Timestamp};
 
 use super::conclusion::Conclusion;
@@ -34,6 +35,9 @@ impl Executor {
                     let waker = self.shared.state().resolve(op, resolution);
                     if let Some(waker) = waker {
                         waker.wake();
+                    }
+                    if planted::is(Bug::TwoResolvedPerPoll) {
+                        self.shared.resolve_another();
                     }
                     self.poll_code(now);
                     self.end_defiant_code(now);

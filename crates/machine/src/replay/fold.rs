@@ -80,6 +80,25 @@ impl Replay {
         }
     }
 
+    /// Resolves another operation before the code is polled, if the next record does. Only a planted bug asks for it.
+    #[doc(hidden)]
+    pub fn resolve_another(&mut self) -> Option<(OpId, Resolution)> {
+        let is_outcome = |next: &mut Entry| {
+            matches!(
+                next.record.body,
+                Body::StepCompleted(_) | Body::TimerFired(_) | Body::ChildFinished(_)
+            )
+        };
+        if self.pending.is_empty() {
+            let next = self.unfolded.pop_front_if(is_outcome)?;
+            self.fold(next);
+        }
+        let (op, resolution) = self.pending.pop_front()?;
+        let closed = self.operations.close(op)?;
+        self.count_resolved(&closed.location, &resolution);
+        Some((op, resolution))
+    }
+
     /// What the code said has been compared; some of it also waits for being durable.
     fn fold_scripted(&mut self, body: &Body) {
         match body {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::{Name, RecordNumber};
 
 use super::operation::{EventTaken, OpId};
@@ -42,16 +43,21 @@ impl Mailbox {
         match waiting {
             Some(op) => {
                 self.waits.remove(&op);
+                if planted::is(Bug::EventConsumedTwice) {
+                    self.keep(event.clone());
+                }
                 Some((op, vec![event]))
             }
             None => {
-                self.buffered
-                    .entry(event.name.clone())
-                    .or_default()
-                    .push_back(event);
+                self.keep(event);
                 None
             }
         }
+    }
+
+    fn keep(&mut self, event: EventTaken) {
+        let kept = self.buffered.entry(event.name.clone()).or_default();
+        kept.push_back(event);
     }
 
     /// A wait that gets events kept for it, or none because it does not wait. Events are handed out only when their

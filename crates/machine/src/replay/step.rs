@@ -1,5 +1,6 @@
 //! Attempts of steps: when one may begin, and what its end means.
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::{
     FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect,
 };
@@ -52,7 +53,10 @@ impl Replay {
         let start = StepStart {
             location: location.clone(),
             attempt: step.highest,
-            failures: step.failures,
+            failures: match planted::is(Bug::RetryCountedOnTakeover) {
+                true => step.highest - 1,
+                false => step.failures,
+            },
             options: step.options,
             started_at: now,
             undo: None,

@@ -283,6 +283,33 @@ fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
     }
 }
 
+#[test]
+fn an_attempt_of_another_node_counts_for_an_execution_that_stayed_in_memory() {
+    let mut journal = Journal::new();
+    let mut stayed = journal.cold();
+    stayed.turn(NOW);
+    let op = step(&mut stayed, "charge").unwrap();
+    journal.commit(&mut stayed);
+
+    let mut other = journal.cold();
+    other.turn(NOW);
+    let its = step(&mut other, "charge").unwrap();
+    assert_eq!(other.turn(NOW), Turn::Idle);
+    let start = begin(&mut other, its);
+    let error = Failure::new(ErrorCode::StepFailed, "no");
+    other.fail_attempt(its, &start, error, FailureClass::Retryable, NOW);
+    journal.commit(&mut other);
+
+    let due = NOW.after(Duration::from_secs(1));
+    stayed.extend(journal.0.clone());
+    let timer = fired(TimerPurpose::Retry, "charge:0", due);
+    journal.append(&mut stayed, vec![timer]);
+    assert_eq!(stayed.turn(NOW), Turn::Idle);
+    let start = begin(&mut stayed, op);
+    assert_eq!((start.attempt, start.failures), (3, 1));
+    assert_eq!(journal.commit(&mut stayed), ["step_started"]);
+}
+
 // B42
 #[test]
 fn a_failed_attempt_waits_for_its_timer_and_counts() {

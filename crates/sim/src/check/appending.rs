@@ -1,4 +1,4 @@
-//! Invariants 1, 2, 3, 5, 14, 24 and 26: what a commit may append, judged by our own books. A store that forgets a guard, an
+//! Invariants 1 to 5, 14, 24 and 26: what a commit may append, judged by our own books. A store that forgets a guard, an
 //! engine that decides from absence without one, or a fence that went missing shows up here.
 
 use everstep_model::{Body, Origin, RecordNumber};
@@ -16,7 +16,10 @@ pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Ve
         ));
     };
     if first != stream.next() && !commit.only_deletes() {
-        say(1, format!("record {} follows {}", first.0, stream.next().0));
+        // What was there before, and was acknowledged, is not there any more; or something was left out.
+        let invariant = if first < stream.next() { 4 } else { 1 };
+        let next = stream.next().0;
+        say(invariant, format!("record {} follows {next}", first.0));
     }
     if stream.closed_at.is_some() && !commit.only_deletes() {
         let end = stream.end().map(Body::type_name).unwrap_or_default();
@@ -143,6 +146,7 @@ mod tests {
         assert_eq!(found(&held(), &executor(1, 1, vec![step("s")]), 2), [3]);
         assert_eq!(found(&held(), &executor(2, 2, vec![step("s")]), 2), [2]);
         assert_eq!(found(&held(), &executor(2, 1, vec![step("s")]), 3), [1]);
+        assert_eq!(found(&held(), &executor(2, 1, vec![step("s")]), 1), [4]);
         assert_eq!(
             found(&held(), &super::super::support::inbox(vec![step("s")]), 2),
             [2]

@@ -36,10 +36,14 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     found
 }
 
-/// Every child that was called has come to be, with this parent or adopted by it.
+/// Every child that was called has come to be, with this parent or adopted by it, and none that nobody called.
 pub(super) fn check_family(journals: &Journals) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {
+        if !is_called(journals, stream) {
+            let what = format!("{} is a child that its parent never called", stream.told());
+            found.push(Violation::of(17, what));
+        }
         for entry in stream.entries.iter().skip(stream.copied) {
             let Body::ChildStarted(child) = &entry.record.body else {
                 continue;
@@ -53,10 +57,36 @@ pub(super) fn check_family(journals: &Journals) -> Vec<Violation> {
     found
 }
 
+/// Whether the parent that a run has says so.
+fn is_called(journals: &Journals, stream: &Stream) -> bool {
+    let (Some(first), Some((run, _))) = (stream.entries.first(), &stream.run) else {
+        return true;
+    };
+    let Body::Created(created) = &first.record.body else {
+        return true;
+    };
+    let Some(parent) = created
+        .parent
+        .as_ref()
+        .filter(|_| created.forked_from.is_none())
+    else {
+        return true;
+    };
+    let calls_it = |body: &Body| {
+        matches!(body, Body::ChildStarted(child)
+            if child.run == *run && child.location == parent.location)
+    };
+    let lives = journals.lives(parent.run.as_str());
+    let mut records = lives.flat_map(|life| &life.entries);
+    records.any(|entry| calls_it(&entry.record.body))
+}
+
 #[cfg(test)]
 mod tests {
-    use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, ParentClose};
-    use everstep_model::{Payload, Record, RunId};
+    use everstep_model::record::{
+        ChildFinished, ChildOutcome, ChildStarted, ParentClose, ParentLink,
+    };
+    use everstep_model::{Generation, Payload, Record, RunId};
     use everstep_store_testkit::sample::{location, name};
 
     use super::super::support::{FINE, broken, record, stream};
@@ -91,6 +121,28 @@ mod tests {
         assert_eq!(found(vec![started(), started()]), [17]);
         assert_eq!(found(vec![started(), finished(), finished()]), [17]);
         assert_eq!(found(vec![finished()]), [17]);
+    }
+
+    #[test]
+    fn a_child_that_nobody_called_is_found() {
+        let found = |run: &str| {
+            let mut child = stream(run, Vec::new());
+            child.number = everstep_model::StreamNumber(2);
+            let Body::Created(created) = &mut child.entries[0].record.body else {
+                unreachable!("it is the first record");
+            };
+            created.parent = Some(ParentLink {
+                run: RunId::new("a").unwrap(),
+                generation: Generation::FIRST,
+                location: location("c:0"),
+            });
+            let parent = stream("a", vec![started()]);
+            let mut called = stream("child", Vec::new());
+            called.number = everstep_model::StreamNumber(3);
+            broken(&check_family(&Journals::of([parent, child, called])))
+        };
+        assert_eq!(found("child"), FINE);
+        assert_eq!(found("another"), [17]);
     }
 
     #[test]

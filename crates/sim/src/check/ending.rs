@@ -1,4 +1,4 @@
-//! Invariant 26 and the model of a seed: a run ends once, everybody hears the same, and the outcome is one that its program can
+//! Invariants 16 and 26 and the model of a seed: a run ends once, everybody hears the same, and the outcome is one that its program can
 //! have.
 
 use everstep_model::Body;
@@ -29,6 +29,21 @@ pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
         .then(|| Violation::of(26, what()))
         .into_iter()
         .collect()
+}
+
+/// Invariant 16: what asked the run to end before its completion is not passed over.
+pub(super) fn check_cancelled(stream: &Stream) -> Option<Violation> {
+    let mut own = stream.entries.iter().skip(stream.copied);
+    let is_asked = |body: &Body| matches!(body, Body::CancelRequested(_));
+    let is_beaten = matches!(stream.end(), Some(Body::Completed(_)))
+        && own.any(|entry| is_asked(&entry.record.body));
+    let what = || {
+        format!(
+            "{} was cancelled, and completed all the same",
+            stream.told()
+        )
+    };
+    is_beaten.then(|| Violation::of(16, what()))
 }
 
 /// What waiters heard is the end of a life of the run.
@@ -201,7 +216,7 @@ fn fits(op: &Op, seen: &Seen, life: &Life<'_>, place: &str) -> Result<(), String
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::record::{Completed, Created};
+    use everstep_model::record::{CancelRequested, Completed, Created};
     use everstep_model::{Payload, Record};
     use everstep_store_testkit::sample::{created, event, name};
 
@@ -226,6 +241,20 @@ mod tests {
         open.closed_at = None;
         assert_eq!(broken(&check_end(&open)), [26]);
         assert_eq!(at(0), at(0));
+    }
+
+    #[test]
+    fn a_completion_after_a_cancellation_is_found() {
+        let asked = || {
+            record(CancelRequested {
+                by: None,
+                reason: None,
+                rollback: false,
+            })
+        };
+        let found = |records| check_cancelled(&stream("a", records)).map(|v| v.invariant);
+        assert_eq!(found(vec![completed(&[])]), None);
+        assert_eq!(found(vec![asked(), completed(&[])]), Some(16));
     }
 
     #[test]

@@ -51,19 +51,46 @@ pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
     found
 }
 
+/// Invariant 19 by the clock itself: a batch that was sent when its sender's clock had never shown a later time than this fires
+/// nothing that is due after it. What a commit says about its own time is no proof.
+pub(crate) fn check_clock(
+    batch: &[Commit],
+    outcomes: &[Outcome],
+    shown: Timestamp,
+) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let landed = landed(batch, outcomes);
+    for (stream, record) in landed.flat_map(|(stream, commit)| {
+        let records = commit.records.iter();
+        records.map(move |record| (stream, record))
+    }) {
+        let early = fired(&record.body, stream).filter(|timer| timer.due > shown);
+        if let Some(timer) = early {
+            let what = format!("{timer:?} fired when the clock had shown {shown}");
+            found.push(Violation::of(19, what));
+        }
+    }
+    found
+}
+
+/// The commits of a batch that landed in a stream that was there.
+fn landed<'a>(
+    batch: &'a [Commit],
+    outcomes: &'a [Outcome],
+) -> impl Iterator<Item = (StreamNumber, &'a Commit)> {
+    let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Committed { .. });
+    let each = batch.iter().zip(outcomes);
+    each.filter_map(move |(commit, outcome)| match commit.target {
+        Target::Stream(stream) if is_done(outcome) => Some((stream, commit)),
+        _ => None,
+    })
+}
+
 /// In one batch, the timers of a run fire in the order they are due.
 pub(super) fn check_batch(batch: &[Commit], outcomes: &[Outcome]) -> Vec<Violation> {
     let mut last: BTreeMap<StreamNumber, Timestamp> = BTreeMap::new();
     let mut found = Vec::new();
-    let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Committed { .. });
-    let landed = batch
-        .iter()
-        .zip(outcomes)
-        .filter(|(_, outcome)| is_done(outcome));
-    for (commit, _) in landed {
-        let Target::Stream(stream) = commit.target else {
-            continue;
-        };
+    for (stream, commit) in landed(batch, outcomes) {
         for timer in commit
             .records
             .iter()
@@ -110,6 +137,9 @@ mod tests {
         assert_eq!(broken(&check(&stream, &firing(5, 5))), FINE);
         assert_eq!(broken(&check(&stream, &firing(5, 4))), [19]);
         assert_eq!(broken(&check(&stream, &firing(6, 6))), [20]);
+        let fired = |shown| broken(&check_clock(&[firing(5, 5)], &[committed(1, 1)], at(shown)));
+        assert_eq!(fired(5), FINE);
+        assert_eq!(fired(4), [19]);
         let landed = [committed(1, 1), committed(1, 2)];
         assert_eq!(
             broken(&check_batch(&[firing(5, 9), firing(6, 9)], &landed)),

@@ -8,10 +8,10 @@ use everstep_model::{
     StreamNumber, Timestamp,
 };
 use everstep_store::{
-    Author, Commit, CommitId, Fence, LeaseChange, Outcome, Row, RowKey, Target, TimerRow,
+    Author, Commit, CommitId, Fence, Guard, LeaseChange, Outcome, Row, RowKey, Target, TimerRow,
 };
 
-use super::{Violation, appending, firing, removing};
+use super::{Violation, appending, firing, removing, waking};
 
 /// What is known of one stream.
 #[derive(Clone, Debug)]
@@ -44,12 +44,16 @@ pub struct Stream {
     pub ended_at: Option<Timestamp>,
     /// Whether it was removed.
     pub is_removed: bool,
-    /// When it was removed, by the store's clock and by that of whoever removed it.
+    /// When it was removed, by the store's clock and at the latest by that of whoever removed it.
     pub removed_at: Option<(Timestamp, Timestamp)>,
     /// The node that holds it.
     pub owner: Option<NodeId>,
     /// Timers that are set.
     pub timers: BTreeSet<TimerRow>,
+    /// Whether it is marked as having something to do.
+    pub is_ready: bool,
+    /// How many inbox records it had seen when it last came to rest.
+    pub seen_at_rest: u64,
 }
 
 impl Stream {
@@ -95,9 +99,16 @@ pub struct Journals {
     commits: BTreeMap<(u64, u64), Outcome>,
     keys: BTreeMap<(String, String), StreamName>,
     last_number: StreamNumber,
+    /// The latest time that the clock of whoever sends the next batch has shown.
+    shown: Timestamp,
 }
 
 impl Journals {
+    /// The next batch comes from somebody whose clock has shown this time, and may have been set back since.
+    pub fn clock_has_shown(&mut self, shown: Timestamp) {
+        self.shown = shown;
+    }
+
     /// Every stream there ever was.
     pub fn streams(&self) -> impl Iterator<Item = &Stream> {
         self.streams.values()
@@ -212,9 +223,10 @@ impl Journals {
                 for number in streams {
                     if let Some(stream) = self.streams.get_mut(number) {
                         stream.is_removed = true;
-                        stream.removed_at = Some((landed.at, commit.now));
+                        stream.removed_at = Some((landed.at, commit.now.max(self.shown)));
                     }
                 }
+                broken.extend(self.take_keys(commit, landed.number));
                 return broken;
             }
         }
@@ -228,6 +240,7 @@ impl Journals {
         broken.extend(appending::check(stream, commit, landed.first));
         broken.extend(firing::check(stream, commit));
         apply(stream, commit, &landed);
+        broken.extend(waking::check(stream));
         broken.extend(self.take_keys(commit, landed.number));
         broken
     }
@@ -287,6 +300,8 @@ fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Stream {
         removed_at: None,
         owner: None,
         timers: BTreeSet::new(),
+        is_ready: false,
+        seen_at_rest: 0,
     }
 }
 
@@ -333,6 +348,16 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
                 stream: stream_number,
                 ..timer.clone()
             });
+        }
+    }
+    if let Some(is_ready) = commit.ready {
+        stream.is_ready = is_ready;
+        let seen = commit.guards.iter().find_map(|guard| match guard {
+            Guard::InboxSeen(count) => Some(*count),
+            _ => None,
+        });
+        if !is_ready {
+            stream.seen_at_rest = seen.unwrap_or(stream.inbox);
         }
     }
     if commit.close {

@@ -3,7 +3,7 @@
 //!
 //! | file | invariants |
 //! |---|---|
-//! | `appending` | 1, 2, 3, 5, 14 (one dedup id), 24, 26: what a commit may append |
+//! | `appending` | 1 to 5, 14 (one dedup id), 24, 26: what a commit may append |
 //! | `journals` | 6: a commit sent again; the books themselves |
 //! | `reading` | 1, 4, 18: what a reader sees |
 //! | `restoring` | 7: the same history gives the same store |
@@ -15,8 +15,9 @@
 //! | `firing` | 19, 20, 21 |
 //! | `undoing` | 22, 23 |
 //! | `pausing` | 25 |
-//! | `ending` | 26 and the outcome each program must have |
+//! | `ending` | 16 (a cancellation), 26 and the outcome each program must have |
 //! | `liveness` | 21, 28, 29 |
+//! | `waking` | 29: what has something to do has its mark |
 //! | `removing` | 31 |
 
 mod appending;
@@ -36,11 +37,15 @@ mod steps;
 #[cfg(test)]
 mod support;
 mod undoing;
+mod waking;
 
 use std::fmt;
+use std::panic::Location;
+use std::path::Path;
 
 use everstep_canonical::Story;
 
+pub(crate) use firing::check_clock;
 pub use journals::{Journals, Stream};
 pub use liveness::Watch;
 
@@ -51,15 +56,20 @@ use crate::cluster::World;
 pub struct Violation {
     /// Its number.
     pub invariant: u8,
+    /// Who noticed: the name of a file, here or in `workload`.
+    pub check: &'static str,
     /// What was seen.
     pub what: String,
 }
 
 impl Violation {
-    /// The invariant of this number did not hold.
+    /// The invariant of this number did not hold, as the caller noticed.
+    #[track_caller]
     pub fn of(invariant: u8, what: impl Into<String>) -> Self {
+        let file = Path::new(Location::caller().file()).file_stem();
         Self {
             invariant,
+            check: file.and_then(|name| name.to_str()).unwrap_or_default(),
             what: what.into(),
         }
     }
@@ -92,6 +102,7 @@ pub fn check_all(world: &World) -> Vec<Violation> {
             found.extend(undoing::check(stream));
             found.extend(pausing::check(stream));
             found.extend(ending::check_end(stream));
+            found.extend(ending::check_cancelled(stream));
             found.extend(replaying::check(stream));
         }
         found.extend(children::check_family(&journals));
@@ -100,7 +111,7 @@ pub fn check_all(world: &World) -> Vec<Violation> {
         found.extend(ending::check_answers(&journals, &ledger));
         found.extend(ending::check_outcomes(&journals, &ledger));
         found.extend(removing::check(&journals, &ledger, world.plan.kept_for));
-        found.extend(steps::check_ledger(&ledger));
+        found.extend(steps::check_ledger(&journals, &ledger));
     }
     found.extend(reading::check_store(world));
     found.extend(restoring::check(world));

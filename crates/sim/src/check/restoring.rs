@@ -27,7 +27,7 @@ pub(super) fn check(world: &World) -> Vec<Violation> {
     let restored = MemoryStore::new(clock.clone());
     let mut found = replay(&world.history(), &clock, &restored);
     for stream in world.journals().streams() {
-        let head = |store: &MemoryStore| {
+        let head = |store: &dyn Store| {
             let head = store.head(StreamRef::Number(stream.number)).now_or_never();
             head.and_then(Result::ok).flatten()
         };

@@ -26,7 +26,9 @@ pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     }
     for (key, runs) in &ledger.keys {
         let first = runs.first();
-        if runs.len() > 1 && !runs.iter().any(|run| ledger.was_asked(run, &["delete"])) {
+        // The key of a run that is gone is free again.
+        let is_gone = |run: &String| journals.lives(run).any(|life| life.is_removed);
+        if runs.len() > 1 && !runs.iter().any(is_gone) {
             let what = format!("key {key} led to {runs:?}, {first:?} first");
             found.push(Violation::of(13, what));
         }

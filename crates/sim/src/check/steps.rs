@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use everstep_model::record::FailureOutcome;
-use everstep_model::{Body, Location};
+use everstep_model::record::{FailureOutcome, StepFailed};
+use everstep_model::{Body, Location, StepOptions};
 
 use super::Violation;
-use super::journals::Stream;
+use super::journals::{Journals, Stream};
 use crate::workload::Ledger;
 
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
@@ -20,12 +20,12 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     };
     let mut done: BTreeSet<&Location> = BTreeSet::new();
     let mut failed: BTreeMap<&Location, (u32, u32)> = BTreeMap::new();
-    let mut limits: BTreeMap<&Location, u32> = BTreeMap::new();
+    let mut limits: BTreeMap<&Location, StepOptions> = BTreeMap::new();
     for entry in &stream.entries {
         match &entry.record.body {
             Body::StepStarted(started) => {
                 if let Some(options) = &started.options {
-                    limits.insert(&started.location, options.retry.limit);
+                    limits.insert(&started.location, *options);
                 }
             }
             Body::StepCompleted(step) if !done.insert(&step.location) => {
@@ -43,15 +43,9 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
                     );
                 }
                 (*last, *count) = (step.attempt, *count + 1);
-                let limit = limits.get(&step.location).copied().unwrap_or(u32::MAX);
-                if *count > limit.saturating_add(1) {
-                    say(
-                        10,
-                        format!(
-                            "{} failed {count} times, {limit} retries allowed",
-                            step.location
-                        ),
-                    );
+                let options = limits.get(&step.location);
+                if let Some(what) = options.and_then(|options| miscounts(options, *count, step)) {
+                    say(10, format!("{} {what}", step.location));
                 }
             }
             _ => {}
@@ -60,11 +54,38 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     found
 }
 
+/// Invariant 10: after so many recorded failures, the last of them this one, there are as many retries left as the policy says. An
+/// attempt that was lost with its process is no failure.
+fn miscounts(options: &StepOptions, failures: u32, last: &StepFailed) -> Option<String> {
+    let limit = options.retry.limit;
+    let left = limit.checked_sub(failures);
+    let is_right = match last.outcome {
+        FailureOutcome::Retrying => last.retries_left.is_none_or(|said| Some(said) == left),
+        FailureOutcome::Exhausted => failures == limit + 1,
+        FailureOutcome::TimedOut => !options.retry_timeouts || failures == limit + 1,
+        FailureOutcome::Fatal | FailureOutcome::RollBack | FailureOutcome::Cancelled => {
+            failures <= limit.saturating_add(1)
+        }
+    };
+    (!is_right).then(|| {
+        format!(
+            "failed {failures} times, {limit} retries allowed, it says {:?} and {:?} left",
+            last.outcome, last.retries_left
+        )
+    })
+}
+
 /// Invariant 10: every attempt of a step carries the same key, and no other step does.
-pub(super) fn check_ledger(ledger: &Ledger) -> Vec<Violation> {
+pub(super) fn check_ledger(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut keys = BTreeMap::new();
     let mut found = Vec::new();
-    for attempt in &ledger.attempts {
+    // A run that is gone may have had a namesake, whose keys are others.
+    let is_gone = |run: &str| journals.lives(run).any(|life| life.is_removed);
+    for attempt in ledger
+        .attempts
+        .iter()
+        .filter(|attempt| !is_gone(&attempt.run))
+    {
         let place = (&attempt.run, attempt.generation, &attempt.place);
         let known: &mut &String = keys.entry(place).or_insert(&attempt.key);
         if *known != &attempt.key {
@@ -77,8 +98,8 @@ pub(super) fn check_ledger(ledger: &Ledger) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::record::{StepFailed, StepStarted};
-    use everstep_model::{ErrorCode, Failure, StepOptions};
+    use everstep_model::record::StepStarted;
+    use everstep_model::{ErrorCode, Failure};
     use everstep_store_testkit::sample::{location, step};
 
     use super::super::support::{FINE, at, broken, record, stream};
@@ -86,15 +107,33 @@ mod tests {
     use crate::workload::Attempt;
 
     fn failed(attempt: u32) -> everstep_model::Record {
+        failed_with(attempt, FailureOutcome::Retrying, None)
+    }
+
+    fn failed_with(
+        attempt: u32,
+        outcome: FailureOutcome,
+        retries_left: Option<u32>,
+    ) -> everstep_model::Record {
         record(StepFailed {
             location: location("s:0"),
             attempt,
             started_at: at(0),
             error: Failure::new(ErrorCode::RunFailed, "no"),
-            outcome: FailureOutcome::Retrying,
+            outcome,
             retry_at: None,
             undo: None,
-            retries_left: None,
+            retries_left,
+        })
+    }
+
+    fn started(limit: u32) -> everstep_model::Record {
+        let mut options = StepOptions::default();
+        options.retry.limit = limit;
+        record(StepStarted {
+            location: location("s:0"),
+            attempt: 1,
+            options: Some(options),
         })
     }
 
@@ -116,17 +155,27 @@ mod tests {
             broken(&check(&stream("a", vec![failed(2), failed(2)]))),
             [10]
         );
-        let mut options = StepOptions::default();
-        options.retry.limit = 0;
-        let started = record(StepStarted {
-            location: location("s:0"),
-            attempt: 1,
-            options: Some(options),
-        });
-        assert_eq!(
-            broken(&check(&stream("a", vec![started, failed(1), failed(2)]))),
-            [10]
-        );
+    }
+
+    #[test]
+    fn retries_that_are_miscounted_are_found() {
+        use FailureOutcome::{Exhausted, Retrying};
+        let found = |records| broken(&check(&stream("a", records)));
+        let first = |left| failed_with(1, Retrying, Some(left));
+        assert_eq!(found(vec![started(2), first(1)]), FINE);
+        assert_eq!(found(vec![started(2), first(0)]), [10]);
+        let last = |limit| {
+            vec![
+                started(limit),
+                failed(1),
+                failed_with(3, Exhausted, Some(0)),
+            ]
+        };
+        assert_eq!(found(last(1)), FINE);
+        assert_eq!(found(last(2)), [10]);
+        let too_many = failed_with(2, Retrying, Some(0));
+        let once = failed_with(1, Exhausted, Some(0));
+        assert_eq!(found(vec![started(0), once, too_many]), [10]);
     }
 
     #[test]
@@ -142,7 +191,7 @@ mod tests {
                 attempts: keys.map(attempt).to_vec(),
                 ..Ledger::default()
             };
-            broken(&check_ledger(&ledger))
+            broken(&check_ledger(&Journals::default(), &ledger))
         };
         assert_eq!(found(["k", "k"]), FINE);
         assert_eq!(found(["k", "l"]), [10]);

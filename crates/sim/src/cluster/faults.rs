@@ -49,6 +49,8 @@ kinds! {
     HintRepeated, "hint-repeated", "A hint arrives twice.";
     HintDelayed, "hint-delayed", "A hint arrives late.";
     ReplyLost, "reply-lost", "A client does not hear what became of its request.";
+    StoreCrash, "store-crash", "The store crashes, and is back after a while with what is durable.";
+    ClaimForgotten, "claim-forgotten", "A claim is granted and forgotten: the store failed over to a replica that lags behind.";
 }
 
 /// How a call of the store ends.

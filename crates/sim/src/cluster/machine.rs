@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep::Engine;
-use everstep_model::NodeId;
+use everstep_model::{NodeId, Timestamp};
 use everstep_store::Clock as _;
 
 use super::bus::SimBus;
@@ -45,7 +45,9 @@ pub(crate) struct Process {
     pub(crate) machine: usize,
     pub(crate) name: String,
     pub(crate) group: Group,
-    offset: Arc<AtomicI64>,
+    pub(super) offset: Arc<AtomicI64>,
+    /// The latest time its clock has shown, in milliseconds.
+    pub(super) shown: Arc<AtomicU64>,
     cut_off_until: Arc<AtomicU64>,
     has_retired: AtomicBool,
     node: AtomicU64,
@@ -58,6 +60,11 @@ impl Process {
 
     pub(crate) fn is_cut_off(&self, world: &World) -> bool {
         world.executor.now() < self.cut_off_until.load(Ordering::Relaxed)
+    }
+
+    /// The latest time that its clock has shown so far.
+    pub(crate) fn clock_shown(&self) -> Timestamp {
+        Timestamp::from_millis(self.shown.load(Ordering::Relaxed))
     }
 
     pub(crate) fn has_retired(&self) -> bool {
@@ -135,6 +142,7 @@ impl Machine {
             name: format!("node {}.{}", self.index, state.starts),
             group: world.executor.group(),
             offset: self.offset.clone(),
+            shown: Arc::default(),
             cut_off_until: self.cut_off_until.clone(),
             has_retired: AtomicBool::new(false),
             node: AtomicU64::new(0),
@@ -179,8 +187,13 @@ impl Machine {
         self.state().engine.clone()
     }
 
+    /// The store is in its reach again.
+    pub(crate) fn is_in_reach(&self) {
+        self.cut_off_until.store(0, Ordering::Relaxed);
+    }
+
     pub(crate) fn cut_off(&self, until: u64) {
-        self.cut_off_until.store(until, Ordering::Relaxed);
+        self.cut_off_until.fetch_max(until, Ordering::Relaxed);
     }
 
     /// Ends the process in order, and starts another one.
@@ -216,12 +229,8 @@ impl Machine {
 /// Opens an engine; if the store is out of reach, tries again, as whoever watches over processes does.
 async fn open(world: Arc<World>, process: Arc<Process>, seed: u64) {
     for attempt in 0.. {
-        let runtime = Arc::new(NodeRuntime::new(
-            world.executor.clone(),
-            process.group,
-            process.offset.clone(),
-            seed ^ (attempt << 40),
-        ));
+        let seed = seed ^ (attempt << 40);
+        let runtime = Arc::new(NodeRuntime::new(world.executor.clone(), &process, seed));
         world.say(&process.name, || {
             format!("starts, its clock says {}", runtime.now())
         });

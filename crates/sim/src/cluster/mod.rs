@@ -9,7 +9,7 @@ mod store;
 mod world;
 
 pub use faults::FaultKind;
-pub use nemesis::torment;
+pub use nemesis::{torment, torment_store};
 pub use runtime::true_time;
 pub use world::World;
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::faults::FaultKind;
 use super::machine::Machine;
+use super::runtime::true_time;
 use super::world::World;
 use crate::rng::Rng;
 
@@ -44,6 +45,31 @@ pub async fn torment(world: Arc<World>, machine: usize, until: u64) {
     }
 }
 
+/// Torments the store until the time is over.
+pub async fn torment_store(world: Arc<World>, until: u64) {
+    let mut rng = Rng::new(world.plan.seed, 60);
+    while world.executor.now() < until {
+        let rest = rng.within(1_000..30_000);
+        world.sleep(Duration::from_millis(rest)).await;
+        let down = Duration::from_millis(rng.any(&[1, 300, 2_000]));
+        if world.strikes(FaultKind::StoreCrash, 2_000) {
+            world.crash_store(down);
+        }
+    }
+}
+
+impl World {
+    /// The store is gone for everybody, and comes back with what is durable.
+    fn crash_store(&self, down: Duration) {
+        let now = self.executor.now();
+        self.say("store", || format!("CRASH, back in {down:?}"));
+        self.store.crash(&mut self.history(), true_time(now));
+        for machine in &self.machines {
+            machine.cut_off(now + down.as_micros() as u64);
+        }
+    }
+}
+
 async fn pause(world: &World, machine: &Machine, long: Duration) {
     let Some(process) = machine.process() else {
         return;
@@ -74,7 +100,7 @@ impl Machine {
     /// Whatever was wrong with it is right again.
     pub(crate) fn heal(&self, world: &Arc<World>) {
         set_clock(world, self, 0);
-        self.cut_off(0);
+        self.is_in_reach();
         if let Some(process) = self.process() {
             world.executor.freeze(process.group, false);
         }

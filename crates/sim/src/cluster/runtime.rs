@@ -8,6 +8,7 @@ use everstep_engine::Runtime;
 use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Clock};
 
+use super::machine::Process;
 use crate::executor::{Executor, Group};
 use crate::rng::Rng;
 
@@ -35,17 +36,20 @@ pub(super) struct NodeRuntime {
     group: Group,
     /// How wrong its clock is, in milliseconds; shared by all processes of one machine.
     offset: Arc<AtomicI64>,
+    /// The latest time it has shown, in milliseconds.
+    shown: Arc<AtomicU64>,
     draws: AtomicU64,
 }
 
 impl NodeRuntime {
     /// The runtime of a process.
     #[must_use]
-    pub(super) fn new(executor: Executor, group: Group, offset: Arc<AtomicI64>, seed: u64) -> Self {
+    pub(super) fn new(executor: Executor, process: &Process, seed: u64) -> Self {
         Self {
             executor,
-            group,
-            offset,
+            group: process.group,
+            offset: process.offset.clone(),
+            shown: process.shown.clone(),
             draws: AtomicU64::new(seed),
         }
     }
@@ -55,7 +59,9 @@ impl Clock for NodeRuntime {
     fn now(&self) -> Timestamp {
         let offset = self.offset.load(Ordering::Relaxed);
         let time = true_time(self.executor.now()).as_millis();
-        Timestamp::from_millis(time.saturating_add_signed(offset))
+        let time = time.saturating_add_signed(offset);
+        self.shown.fetch_max(time, Ordering::Relaxed);
+        Timestamp::from_millis(time)
     }
 }
 

@@ -9,15 +9,16 @@ use std::time::Duration;
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    Author, BoxFuture, Commit, Description, Fence, Head, Lease, LeaseChange, ListPage, ListQuery,
+    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
+    Target, TimerQuery, TimerRow,
 };
-use futures_util::FutureExt as _;
 
 use super::faults::{Ending, Fate, FaultKind};
 use super::machine::Process;
 use super::world::World;
 use crate::history::Asked;
+use crate::planted::at_once;
 
 /// The store of one process.
 pub(crate) struct SimStore {
@@ -143,16 +144,51 @@ impl SimStore {
     }
 }
 
+/// Whether a batch does nothing but claim a run.
+fn is_claim(batch: &[Commit]) -> bool {
+    let [claim] = batch else { return false };
+    let takes = matches!(claim.lease, LeaseChange::TakeIfFree { .. });
+    takes && claim.records.is_empty() && claim.author == Author::Inbox
+}
+
+impl World {
+    fn forgets_claims(&self) -> bool {
+        self.strikes(FaultKind::ClaimForgotten, 3_000)
+    }
+
+    /// Grants a claim that nobody will know of: the store fails over to a replica that has not heard of it. None if the run
+    /// is not free.
+    fn grant_in_vain(&self, process: &Process, batch: &[Commit]) -> Option<Vec<Outcome>> {
+        let claim = batch.first()?;
+        let (Target::Stream(stream), LeaseChange::TakeIfFree { nonce, .. }) =
+            (&claim.target, claim.lease)
+        else {
+            return None;
+        };
+        let before = StreamNumber(stream.0.saturating_sub(1));
+        let ready = at_once(self.store.ready(Some(before), 1)).ok()?;
+        let is_free = |run: &ReadyRun| run.stream == *stream && run.executed_by.is_none();
+        let head = at_once(self.store.head(StreamRef::Number(*stream))).ok()??;
+        if head.closed || !ready.first().is_some_and(is_free) {
+            return None;
+        }
+        let epoch = head.epoch.next();
+        self.say(&process.name, || {
+            format!("      granted epoch {} and forgotten", epoch.0)
+        });
+        Some(vec![Outcome::Committed {
+            stream: *stream,
+            first: head.next,
+            before: Vec::new(),
+            taken: Some(Fence { epoch, nonce }),
+        }])
+    }
+}
+
 fn unavailable(detail: &str) -> StoreError {
     StoreError::Unavailable {
         detail: detail.to_owned(),
     }
-}
-
-/// The memory store answers at once.
-fn at_once<T>(answer: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
-    let never = || Err(unavailable("it did not answer"));
-    answer.now_or_never().unwrap_or_else(never)
 }
 
 macro_rules! pass_on {
@@ -183,9 +219,15 @@ impl Store for SimStore {
         let commits: Arc<[Commit]> = batch.into();
         let process = self.process.clone();
         let sent = commits.clone();
+        let taken = self.world.store.when_sent(batch);
+        let shown = process.clock_shown();
+        let is_forgotten = is_claim(batch) && self.world.forgets_claims();
         let work = move |world: &World| {
-            let outcomes = at_once(world.store.commit(&sent))?;
-            world.committed(&process, &sent, &outcomes);
+            if is_forgotten && let Some(granted) = world.grant_in_vain(&process, &sent) {
+                return Ok(granted);
+            }
+            let outcomes = at_once(world.store.commit(taken.as_deref().unwrap_or(&sent)))?;
+            world.committed(&process, shown, &sent, &outcomes);
             Ok(outcomes)
         };
         let about = move || crate::history::told(&commits);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_canonical::{Outside, Story};
-use everstep_store::{Hint, MemoryStore};
+use everstep_store::Hint;
 
 use super::bus::Listeners;
 use super::faults::{FaultKind, Faults};
@@ -15,6 +15,7 @@ use crate::check::{Journals, Violation};
 use crate::executor::{Executor, Group};
 use crate::history::History;
 use crate::plan::Plan;
+use crate::planted::PlantedStore;
 use crate::trace::Trace;
 use crate::workload::Ledger;
 
@@ -25,7 +26,7 @@ pub struct World {
     /// Time and tasks.
     pub executor: Executor,
     /// Where truth lives, without faults in front of it.
-    pub store: MemoryStore,
+    pub store: PlantedStore,
     /// Those that run engines.
     pub machines: Vec<Machine>,
     /// The timeline.
@@ -52,7 +53,8 @@ impl World {
     #[must_use]
     pub fn new(plan: Plan, is_traced: bool) -> Arc<Self> {
         let executor = Executor::new(plan.seed);
-        let store = MemoryStore::new(Arc::new(TrueClock(executor.clone())));
+        let clock = Arc::new(TrueClock(executor.clone()));
+        let store = PlantedStore::new(clock, plan.planted);
         let story = plan.case.as_ref().map(|case| {
             let executor = executor.clone();
             let outside = Outside::new(case.crashes.len(), move |long| executor.sleep(long));

@@ -81,7 +81,8 @@ async fn be_busy(world: Arc<World>, number: usize, until: u64) {
             12..=15 => client.send_once(COLLECTOR).await,
             16 | 17 => client.answer(run).await,
             18 | 19 => client.wait(run).await,
-            20 | 21 => client.look(run).await,
+            20 => client.look(run).await,
+            21 => client.start_twice(index as u64).await,
             22 => {
                 let verb = if client.rng.one_in(2) {
                     "pause"

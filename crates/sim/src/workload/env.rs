@@ -94,6 +94,14 @@ impl Env {
         let Some(Live { world, process }) = &self.0 else {
             return true;
         };
+        let broken = {
+            let journals = world.journals();
+            let life = journals.lives(run.id.as_str());
+            let its = life.filter(|s| !s.is_removed).last();
+            its.filter(|stream| is_held(stream, run, process))
+                .and_then(|stream| may_undo(stream, value))
+        };
+        broken.into_iter().for_each(|v| world.violated(v));
         let done = world
             .ledger()
             .undoes(run.id.as_str(), run.generation.0, value);
@@ -117,6 +125,32 @@ fn holds_result(stream: &Stream, value: &str) -> bool {
     })
 }
 
+/// Whether a process holds this life of a run. If not, the life is over, or the process was overtaken and does not know it yet.
+fn is_held(stream: &Stream, run: &RunMetadata, process: &Process) -> bool {
+    let life = stream.run.as_ref().map(|(_, life)| *life);
+    life == Some(run.generation) && stream.owner.is_some() && stream.owner == process.node()
+}
+
+/// Invariant 22: what is recorded as undone is not undone again.
+fn may_undo(stream: &Stream, value: &str) -> Option<Violation> {
+    let place = value.split_once(' ').map_or(value, |(_, place)| place);
+    let mut is_undone = false;
+    for entry in &stream.entries {
+        match &entry.record.body {
+            Body::UndoCompleted(undo) if undo.location.name.as_str() == place => is_undone = true,
+            Body::StepCompleted(done) if done.location.name.as_str() == place => is_undone = false,
+            _ => {}
+        }
+    }
+    is_undone.then(|| {
+        let what = format!(
+            "{}: `{place}` is undone, and was undone again",
+            stream.told()
+        );
+        Violation::of(22, what)
+    })
+}
+
 /// Invariants 8 and 11: a step that is done is not begun again by whoever holds the run, and a fenced one begins only when
 /// its start is durable.
 fn may_begin(
@@ -128,12 +162,7 @@ fn may_begin(
     process: &Process,
 ) -> Vec<Violation> {
     let mut found = Vec::new();
-    let is_its_life = stream
-        .run
-        .as_ref()
-        .is_some_and(|(_, life)| *life == run.generation);
-    if !is_its_life || stream.owner.is_none() || stream.owner != process.node() {
-        // A life that is over, or a process that was overtaken and does not know it yet.
+    if !is_held(stream, run, process) {
         return found;
     }
     let mut is_done = false;

@@ -274,6 +274,7 @@ fn operation(rng: &mut Rng, depth: u32) -> Op {
                 cases: sequences(rng, depth),
             },
             4 => Op::TryScope(sequence(rng, depth)),
+            5 => grind(rng),
             _ => Op::Loop {
                 times: 1 + rng.below(5) as u32,
                 keep: rng.below(3) as u32,
@@ -282,6 +283,20 @@ fn operation(rng: &mut Rng, depth: u32) -> Op {
         };
     }
     simple(rng)
+}
+
+/// A loop that works for a while without a rest, and drops what it has done.
+fn grind(rng: &mut Rng) -> Op {
+    let step = Op::Step {
+        how: How::Plain,
+        takes_ms: rng.any(&[400, 2_500]),
+        failures: 0,
+    };
+    Op::Loop {
+        times: 4 + rng.below(8) as u32,
+        keep: rng.below(2) as u32,
+        body: vec![step],
+    }
 }
 
 fn simple(rng: &mut Rng) -> Op {

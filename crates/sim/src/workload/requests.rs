@@ -32,6 +32,7 @@ pub(super) const VERBS: &[&str] = &[
 /// All names of requests that a campaign must have made.
 pub const REQUESTS: &[&str] = &[
     "start",
+    "start-keyed",
     "send",
     "send-once",
     "answer",
@@ -114,6 +115,38 @@ impl Client {
                 .push((handle.id().to_string(), handle.created()));
             if let Some(key) = key {
                 let led_to = ledger.keys.entry(key).or_default();
+                led_to.insert(handle.id().to_string());
+            }
+        }
+    }
+
+    /// Starts two runs at once with one key, of which one comes to be.
+    pub(super) async fn start_twice(&mut self, which: u64) {
+        let key = format!("shared-{which}");
+        let starts = [0, 1].map(|twin| {
+            let (machine, token) = (self.machine(), self.token());
+            (machine, format!("keyed-{which}-{token}-{twin}"))
+        });
+        *self
+            .world
+            .ledger()
+            .requests
+            .entry("start-keyed")
+            .or_default() += 1;
+        let started = starts.map(|(machine, id)| {
+            let key = key.clone();
+            self.world.request(machine, move |engine| async move {
+                let input = Payload::from_value(&(0, false))?;
+                let start = engine.start_by_name("leaf", input).id(id);
+                start.idempotency_key(key).await
+            })
+        });
+        let answers = futures_util::future::join_all(started).await;
+        for answer in answers {
+            self.say(|| format!("start with {key}: {}", told(&answer)));
+            if let Some(Ok(handle)) = answer {
+                let mut ledger = self.world.ledger();
+                let led_to = ledger.keys.entry(key.clone()).or_default();
                 led_to.insert(handle.id().to_string());
             }
         }

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use everstep_model::Name;
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::BranchesKind;
 
 use super::{Branch, Owner, State};
@@ -150,8 +151,13 @@ impl<'a, W, T> Race<'a, W, T> {
             return Poll::Pending;
         };
         let site = self.owner.site;
+        let first = self.branches.first();
+        let winner = match first.filter(|_| planted::is(Bug::RaceLoserPersisted)) {
+            Some(first) => &first.name,
+            None => &won.winner,
+        };
         let resolved = self.durable.poll(context, |replay| {
-            let winner = replay.name(&won.winner)?;
+            let winner = replay.name(winner)?;
             Ok(replay.call_race_won(place, &winner, site))
         });
         std::task::ready!(resolved)?;

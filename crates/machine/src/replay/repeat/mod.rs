@@ -18,6 +18,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::LoopAdvanced;
 use everstep_model::{Body, Entry, Location, Name, Payload, Scope, Segment};
 
@@ -172,6 +173,10 @@ impl Replay {
     ) -> Option<Advance> {
         let place = record.location.clone();
         let iterations = place.inner_scope();
+        if planted::is(Bug::LoopUnrecorded) && !record.done {
+            self.loops.kept.begin(&iterations, record.iteration);
+            return Some(Advance::Iteration(record.iteration, Some(record.state)));
+        }
         let is_new = self.script.next_expected().is_none();
         if is_new {
             let keep = Keep {

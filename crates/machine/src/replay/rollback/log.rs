@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, TimerPurpose, UndoFailed};
 use everstep_model::{Body, ErrorCode, Failure, Payload, Scope, StepOptions, UndoMode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -131,7 +132,11 @@ impl UndoLog {
             self.called.remove(&what);
         }
         self.may_be_undone(&what);
-        self.done.push(Done {
+        let place = match planted::is(Bug::UndoOrderReversed) {
+            true => 0,
+            false => self.done.len(),
+        };
+        let done = Done {
             what,
             options,
             attempt,
@@ -145,7 +150,8 @@ impl UndoLog {
             reached: true,
             highest: 0,
             failures: 0,
-        });
+        };
+        self.done.insert(place, done);
     }
 
     fn started(&mut self, body: &Body, attempt: u32) {

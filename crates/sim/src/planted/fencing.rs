@@ -1,0 +1,87 @@
+//! Stores that let somebody append who has no right to: one that does not compare epochs, one that does not compare nonces, one
+//! that loses fences, and one that takes results after a run was terminated.
+
+use everstep_model::planted::Bug;
+use everstep_model::{Body, ExecutorSeq, Record, RunStatus, StreamNumber};
+use everstep_store::{Author, Commit, Fence, Head, Outcome, Refusal, Target};
+
+use super::store::{Memory, PlantedStore};
+
+/// Lets a commit pass that a fence should stop: it is judged as if its right were the one in force.
+pub(super) fn overlook(store: &PlantedStore, bug: Bug, commit: &mut Commit) {
+    let (Target::Stream(stream), Author::Executor { fence, .. }) = (&commit.target, commit.author)
+    else {
+        return;
+    };
+    let stream = *stream;
+    let Some(head) = store.head_of(stream) else {
+        return;
+    };
+    let is_overlooked = match bug {
+        Bug::NoNonceCheck => fence.epoch == head.epoch,
+        Bug::FenceDroppedByCompaction => store.memory().unfenced.contains(&stream),
+        _ => store.memory().granted.contains(&(stream, fence.nonce.0)),
+    };
+    let in_force = head.fence().filter(|in_force| *in_force != fence);
+    let (true, Some(in_force)) = (is_overlooked, in_force) else {
+        return;
+    };
+    let in_turn = next_seq(&head);
+    if let Author::Executor { fence, seq, .. } = &mut commit.author {
+        // Where epochs are compared, so are their sequences.
+        if fence.epoch != in_force.epoch {
+            *seq = in_turn;
+        }
+        *fence = in_force;
+    }
+}
+
+fn next_seq(head: &Head) -> ExecutorSeq {
+    match head.frame.epoch == head.epoch {
+        true => head.frame.seq.next(),
+        false => ExecutorSeq(1),
+    }
+}
+
+/// Takes the result of a step from whoever held the run last, though it was terminated since. What it appends is not kept; nobody
+/// gets to miss it, because the books know better at once.
+pub(super) fn accept_after_end(store: &PlantedStore, commit: &Commit, outcome: &mut Outcome) {
+    let (Target::Stream(stream), Author::Executor { fence, .. }) = (&commit.target, commit.author)
+    else {
+        return;
+    };
+    let is_result = |record: &Record| matches!(record.body, Body::StepCompleted(_));
+    let was_last = store.memory().latest.get(stream) == Some(&fence);
+    let head = store.head_of(*stream).filter(|head| {
+        let status = head.run.as_ref().map(|run| run.status);
+        head.closed && status == Some(RunStatus::Terminated)
+    });
+    if let (Some(head), true) = (head, was_last)
+        && matches!(outcome, Outcome::Refused(Refusal::Closed | Refusal::Fenced))
+        && commit.records.iter().any(is_result)
+    {
+        *outcome = Outcome::Committed {
+            stream: *stream,
+            first: head.next,
+            before: Vec::new(),
+            taken: None,
+        };
+    }
+}
+
+/// What these bugs need to know of a commit that landed.
+pub(super) fn remember(
+    memory: &mut Memory,
+    commit: &Commit,
+    stream: StreamNumber,
+    taken: Option<Fence>,
+) {
+    if let Some(fence) = taken {
+        memory.granted.insert((stream, fence.nonce.0));
+        memory.latest.insert(stream, fence);
+        memory.unfenced.remove(&stream);
+    }
+    if !commit.drop.is_empty() {
+        memory.unfenced.insert(stream);
+    }
+}
