@@ -42,15 +42,13 @@ impl Replay {
             }
             // The run passed this place before the gate was there.
             Some(_) => 1,
-            // An earlier pass of the function did: keep to what it did.
-            None if self.was_begun_before(&location.scope) => 1,
             None => {
-                let said = VersionChosen {
-                    location,
-                    version: latest,
-                };
-                self.say_at(said.into(), Some(site));
-                latest
+                // An earlier pass of the function did: keep to what it did. What tells of that may be dropped with an iteration
+                // of a loop, so the choice is written down too.
+                let was_passed = self.was_begun_before(&location.scope);
+                let version = if was_passed { 1 } else { latest };
+                self.say_at(VersionChosen { location, version }.into(), Some(site));
+                version
             }
         }
     }

@@ -99,7 +99,8 @@ pub fn check_all(world: &World) -> Vec<Violation> {
         found.extend(events::check_sent(&journals, &ledger));
         found.extend(ending::check_answers(&journals, &ledger));
         found.extend(ending::check_outcomes(&journals, &ledger));
-        found.extend(removing::check(&journals, &ledger, world.plan.kept_for));
+        let (kept_for, swing) = (world.plan.kept_for, world.clock_swing());
+        found.extend(removing::check(&journals, &ledger, kept_for, swing));
         found.extend(steps::check_ledger(&ledger));
     }
     found.extend(reading::check_store(world));
