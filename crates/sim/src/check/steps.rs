@@ -65,7 +65,10 @@ pub(super) fn check_ledger(ledger: &Ledger) -> Vec<Violation> {
     let mut keys = BTreeMap::new();
     let mut found = Vec::new();
     for attempt in &ledger.attempts {
-        let place = (&attempt.run, attempt.generation, &attempt.place);
+        if attempt.stream.is_none() {
+            continue;
+        }
+        let place = (attempt.stream, &attempt.run, &attempt.place);
         let known: &mut &String = keys.entry(place).or_insert(&attempt.key);
         if *known != &attempt.key {
             let what = format!("{place:?} was begun with two keys");
@@ -134,6 +137,7 @@ mod tests {
         let attempt = |key: &str| Attempt {
             run: "a".to_owned(),
             generation: 1,
+            stream: Some(everstep_model::StreamNumber(1)),
             place: "r.0".to_owned(),
             key: key.to_owned(),
         };
