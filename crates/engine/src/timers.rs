@@ -21,6 +21,8 @@ use crate::core::{Core, Effects};
 const PAGE: usize = 10_000;
 /// How long the timer task sleeps at least if nothing is due, however near the horizon is.
 const SLEEP_MIN: Duration = Duration::from_secs(1);
+/// How long it waits for a store that cannot be reached.
+const HEAD_RETRY: Duration = Duration::from_millis(500);
 /// Heads of due timers read from the store at once.
 const HEADS_AT_ONCE: usize = 256;
 
@@ -114,9 +116,7 @@ impl Core {
 
     /// Fires timers in the order given: their commits are queued one after the other, and nobody waits in between.
     async fn fire(self: &Arc<Self>, timers: &[TimerRow]) {
-        let heads = timers
-            .iter()
-            .map(|timer| self.store.head(StreamRef::Number(timer.stream)));
+        let heads = timers.iter().map(|timer| self.head_for_firing(timer));
         let heads = join_all(heads).await;
         let mut failed: HashMap<_, StoreError> = HashMap::new();
         for (timer, head) in timers.iter().zip(heads) {
@@ -132,6 +132,19 @@ impl Core {
                     self.not_fired(timer.clone(), &error);
                     failed.insert(timer.stream, error);
                 }
+            }
+        }
+    }
+
+    /// The head of a timer's run. While the store cannot be reached no timer can be fired, so that none overtakes another.
+    async fn head_for_firing(&self, timer: &TimerRow) -> Result<Option<Head>, StoreError> {
+        loop {
+            let head = self.store.head(StreamRef::Number(timer.stream)).await;
+            match head {
+                Err(StoreError::Unavailable { .. }) if !self.is_closing() => {
+                    self.rest(HEAD_RETRY).await;
+                }
+                head => return head,
             }
         }
     }

@@ -490,6 +490,34 @@ fn code_that_is_older_than_the_run_diverges_at_the_gate() {
     assert!(diverged(&mut older).contains("follows version 3, this code knows up to 2"));
 }
 
+#[test]
+fn a_gate_that_an_earlier_pass_went_by_stays_so_whatever_else_is_forgotten() {
+    let mut journal = Journal::new();
+    let mut run = journal.cold();
+    run.turn(NOW);
+    step(&mut run, "charge");
+    journal.commit(&mut run);
+    let retried = ExecutionRetried {
+        attempt: 1,
+        error: Failure::new(ErrorCode::WorkflowFailed, "no"),
+        retry_at: NOW,
+    };
+    let fired = TimerFired {
+        purpose: TimerPurpose::ExecutionRetry,
+        location: None,
+        due: NOW,
+    };
+    journal.append(&mut run, vec![retried.into(), fired.into()]);
+    let mut again = journal.cold();
+    assert_eq!(again.turn(NOW), Turn::Start);
+    assert_eq!(again.version(&Scope::ROOT, &name("tax"), 2, here()), 1);
+    assert_eq!(journal.commit(&mut again), ["version_chosen"]);
+    // A replay that knows nothing of the earlier pass any more, as if it had stood in an iteration that is dropped.
+    let mut forgetful = Journal::of(journal.0.iter().skip(2).map(|e| e.record.body.clone())).cold();
+    assert_eq!(forgetful.turn(NOW), Turn::Start);
+    assert_eq!(forgetful.version(&Scope::ROOT, &name("tax"), 2, here()), 1);
+}
+
 // B40
 #[test]
 fn a_new_pass_takes_over_results_and_does_the_rest_again() {

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use everstep_model::{Body, Location};
+use everstep_model::{Body, Location, RunId};
 
 use super::Violation;
 use super::journals::{Journals, Stream};
 
-/// What one journal tells: a child is started once and finishes once in each place.
-pub(super) fn check(stream: &Stream) -> Vec<Violation> {
+/// What one journal tells: a child is started once and finishes once in each place. Where the code gave up a child, a further
+/// pass of the function may start another one. A run that was removed shares the identity of its children with its namesake, which
+/// hears of their ends.
+pub(super) fn check(stream: &Stream, is_namesake: bool) -> Vec<Violation> {
     let mut started: BTreeSet<&Location> = BTreeSet::new();
-    let mut finished: BTreeSet<&Location> = BTreeSet::new();
+    let mut runs: BTreeSet<&RunId> = BTreeSet::new();
+    let mut given_up: BTreeSet<&Location> = BTreeSet::new();
+    let mut finished: BTreeSet<(&Location, Option<&RunId>)> = BTreeSet::new();
     let mut found = Vec::new();
     let mut say = |location: &Location, what: &str| {
         let what = format!("{}: the child at {location} {what}", stream.told());
@@ -18,15 +22,23 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     };
     for entry in &stream.entries {
         match &entry.record.body {
-            Body::ChildStarted(child) if !started.insert(&child.location) => {
-                say(&child.location, "was started twice");
+            Body::ChildStarted(child) => {
+                let is_again = !started.insert(&child.location);
+                let may_be_again = given_up.remove(&child.location);
+                if (is_again && !may_be_again) || !runs.insert(&child.run) {
+                    say(&child.location, "was started twice");
+                }
+            }
+            Body::StepAbandoned(left) if started.contains(&left.location) => {
+                given_up.insert(&left.location);
             }
             Body::ChildFinished(child) => {
                 // A copy leaves out what loops have dropped.
-                if stream.copied == 1 && !started.contains(&child.location) {
+                let is_whole = stream.copied == 1 && !is_namesake;
+                if is_whole && !started.contains(&child.location) {
                     say(&child.location, "finished and was not started");
                 }
-                if !finished.insert(&child.location) {
+                if !finished.insert((&child.location, child.run.as_ref())) {
                     say(&child.location, "finished twice");
                 }
             }
@@ -116,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_child_that_starts_or_finishes_twice_is_found() {
-        let found = |records| broken(&check(&stream("a", records)));
+        let found = |records| broken(&check(&stream("a", records), false));
         assert_eq!(found(vec![started(), finished()]), FINE);
         assert_eq!(found(vec![started(), started()]), [17]);
         assert_eq!(found(vec![started(), finished(), finished()]), [17]);

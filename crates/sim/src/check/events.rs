@@ -106,7 +106,7 @@ pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation>
 
 /// Whether another run had its name before it, and was removed: what the two do at one place has one identity, so only one of
 /// their messages arrives.
-fn is_namesake(journals: &Journals, stream: &Stream) -> bool {
+pub(super) fn is_namesake(journals: &Journals, stream: &Stream) -> bool {
     let Some((run, life)) = &stream.run else {
         return false;
     };

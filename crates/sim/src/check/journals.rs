@@ -48,8 +48,8 @@ pub struct Stream {
     pub removed_at: Option<(Timestamp, Timestamp)>,
     /// The node that holds it.
     pub owner: Option<NodeId>,
-    /// Timers that are set.
-    pub timers: BTreeSet<TimerRow>,
+    /// Timers that are set, and since when by the store's clock.
+    pub timers: BTreeMap<TimerRow, Timestamp>,
     /// Whether it is marked as having something to do.
     pub is_ready: bool,
     /// How many inbox records it had seen when it last came to rest.
@@ -146,7 +146,8 @@ impl Journals {
         batch: &[Commit],
         outcomes: &[Outcome],
     ) -> Vec<Violation> {
-        let mut broken = firing::check_batch(batch, outcomes);
+        let set_at = |timer: &TimerRow| self.stream(timer.stream)?.timers.get(timer).copied();
+        let mut broken = firing::check_batch(at, batch, outcomes, set_at);
         for (commit, outcome) in batch.iter().zip(outcomes) {
             if let Some(id) = commit.id {
                 match self.answered_before(id, outcome) {
@@ -299,7 +300,7 @@ fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Stream {
         is_removed: false,
         removed_at: None,
         owner: None,
-        timers: BTreeSet::new(),
+        timers: BTreeMap::new(),
         is_ready: false,
         seen_at_rest: 0,
     }
@@ -344,10 +345,11 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
     for row in &commit.put {
         if let Row::Timer(timer) = row {
             let stream_number = stream.number;
-            stream.timers.insert(TimerRow {
+            let timer = TimerRow {
                 stream: stream_number,
                 ..timer.clone()
-            });
+            };
+            stream.timers.entry(timer).or_insert(landed.at);
         }
     }
     if let Some(is_ready) = commit.ready {

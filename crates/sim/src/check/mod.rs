@@ -98,7 +98,10 @@ pub fn check_all(world: &World) -> Vec<Violation> {
         for stream in journals.streams() {
             found.extend(steps::check(stream));
             found.extend(events::check(stream));
-            found.extend(children::check(stream));
+            found.extend(children::check(
+                stream,
+                events::is_namesake(&journals, stream),
+            ));
             found.extend(undoing::check(stream));
             found.extend(pausing::check(stream));
             found.extend(ending::check_end(stream));
@@ -110,8 +113,9 @@ pub fn check_all(world: &World) -> Vec<Violation> {
         found.extend(events::check_sent(&journals, &ledger));
         found.extend(ending::check_answers(&journals, &ledger));
         found.extend(ending::check_outcomes(&journals, &ledger));
-        found.extend(removing::check(&journals, &ledger, world.plan.kept_for));
-        found.extend(steps::check_ledger(&journals, &ledger));
+        let (kept_for, swing) = (world.plan.kept_for, world.clock_swing());
+        found.extend(removing::check(&journals, &ledger, kept_for, swing));
+        found.extend(steps::check_ledger(&ledger));
     }
     found.extend(reading::check_store(world));
     found.extend(restoring::check(world));

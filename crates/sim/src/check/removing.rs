@@ -25,6 +25,7 @@ pub(super) fn check(
     journals: &Journals,
     ledger: &Ledger,
     kept_for: Option<Duration>,
+    swing: Duration,
 ) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {
@@ -37,8 +38,9 @@ pub(super) fn check(
         }
         let ended = stream.ended_at.unwrap_or(removed);
         let closed = stream.closed_at.unwrap_or(by_store);
-        // By the clocks of those who did it, or by the store's: one of them may have been set back in between.
-        let lay = ended.until(removed).max(closed.until(by_store));
+        // By the clocks of those who did it, or by the store's; and a clock may have been set back since it said that the time
+        // was up, before the removal was written.
+        let lay = ended.until(removed).max(closed.until(by_store)) + swing;
         let is_due = kept_for.is_some_and(|age| lay >= age || is_older(journals, stream));
         if !is_due {
             let what = format!(
@@ -81,12 +83,20 @@ mod tests {
         let journals = Journals::of([ended]);
         let found = |kept_ms| {
             let kept_for = Some(Duration::from_millis(kept_ms));
-            broken(&check(&journals, &Ledger::default(), kept_for))
+            broken(&check(
+                &journals,
+                &Ledger::default(),
+                kept_for,
+                Duration::ZERO,
+            ))
         };
         assert_eq!(found(1_000), FINE);
         assert_eq!(found(2_000), [31]);
         let mut ledger = Ledger::default();
         ledger.asked("a", "delete");
-        assert_eq!(broken(&check(&journals, &ledger, None)), FINE);
+        assert_eq!(
+            broken(&check(&journals, &ledger, None, Duration::ZERO)),
+            FINE
+        );
     }
 }

@@ -7,7 +7,7 @@ use everstep_model::record::{FailureOutcome, StepFailed};
 use everstep_model::{Body, Location, StepOptions};
 
 use super::Violation;
-use super::journals::{Journals, Stream};
+use super::journals::Stream;
 use crate::workload::Ledger;
 
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
@@ -76,17 +76,14 @@ fn miscounts(options: &StepOptions, failures: u32, last: &StepFailed) -> Option<
 }
 
 /// Invariant 10: every attempt of a step carries the same key, and no other step does.
-pub(super) fn check_ledger(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
+pub(super) fn check_ledger(ledger: &Ledger) -> Vec<Violation> {
     let mut keys = BTreeMap::new();
     let mut found = Vec::new();
-    // A run that is gone may have had a namesake, whose keys are others.
-    let is_gone = |run: &str| journals.lives(run).any(|life| life.is_removed);
-    for attempt in ledger
-        .attempts
-        .iter()
-        .filter(|attempt| !is_gone(&attempt.run))
-    {
-        let place = (&attempt.run, attempt.generation, &attempt.place);
+    for attempt in &ledger.attempts {
+        if attempt.stream.is_none() {
+            continue;
+        }
+        let place = (attempt.stream, &attempt.run, &attempt.place);
         let known: &mut &String = keys.entry(place).or_insert(&attempt.key);
         if *known != &attempt.key {
             let what = format!("{place:?} was begun with two keys");
@@ -183,6 +180,7 @@ mod tests {
         let attempt = |key: &str| Attempt {
             run: "a".to_owned(),
             generation: 1,
+            stream: Some(everstep_model::StreamNumber(1)),
             place: "r.0".to_owned(),
             key: key.to_owned(),
         };
@@ -191,7 +189,7 @@ mod tests {
                 attempts: keys.map(attempt).to_vec(),
                 ..Ledger::default()
             };
-            broken(&check_ledger(&Journals::default(), &ledger))
+            broken(&check_ledger(&ledger))
         };
         assert_eq!(found(["k", "k"]), FINE);
         assert_eq!(found(["k", "l"]), [10]);

@@ -91,6 +91,7 @@ fn cut_off(world: &World, machine: &Machine, long: Duration) {
 
 pub(crate) fn set_clock(world: &World, machine: &Machine, offset: i64) {
     machine.offset.store(offset, Ordering::Relaxed);
+    world.note_clock(offset);
     world.say(&format!("node {}", machine.index), || {
         format!("CLOCK is wrong by {offset} ms")
     });

@@ -42,6 +42,9 @@ pub struct World {
     ledger: Mutex<Ledger>,
     violations: Mutex<Vec<Violation>>,
     calls: AtomicU64,
+    /// How far ahead of, and behind, the true time some clock has been, in milliseconds.
+    ahead: AtomicU64,
+    behind: AtomicU64,
     /// Clients that still make requests.
     pub(crate) busy_clients: AtomicU64,
     /// The story that is told here instead of random programs, and its outside.
@@ -73,6 +76,8 @@ impl World {
             ledger: Mutex::default(),
             violations: Mutex::default(),
             calls: AtomicU64::new(0),
+            ahead: AtomicU64::new(0),
+            behind: AtomicU64::new(0),
             busy_clients: AtomicU64::new(plan.clients as u64),
             store,
             executor,
@@ -135,6 +140,22 @@ impl World {
     /// What happened outside.
     pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
         lock(&self.ledger)
+    }
+
+    /// Some clock is wrong by so many milliseconds.
+    pub(crate) fn note_clock(&self, offset: i64) {
+        let side = if offset > 0 {
+            &self.ahead
+        } else {
+            &self.behind
+        };
+        side.fetch_max(offset.unsigned_abs(), Ordering::Relaxed);
+    }
+
+    /// How far two readings of clocks at the same moment can be apart in this world.
+    pub fn clock_swing(&self) -> Duration {
+        let [ahead, behind] = [&self.ahead, &self.behind].map(|side| side.load(Ordering::Relaxed));
+        Duration::from_millis(ahead + behind)
     }
 
     /// Sends a hint to every machine, or loses, repeats or delays it.

@@ -58,16 +58,19 @@ impl Env {
         world.say(name, || {
             format!("  {} begins step {place}, attempt {}", run.id, step.attempt)
         });
-        let broken = {
+        let (broken, stream) = {
             let journals = world.journals();
             let life = journals.lives(run.id.as_str());
             let its = life.filter(|s| !s.is_removed).last();
-            its.map(|stream| may_begin(stream, run, place, how, step, process))
+            let its = its.filter(|stream| is_held(stream, run, process));
+            let broken = its.map(|stream| may_begin(stream, place, how, step));
+            (broken, its.map(|stream| stream.number))
         };
         broken.into_iter().flatten().for_each(|v| world.violated(v));
         world.ledger().begins(Attempt {
             run: run.id.to_string(),
             generation: run.generation.0,
+            stream,
             place: place.to_owned(),
             key: step.idempotency_key(),
         })
@@ -125,7 +128,8 @@ fn holds_result(stream: &Stream, value: &str) -> bool {
     })
 }
 
-/// Whether a process holds this life of a run. If not, the life is over, or the process was overtaken and does not know it yet.
+/// Whether this is the life of the run and the process holds it: it may be over, or the process may have been overtaken and
+/// not know it yet.
 fn is_held(stream: &Stream, run: &RunMetadata, process: &Process) -> bool {
     let life = stream.run.as_ref().map(|(_, life)| *life);
     life == Some(run.generation) && stream.owner.is_some() && stream.owner == process.node()
@@ -153,18 +157,8 @@ fn may_undo(stream: &Stream, value: &str) -> Option<Violation> {
 
 /// Invariants 8 and 11: a step that is done is not begun again by whoever holds the run, and a fenced one begins only when
 /// its start is durable.
-fn may_begin(
-    stream: &Stream,
-    run: &RunMetadata,
-    place: &str,
-    how: How,
-    step: &StepContext,
-    process: &Process,
-) -> Vec<Violation> {
+fn may_begin(stream: &Stream, place: &str, how: How, step: &StepContext) -> Vec<Violation> {
     let mut found = Vec::new();
-    if !is_held(stream, run, process) {
-        return found;
-    }
     let mut is_done = false;
     let mut is_started = false;
     for entry in &stream.entries {

@@ -52,7 +52,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<
             Seen::Events(run_wait(ctx, op).await?)
         }
         Op::Ask { timeout_ms } => Seen::Answer(ctx.rpc(Ask).timeout(millis(*timeout_ms)).await?),
-        Op::Child { .. } | Op::Detached { .. } => run_child(ctx, op).await?,
+        Op::Child { .. } | Op::Detached { .. } => run_child(ctx, op, place).await?,
         Op::Send => {
             let item = Payload::from_value(&Item(Some(ctx.random())))?;
             ctx.send_by_name(COLLECTOR, Item::NAME, item)?;
@@ -177,7 +177,9 @@ async fn run_wait(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Vec<u64>> {
     })
 }
 
-async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Seen> {
+/// Each child has a place of its own: places of one name are counted in the order of calls, which in a plain join follows from what
+/// came first, and a further pass of the function takes over results by their places.
+async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, place: &str) -> Result<Seen> {
     let (takes_ms, fails, timeout_ms) = match op {
         Op::Child {
             takes_ms,
@@ -188,6 +190,7 @@ async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Seen> {
         _ => return Ok(Seen::Nothing),
     };
     let child = ctx.child_by_name("leaf", Payload::from_value(&(takes_ms, fails))?);
+    let child = child.place(place);
     if matches!(op, Op::Detached { .. }) {
         child.detach().await?;
         return Ok(Seen::Nothing);

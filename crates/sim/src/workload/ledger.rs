@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use everstep_model::StreamNumber;
+
 use super::program::Op;
 
 /// An attempt of a step.
@@ -12,6 +14,8 @@ pub struct Attempt {
     pub run: String,
     /// Its life.
     pub generation: u32,
+    /// The stream of that life, if it was held by whoever began the attempt. A run that was removed may have a namesake.
+    pub stream: Option<StreamNumber>,
     /// The place in its program.
     pub place: String,
     /// The idempotency key it was given.
