@@ -21,6 +21,7 @@ mod control_families;
 mod control_support;
 mod crash_after_commit;
 mod crash_points;
+mod death;
 mod declared;
 mod deleting;
 mod divergence;

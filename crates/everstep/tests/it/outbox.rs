@@ -13,7 +13,8 @@ use everstep_store::{LocalBus, MemoryStore, Store};
 
 use futures_util::future::{Either, select};
 
-use crate::crash_after_commit::{Mortal, Story, die_after_every_commit};
+use crate::crash_after_commit::{Story, die_after_every_commit};
+use crate::death::{Death, Doom};
 use crate::support::{Ping, json, ok};
 
 /// The runs whose code ran, whichever process ran it.
@@ -333,9 +334,10 @@ fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
     let dies_after = |commits: u64| {
         virtual_time(async move {
             let store = MemoryStore::new(Arc::new(VirtualRuntime::new(0)));
-            let mortal = Mortal::new(Arc::new(store.clone()), commits);
+            let doom = Doom::new(Death::After(commits));
+            let mortal = doom.over(Arc::new(store.clone()));
             let process = Arc::new(VirtualRuntime::new(1));
-            let first = sender(mortal.clone(), process.clone()).await;
+            let first = sender(mortal, process.clone()).await;
             let second = sender(Arc::new(store), Arc::new(VirtualRuntime::new(2))).await;
             let sink = second.start_by_name("sink", json(&9)).id("sink");
             let sink = sink.await.unwrap();
@@ -344,8 +346,7 @@ fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
                 start.await.unwrap().wait_json().await.unwrap();
                 sink.wait_json().await.unwrap();
             };
-            let died = mortal.died.notified();
-            let has_died = match select(Box::pin(run), Box::pin(died)).await {
+            let has_died = match select(Box::pin(run), Box::pin(doom.strikes())).await {
                 Either::Left(_) => false,
                 Either::Right(_) => true,
             };
@@ -362,7 +363,7 @@ fn what_a_dead_node_caused_is_not_overtaken_by_who_takes_over() {
             has_died
         })
     };
-    let stories = (1..200).take_while(|commits| dies_after(*commits)).count();
+    let stories = (0..200).take_while(|commits| dies_after(*commits)).count();
     assert!(stories > 5, "it died only {stories} times");
 }
 

@@ -3,7 +3,8 @@
 use everstep::record::{CancelRequested, DeadlinePassed, Event, ForcedFailure, Terminated};
 use everstep::{AnyEvent, Body, Ctx, Error, ErrorCode, Failure, Options, Retry, RunStatus, millis};
 
-use crate::crash_points::{CrashPoints, Death, Effects, Ended};
+use crate::crash_points::{CrashPoints, Effects, Ended};
+use crate::death::Death;
 use crate::sagas_crashes::{ALL, assert_effects, is_rolled_back, three_steps, traced, undone};
 use crate::support::json;
 

@@ -3,7 +3,8 @@
 use everstep::record::{CancelRequested, PauseRequested, ResumeRequested};
 use everstep::{AnyEvent, Body, Ctx, Error, Options, Result, Retry, RunStatus, millis};
 
-use crate::crash_points::{CrashPoints, Death, Effects, Ended};
+use crate::crash_points::{CrashPoints, Effects, Ended};
+use crate::death::Death;
 
 /// A step whose work and undo both leave a trace outside; the undo fails so many times first.
 pub(crate) async fn traced(

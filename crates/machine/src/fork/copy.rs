@@ -139,10 +139,10 @@ fn disown(body: &mut Body, disowned: &BTreeSet<Subject>) {
         }
         Body::StepCompleted(record) if is_disowned(&record.location) => record.undo = None,
         Body::StepFailed(record) if is_disowned(&record.location) => record.undo = None,
-        Body::ChildStarted(record) => {
-            if disowned.contains(&Subject::child(&record.location, &record.run)) {
-                record.undo = UndoMode::None;
-            }
+        Body::ChildStarted(record)
+            if disowned.contains(&Subject::child(&record.location, &record.run)) =>
+        {
+            record.undo = UndoMode::None;
         }
         _ => {}
     }

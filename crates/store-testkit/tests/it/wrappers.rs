@@ -1,6 +1,8 @@
 //! Counting counts, and faults strike when they are told to.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Waker};
 
 use everstep_store::{CommitId, MemoryStore, Store, StreamRef};
 use everstep_store_testkit::sample::{NODE, creation, event, inbox};
@@ -73,4 +75,32 @@ fn what_took_effect_unheard_is_answered_when_it_is_sent_again() {
         assert!(f.head_of("a").await.is_some(), "it took effect");
         f.accept(commit).await;
     });
+}
+
+#[test]
+fn commits_of_a_batch_take_effect_one_by_one_until_one_hangs() {
+    for (fault, records_after) in [(Fault::HangBefore, 2), (Fault::HangAfter, 3)] {
+        let hung = Arc::new(AtomicBool::new(false));
+        let hangs = hung.clone();
+        let f = fixture(|inner| {
+            // The first of all creates the stream.
+            let faulty = Faulty::new(inner, move |call| match call {
+                2 => fault,
+                _ => Fault::None,
+            });
+            faulty
+                .one_by_one()
+                .on_hang(move || hangs.store(true, Ordering::SeqCst))
+        });
+        block_on(async {
+            let stream = f.create("a").await;
+            let batch = ["x", "y", "z"].map(|name| inbox(stream, vec![event(name)]));
+            let committing = f.store.commit(&batch);
+            let committing = std::pin::pin!(committing);
+            let mut context = Context::from_waker(Waker::noop());
+            assert!(committing.poll(&mut context).is_pending());
+            assert!(hung.load(Ordering::SeqCst));
+            assert_eq!(f.numbers(stream).await.len(), records_after);
+        });
+    }
 }
