@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use everstep_model::planted::{self, Bug};
 use everstep_model::record::TimerPurpose;
 use everstep_model::{StreamNumber, Timestamp};
 use everstep_store::TimerRow;
@@ -22,6 +23,12 @@ struct State {
     resting: HashMap<StreamNumber, Timestamp>,
     waker: Option<Waker>,
     changed: bool,
+}
+
+/// When a timer fires: at its time, and never before.
+fn fires_at(timer: &TimerRow) -> Timestamp {
+    let early = u64::from(planted::is(Bug::TimerEarly));
+    Timestamp::from_millis(timer.due.as_millis().saturating_sub(early))
 }
 
 impl TimerQueue {
@@ -64,7 +71,11 @@ impl TimerQueue {
     pub(crate) fn take_due(&self, now: Timestamp) -> Vec<TimerRow> {
         let mut state = self.state();
         let mut due = Vec::new();
-        while state.near.first().is_some_and(|first| first.due <= now) {
+        while state
+            .near
+            .first()
+            .is_some_and(|first| fires_at(first) <= now)
+        {
             due.extend(state.near.pop_first());
         }
         due
@@ -108,7 +119,7 @@ impl TimerQueue {
     }
 
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
-        self.state().near.first().map(|first| first.due)
+        self.state().near.first().map(fires_at)
     }
 
     pub(crate) fn len(&self) -> usize {

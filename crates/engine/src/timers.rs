@@ -6,7 +6,6 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_model::planted::{self, Bug};
 use everstep_model::record::{DeadlinePassed, TimerFired, TimerPurpose};
 use everstep_model::{Body, Record, RpcId, Timestamp};
 use everstep_store::{
@@ -36,7 +35,7 @@ impl Core {
                 self.rest(self.settings.lease_ttl).await;
                 continue;
             }
-            let due = self.timers.take_due(self.time_of_timers());
+            let due = self.timers.take_due(self.runtime.now());
             for timers in due.chunks(HEADS_AT_ONCE) {
                 self.fire(timers).await;
             }
@@ -50,14 +49,8 @@ impl Core {
 
     /// How long the timer task may sleep. Clocks are set back and forward, so it looks again after a while at the latest.
     fn rest_of_timers(&self) -> Duration {
-        let left = self.time_of_timers().until(self.wake_at());
+        let left = self.runtime.now().until(self.wake_at());
         left.min(self.settings.timer_horizon.max(SLEEP_MIN))
-    }
-
-    /// The time by which timers are due.
-    fn time_of_timers(&self) -> Timestamp {
-        let ahead = u64::from(planted::is(Bug::TimerEarly));
-        self.runtime.now().after(Duration::from_millis(ahead))
     }
 
     /// When the timer task has something to do. Memory that is full is not refilled before timers have fired.

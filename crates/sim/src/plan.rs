@@ -65,7 +65,7 @@ impl Plan {
         let clients = rng.any(&[1, 2, 3]);
         let chaos = Duration::from_secs(rng.within(40..160));
         let faults_per_mille = rng.any(&[2, 10, 20, 40]);
-        let is_deaf = rng.one_in(8);
+        let is_deaf = rng.one_in(5);
         let kept_for = rng
             .one_in(6)
             .then(|| Duration::from_secs(rng.within(5..60)));

@@ -26,7 +26,9 @@ pub(super) fn at(millis: u64) -> Timestamp {
 
 /// A commit that creates a run.
 pub(super) fn creation(id: &str) -> Commit {
-    run_creation(id, "random", everstep_model::RunStatus::Queued)
+    let mut commit = run_creation(id, "random", everstep_model::RunStatus::Queued);
+    commit.ready = Some(true);
+    commit
 }
 
 /// A commit that sends an event to stream 1.
@@ -36,7 +38,9 @@ pub(super) fn inbox_event(name: &str) -> Commit {
 
 /// A commit to the inbox of stream 1.
 pub(super) fn inbox(records: Vec<Record>) -> Commit {
-    everstep_store_testkit::sample::inbox(number(1), records)
+    let mut commit = everstep_store_testkit::sample::inbox(number(1), records);
+    commit.ready = Some(true);
+    commit
 }
 
 /// The right of an epoch.

@@ -28,8 +28,7 @@ mod tests {
     /// A run that rests after what was there at its creation, and then gets an event.
     fn found(marks_event: bool) -> Vec<u8> {
         let mut journals = Journals::default();
-        let mut created = creation("a");
-        created.ready = Some(true);
+        let created = creation("a");
         let mut rest = executor(1, 1, Vec::new());
         rest.guards.push(Guard::InboxSeen(1));
         (rest.ready, rest.lease) = (Some(false), LeaseChange::Release);

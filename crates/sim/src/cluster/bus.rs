@@ -32,7 +32,7 @@ impl Listeners {
             if world.plan.is_deaf && !is_own {
                 continue;
             }
-            if !is_own && world.strikes(FaultKind::HintLost, 600) {
+            if !is_own && world.strikes(FaultKind::HintLost, 1_500) {
                 continue;
             }
             let times = if world.strikes(FaultKind::HintRepeated, 150) {

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    Author, BoxFuture, Commit, Description, Fence, Head, Lease, LeaseChange, ListPage, ListQuery,
-    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
-    Target, TimerQuery, TimerRow,
+    Author, BoxFuture, Commit, Description, Fence, Head, Hint, Lease, LeaseChange, ListPage,
+    ListQuery, OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError,
+    StreamRef, Target, TimerQuery, TimerRow,
 };
 
 use super::faults::{Ending, Fate, FaultKind};
@@ -156,9 +156,13 @@ impl World {
         self.strikes(FaultKind::ClaimForgotten, 3_000)
     }
 
-    /// Grants a claim that nobody will know of: the store fails over to a replica that has not heard of it. None if the run
-    /// is not free.
-    fn grant_in_vain(&self, process: &Process, batch: &[Commit]) -> Option<Vec<Outcome>> {
+    /// Grants a claim that nobody will know of: the store fails over to a replica that has not heard of it, and the others hear
+    /// once more that the run is ready. None if it is not free.
+    fn grant_in_vain(
+        self: &Arc<Self>,
+        process: &Process,
+        batch: &[Commit],
+    ) -> Option<Vec<Outcome>> {
         let claim = batch.first()?;
         let (Target::Stream(stream), LeaseChange::TakeIfFree { nonce, .. }) =
             (&claim.target, claim.lease)
@@ -176,6 +180,7 @@ impl World {
         self.say(&process.name, || {
             format!("      granted epoch {} and forgotten", epoch.0)
         });
+        self.publish(process.machine, Hint::Ready(*stream));
         Some(vec![Outcome::Committed {
             stream: *stream,
             first: head.next,
@@ -221,9 +226,11 @@ impl Store for SimStore {
         let sent = commits.clone();
         let taken = self.world.store.when_sent(batch);
         let shown = process.clock_shown();
-        let is_forgotten = is_claim(batch) && self.world.forgets_claims();
+        let forgets = (is_claim(batch) && self.world.forgets_claims()).then(|| self.world.clone());
         let work = move |world: &World| {
-            if is_forgotten && let Some(granted) = world.grant_in_vain(&process, &sent) {
+            let granted = forgets.as_ref();
+            let granted = granted.and_then(|world| world.grant_in_vain(&process, &sent));
+            if let Some(granted) = granted {
                 return Ok(granted);
             }
             let outcomes = at_once(world.store.commit(taken.as_deref().unwrap_or(&sent)))?;

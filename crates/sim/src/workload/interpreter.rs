@@ -135,6 +135,10 @@ async fn run_step(
             let undo = move |value: String| {
                 let (env, run) = (env.clone(), run.clone());
                 async move {
+                    // Some take long enough for another node to take over in between.
+                    let which = value.bytes().map(usize::from).sum::<usize>() % 3;
+                    let takes_ms = [0, 300, 2_000].get(which);
+                    env.works(takes_ms.copied().unwrap_or_default()).await;
                     match env.undoes(&run, &value) {
                         true => Ok(()),
                         false => Err(Error::new("it cannot be undone yet")),

@@ -245,8 +245,24 @@ pub fn has(program: &[Op], is_such: &dyn Fn(&Op) -> bool) -> bool {
 
 /// A random program.
 pub(super) fn program(rng: &mut Rng) -> Vec<Op> {
+    if rng.one_in(8) {
+        return saga(rng);
+    }
     let len = rng.within(2..8);
     (0..len).map(|_| operation(rng, 2)).collect()
+}
+
+/// Steps that are all undone.
+fn saga(rng: &mut Rng) -> Vec<Op> {
+    let step = |rng: &mut Rng| Op::Step {
+        how: How::Undoable,
+        takes_ms: rng.any(&[0, 20, 400]),
+        failures: 0,
+    };
+    let len = rng.within(2..6);
+    let mut steps: Vec<Op> = (0..len).map(|_| step(rng)).collect();
+    steps.push(Op::Fail);
+    steps
 }
 
 fn sequence(rng: &mut Rng, depth: u32) -> Vec<Op> {
