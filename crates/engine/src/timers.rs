@@ -80,7 +80,7 @@ impl Core {
 
     /// Reads timers up to the horizon, unless enough of the future is known or memory is full of it.
     async fn load_timers(&self) -> Result<(), StoreError> {
-        let now = self.time_of_timers();
+        let now = self.runtime.now();
         let until = now.after(self.settings.timer_horizon);
         // The clock may have been set back since the future was read.
         self.timers.know_at_most(until);
