@@ -113,8 +113,8 @@ pub(super) fn conclude(
             .into(),
         )
     };
-    // Once the journal says as what the run ends, nothing that comes can matter.
-    let end = if replay.ending_is_decided() {
+    // What comes later changes nothing once the journal says as what the run ends; but for a child that completes.
+    let end = if replay.is_beyond_change() {
         Then::EndAnyway
     } else {
         Then::End

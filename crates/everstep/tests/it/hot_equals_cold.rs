@@ -15,7 +15,7 @@ use everstep_store_testkit::Archive;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::random_family;
+use crate::random_family::{self, FamilyOp};
 use crate::random_program::{Happening, Op, Witness, event_name, happenings, program, run_program};
 use crate::random_traces::{check_traces, last_trace, seen_by_both};
 use crate::random_undos::{check_undos, has, rolls_back};
@@ -416,4 +416,27 @@ fn a_version_chosen_in_a_later_pass_is_the_same_when_iterations_of_the_earlier_o
     let program = [looped, gate];
     let ran = virtual_time(run(1_000, &program, &[]));
     check(&program, &ran);
+}
+
+// B132
+#[test]
+fn a_child_that_completes_while_the_run_fails_is_undone() {
+    let child = Op::Family(FamilyOp::Child {
+        takes_ms: 3,
+        fails: false,
+        timeout_ms: Some(3),
+        policy: 0,
+        undo_failures: Some(0),
+    });
+    let looped = Op::Loop {
+        name: 0,
+        times: 2,
+        keep: 0,
+        body: vec![child],
+    };
+    let program = [Op::TryScope(vec![looped]), Op::Fail];
+    for hot_runs_max in [1_000, 0] {
+        let ran = virtual_time(run(hot_runs_max, &program, &[]));
+        check(&program, &ran);
+    }
 }

@@ -231,6 +231,11 @@ impl UndoLog {
         self.called.len()
     }
 
+    /// Whether children that can be undone are not over.
+    pub(super) fn has_open_children(&self) -> bool {
+        self.called.keys().any(|what| what.child.is_some())
+    }
+
     pub(super) fn pass_no_return(&mut self) {
         self.no_return = true;
     }

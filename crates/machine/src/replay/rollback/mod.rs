@@ -176,6 +176,13 @@ impl Replay {
         self.phase == Phase::Returned && self.rollback.log.next().is_some_and(|next| next.wanted)
     }
 
+    /// Whether nothing that comes can matter any more: it is decided as what the run ends, and no child is left that would have
+    /// to be undone if it completed.
+    #[must_use]
+    pub fn is_beyond_change(&self) -> bool {
+        self.rollback.ending && !self.rollback.log.has_open_children()
+    }
+
     /// The record that begins the rollback of a run that ends, and so decides as what it ends.
     pub fn announce_rollback(&mut self) -> Option<Body> {
         let log = &mut self.rollback.log;
