@@ -14,6 +14,7 @@ mod overview;
 mod phrase;
 mod replay;
 mod retry;
+mod rolls_back;
 mod shape;
 mod subject;
 mod timeline;

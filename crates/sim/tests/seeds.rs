@@ -43,6 +43,10 @@ fn a_few_seeds_keep_everything_that_must_hold() {
 /// Seeds that found something, and what. Each has a smaller test where it was mended.
 const FOUND: &[(u64, &str)] = &[
     (
+        388,
+        "a run paused in its rollback could not be resumed after somebody had cancelled it",
+    ),
+    (
         1651,
         "an execution that stayed in memory repeated the number of another node's attempt",
     ),

@@ -54,7 +54,6 @@ impl Overview {
         self.abandon_steps(at, abandoned);
         self.close_where(|_| true);
         self.pause = None;
-        self.rollback = None;
         self.execution_retry = None;
         self.diverged = None;
     }

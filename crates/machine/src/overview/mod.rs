@@ -29,6 +29,7 @@ use everstep_model::{
     Timestamp,
 };
 
+use crate::rolls_back::rolls_back_after;
 use operations::Place;
 pub use views::{
     ChildView, EndingView, EventView, OpenRpc, PauseView, RollbackView, SleepView, StepView,
@@ -148,6 +149,9 @@ impl Overview {
             number: entry.number,
             time: *time,
         };
+        if !rolls_back_after(body, self.rollback.is_some()) {
+            self.rollback = None;
+        }
         self.apply(stamp, body);
     }
 
@@ -188,7 +192,7 @@ impl Overview {
             | Body::StateChanged(_)
             | Body::Emitted(_)
             | Body::Note(_)
-            | Body::VersionChosen(_) => self.rollback = None,
+            | Body::VersionChosen(_) => {}
             Body::Removed(record) => self.removed(&record.location),
             Body::NoReturn(_) => self.no_return(at),
             Body::UndoStarted(record) => self.undo_started(at, record),

@@ -29,8 +29,6 @@ pub(super) enum Kind {
 impl Overview {
     /// Whether an operation that is no step opens here: its place is new, and the run is not about to end.
     pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
-        // Code that opens something goes forward: a rollback it asked for is over.
-        self.rollback = None;
         if self.places.contains_key(location) {
             return false;
         }

@@ -11,7 +11,6 @@ use super::Overview;
 impl Overview {
     /// A branch of a join or race returned.
     pub(super) fn branch_left(&mut self, owner: &Location, branch: &Name) {
-        self.rollback = None;
         self.leave(
             owner,
             |next| matches!(next, Some(Segment::Named(name, _)) if name == branch),
@@ -20,13 +19,11 @@ impl Overview {
 
     /// A race has its winner: the losers are dropped.
     pub(super) fn race_left(&mut self, owner: &Location) {
-        self.rollback = None;
         self.leave(owner, |_| true);
     }
 
     /// A loop came to its next iteration, or to its end.
     pub(super) fn loop_advanced(&mut self, record: &LoopAdvanced) {
-        self.rollback = None;
         self.leave(&record.location, |next| {
             record.done
                 || matches!(next, Some(Segment::Iteration(iteration)) if *iteration < record.iteration)
@@ -36,7 +33,6 @@ impl Overview {
 
     /// The code no longer has an operation: nobody waits for it, or for anything inside it.
     pub(super) fn removed(&mut self, place: &Location) {
-        self.rollback = None;
         self.close_where(|location| location == place);
         self.leave(place, |_| true);
     }

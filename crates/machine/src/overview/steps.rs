@@ -10,7 +10,6 @@ use super::{Overview, Stamp, StepView};
 
 impl Overview {
     pub(super) fn step_started(&mut self, at: Stamp, record: &StepStarted) {
-        self.rollback = None;
         let is_sensitive = record.options.is_some_and(|options| options.sensitive);
         self.change_step(at, &record.location, |step| {
             step.status = StepStatus::Running;

@@ -376,6 +376,26 @@ fn a_pause_is_pausing_then_paused_until_it_is_resumed() {
 }
 
 #[test]
+fn a_run_paused_in_its_rollback_is_paused_until_it_is_resumed_whatever_asks_it_to_end() {
+    let undo = UndoStarted {
+        location: at("a:0"),
+        attempt: 1,
+        run: None,
+    };
+    let paused = Paused { reason: None };
+    let cancel = CancelRequested {
+        by: None,
+        reason: None,
+        rollback: true,
+    };
+    let rests = [undo.into(), pause().into(), paused.into(), cancel.into()];
+    check_status(rests.clone(), RunStatus::Paused);
+    let resume = ResumeRequested { by: None };
+    let goes_on = rests.into_iter().chain([resume.into()]);
+    check_status(goes_on, RunStatus::RollingBack);
+}
+
+#[test]
 fn a_diverged_run_is_parked_until_an_executor_writes_again() {
     check_status(
         [diverged("a:0").into(), event("e").into()],

@@ -37,7 +37,6 @@ impl Overview {
         let next = record.attempt.saturating_add(1);
         self.execution_attempt = self.execution_attempt.max(next);
         self.execution_retry = Some(record.clone());
-        self.rollback = None;
     }
 
     /// A timer of an operation says nothing without one.

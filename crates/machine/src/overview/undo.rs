@@ -8,7 +8,6 @@ use super::{Overview, RollbackView, Stamp};
 impl Overview {
     /// From here on only undos marked internal run.
     pub(super) fn no_return(&mut self, at: Stamp) {
-        self.rollback = None;
         self.no_return_at.get_or_insert(at.time);
     }
 

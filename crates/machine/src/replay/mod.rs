@@ -39,6 +39,7 @@ use everstep_model::{
 };
 
 use crate::moment::Moment;
+use crate::rolls_back::rolls_back_after;
 
 pub use call::WaitFor;
 pub use children::{ChildCall, LeftChild};
@@ -109,6 +110,8 @@ pub struct Replay {
     /// When the function begins again, while its timer is set.
     backoff_until: Option<Timestamp>,
     pause: Pause,
+    /// Whether what is folded says that a rollback goes on.
+    rolls_back: bool,
     cancel: Option<CancelRequested>,
     /// How many operations were refused because of the cancellation.
     refusals: u32,
@@ -178,6 +181,7 @@ impl Replay {
             facts: None,
             phase: Phase::New,
             pause: Pause::No,
+            rolls_back: false,
             cancel: None,
             refusals: 0,
             halted: None,
@@ -479,6 +483,7 @@ impl Replay {
             number: 0,
         };
         self.now = self.now.max(entry.record.time);
+        self.rolls_back = rolls_back_after(&entry.record.body, self.rolls_back);
         self.loops.resolved.clear();
         let askers = self.rollback_askers();
         self.loops.kept.note(entry, &askers);
