@@ -36,6 +36,8 @@ fn a_timeline_changes_nothing() {
 const FOUND: &[u64] = &[
     // An execution that stayed in memory repeated the number of an attempt that another node had made.
     1651,
+    // A run that was paused in its rollback and then asked to fail could not be resumed.
+    320,
 ];
 
 #[test]

@@ -26,8 +26,10 @@ impl Overview {
     /// The run is about to end: that resolves everything that is open. Steps in flight still finish.
     pub(super) fn begin_end(&mut self, ending: EndingView) {
         if self.ending.is_none() {
-            // What ends a run does not wait for its resumption.
-            self.pause = None;
+            // What ends a run does not wait for its resumption; a rollback does, because a request changes nothing about it.
+            if self.rollback.is_none() {
+                self.pause = None;
+            }
             self.ending = Some(ending);
             self.close_where(|_| true);
         }

@@ -375,6 +375,32 @@ fn a_pause_is_pausing_then_paused_until_it_is_resumed() {
     );
 }
 
+// B144
+#[test]
+fn a_run_paused_in_its_rollback_stays_so_whatever_else_asks_it_to_end() {
+    let undoing = || {
+        let location = at("a:0");
+        UndoStarted {
+            location,
+            attempt: 1,
+        }
+    };
+    let forced = ForcedFailure {
+        location: None,
+        error: failure("enough"),
+        by: None,
+    };
+    for end in [cancel("stop").into(), Body::from(forced)] {
+        let asked = [undoing().into(), pause().into(), end.clone()];
+        check_status(asked, RunStatus::Pausing);
+        let rests = Paused { reason: None }.into();
+        check_status(
+            [undoing().into(), pause().into(), rests, end],
+            RunStatus::Paused,
+        );
+    }
+}
+
 #[test]
 fn a_diverged_run_is_parked_until_an_executor_writes_again() {
     check_status(
