@@ -57,12 +57,14 @@ impl Core {
         }
         match self.start(self.birth_of(&child)).await {
             Ok(started) if started.created => Ok(Delivery::Done),
-            Ok(_) if planted::is(Bug::ChildStartedTwice) => {
-                let mut other = self.birth_of(&child);
-                other.id = None;
-                self.start(other).await.map(|_| Delivery::Done)
+            Ok(started) => {
+                if planted::is(Bug::ChildStartedTwice) {
+                    let mut other = self.birth_of(&child);
+                    other.id = None;
+                    self.start(other).await?;
+                }
+                self.adopt(&child, started.stream).await
             }
-            Ok(started) => self.adopt(&child, started.stream).await,
             Err(EngineError::UnknownWorkflow(_)) => self.start_elsewhere(&child).await,
             Err(error @ (EngineError::Store(_) | EngineError::ShuttingDown)) => Err(error),
             Err(error) => self.refuse_child(&child, &error.failure()).await,

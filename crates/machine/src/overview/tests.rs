@@ -375,24 +375,32 @@ fn a_pause_is_pausing_then_paused_until_it_is_resumed() {
     );
 }
 
+// B144
 #[test]
-fn a_run_paused_in_its_rollback_is_paused_until_it_is_resumed_whatever_asks_it_to_end() {
-    let undo = UndoStarted {
-        location: at("a:0"),
-        attempt: 1,
-        run: None,
+fn a_run_paused_in_its_rollback_stays_so_whatever_else_asks_it_to_end() {
+    let undoing = || {
+        let location = at("a:0");
+        UndoStarted {
+            location,
+            attempt: 1,
+            run: None,
+        }
     };
-    let paused = Paused { reason: None };
-    let cancel = CancelRequested {
+    let forced = ForcedFailure {
+        location: None,
+        error: failure("enough"),
         by: None,
-        reason: None,
-        rollback: true,
     };
-    let rests = [undo.into(), pause().into(), paused.into(), cancel.into()];
-    check_status(rests.clone(), RunStatus::Paused);
-    let resume = ResumeRequested { by: None };
-    let goes_on = rests.into_iter().chain([resume.into()]);
-    check_status(goes_on, RunStatus::RollingBack);
+    for end in [cancel("stop").into(), Body::from(forced)] {
+        let asked = [undoing().into(), pause().into(), end.clone()];
+        check_status(asked, RunStatus::Pausing);
+        let rests = Paused { reason: None }.into();
+        let rests = [undoing().into(), pause().into(), rests, end];
+        check_status(rests.clone(), RunStatus::Paused);
+        let resume = ResumeRequested { by: None };
+        let goes_on = rests.into_iter().chain([resume.into()]);
+        check_status(goes_on, RunStatus::RollingBack);
+    }
 }
 
 #[test]

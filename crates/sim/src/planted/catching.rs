@@ -15,9 +15,9 @@ use crate::plan::{Limits, Plan};
 /// has nothing to do with the bug; a panic is no sign of anything.
 fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
     match bug {
-        Bug::NoEpochCheck | Bug::NoNonceCheck | Bug::FenceDroppedByCompaction => {
-            &[(3, "appending")]
-        }
+        Bug::NoEpochCheck | Bug::FenceDroppedByCompaction => &[(3, "appending")],
+        // Of two with one epoch, the second may be told that its commit is a repetition of the other's.
+        Bug::NoNonceCheck => &[(3, "appending"), (7, "restoring")],
         Bug::AckBeforeDurable => &[(4, "appending"), (4, "reading"), (1, "reading")],
         Bug::DedupForgottenAtTakeover => &[(14, "appending")],
         Bug::TimerEarly => &[(19, "firing")],
