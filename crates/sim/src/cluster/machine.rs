@@ -2,7 +2,7 @@
 //! the store holds; the machine starts another one after a while.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -47,7 +47,8 @@ pub(crate) struct Process {
     pub(crate) group: Group,
     offset: Arc<AtomicI64>,
     cut_off_until: Arc<AtomicU64>,
-    has_retired: AtomicBool,
+    /// The id under which it said good-bye. An engine that could not start has done so, and another one is tried under another id.
+    retired: AtomicU64,
     node: AtomicU64,
 }
 
@@ -61,11 +62,12 @@ impl Process {
     }
 
     pub(crate) fn has_retired(&self) -> bool {
-        self.has_retired.load(Ordering::Relaxed)
+        let retired = self.retired.load(Ordering::Relaxed);
+        retired != 0 && retired == self.node.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn retire(&self) {
-        self.has_retired.store(true, Ordering::Relaxed);
+    pub(crate) fn retire(&self, node: NodeId) {
+        self.retired.store(node.0, Ordering::Relaxed);
     }
 
     /// The id under which its engine is known to the store.
@@ -136,7 +138,7 @@ impl Machine {
             group: world.executor.group(),
             offset: self.offset.clone(),
             cut_off_until: self.cut_off_until.clone(),
-            has_retired: AtomicBool::new(false),
+            retired: AtomicU64::new(0),
             node: AtomicU64::new(0),
         });
         state.process = Some(process.clone());

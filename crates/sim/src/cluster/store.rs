@@ -17,6 +17,7 @@ use futures_util::FutureExt as _;
 use super::faults::{Ending, Fate, FaultKind};
 use super::machine::Process;
 use super::world::World;
+use crate::check::Violation;
 use crate::history::Asked;
 
 /// The store of one process.
@@ -182,6 +183,11 @@ impl Store for SimStore {
     ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         let commits: Arc<[Commit]> = batch.into();
         let process = self.process.clone();
+        if process.has_retired() {
+            // The store has forgotten what it answered this node, so that sending it again is not safe.
+            let what = format!("{} sent a commit after it had retired", process.name);
+            self.world.violated(Violation::of(6, what));
+        }
         let sent = commits.clone();
         let work = move |world: &World| {
             let outcomes = at_once(world.store.commit(&sent))?;
@@ -215,7 +221,7 @@ impl Store for SimStore {
     fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
         let process = self.process.clone();
         let work = move |world: &World| {
-            process.retire();
+            process.retire(node);
             world.asked(Asked::Retire(node));
             at_once(world.store.retire(node))
         };
