@@ -86,12 +86,7 @@ mod tests {
         let journals = Journals::of([ended]);
         let found = |kept_ms| {
             let kept_for = Some(Duration::from_millis(kept_ms));
-            broken(&check(
-                &journals,
-                &Ledger::default(),
-                kept_for,
-                Duration::ZERO,
-            ))
+            broken(&check(&journals, &Ledger::default(), kept_for, &[]))
         };
         assert_eq!(found(1_000), FINE);
         assert_eq!(found(2_000), [31]);
