@@ -1,6 +1,7 @@
 //! Machines, and the processes that run on them one after the other. A process that crashes loses everything but what
 //! the store holds; the machine starts another one after a while.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,8 +48,9 @@ pub(crate) struct Process {
     pub(crate) group: Group,
     offset: Arc<AtomicI64>,
     cut_off_until: Arc<AtomicU64>,
-    /// The id under which it said good-bye. An engine that could not start has done so, and another one is tried under another id.
-    retired: AtomicU64,
+    /// The ids under which it said good-bye. An engine that could not start has done so, and another one is tried under another
+    /// id.
+    retired: Mutex<BTreeSet<NodeId>>,
     node: AtomicU64,
 }
 
@@ -61,13 +63,17 @@ impl Process {
         world.executor.now() < self.cut_off_until.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn has_retired(&self) -> bool {
-        let retired = self.retired.load(Ordering::Relaxed);
-        retired != 0 && retired == self.node.load(Ordering::Relaxed)
+    /// Whether the engine of this id said good-bye.
+    pub(crate) fn has_retired(&self, node: Option<NodeId>) -> bool {
+        node.is_some_and(|node| self.retired().contains(&node))
     }
 
     pub(crate) fn retire(&self, node: NodeId) {
-        self.retired.store(node.0, Ordering::Relaxed);
+        self.retired().insert(node);
+    }
+
+    fn retired(&self) -> MutexGuard<'_, BTreeSet<NodeId>> {
+        self.retired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The id under which its engine is known to the store.
@@ -138,7 +144,7 @@ impl Machine {
             group: world.executor.group(),
             offset: self.offset.clone(),
             cut_off_until: self.cut_off_until.clone(),
-            retired: AtomicU64::new(0),
+            retired: Mutex::default(),
             node: AtomicU64::new(0),
         });
         state.process = Some(process.clone());

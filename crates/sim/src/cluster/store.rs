@@ -135,9 +135,10 @@ impl SimStore {
     /// good-bye has nothing on its way.
     fn arrive_later<T: Send + 'static>(&self, after: Duration, work: Work<T>) {
         let (world, process) = (self.world.clone(), self.process.clone());
+        let node = process.node();
         self.world.executor.spawn(self.world.network, async move {
             world.sleep(after).await;
-            if !process.has_retired() {
+            if !process.has_retired(node) {
                 let _ = work(&world);
             }
         });
@@ -183,7 +184,7 @@ impl Store for SimStore {
     ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         let commits: Arc<[Commit]> = batch.into();
         let process = self.process.clone();
-        if process.has_retired() {
+        if process.has_retired(process.node()) {
             // The store has forgotten what it answered this node, so that sending it again is not safe.
             let what = format!("{} sent a commit after it had retired", process.name);
             self.world.violated(Violation::of(6, what));
