@@ -127,11 +127,11 @@ impl Committer {
         wake(state);
     }
 
-    /// Completes when nothing is queued or being written.
-    pub(crate) async fn drained(&self) {
+    /// Completes when it has ended: everything that was queued is written, and nothing more will be.
+    pub(crate) async fn ended(&self) {
         poll_fn(|context| {
             let mut state = self.0.state();
-            if state.queued.commits.is_empty() && !state.busy {
+            if state.ended && !state.busy {
                 return Poll::Ready(());
             }
             state.idle = Some(context.waker().clone());

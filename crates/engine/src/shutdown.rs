@@ -34,12 +34,13 @@ impl Core {
                 "steps were still running when the grace period ended; they will run again"
             );
         }
-        self.committer.drained().await;
+        // A store forgets what it has answered a node that retires, so nothing may be on its way by then.
+        self.committer.close();
+        self.committer.ended().await;
         if let Err(error) = self.store.retire(self.node).await {
             tracing::warn!(%error, "the lease could not be given up; others wait until it runs out");
         }
         self.hot.tell_all(&Message::Lost);
-        self.committer.close();
         self.failures.close();
         self.tasks.ended().await;
         self.watchers.close();

@@ -74,10 +74,15 @@ const FOUND: &[(u64, &str)] = &[
     (17952, "a timer that was tried again was overtaken"),
     (18268, "a step that was done was begun again"),
     (
+        20329,
+        "retention deleted a run that had just ended under the id of an old one",
+    ),
+    (
         20669,
         "the check of children did not know of one that was given up",
     ),
     (21370, "a run diverged after it was lost and taken again"),
+    (47610, "a commit was sent after its node had retired"),
     (
         104832,
         "the check of keys did not tell a run from its namesake",

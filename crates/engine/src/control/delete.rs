@@ -26,19 +26,24 @@ impl Core {
                 continue;
             }
             // Somebody may have revived or deleted it meanwhile: look again.
-            if self.delete_until(run, row.generation).await? {
+            if self.delete_until(run, row.generation, head.number).await? {
                 return Ok(Done::of(&row, row.status, Effect::Done));
             }
         }
     }
 
-    /// Deletes a run whose last life, which is over, is this one; false if it is not, or the run is gone.
+    /// Deletes a run whose last life, which is over, is this one with this journal; false if it is not, or the run is gone.
+    /// Somebody else may have deleted it meanwhile, and yet somebody else used its id anew.
     pub(super) async fn delete_until(
         self: &Arc<Self>,
         run: &RunId,
         last: Generation,
+        journal: StreamNumber,
     ) -> Result<bool, EngineError> {
         let streams = self.generations(run, last).await?;
+        if streams.first() != Some(&journal) {
+            return Ok(false);
+        }
         let target = Target::Remove(streams.clone());
         let mut commit = Commit::new(target, Author::Inbox, self.runtime.now());
         commit.delete.push(RowKey::Generation(run.clone()));

@@ -96,7 +96,7 @@ impl Core {
         if !head.closed || !is_same {
             return Ok(None);
         }
-        let is_gone = self.delete_until(run, row.generation).await?;
+        let is_gone = self.delete_until(run, row.generation, head.number).await?;
         Ok(is_gone.then(|| run.clone()))
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use everstep_model::StreamNumber;
+use everstep_model::{StreamNumber, Timestamp};
 
 use super::Violation;
 use super::journals::{Journals, Stream};
@@ -25,7 +25,7 @@ pub(super) fn check(
     journals: &Journals,
     ledger: &Ledger,
     kept_for: Option<Duration>,
-    swing: Duration,
+    set_backs: &[(Timestamp, Duration)],
 ) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {
@@ -40,7 +40,10 @@ pub(super) fn check(
         let closed = stream.closed_at.unwrap_or(by_store);
         // By the clocks of those who did it, or by the store's; and a clock may have been set back since it said that the time
         // was up, before the removal was written.
-        let lay = ended.until(removed).max(closed.until(by_store)) + swing;
+        let lay = ended.until(removed).max(closed.until(by_store));
+        let meanwhile = |(at, _): &&(Timestamp, Duration)| (closed..=by_store).contains(at);
+        let set_back: Duration = set_backs.iter().filter(meanwhile).map(|(_, by)| *by).sum();
+        let lay = lay + set_back;
         let is_due = kept_for.is_some_and(|age| lay >= age || is_older(journals, stream));
         if !is_due {
             let what = format!(
@@ -83,20 +86,12 @@ mod tests {
         let journals = Journals::of([ended]);
         let found = |kept_ms| {
             let kept_for = Some(Duration::from_millis(kept_ms));
-            broken(&check(
-                &journals,
-                &Ledger::default(),
-                kept_for,
-                Duration::ZERO,
-            ))
+            broken(&check(&journals, &Ledger::default(), kept_for, &[]))
         };
         assert_eq!(found(1_000), FINE);
         assert_eq!(found(2_000), [31]);
         let mut ledger = Ledger::default();
         ledger.asked("a", "delete");
-        assert_eq!(
-            broken(&check(&journals, &ledger, None, Duration::ZERO)),
-            FINE
-        );
+        assert_eq!(broken(&check(&journals, &ledger, None, &[])), FINE);
     }
 }

@@ -1,8 +1,9 @@
 //! Machines, and the processes that run on them one after the other. A process that crashes loses everything but what
 //! the store holds; the machine starts another one after a while.
 
+use std::collections::BTreeSet;
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,7 +50,9 @@ pub(crate) struct Process {
     /// The latest time its clock has shown, in milliseconds.
     pub(super) shown: Arc<AtomicU64>,
     cut_off_until: Arc<AtomicU64>,
-    has_retired: AtomicBool,
+    /// The ids under which it said good-bye. An engine that could not start has done so, and another one is tried under another
+    /// id.
+    retired: Mutex<BTreeSet<NodeId>>,
     node: AtomicU64,
 }
 
@@ -67,12 +70,17 @@ impl Process {
         Timestamp::from_millis(self.shown.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn has_retired(&self) -> bool {
-        self.has_retired.load(Ordering::Relaxed)
+    /// Whether the engine of this id said good-bye.
+    pub(crate) fn has_retired(&self, node: Option<NodeId>) -> bool {
+        node.is_some_and(|node| self.retired().contains(&node))
     }
 
-    pub(crate) fn retire(&self) {
-        self.has_retired.store(true, Ordering::Relaxed);
+    pub(crate) fn retire(&self, node: NodeId) {
+        self.retired().insert(node);
+    }
+
+    fn retired(&self) -> MutexGuard<'_, BTreeSet<NodeId>> {
+        self.retired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The id under which its engine is known to the store.
@@ -144,7 +152,7 @@ impl Machine {
             offset: self.offset.clone(),
             shown: Arc::default(),
             cut_off_until: self.cut_off_until.clone(),
-            has_retired: AtomicBool::new(false),
+            retired: Mutex::default(),
             node: AtomicU64::new(0),
         });
         state.process = Some(process.clone());

@@ -90,8 +90,10 @@ fn cut_off(world: &World, machine: &Machine, long: Duration) {
 }
 
 pub(crate) fn set_clock(world: &World, machine: &Machine, offset: i64) {
-    machine.offset.store(offset, Ordering::Relaxed);
-    world.note_clock(offset);
+    let before = machine.offset.swap(offset, Ordering::Relaxed);
+    if let Ok(by) = u64::try_from(before - offset) {
+        world.note_set_back(Duration::from_millis(by));
+    }
     world.say(&format!("node {}", machine.index), || {
         format!("CLOCK is wrong by {offset} ms")
     });

@@ -17,6 +17,7 @@ use everstep_store::{
 use super::faults::{Ending, Fate, FaultKind};
 use super::machine::Process;
 use super::world::World;
+use crate::check::Violation;
 use crate::history::Asked;
 use crate::planted::at_once;
 
@@ -135,9 +136,10 @@ impl SimStore {
     /// good-bye has nothing on its way.
     fn arrive_later<T: Send + 'static>(&self, after: Duration, work: Work<T>) {
         let (world, process) = (self.world.clone(), self.process.clone());
+        let node = process.node();
         self.world.executor.spawn(self.world.network, async move {
             world.sleep(after).await;
-            if !process.has_retired() {
+            if !process.has_retired(node) {
                 let _ = work(&world);
             }
         });
@@ -223,6 +225,11 @@ impl Store for SimStore {
     ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         let commits: Arc<[Commit]> = batch.into();
         let process = self.process.clone();
+        if process.has_retired(process.node()) {
+            // The store has forgotten what it answered this node, so that sending it again is not safe.
+            let what = format!("{} sent a commit after it had retired", process.name);
+            self.world.violated(Violation::of(6, what));
+        }
         let sent = commits.clone();
         let taken = self.world.store.when_sent(batch);
         let shown = process.clock_shown();
@@ -264,7 +271,7 @@ impl Store for SimStore {
     fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
         let process = self.process.clone();
         let work = move |world: &World| {
-            process.retire();
+            process.retire(node);
             world.asked(Asked::Retire(node));
             at_once(world.store.retire(node))
         };

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_canonical::{Outside, Story};
+use everstep_model::Timestamp;
 use everstep_store::Hint;
 
 use super::bus::Listeners;
 use super::faults::{FaultKind, Faults};
 use super::machine::Machine;
-use super::runtime::TrueClock;
+use super::runtime::{TrueClock, true_time};
 use crate::check::{Journals, Violation};
 use crate::executor::{Executor, Group};
 use crate::history::History;
@@ -42,9 +43,7 @@ pub struct World {
     ledger: Mutex<Ledger>,
     violations: Mutex<Vec<Violation>>,
     calls: AtomicU64,
-    /// How far ahead of, and behind, the true time some clock has been, in milliseconds.
-    ahead: AtomicU64,
-    behind: AtomicU64,
+    set_backs: Mutex<Vec<(Timestamp, Duration)>>,
     /// Clients that still make requests.
     pub(crate) busy_clients: AtomicU64,
     /// The story that is told here instead of random programs, and its outside.
@@ -76,8 +75,7 @@ impl World {
             ledger: Mutex::default(),
             violations: Mutex::default(),
             calls: AtomicU64::new(0),
-            ahead: AtomicU64::new(0),
-            behind: AtomicU64::new(0),
+            set_backs: Mutex::default(),
             busy_clients: AtomicU64::new(plan.clients as u64),
             store,
             executor,
@@ -142,20 +140,15 @@ impl World {
         lock(&self.ledger)
     }
 
-    /// Some clock is wrong by so many milliseconds.
-    pub(crate) fn note_clock(&self, offset: i64) {
-        let side = if offset > 0 {
-            &self.ahead
-        } else {
-            &self.behind
-        };
-        side.fetch_max(offset.unsigned_abs(), Ordering::Relaxed);
+    /// Some clock was set back by this much.
+    pub(crate) fn note_set_back(&self, by: Duration) {
+        let at = true_time(self.executor.now());
+        lock(&self.set_backs).push((at, by));
     }
 
-    /// How far two readings of clocks at the same moment can be apart in this world.
-    pub fn clock_swing(&self) -> Duration {
-        let [ahead, behind] = [&self.ahead, &self.behind].map(|side| side.load(Ordering::Relaxed));
-        Duration::from_millis(ahead + behind)
+    /// When clocks were set back, and how far.
+    pub fn set_backs(&self) -> Vec<(Timestamp, Duration)> {
+        lock(&self.set_backs).clone()
     }
 
     /// Sends a hint to every machine, or loses, repeats or delays it.
