@@ -302,7 +302,7 @@ fn settle(
         Ok(Outcome::Committed { first, before, .. } | Outcome::Duplicate { first, before, .. }) => {
             match then {
                 Then::Continue | Then::GoOnAs(_) => {}
-                Then::Suspend(_) => core.hot_idle(stream),
+                Then::Suspend(_) => core.hot_idle(stream, mailbox),
                 Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => {
                     core.hot_gone(stream, mailbox)
                 }

@@ -158,11 +158,19 @@ impl HotRuns {
         state.runs.len() - state.idle.len()
     }
 
-    fn set_idle(&self, stream: StreamNumber, now: Timestamp, limit: usize) -> Option<Arc<Mailbox>> {
+    /// The executor with this mailbox has suspended; gives the one that has to make room for it, if one has to.
+    fn set_idle(
+        &self,
+        stream: StreamNumber,
+        mailbox: &Arc<Mailbox>,
+        now: Timestamp,
+        limit: usize,
+    ) -> Option<Arc<Mailbox>> {
         let mut state = self.state();
+        let is_same = |hot: &&mut Hot| Arc::ptr_eq(&hot.mailbox, mailbox);
         let order = state.next_idle;
         state.next_idle += 1;
-        if let Some(hot) = state.runs.get_mut(&stream) {
+        if let Some(hot) = state.runs.get_mut(&stream).filter(is_same) {
             hot.idle = Some((order, now));
             if state.idle.is_empty() {
                 self.became_idle.notify_one();
@@ -203,10 +211,9 @@ impl HotRuns {
 
 impl Core {
     /// A run has suspended; it stays in memory while there is room.
-    pub(crate) fn hot_idle(&self, stream: StreamNumber) {
-        let evicted = self
-            .hot
-            .set_idle(stream, self.runtime.now(), self.settings.hot_runs_max);
+    pub(crate) fn hot_idle(&self, stream: StreamNumber, mailbox: &Arc<Mailbox>) {
+        let (now, limit) = (self.runtime.now(), self.settings.hot_runs_max);
+        let evicted = self.hot.set_idle(stream, mailbox, now, limit);
         if let Some(mailbox) = evicted {
             mailbox.push(Message::Evict);
         }
@@ -279,7 +286,7 @@ mod tests {
     #[test]
     fn a_suspended_executor_goes_on_under_a_new_right() {
         let (runs, mailbox) = hot(3);
-        runs.set_idle(STREAM, Timestamp::from_millis(0), 10);
+        runs.set_idle(STREAM, &mailbox, Timestamp::from_millis(0), 10);
         assert!(runs.resume(STREAM, fence(5)));
         assert_eq!(told(&mailbox), Some(Message::Resumed(fence(5))));
         assert_eq!(runs.executing(), 1);

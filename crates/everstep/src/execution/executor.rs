@@ -41,7 +41,7 @@ pub(super) enum Standing {
 }
 
 /// Whether an executor is to let go of its run; the later ones outdo the earlier.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Leave {
     Not,
     /// Its memory is wanted: when the run is suspended, which it may not be yet.
@@ -131,7 +131,7 @@ impl Executor {
         if self.standing != Standing::Working || self.concluded_and_waiting() {
             return Next::GoOn;
         }
-        if self.go_on() == Next::Exit {
+        if self.go_on(context) == Next::Exit {
             return Next::Exit;
         }
         self.work_on_undos(context);

@@ -24,9 +24,8 @@ impl Executor {
             }
             Message::Lost => return Next::Exit,
             // It may come before the news of the suspension it follows.
-            Message::Evict if self.leave == Leave::Not => self.leave = Leave::WhenSuspended,
-            Message::Evict => {}
-            Message::Stop => self.leave = Leave::Soon,
+            Message::Evict => self.leave = self.leave.max(Leave::WhenSuspended),
+            Message::Stop => self.leave = self.leave.max(Leave::Soon),
         }
         self.leave_if_suspended()
     }

@@ -15,7 +15,10 @@ use crate::operation::panic_text;
 /// Remembers that something inside the function was woken, and wakes the executor unless it is at work: then it sees for
 /// itself, and being woken once more for each resolution would cost it a second, empty look every time.
 struct RootWake {
+    /// Whether something can go on that was not polled since.
     woken: AtomicBool,
+    /// Whether it was woken since the executor came, and not polled since.
+    rang: AtomicBool,
     attended: AtomicBool,
     executor: AtomicWaker,
 }
@@ -26,8 +29,9 @@ impl Wake for RootWake {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // In one order with `leave`: either this sees that nobody attends, or `leave` sees what was woken.
+        // In one order with `leave`: either this sees that nobody attends, or `leave` sees that it rang.
         self.woken.store(true, Ordering::SeqCst);
+        self.rang.store(true, Ordering::SeqCst);
         if !self.attended.load(Ordering::SeqCst) {
             self.executor.wake();
         }
@@ -46,6 +50,7 @@ impl RunningRoot {
     pub(super) fn new(root: Root) -> Self {
         let wake = Arc::new(RootWake {
             woken: AtomicBool::new(false),
+            rang: AtomicBool::new(false),
             attended: AtomicBool::new(true),
             executor: AtomicWaker::new(),
         });
@@ -56,13 +61,15 @@ impl RunningRoot {
     /// The executor is at work, and sees by itself what can go on.
     pub(super) fn attend(&self) {
         self.wake.attended.store(true, Ordering::SeqCst);
+        self.wake.rang.store(false, Ordering::SeqCst);
     }
 
-    /// The executor rests. Wakes it when something inside the function can go on, or already could.
+    /// The executor rests. Wakes it when something inside the function can go on, and once more if that was so just now: code
+    /// that is not to be polled for a while, because its run is suspended, does not keep it awake.
     pub(super) fn leave(&self, context: &Context<'_>) {
         self.wake.executor.register(context.waker());
         self.wake.attended.store(false, Ordering::SeqCst);
-        if self.wake.woken.load(Ordering::SeqCst) {
+        if self.wake.rang.load(Ordering::SeqCst) {
             context.waker().wake_by_ref();
         }
     }
@@ -74,6 +81,7 @@ impl RunningRoot {
 
     /// Polls the function once. A panic is its failure.
     pub(super) fn poll(&mut self) -> Poll<Result<Payload>> {
+        self.wake.rang.store(false, Ordering::SeqCst);
         self.wake.woken.store(false, Ordering::SeqCst);
         let mut context = Context::from_waker(&self.waker);
         let root = &mut self.root;

@@ -1,8 +1,8 @@
 //! Awaiting, or acting on, what is not durable is an error that says so.
 
-use everstep::{Ctx, ErrorCode, Failure, Result, hours, secs};
+use everstep::{AnyEvent, Ctx, ErrorCode, Failure, Result, hours, minutes, secs};
 
-use crate::support::{Ping, failure, for_each_store, ok, output, start};
+use crate::support::{Ping, failure, for_each_store, ok, output, ping, start};
 
 type Code = fn(Ctx) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
@@ -172,5 +172,31 @@ fn a_step_that_was_called_and_is_not_polled_waits_without_holding_up_the_run() {
             .await;
         let run = start(&test).await;
         assert_eq!(output::<u32>(&run).await, 1);
+    });
+}
+
+#[test]
+fn what_wakes_the_code_of_a_suspended_run_keeps_nobody_awake() {
+    for_each_store(async |store| {
+        let test = store
+            .engine()
+            .function("w", |ctx: Ctx<AnyEvent>, _: ()| async move {
+                let nap = async {
+                    tokio::time::sleep(minutes(1)).await;
+                    std::future::pending::<()>().await;
+                };
+                tokio::select! {
+                    biased;
+                    ping = ctx.event::<Ping>() => ping.map(|Ping(n)| n),
+                    () = nap => Ok(0),
+                }
+            })
+            .start()
+            .await;
+        let run = start(&test).await;
+        // Time stands still while anything is awake.
+        test.advance(minutes(5)).await;
+        ping(&run, 7).await;
+        assert_eq!(output::<u32>(&run).await, 7);
     });
 }

@@ -90,16 +90,14 @@ fn decided_from_absence(stream: &Stream, commit: &Commit) -> Vec<String> {
 
 /// Whether the journal holds what makes this end certain, whatever else has come in.
 fn ends_anyway(stream: &Stream, end: &Body) -> bool {
-    let is_certain = |body: &Body| {
-        matches!(
-            body,
-            Body::CancelRequested(_)
-                | Body::ForcedFailure(_)
-                | Body::DeadlinePassed(_)
-                | Body::UndoStarted(_)
-                | Body::UndoSkipped(_)
-                | Body::UndoCompleted(_)
-        )
+    let is_certain = |body: &Body| match body {
+        Body::ForcedFailure(forced) => forced.location.is_none(),
+        Body::CancelRequested(_)
+        | Body::DeadlinePassed(_)
+        | Body::UndoStarted(_)
+        | Body::UndoSkipped(_)
+        | Body::UndoCompleted(_) => true,
+        _ => false,
     };
     !matches!(end, Body::Completed(_)) && stream.entries.iter().any(|e| is_certain(&e.record.body))
 }

@@ -190,7 +190,7 @@ impl UndoLog {
 
     fn remove(&mut self, body: &Body) {
         self.begun = true;
-        if let Some(what) = Subject::of(body) {
+        if let Some(what) = self.subject_of(body) {
             self.done.retain(|done| done.what != what);
             self.settle(&what);
         }
@@ -304,11 +304,23 @@ impl UndoLog {
 
     /// What a record about an undo is about.
     pub(super) fn told_of(&self, body: &Body) -> Option<&Done> {
-        self.at(&Subject::of(body)?)
+        self.at(&self.subject_of(body)?)
     }
 
     fn told_of_mut(&mut self, body: &Body) -> Option<&mut Done> {
-        self.at_mut(&Subject::of(body)?)
+        let what = self.subject_of(body)?;
+        self.at_mut(&what)
+    }
+
+    /// What a record about an undo is about. Records of children once did not name their run: there was one child in a place.
+    fn subject_of(&self, body: &Body) -> Option<Subject> {
+        let told = Subject::of(body)?;
+        if told.child.is_some() || self.at(&told).is_some() {
+            return Some(told);
+        }
+        let here = |done: &&Done| done.what.location == told.location;
+        let child = self.done.iter().find(here);
+        Some(child.map_or(told.clone(), |child| child.what.clone()))
     }
 
     /// What is not undone, in the order it was done.

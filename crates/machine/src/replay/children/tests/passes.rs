@@ -1,6 +1,9 @@
 //! Children over several passes of the function: what a later pass takes over, starts anew and undoes.
 
+use everstep_model::record::UndoCompleted;
+
 use super::*;
+use crate::replay::UndoState;
 
 // B166
 #[test]
@@ -173,4 +176,34 @@ fn an_event_is_sent_once_over_all_passes() {
     send(&mut again);
     send(&mut again);
     assert_eq!(kinds(&again.commit(vec![])), ["sent"]);
+}
+
+#[test]
+fn an_undo_that_does_not_name_its_run_is_of_the_child_in_its_place() {
+    let mut run = Run::new();
+    run.call(ChildCall {
+        undo: UndoMode::Undo,
+        ..ship()
+    });
+    run.commit(vec![]);
+    let child = run.started_as();
+    run.commit(vec![finished(&child, "1")]);
+    run.returned();
+    run.replay.returned(Some("no"));
+    assert_eq!(run.turn(), Turn::Idle);
+    let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
+    run.replay.end_with_rollback(Some(reason));
+    let Some(Body::UndoStarted(mut started)) = run.replay.announce_rollback() else {
+        panic!("nothing is undone");
+    };
+    started.run = None;
+    let undone = UndoCompleted {
+        location: started.location.clone(),
+        attempt: 1,
+        run: None,
+    };
+    run.commit(vec![started.into(), undone.into()]);
+    assert_eq!(run.turn(), Turn::Idle);
+    assert_eq!(run.replay.begin_undo(), None);
+    assert_eq!(run.replay.undo_state(), UndoState::Over);
 }
