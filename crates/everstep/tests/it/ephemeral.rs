@@ -1,6 +1,6 @@
 //! Ephemeral and fenced steps: which results cost a commit, and what a crash does to them.
 
-use everstep::{Ctx, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, hours, minutes, secs};
 
 use crate::support::{Ping, for_each_store, ok, output, ping, restart, start};
 
@@ -141,26 +141,5 @@ fn what_came_between_an_early_result_and_its_record_is_seen_after_it_on_replay()
         assert!(at("event").is_some());
         let run = restart(&mut test).await;
         assert_eq!(output::<Vec<String>>(&run).await, ["early", "event"]);
-    });
-}
-
-#[test]
-fn code_that_never_waits_still_hears_that_it_is_over() {
-    for_each_store(async |store| {
-        let test = store
-            .engine()
-            .function("w", |ctx: Ctx, _: ()| async move {
-                loop {
-                    ctx.step("a", || ok(())).ephemeral().await?;
-                    if false {
-                        return Ok(());
-                    }
-                }
-            })
-            .start()
-            .await;
-        let run = start(&test).await;
-        run.terminate().await.unwrap();
-        assert_eq!(run.status().await.unwrap(), RunStatus::Terminated);
     });
 }
