@@ -97,7 +97,12 @@ impl Effects {
 fn caused_by(commit: &Commit) -> Vec<OutboxRow> {
     let caused = commit.put.iter().filter_map(|row| match row {
         Row::Outbox(row) => Some(row.clone()),
-        Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+        Row::Timer(_)
+        | Row::Rpc(_)
+        | Row::Idempotency(_)
+        | Row::Generation(_)
+        | Row::Stream(_)
+        | Row::Producer(_) => None,
     });
     caused.collect()
 }
@@ -197,6 +202,7 @@ impl Core {
             stream,
             from,
             limit,
+            bytes: usize::MAX,
         };
         let page = self.store.read(request).await?;
         Ok(page.map(|page| page.entries).unwrap_or_default())
@@ -215,6 +221,7 @@ impl Core {
                 stream,
                 from,
                 limit: READ_PAGE,
+                bytes: usize::MAX,
             };
             let Some(page) = self.store.read(request).await? else {
                 return Ok(entries);

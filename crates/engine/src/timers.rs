@@ -206,7 +206,8 @@ impl Core {
             | TimerPurpose::Retry
             | TimerPurpose::ExecutionRetry
             | TimerPurpose::Child
-            | TimerPurpose::Undo => TimerFired {
+            | TimerPurpose::Undo
+            | TimerPurpose::Expiry => TimerFired {
                 purpose: timer.purpose,
                 location: timer.location.clone(),
                 due: timer.due,

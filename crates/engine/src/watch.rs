@@ -270,6 +270,7 @@ impl Records {
                 stream: self.watch.stream,
                 from: self.next,
                 limit: TAIL_PAGE,
+                bytes: usize::MAX,
             };
             let Some(page) = self.watch.core.store.read(request).await? else {
                 return Ok(None);

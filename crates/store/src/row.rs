@@ -4,6 +4,8 @@
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Generation, Location, Name, Payload, RpcId, RunId, StreamNumber, Timestamp};
 
+use crate::stream_row::{ProducerRow, StreamRow};
+
 /// A timer that will fire. It is its own key; the order is the order of firing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerRow {
@@ -80,6 +82,10 @@ pub enum Row {
     Generation(GenerationRow),
     /// An effect on another run.
     Outbox(OutboxRow),
+    /// What a user's stream is besides its records.
+    Stream(Box<StreamRow>),
+    /// What a producer has appended to a user's stream.
+    Producer(ProducerRow),
 }
 
 /// What a row is found by.
@@ -95,6 +101,10 @@ pub enum RowKey {
     Generation(RunId),
     /// An effect on another run.
     Outbox(StreamNumber, String),
+    /// What a user's stream is besides its records.
+    Stream(StreamNumber),
+    /// A producer of a user's stream, by its id.
+    Producer(StreamNumber, String),
 }
 
 impl Row {
@@ -107,6 +117,8 @@ impl Row {
             Self::Idempotency(row) => RowKey::Idempotency(row.workflow.clone(), row.key.clone()),
             Self::Generation(row) => RowKey::Generation(row.run.clone()),
             Self::Outbox(row) => RowKey::Outbox(row.stream, row.key.clone()),
+            Self::Stream(row) => RowKey::Stream(row.stream),
+            Self::Producer(row) => RowKey::Producer(row.stream, row.id.clone()),
         }
     }
 
@@ -118,7 +130,10 @@ impl Row {
             Self::Rpc(rpc) => rpc.stream = number,
             Self::Generation(row) => row.stream = number,
             Self::Outbox(row) => row.stream = number,
-            Self::Idempotency(_) => {}
+            Self::Producer(row) => row.stream = number,
+            // A fork counts at its source, so a stream row may be another stream's.
+            Self::Stream(row) if row.stream == StreamNumber(0) => row.stream = number,
+            Self::Stream(_) | Self::Idempotency(_) => {}
         }
         self
     }

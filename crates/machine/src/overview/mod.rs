@@ -187,6 +187,7 @@ impl Overview {
             | Body::Replied(_)
             | Body::StateChanged(_)
             | Body::Emitted(_)
+            | Body::Data(_)
             | Body::Note(_)
             | Body::VersionChosen(_) => self.rollback = None,
             Body::Removed(record) => self.removed(&record.location),

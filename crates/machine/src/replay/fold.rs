@@ -208,6 +208,8 @@ impl Replay {
             | Body::VersionChosen(_)
             | Body::Removed(_)
             | Body::NoReturn(_) => {}
+            // No journal holds messages of users' streams.
+            Body::Data(_) => {}
         }
     }
 
@@ -295,7 +297,8 @@ impl Replay {
                 | TimerPurpose::Wait
                 | TimerPurpose::Rpc
                 | TimerPurpose::ExecutionRetry
-                | TimerPurpose::Deadline,
+                | TimerPurpose::Deadline
+                | TimerPurpose::Expiry,
                 _,
             ) => {}
         }

@@ -179,7 +179,8 @@ impl<'a> Stage<'a> {
                         number.map_err(|e| self.view().unreadable("a stream's name", e))?;
                     return Ok(Err(Refusal::Exists(StreamNumber(number))));
                 }
-                let head = Head::new(self.next_stream, name.clone(), self.term);
+                let mut head = Head::new(self.next_stream, name.clone(), self.term);
+                head.next = commit.begins_at;
                 Ok(Ok(Arc::new(head)))
             }
             Target::Stream(number) => Ok(self.head(*number)?.ok_or(Refusal::NoStream)),
