@@ -19,6 +19,7 @@ use crate::hot::HotRuns;
 use crate::outbox::Outbox;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
+use crate::streams::StreamsState;
 use crate::tasks::Tasks;
 use crate::timer_queue::TimerQueue;
 use crate::watch::{Emission, Watchers};
@@ -38,6 +39,7 @@ pub(crate) struct Core {
     pub(crate) timers: TimerQueue,
     pub(crate) outbox: Outbox,
     pub(crate) watchers: Arc<Watchers>,
+    pub(crate) streams: StreamsState,
     pub(crate) failures: Failures,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
@@ -78,6 +80,15 @@ impl Effects {
                 .collect(),
             outbox: caused_by(commit),
             closed: commit.close,
+        }
+    }
+
+    /// Those of a commit about a user's stream.
+    pub(crate) fn of_stream(timers: Vec<TimerRow>, closed: bool) -> Self {
+        Self {
+            timers,
+            closed,
+            ..Self::default()
         }
     }
 
@@ -138,6 +149,11 @@ impl Core {
         if !self.store.describe().exclusive {
             self.bus.publish(Hint::Grew(stream));
         }
+    }
+
+    /// A user's stream has more messages, is closed or is gone.
+    pub(crate) fn news_of(&self, stream: StreamNumber, closed: bool) {
+        self.committed(stream, Effects::of_stream(Vec::new(), closed));
     }
 
     /// A run cannot be read. It stays as it is; whoever waits for it looks again and hears why.

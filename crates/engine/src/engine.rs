@@ -19,6 +19,7 @@ use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
 use crate::settings::Settings;
 use crate::start::{Start, Started};
+use crate::streams::Streams;
 use crate::watch::{Emissions, Records};
 
 /// What an engine is made of.
@@ -72,6 +73,7 @@ impl Engine {
             timers: Default::default(),
             outbox: Default::default(),
             watchers: Default::default(),
+            streams: Default::default(),
             failures,
             closing: AtomicBool::new(false),
             stopping: Default::default(),
@@ -176,6 +178,14 @@ impl Engine {
     /// The records of a run as they come.
     pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, EngineError> {
         self.core.records(run, from).await
+    }
+
+    /// The streams of users.
+    #[must_use]
+    pub fn streams(&self) -> Streams {
+        Streams {
+            core: self.core.clone(),
+        }
     }
 
     /// What workflows emit from now on.

@@ -133,7 +133,8 @@ pub struct Commit {
     /// Closes the stream for good.
     pub close: bool,
     /// Rows that appear or change. They belong to the commit's stream: the store fills in their stream number, which
-    /// the author of a creation cannot know. Only a stream row that names a stream is that stream's.
+    /// the author of a creation cannot know, and where an append of a producer ended. Only a stream row that names a stream
+    /// is that stream's.
     pub put: Vec<Row>,
     /// Rows that go, before those of `put` appear; one that is not there is no error.
     pub delete: Vec<RowKey>,

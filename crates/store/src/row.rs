@@ -2,7 +2,9 @@
 //! journals; a rebuilt outbox may hold effects that were delivered, which does no harm.
 
 use everstep_model::record::TimerPurpose;
-use everstep_model::{Generation, Location, Name, Payload, RpcId, RunId, StreamNumber, Timestamp};
+use everstep_model::{
+    Generation, Location, Name, Payload, RecordNumber, RpcId, RunId, StreamNumber, Timestamp,
+};
 
 use crate::stream_row::{ProducerRow, StreamRow};
 
@@ -122,15 +124,18 @@ impl Row {
         }
     }
 
-    /// The row as one of this stream; for stores, which fill in the number inside the commit.
+    /// The row as one of this stream, which ends here after the commit; for stores, which fill in what only they know.
     #[must_use]
-    pub fn of_stream(mut self, number: StreamNumber) -> Self {
+    pub fn placed(mut self, number: StreamNumber, end: RecordNumber) -> Self {
         match &mut self {
             Self::Timer(timer) => timer.stream = number,
             Self::Rpc(rpc) => rpc.stream = number,
             Self::Generation(row) => row.stream = number,
             Self::Outbox(row) => row.stream = number,
-            Self::Producer(row) => row.stream = number,
+            Self::Producer(row) => {
+                row.stream = number;
+                row.end = end;
+            }
             // A fork counts at its source, so a stream row may be another stream's.
             Self::Stream(row) if row.stream == StreamNumber(0) => row.stream = number,
             Self::Stream(_) | Self::Idempotency(_) => {}

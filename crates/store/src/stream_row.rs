@@ -70,6 +70,6 @@ pub struct ProducerRow {
     pub epoch: u64,
     /// Its last append in that epoch.
     pub seq: u64,
-    /// Where that append ended.
+    /// Where that append ended. The store fills it in, because only the commit numbers records.
     pub end: RecordNumber,
 }

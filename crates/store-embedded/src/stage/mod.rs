@@ -223,7 +223,7 @@ impl<'a> Stage<'a> {
             self.stage_row(key, None);
         }
         for row in &commit.put {
-            let row = row.clone().of_stream(stream);
+            let row = row.clone().placed(stream, after.next);
             self.stage_row(&row.key(), Some(&row));
         }
         if !commit.records.is_empty() {

@@ -312,7 +312,7 @@ pub async fn user_streams_are_what_they_were<R: Reopen>(place: &R, clock: Arc<Te
     let row = sample::stream_row(StreamNumber(0));
     creation.put.push(Row::Stream(Box::new(row)));
     let stream = f.create_with(creation).await;
-    let producer = Row::Producer(sample::producer(stream, "p", 3));
+    let producer = Row::Producer(sample::producer(stream, "p", 40));
     let mut append = sample::inbox(stream, vec![sample::data("a", true)]);
     append.put.push(producer.clone());
     let empty = sample::creation("streams/empty");

@@ -49,7 +49,10 @@ pub async fn stream_and_producer_rows_come_back<S: Store>(f: &Fixture<S>) {
         Row::Producer(producer(full, "p", 1)),
         Row::Producer(producer(full, &long, 2)),
     ];
-    let rows = commit.put.clone();
+    commit.records = vec![data("b", false), data("c", true)];
+    let end = RecordNumber(3);
+    let rows = commit.put.clone().into_iter();
+    let rows: Vec<Row> = rows.map(|row| row.placed(full, end)).collect();
     f.accept(commit).await;
     for row in rows {
         assert_eq!(f.row(row.key()).await, Some(row));

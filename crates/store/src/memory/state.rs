@@ -193,7 +193,7 @@ impl State {
             self.rows.remove(key);
         }
         for row in &commit.put {
-            let row = row.clone().of_stream(head.number);
+            let row = row.clone().placed(head.number, head.next);
             self.rows.insert(row.key(), row);
         }
         self.names.insert(head.name.clone(), head.number);
