@@ -9,6 +9,7 @@ mod origins;
 mod router;
 mod serve;
 mod streams;
+mod subscriptions;
 
 pub use options::Options;
 pub use origins::Origins;

@@ -14,17 +14,25 @@ use everstep_engine::streams::Streams;
 use crate::options::Options;
 use crate::origins::is_from_here;
 use crate::streams::{cors, route};
+use crate::subscriptions::Subscriptions;
 
 /// What handlers share.
 pub(crate) struct Shared {
     pub(crate) streams: Streams,
+    pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) options: Options,
 }
 
 /// Serves an engine: `/v1/stream/{path}` is a Durable Streams server. Mount it under any prefix.
+///
+/// # Panics
+/// Outside a tokio runtime, which subscriptions need.
 pub fn router(engine: &Engine, options: Options) -> Router {
+    let subscriptions = Arc::new(Subscriptions::new(engine.streams()));
+    subscriptions.start();
     let shared = Arc::new(Shared {
         streams: engine.streams(),
+        subscriptions,
         options,
     });
     Router::new()

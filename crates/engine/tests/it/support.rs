@@ -1,4 +1,8 @@
 //! An engine on a clock that runs only when nothing else does, on a store in memory or in a directory.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the runtime of these tests"
+)]
 
 use std::collections::hash_map::RandomState;
 use std::future::Future;

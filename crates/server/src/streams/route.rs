@@ -12,9 +12,13 @@ use percent_encoding::percent_decode_str;
 use super::failure::Failure;
 use super::{cors, delete, get, head, post, put};
 use crate::router::Shared;
+use crate::subscriptions;
 
 /// What the routes of streams begin with, below wherever the router is mounted.
 const PREFIX: &str = "/v1/stream/";
+
+/// What the requests about subscriptions begin with.
+const RESERVED: &str = "__ds/";
 
 /// A request about a stream.
 pub(crate) struct Asked {
@@ -86,6 +90,19 @@ pub(crate) async fn dispatch(
     let Some(address) = Address::of(&original, &parts.uri, &parts.headers) else {
         return StatusCode::NOT_FOUND.into_response();
     };
+    if let Some(rest) = address.raw.strip_prefix(RESERVED) {
+        let asked = subscriptions::Asked {
+            method: parts.method,
+            rest: rest.to_owned(),
+            base_url: format!("{}{}", address.site, address.base),
+            headers: parts.headers,
+            body: match whole_body(&shared, body).await {
+                Ok(body) => body,
+                Err(failure) => return failure.into_response(),
+            },
+        };
+        return subscriptions::dispatch(&shared.subscriptions, asked).await;
+    }
     let path = match path(&address.raw) {
         Ok(path) => path,
         Err(failure) => return failure.into_response(),

@@ -1,0 +1,120 @@
+//! The task behind subscriptions: it hears of streams that grow and of leases that run out, and picks up after a restart.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use everstep_engine::streams::StreamPath;
+use tokio::sync::broadcast;
+
+use super::error::Refused;
+use super::register::Subscriptions;
+use super::state::Kind;
+
+/// How long to rest at most: other servers on the same store may have changed things.
+const REST: Duration = Duration::from_secs(30);
+
+impl Subscriptions {
+    /// Starts the task; it ends when the server is gone.
+    pub(crate) fn start(self: &Arc<Self>) {
+        let changes = self.streams.changes();
+        tokio::spawn(attend(Arc::downgrade(self), changes));
+    }
+
+    async fn pick_up(self: &Arc<Self>) {
+        let ids = match self.index().await {
+            Ok(ids) => ids,
+            Err(error) => {
+                tracing::error!(%error, "the subscriptions cannot be read");
+                return;
+            }
+        };
+        for id in ids {
+            match self.load(&id).await {
+                Ok(Some((_, subscription))) => {
+                    self.know(&subscription);
+                    self.look(&id).await;
+                }
+                Ok(None) => {}
+                Err(error) => tracing::error!(%error, id, "a subscription cannot be read"),
+            }
+        }
+    }
+
+    /// A stream has grown.
+    async fn grown(self: &Arc<Self>, path: &str) {
+        for id in self.linked_to(path) {
+            note(&id, self.consider(&id).await);
+        }
+    }
+
+    /// Does what is due for a subscription.
+    async fn look(self: &Arc<Self>, id: &str) {
+        note(id, self.consider(id).await);
+        note(id, self.look_at_wake(id).await);
+    }
+
+    async fn look_at_wake(self: &Arc<Self>, id: &str) -> Result<bool, Refused> {
+        let subscription = self.find(id).await?;
+        let (Some(wake), now) = (&subscription.wake, self.streams.now()) else {
+            return Ok(false);
+        };
+        if wake.retry_at.is_some_and(|retry_at| retry_at <= now) {
+            let generation = subscription.generation;
+            let changed = self.change(id, |subscription| {
+                let is_same = subscription.generation == generation;
+                let wake = subscription.wake.as_mut().filter(|_| is_same);
+                Ok(wake.map(|wake| wake.retry_at = None).is_some())
+            });
+            let (subscription, is_same) = changed.await?;
+            if is_same {
+                self.deliver(&subscription).await?;
+            }
+            return Ok(is_same);
+        }
+        let is_held = wake.holder.is_some() || subscription.config.kind == Kind::Webhook;
+        let has_ended = is_held && wake.retry_at.is_none() && wake.lease_until <= now;
+        match has_ended {
+            true => self.wake(id, subscription.generation).await,
+            false => {
+                self.schedule.set(id, subscription.due());
+                Ok(false)
+            }
+        }
+    }
+}
+
+async fn attend(server: Weak<Subscriptions>, mut changes: broadcast::Receiver<StreamPath>) {
+    if let Some(it) = server.upgrade() {
+        it.pick_up().await;
+    }
+    loop {
+        let Some(it) = server.upgrade() else { return };
+        let now = it.streams.now();
+        let left = it.schedule.next().map_or(REST, |due| now.until(due));
+        let changed = tokio::select! {
+            changed = changes.recv() => changed.map(Some),
+            () = tokio::time::sleep(left.min(REST)) => Ok(None),
+            () = it.schedule.changed.notified() => Ok(None),
+        };
+        match changed {
+            Ok(Some(path)) => it.grown(path.as_str()).await,
+            Ok(None) => {}
+            Err(broadcast::error::RecvError::Lagged(_)) => {
+                for id in it.all() {
+                    it.look(&id).await;
+                }
+            }
+            Err(broadcast::error::RecvError::Closed) => return,
+        }
+        for id in it.schedule.take_due(it.streams.now()) {
+            it.look(&id).await;
+        }
+    }
+}
+
+fn note(id: &str, became: Result<bool, Refused>) {
+    match became {
+        Ok(_) | Err(Refused::NotFound) => {}
+        Err(refused) => tracing::warn!(id, ?refused, "a subscription could not be looked at"),
+    }
+}
