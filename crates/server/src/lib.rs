@@ -15,3 +15,6 @@ pub use options::Options;
 pub use origins::Origins;
 pub use router::router;
 pub use serve::serve;
+
+#[cfg(test)]
+mod fuzz_tests;

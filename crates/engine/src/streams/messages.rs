@@ -12,7 +12,7 @@ use super::error::StreamError;
 const DEPTH_MAX: usize = 64;
 
 /// The messages of a body. In JSON mode an array is taken apart, once, and each element keeps its very bytes.
-pub(super) fn messages(body: &Bytes, of: &ContentType) -> Result<Vec<Bytes>, StreamError> {
+pub(crate) fn messages(body: &Bytes, of: &ContentType) -> Result<Vec<Bytes>, StreamError> {
     if !of.is_json() {
         return Ok(vec![body.clone()]);
     }

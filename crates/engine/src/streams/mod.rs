@@ -33,6 +33,8 @@ pub use document::Document;
 pub use error::StreamError;
 pub use found::StreamInfo;
 pub use messages::as_json_array;
+#[cfg(test)]
+pub(crate) use messages::messages as messages_of;
 pub use path::{InvalidPath, StreamPath};
 pub use producer::Producer;
 pub use read::{Chunk, ReadFrom, Reader};

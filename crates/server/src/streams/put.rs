@@ -43,7 +43,7 @@ pub(crate) async fn put(shared: &Shared, asked: Asked) -> Result<Response<Body>,
         .empty())
 }
 
-fn lifetime(headers: &HeaderMap) -> Result<Lifetime, Failure> {
+pub(crate) fn lifetime(headers: &HeaderMap) -> Result<Lifetime, Failure> {
     let ttl = names::text(headers, &names::TTL)?;
     let expires_at = names::text(headers, &names::EXPIRES_AT)?;
     match (ttl, expires_at) {

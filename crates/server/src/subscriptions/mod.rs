@@ -25,3 +25,10 @@ mod webhook_url;
 
 pub(crate) use register::Subscriptions;
 pub(crate) use routes::{Asked, dispatch};
+
+/// The streams that a body names, and whether it is about a webhook; none if it is refused.
+#[cfg(test)]
+pub(crate) fn fuzzed(body: &[u8]) -> Option<(Vec<String>, bool)> {
+    let config = requests::config(&axum::body::Bytes::copy_from_slice(body)).ok()?;
+    Some((config.streams, config.webhook.is_some()))
+}
