@@ -51,6 +51,12 @@ impl std::fmt::Debug for Engine {
     }
 }
 
+impl AsRef<Self> for Engine {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl Engine {
     /// Starts an engine and picks up whatever was left behind.
     pub async fn open(parts: EngineParts) -> Result<Self, EngineError> {

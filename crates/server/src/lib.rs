@@ -4,6 +4,8 @@
 //! Nothing is decided here that the engine could decide: a handler reads a request, calls one verb of
 //! [`everstep_engine::streams`], and writes the answer.
 
+#[cfg(doctest)]
+mod guides;
 mod options;
 mod origins;
 mod router;

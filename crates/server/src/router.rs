@@ -27,7 +27,8 @@ pub(crate) struct Shared {
 ///
 /// # Panics
 /// Outside a tokio runtime, which subscriptions need.
-pub fn router(engine: &Engine, options: Options) -> Router {
+pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
+    let engine = engine.as_ref();
     let subscriptions = Arc::new(Subscriptions::new(engine.streams()));
     subscriptions.start();
     let shared = Arc::new(Shared {

@@ -21,7 +21,7 @@ impl Writer {
         Self {
             number,
             stream: format!("load/{}", number % 3),
-            is_producer: number % 2 == 0,
+            is_producer: number.is_multiple_of(2),
             next: 0,
             acknowledged: Vec::new(),
         }
