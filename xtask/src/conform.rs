@@ -61,12 +61,16 @@ fn server_build() -> [&'static str; 8] {
     ]
 }
 
+/// Where cargo builds.
+fn target() -> PathBuf {
+    let named = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    workspace::root().join(named)
+}
+
 /// The suite, installed beside what cargo builds, and again whenever its lock file changes.
 fn install() -> Result<PathBuf, Failure> {
     let source = workspace::root().join("conformance/durable-streams");
-    let target = env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| workspace::root().join("target"), PathBuf::from);
-    let folder = target.join("conformance/durable-streams");
+    let folder = target().join("conformance/durable-streams");
     let installed = folder.join("installed.json");
     let read = |path: &Path| fs::read_to_string(path).map_err(|error| unusable(path, &error));
     let lock = read(&source.join("package-lock.json"))?;
@@ -97,28 +101,15 @@ struct Server {
 
 impl Server {
     fn start(store: &[&str]) -> Result<Self, Failure> {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut arguments: Vec<&str> = server_build().to_vec();
-        if let Some(first) = arguments.first_mut() {
-            // `cargo run` becomes the server, so ending the child ends the server.
-            *first = "run";
-        }
-        arguments.extend([
-            "--quiet",
-            "--",
-            "--port",
-            "0",
-            "--long-poll-timeout",
-            "500ms",
-        ]);
-        let mut child = Command::new(cargo)
-            .args(&arguments)
+        let program = target().join("optimised/examples/streams");
+        let mut child = Command::new(&program)
+            .args(["--port", "0", "--long-poll-timeout", "500ms"])
             .args(store)
             .current_dir(workspace::root())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| Failure::new(format!("the server could not be started: {error}")))?;
+            .map_err(|error| unusable(&program, &error))?;
         let mut line = String::new();
         let said = child
             .stdout

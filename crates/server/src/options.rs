@@ -18,6 +18,10 @@ pub struct Options {
     pub body_timeout: Duration,
     /// About how many bytes one answer holds; there is more at its next offset.
     pub chunk_bytes: usize,
+    /// Long-polls and event streams that wait at once; more are asked to come back.
+    pub waiting_max: usize,
+    /// How clients call the server, such as `https://streams.example`, where that is not what they say in `Host`.
+    pub public_url: Option<String>,
     /// Which web pages may read answers.
     pub origins: Origins,
     /// Whether only requests addressed to this machine are answered, from no pages but its own. For development.
@@ -32,6 +36,8 @@ impl Default for Options {
             body_bytes_max: 10 * 1024 * 1024,
             body_timeout: Duration::from_secs(60),
             chunk_bytes: 1024 * 1024,
+            waiting_max: 10_000,
+            public_url: None,
             origins: Origins::None,
             loopback_only: false,
         }

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use everstep_engine::Engine;
 use everstep_engine::streams::Streams;
+use tokio::sync::Semaphore;
 
 use crate::options::Options;
 use crate::origins::is_from_here;
@@ -20,6 +21,8 @@ use crate::subscriptions::Subscriptions;
 pub(crate) struct Shared {
     pub(crate) streams: Streams,
     pub(crate) subscriptions: Arc<Subscriptions>,
+    /// Who may wait.
+    pub(crate) waiting: Arc<Semaphore>,
     pub(crate) options: Options,
 }
 
@@ -34,6 +37,7 @@ pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
     let shared = Arc::new(Shared {
         streams: engine.streams(),
         subscriptions,
+        waiting: Arc::new(Semaphore::new(options.waiting_max)),
         options,
     });
     Router::new()

@@ -142,9 +142,10 @@ impl Streams {
         commit: Commit,
     ) -> Result<Option<Appended>, StreamError> {
         let count = commit.records.len();
+        // Before it is committed, so that the stream does not expire between the decision and the commit.
+        self.touch(found);
         match self.core.committer.commit(commit).await? {
             Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {
-                self.touch(found);
                 self.core.news_of(stream, append.close);
                 self.core.streams.changed(&append.path);
                 Ok(Some(Appended {

@@ -48,7 +48,8 @@ pub struct Reader {
     info: StreamInfo,
     chain: Chain,
     next: RecordNumber,
-    watch: Watch,
+    /// From the first wait on.
+    watch: Option<Watch>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -73,7 +74,7 @@ impl Streams {
             info: found.info(),
             chain,
             next,
-            watch: Watch::new(self.core.clone(), found.head.number, false),
+            watch: None,
         })
     }
 
@@ -155,7 +156,19 @@ impl Reader {
             }
         }
         chunk.next = self.offset();
+        if chunk.closed {
+            self.check_kept().await?;
+        }
         Ok(chunk)
+    }
+
+    /// A stream that is deleted while it has forks is closed too, but that is not its end.
+    async fn check_kept(&self) -> Result<(), StreamError> {
+        match self.streams.row_of(self.info.number).await? {
+            Some(row) if !row.deleted => Ok(()),
+            Some(_) => Err(StreamError::Gone),
+            None => Err(StreamError::Missing),
+        }
     }
 
     /// Reads on in one stream of the chain. If it is the last one, gives its end and whether it is closed.
@@ -203,7 +216,11 @@ impl Reader {
         let mut late = core.runtime.sleep(patience);
         loop {
             // Registered before reading, so that what lands after the read wakes it.
-            let notify = self.watch.notify();
+            let stream = self.info.number;
+            let watch = self
+                .watch
+                .get_or_insert_with(|| Watch::new(core.clone(), stream, false));
+            let notify = watch.notify();
             let mut notified = std::pin::pin!(notify.notified());
             notified.as_mut().enable();
             let chunk = self.next_chunk(bytes).await?;

@@ -76,3 +76,26 @@ fn a_reader_of_a_stream_that_is_deleted_is_told() {
         assert!(matches!(read, Err(StreamError::Missing)), "{read:?}");
     });
 }
+
+#[test]
+fn a_reader_of_a_stream_that_is_kept_for_its_forks_does_not_take_it_for_closed() {
+    for_each_store(async |world| {
+        let streams = world.streams();
+        streams.create(create("a", text())).await.unwrap();
+        let fork = Some(Fork {
+            source: path("a"),
+            offset: None,
+            sub_offset: 0,
+        });
+        let asked = Create {
+            fork,
+            ..create("b", text())
+        };
+        streams.create(asked).await.unwrap();
+        let mut reader = streams.read(&path("a"), ReadFrom::Start).await.unwrap();
+        let gone = path("a");
+        let (read, deleted) = tokio::join!(reader.next_within(100, LONG), streams.delete(&gone));
+        deleted.unwrap();
+        assert!(matches!(read, Err(StreamError::Gone)), "{read:?}");
+    });
+}

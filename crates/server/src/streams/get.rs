@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::ReadFrom;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::etag::{etag, is_known};
 use super::failure::Failure;
@@ -23,8 +24,14 @@ pub(crate) async fn get(shared: Arc<Shared>, asked: Asked) -> Result<Response<Bo
     let mut reader = shared.streams.read(&asked.path, query.from).await?;
     match query.live {
         Live::No => {}
-        Live::LongPoll => return long_poll::answer(&shared, &query, reader).await,
-        Live::Sse => return Ok(sse::answer(shared, &query, reader)),
+        Live::LongPoll => {
+            let _place = place(&shared)?;
+            return long_poll::answer(&shared, &query, reader).await;
+        }
+        Live::Sse => {
+            let place = place(&shared)?;
+            return Ok(sse::answer(shared, &query, reader, place));
+        }
     }
     let from = reader.offset();
     let chunk = reader.next_chunk(shared.options.chunk_bytes).await?;
@@ -43,4 +50,13 @@ pub(crate) async fn get(shared: Arc<Shared>, asked: Asked) -> Result<Response<Bo
     let body = body_of(&chunk.messages, &content_type);
     let reply = reply.after(&chunk).with(header::ETAG, etag);
     Ok(reply.caching(CACHED).body(body))
+}
+
+/// A place among those who wait; there are only so many.
+fn place(shared: &Shared) -> Result<OwnedSemaphorePermit, Failure> {
+    let place = shared.waiting.clone().try_acquire_owned();
+    place.map_err(|_| {
+        let busy = StatusCode::SERVICE_UNAVAILABLE;
+        Failure::new(busy, "too many are waiting").with(header::RETRY_AFTER, 1)
+    })
 }

@@ -36,7 +36,10 @@ pub(crate) async fn post(shared: &Shared, asked: Asked) -> Result<Response<Body>
         producer: producer.clone(),
         seq,
     };
-    shared.subscriptions.before_append(&append.path).await?;
+    shared
+        .subscriptions
+        .before_growth(&append.path, false)
+        .await?;
     let appended = shared.streams.append(append).await;
     let appended = appended.map_err(|error| refused(error, producer.as_ref().map(|p| p.seq)))?;
     let status = match producer.is_some() && !appended.repeated && !close_only {

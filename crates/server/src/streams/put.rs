@@ -29,7 +29,10 @@ pub(crate) async fn put(shared: &Shared, asked: Asked) -> Result<Response<Body>,
         fork,
         body: whole_body(shared, asked.body).await?,
     };
-    shared.subscriptions.before_append(&create.path).await?;
+    shared
+        .subscriptions
+        .before_growth(&create.path, true)
+        .await?;
     let created = shared.streams.create(create).await?;
     let reply = match created.created {
         true => Reply::new(StatusCode::CREATED).with(header::LOCATION, asked.address.url()),

@@ -40,18 +40,18 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    fn of(original: &Uri, inner: &Uri, headers: &HeaderMap) -> Option<Self> {
+    fn of(shared: &Shared, original: &Uri, inner: &Uri, headers: &HeaderMap) -> Option<Self> {
         let raw = inner.path().strip_prefix(PREFIX)?.to_owned();
         let base = original.path().strip_suffix(&raw)?.to_owned();
         let host = headers
             .get(header::HOST)
             .and_then(|host| host.to_str().ok());
         let host = host.or_else(|| original.authority().map(|named| named.as_str()));
-        Some(Self {
-            site: format!("http://{}", host.unwrap_or("localhost")),
-            base,
-            raw,
-        })
+        let site = match &shared.options.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", host.unwrap_or("localhost")),
+        };
+        Some(Self { site, base, raw })
     }
 
     /// The whole address of the stream.
@@ -87,7 +87,7 @@ pub(crate) async fn dispatch(
     if parts.method == Method::OPTIONS {
         return cors::preflight();
     }
-    let Some(address) = Address::of(&original, &parts.uri, &parts.headers) else {
+    let Some(address) = Address::of(&shared, &original, &parts.uri, &parts.headers) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     if let Some(rest) = address.raw.strip_prefix(RESERVED) {

@@ -14,6 +14,7 @@ use everstep_engine::streams::{Chunk, ContentType, Reader, StreamError};
 use everstep_model::Timestamp;
 use futures_util::stream;
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::cursor::cursor;
 use super::headers as names;
@@ -47,9 +48,16 @@ struct Open {
     /// Whether the client was told where it stands.
     greeted: bool,
     ended: bool,
+    /// Its place among those who wait.
+    _place: OwnedSemaphorePermit,
 }
 
-pub(crate) fn answer(shared: Arc<Shared>, query: &Query, reader: Reader) -> Response<Body> {
+pub(crate) fn answer(
+    shared: Arc<Shared>,
+    query: &Query,
+    reader: Reader,
+    place: OwnedSemaphorePermit,
+) -> Response<Body> {
     let until = shared.streams.now().after(shared.options.sse_lifetime);
     let encoding = is_encoded(&reader.info().content_type).then_some("base64");
     let open = Open {
@@ -59,6 +67,7 @@ pub(crate) fn answer(shared: Arc<Shared>, query: &Query, reader: Reader) -> Resp
         cursor: query.cursor,
         greeted: false,
         ended: false,
+        _place: place,
     };
     let events = stream::unfold(open, |mut open| async move {
         let event = open.next().await?;

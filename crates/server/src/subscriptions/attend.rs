@@ -4,14 +4,15 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use everstep_engine::streams::StreamPath;
+use everstep_model::Timestamp;
 use tokio::sync::broadcast;
 
 use super::error::Refused;
 use super::register::Subscriptions;
 use super::state::Kind;
 
-/// How long to rest at most: other servers on the same store may have changed things.
-const REST: Duration = Duration::from_secs(30);
+/// How often all are looked at: other servers on the same store may have changed things, and what failed is tried again.
+const SWEEP: Duration = Duration::from_secs(60);
 
 impl Subscriptions {
     /// Starts the task; it ends when the server is gone.
@@ -84,16 +85,18 @@ impl Subscriptions {
 }
 
 async fn attend(server: Weak<Subscriptions>, mut changes: broadcast::Receiver<StreamPath>) {
-    if let Some(it) = server.upgrade() {
-        it.pick_up().await;
-    }
+    let mut sweep_at = Timestamp::default();
     loop {
         let Some(it) = server.upgrade() else { return };
         let now = it.streams.now();
-        let left = it.schedule.next().map_or(REST, |due| now.until(due));
+        if sweep_at <= now {
+            it.pick_up().await;
+            sweep_at = now.after(SWEEP);
+        }
+        let due = it.schedule.next().map_or(sweep_at, |due| due.min(sweep_at));
         let changed = tokio::select! {
             changed = changes.recv() => changed.map(Some),
-            () = tokio::time::sleep(left.min(REST)) => Ok(None),
+            () = tokio::time::sleep(now.until(due)) => Ok(None),
             () = it.schedule.changed.notified() => Ok(None),
         };
         match changed {

@@ -86,13 +86,22 @@ impl Subscriptions {
         wanted.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Links a stream that is about to grow to whoever wants it, so that no crash in between loses the wake.
-    pub(crate) async fn before_append(&self, path: &StreamPath) -> Result<(), StreamError> {
+    /// Links a stream that is about to be created, or to grow, to whoever wants it, so that no crash in between loses the
+    /// wake.
+    pub(crate) async fn before_growth(
+        &self,
+        path: &StreamPath,
+        is_creation: bool,
+    ) -> Result<(), StreamError> {
         let path = path.as_str();
         let missing =
             self.filtered(|known| !known.linked.contains(path) && known.config.wants(path));
         for id in missing {
-            let acked = self.tail(path).await?.unwrap_or(START);
+            let acked = match self.tail(path).await? {
+                Some(tail) => tail,
+                None if is_creation => START,
+                None => return Ok(()),
+            };
             let linked = self.change(&id, |subscription| {
                 let link = Link {
                     link_type: LinkType::Glob,
