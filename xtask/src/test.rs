@@ -136,7 +136,8 @@ fn hot_equals_cold() -> Result<Verdict, Failure> {
 }
 
 fn kill9() -> Result<Verdict, Failure> {
-    Invocation::cargo(&[&OPTIMISED_TESTS[..], &["--test", "kill9"]].concat()).run()?;
+    let both = ["--package", "everstep-server", "--test", "kill9"];
+    Invocation::cargo(&[&OPTIMISED_TESTS[..], &both[..]].concat()).run()?;
     Ok(Verdict::Passed)
 }
 

@@ -11,4 +11,5 @@ mod model;
 mod random_requests;
 mod reading_live;
 mod support;
+mod two_nodes;
 mod verbs;

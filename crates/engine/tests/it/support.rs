@@ -71,11 +71,7 @@ pub(crate) struct World {
 impl World {
     /// On a fresh place.
     pub(crate) async fn new(in_memory: bool) -> Self {
-        let runtime = Arc::new(Virtual {
-            began: Instant::now(),
-            entropy: RandomState::new(),
-            draws: AtomicU64::new(0),
-        });
+        let runtime = virtual_runtime();
         let place = match in_memory {
             true => Place::Memory(MemoryStore::new(runtime.clone())),
             false => Place::Directory(tempfile::tempdir().unwrap()),
@@ -117,6 +113,33 @@ impl World {
     pub(crate) fn streams(&self) -> Streams {
         self.engine.as_ref().unwrap().streams()
     }
+}
+
+/// Two engines on one store in memory, that hear each other's hints.
+pub(crate) async fn two_nodes() -> (Engine, Engine) {
+    let runtime = virtual_runtime();
+    let store = MemoryStore::new(runtime.clone());
+    let bus = Arc::new(LocalBus::default());
+    let open = async || {
+        let engine = Engine::open(EngineParts {
+            store: Arc::new(store.clone()),
+            bus: bus.clone(),
+            runtime: runtime.clone(),
+            settings: Settings::default(),
+            workers: Vec::new(),
+            failure_hooks: Vec::new(),
+        });
+        engine.await.unwrap()
+    };
+    (open().await, open().await)
+}
+
+fn virtual_runtime() -> Arc<Virtual> {
+    Arc::new(Virtual {
+        began: Instant::now(),
+        entropy: RandomState::new(),
+        draws: AtomicU64::new(0),
+    })
 }
 
 /// Runs a test on a fresh store of each kind, on the virtual clock.

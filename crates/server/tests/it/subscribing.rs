@@ -1,8 +1,12 @@
 //! Subscriptions outlive the process that took them, with their key, their generation and what was seen.
 
 use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::post as on_post;
 use everstep_server::{Options, router};
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 use crate::support::{Answer, JSON, ask, engine_on, server, store};
 
@@ -130,4 +134,47 @@ async fn a_subscription_that_cannot_be_is_refused_with_the_reason() {
     }
     let missing = ask(&app, "GET", SUBSCRIPTION, &[], "").await;
     assert_eq!(missing.json()["error"]["code"], "SUBSCRIPTION_NOT_FOUND");
+}
+
+/// A webhook that fails the first time; what it is told comes out of the channel.
+async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
+    let (send, receive) = mpsc::unbounded_channel();
+    let failed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let hook = move |body: String| {
+        send.send(serde_json::from_str(&body).unwrap()).unwrap();
+        let is_first = !failed.swap(true, std::sync::atomic::Ordering::SeqCst);
+        let status = match is_first {
+            true => StatusCode::INTERNAL_SERVER_ERROR,
+            false => StatusCode::OK,
+        };
+        std::future::ready((status, r#"{"done":true}"#))
+    };
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let app = Router::new().route("/hook", on_post(hook));
+    tokio::spawn(everstep_server::serve(
+        listener,
+        app,
+        std::future::pending(),
+    ));
+    (url, receive)
+}
+
+#[tokio::test]
+async fn a_webhook_that_failed_is_called_again_with_the_same_wake() {
+    let (url, mut told) = failing_once().await;
+    let app = server(Options::default()).await;
+    let body = json!({"type": "webhook", "pattern": "events/*", "webhook": {"url": url}});
+    ask(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
+    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    let (first, again) = (told.recv().await.unwrap(), told.recv().await.unwrap());
+    assert_eq!(first["wake_id"], again["wake_id"]);
+    // Done with that; the next append is the next wake.
+    ask(&app, "POST", "/v1/stream/events/a", &[JSON], "2").await;
+    let next = told.recv().await.unwrap();
+    assert_ne!(next["wake_id"], first["wake_id"]);
+    assert_eq!(
+        next["streams"][0]["acked_offset"],
+        first["streams"][0]["tail_offset"]
+    );
 }
