@@ -65,6 +65,11 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
+    // Whatever content type a stream has, no page of this origin is made of it.
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; sandbox"),
+    );
     cors::mark(headers, origin.as_ref(), &shared.options.origins);
     response
 }

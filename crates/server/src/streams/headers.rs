@@ -21,6 +21,9 @@ pub(crate) const PRODUCER_SEQ: HeaderName = HeaderName::from_static("producer-se
 pub(crate) const PRODUCER_EXPECTED: HeaderName = HeaderName::from_static("producer-expected-seq");
 pub(crate) const PRODUCER_RECEIVED: HeaderName = HeaderName::from_static("producer-received-seq");
 
+/// Bytes of a header that is kept with the stream.
+const KEPT_BYTES_MAX: usize = 512;
+
 /// A header as text; none if it is not there.
 pub(crate) fn text<'a>(
     headers: &'a HeaderMap,
@@ -33,6 +36,19 @@ pub(crate) fn text<'a>(
     }
     let text = first.map(|value| value.to_str()).transpose();
     text.map_err(|_| Failure::bad_request(format!("{name} is not text")))
+}
+
+/// The same, no longer than is worth keeping.
+pub(crate) fn short_text<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a str>, Failure> {
+    match text(headers, name)? {
+        Some(long) if long.len() > KEPT_BYTES_MAX => Err(Failure::bad_request(format!(
+            "{name} is longer than {KEPT_BYTES_MAX} bytes"
+        ))),
+        text => Ok(text),
+    }
 }
 
 /// Whether a header says `true`, however it is spelled; anything else is as if it were not there.

@@ -16,9 +16,9 @@ pub(crate) async fn post(shared: &Shared, asked: Asked) -> Result<Response<Body>
     let headers = &asked.headers;
     let producer = producer(headers)?;
     let close = names::says_true(headers, &names::CLOSED);
-    let content_type = names::text(headers, &header::CONTENT_TYPE)?;
+    let content_type = names::short_text(headers, &header::CONTENT_TYPE)?;
     let content_type = content_type.filter(|text| !text.trim().is_empty());
-    let seq = names::text(headers, &names::SEQ)?.map(str::to_owned);
+    let seq = names::short_text(headers, &names::SEQ)?.map(str::to_owned);
     let content_type = content_type.map(ContentType::new);
     let body = whole_body(shared, asked.body).await?;
     if body.is_empty() && !close {

@@ -16,7 +16,7 @@ use crate::router::Shared;
 
 pub(crate) async fn put(shared: &Shared, asked: Asked) -> Result<Response<Body>, Failure> {
     let headers = &asked.headers;
-    let content_type = names::text(headers, &header::CONTENT_TYPE)?;
+    let content_type = names::short_text(headers, &header::CONTENT_TYPE)?;
     let content_type = content_type.filter(|text| !text.trim().is_empty());
     let lifetime = lifetime(headers)?;
     let fork = fork(headers, &asked.address)?;

@@ -26,6 +26,7 @@ async fn in_development_only_this_machine_is_answered() {
         let answer = ask(&app, "PUT", address, &headers, "").await;
         assert_eq!(answer.status, status, "{headers:?}");
         assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert!(answer.header("content-security-policy").contains("sandbox"));
     }
     let local = [("Origin", "http://localhost:3000")];
     let read = ask(&app, "GET", address, &local, "").await;
@@ -63,6 +64,7 @@ async fn nonsense_is_refused_and_changes_nothing() {
     ask(&app, "PUT", "/v1/stream/a", &[JSON], "").await;
     let deep = "[".repeat(400);
     let large = "x".repeat(1_001);
+    let long = "x".repeat(513);
     for (method, address, headers, body, status) in [
         ("PUT", "/v1/stream/%2e%2e/x", vec![TEXT], "", 400),
         ("PUT", "/v1/stream/a//b", vec![TEXT], "", 400),
@@ -89,6 +91,20 @@ async fn nonsense_is_refused_and_changes_nothing() {
             "PUT",
             "/v1/stream/b",
             vec![TEXT, ("Stream-TTL", "99999999999999999999")],
+            "",
+            400,
+        ),
+        (
+            "POST",
+            "/v1/stream/a",
+            vec![JSON, ("Stream-Seq", long.as_str())],
+            "1",
+            400,
+        ),
+        (
+            "PUT",
+            "/v1/stream/b",
+            vec![("Content-Type", long.as_str())],
             "",
             400,
         ),
