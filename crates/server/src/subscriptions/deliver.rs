@@ -94,8 +94,10 @@ impl Subscriptions {
             "generation": subscription.generation,
             "ts": self.streams.now().as_millis(),
         });
+        let path = StreamPath::new(stream)?;
+        self.before_growth(&path, false).await?;
         let append = Append {
-            path: StreamPath::new(stream)?,
+            path,
             content_type: Some(ContentType::new("application/json")),
             body: event.to_string().into(),
             close: false,
