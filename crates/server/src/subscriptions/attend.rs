@@ -17,8 +17,7 @@ const SWEEP: Duration = Duration::from_secs(60);
 impl Subscriptions {
     /// Starts the task; it ends when the server is gone.
     pub(crate) fn start(self: &Arc<Self>) {
-        let changes = self.streams.changes();
-        tokio::spawn(attend(Arc::downgrade(self), changes));
+        tokio::spawn(attend(Arc::downgrade(self)));
     }
 
     async fn pick_up(self: &Arc<Self>) {
@@ -37,6 +36,19 @@ impl Subscriptions {
                 }
                 Ok(None) => {}
                 Err(error) => tracing::error!(%error, id, "a subscription cannot be read"),
+            }
+        }
+    }
+
+    /// Listens as long as there is a subscription, so that appends nobody cares for wake nobody.
+    async fn listen(self: &Arc<Self>, changes: &mut Option<broadcast::Receiver<StreamPath>>) {
+        if !self.has_any() {
+            *changes = None;
+        } else if changes.is_none() {
+            *changes = Some(self.streams.changes());
+            // What grew before is found by looking.
+            for id in self.all() {
+                self.look(&id).await;
             }
         }
     }
@@ -84,8 +96,8 @@ impl Subscriptions {
     }
 }
 
-async fn attend(server: Weak<Subscriptions>, mut changes: broadcast::Receiver<StreamPath>) {
-    let mut sweep_at = Timestamp::default();
+async fn attend(server: Weak<Subscriptions>) {
+    let (mut sweep_at, mut changes) = (Timestamp::default(), None);
     loop {
         let Some(it) = server.upgrade() else { return };
         let now = it.streams.now();
@@ -93,12 +105,17 @@ async fn attend(server: Weak<Subscriptions>, mut changes: broadcast::Receiver<St
             it.pick_up().await;
             sweep_at = now.after(SWEEP);
         }
-        let due = it.schedule.next().map_or(sweep_at, |due| due.min(sweep_at));
+        it.listen(&mut changes).await;
+        let schedule = it.schedule.clone();
+        let due = schedule.next().map_or(sweep_at, |due| due.min(sweep_at));
+        // Nobody is kept alive by somebody who waits.
+        drop(it);
         let changed = tokio::select! {
-            changed = changes.recv() => changed.map(Some),
+            changed = next(&mut changes) => changed.map(Some),
             () = tokio::time::sleep(now.until(due)) => Ok(None),
-            () = it.schedule.changed.notified() => Ok(None),
+            () = schedule.changed.notified() => Ok(None),
         };
+        let Some(it) = server.upgrade() else { return };
         match changed {
             Ok(Some(path)) => it.grown(path.as_str()).await,
             Ok(None) => {}
@@ -112,6 +129,15 @@ async fn attend(server: Weak<Subscriptions>, mut changes: broadcast::Receiver<St
         for id in it.schedule.take_due(it.streams.now()) {
             it.look(&id).await;
         }
+    }
+}
+
+async fn next(
+    changes: &mut Option<broadcast::Receiver<StreamPath>>,
+) -> Result<StreamPath, broadcast::error::RecvError> {
+    match changes {
+        Some(changes) => changes.recv().await,
+        None => std::future::pending().await,
     }
 }
 

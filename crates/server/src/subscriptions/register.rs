@@ -22,7 +22,7 @@ pub(crate) struct Subscriptions {
     known: RwLock<BTreeMap<String, Known>>,
     /// How many are known, so that appends nobody subscribed to take no lock.
     count: AtomicUsize,
-    pub(super) schedule: Schedule,
+    pub(super) schedule: Arc<Schedule>,
 }
 
 /// What of a subscription decides whether an append concerns it.
@@ -38,7 +38,7 @@ impl Subscriptions {
             keys: OnceCell::new(),
             known: RwLock::default(),
             count: AtomicUsize::new(0),
-            schedule: Schedule::default(),
+            schedule: Arc::default(),
         }
     }
 
@@ -67,6 +67,10 @@ impl Subscriptions {
         self.schedule.set(id, None);
     }
 
+    pub(super) fn has_any(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0
+    }
+
     pub(super) fn all(&self) -> Vec<String> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.keys().cloned().collect()
@@ -78,7 +82,7 @@ impl Subscriptions {
     }
 
     fn filtered(&self, wanted: impl Fn(&Known) -> bool) -> Vec<String> {
-        if self.count.load(Ordering::Acquire) == 0 {
+        if !self.has_any() {
             return Vec::new();
         }
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
