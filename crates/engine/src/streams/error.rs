@@ -1,6 +1,6 @@
 //! What a request about a stream can get instead of an answer.
 
-use everstep_model::Offset;
+use everstep_model::{ErrorCode, Offset};
 use everstep_store::{Refusal, StoreError};
 
 use super::path::InvalidPath;
@@ -82,6 +82,29 @@ pub enum StreamError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
+}
+
+impl StreamError {
+    /// The permanent word for it.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Path(_) | Self::InvalidJson(_) | Self::NoMessage => {
+                ErrorCode::InvalidStreamRequest
+            }
+            Self::Missing | Self::SourceMissing => ErrorCode::StreamMissing,
+            Self::Gone | Self::SourceGone => ErrorCode::StreamGone,
+            Self::Exists(_) => ErrorCode::StreamExists,
+            Self::Closed { .. } => ErrorCode::StreamClosed,
+            Self::ContentType { .. } => ErrorCode::StreamType,
+            Self::StaleEpoch { .. } => ErrorCode::StaleProducer,
+            Self::EpochBeginsAtZero | Self::SequenceGap { .. } => ErrorCode::ProducerGap,
+            Self::SeqNotHigher { .. } => ErrorCode::StreamSeq,
+            Self::UnknownOffset | Self::ForkPoint(_) => ErrorCode::InvalidOffset,
+            Self::OldOffset => ErrorCode::OldOffset,
+            Self::Engine(error) => error.code(),
+        }
+    }
 }
 
 impl From<StoreError> for StreamError {

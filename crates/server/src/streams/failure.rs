@@ -4,6 +4,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::EngineError;
 use everstep_engine::streams::{InvalidPath, StreamError};
+use everstep_model::ErrorCode;
 
 use super::headers as names;
 
@@ -11,6 +12,7 @@ use super::headers as names;
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,
+    code: Option<ErrorCode>,
     detail: String,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
@@ -19,13 +21,20 @@ impl Failure {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
             status,
+            code: None,
             detail: detail.into(),
             headers: Vec::new(),
         }
     }
 
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, detail)
+        Self::new(StatusCode::BAD_REQUEST, detail).coded(ErrorCode::InvalidStreamRequest)
+    }
+
+    /// The same with its permanent word.
+    pub(crate) fn coded(mut self, code: ErrorCode) -> Self {
+        self.code = Some(code);
+        self
     }
 
     /// The same with a header more.
@@ -39,12 +48,15 @@ impl Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let problem = serde_json::json!({
+        let mut problem = serde_json::json!({
             "type": "about:blank",
             "title": self.status.canonical_reason().unwrap_or("Error"),
             "status": self.status.as_u16(),
             "detail": self.detail,
         });
+        if let (Some(code), Some(fields)) = (self.code, problem.as_object_mut()) {
+            fields.insert("code".to_owned(), code.as_str().into());
+        }
         let mut response = (self.status, problem.to_string()).into_response();
         let headers = response.headers_mut();
         let kind = HeaderValue::from_static("application/problem+json");
@@ -57,7 +69,7 @@ impl IntoResponse for Failure {
 
 impl From<StreamError> for Failure {
     fn from(error: StreamError) -> Self {
-        let failure = |status| Self::new(status, error.to_string());
+        let failure = |status| Self::new(status, error.to_string()).coded(error.code());
         match &error {
             StreamError::Path(InvalidPath::Reserved(_)) => failure(StatusCode::FORBIDDEN),
             StreamError::Path(InvalidPath::Rule(_))

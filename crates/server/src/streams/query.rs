@@ -1,6 +1,7 @@
 //! The query of a read: where from, and whether to wait.
 
 use everstep_engine::streams::ReadFrom;
+use everstep_model::ErrorCode;
 
 use super::failure::Failure;
 
@@ -53,9 +54,10 @@ fn from(text: &str) -> Result<ReadFrom, Failure> {
         "now" => Ok(ReadFrom::Tail),
         text => match text.parse() {
             Ok(offset) => Ok(ReadFrom::Offset(offset)),
-            Err(_) => Err(Failure::bad_request(
-                "the offset is none that this server gave",
-            )),
+            Err(_) => {
+                let failure = Failure::bad_request("the offset is none that this server gave");
+                Err(failure.coded(ErrorCode::InvalidOffset))
+            }
         },
     }
 }

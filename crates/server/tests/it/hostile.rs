@@ -120,7 +120,10 @@ async fn nonsense_is_refused_and_changes_nothing() {
     ] {
         let answer = ask(&app, method, address, &headers, body.to_owned()).await;
         assert_eq!(answer.status, status, "{method} {address}");
+        assert_eq!(answer.header("content-type"), "application/problem+json");
     }
+    let missing = ask(&app, "GET", "/v1/stream/missing", &[], "").await;
+    assert_eq!(missing.json()["code"], "stream_missing");
     let read = ask(&app, "GET", "/v1/stream/a", &[], "").await;
     assert_eq!((read.status.as_u16(), &read.body[..]), (200, &b"[]"[..]));
 }
