@@ -5,6 +5,7 @@
 mod bench;
 mod check;
 mod commands;
+mod conform;
 mod documents;
 mod examples;
 mod failure;
@@ -33,6 +34,7 @@ cargo xtask: the chores of this repository
       --stage NAME            run only this stage (may be repeated)
   cargo xtask tidy            the rules of the house that no compiler knows
   cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile
+  cargo xtask conform         the public Durable Streams suite against the server, on each store
   cargo xtask sim             simulated clusters with faults at every call
       --seeds N               this many seeds (2,000)
       --minutes M             no new seed after M minutes
@@ -66,6 +68,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         "test" => test::run(rest),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "bench" => bench::run(rest),
+        "conform" => no_arguments(command, rest).and_then(|()| conform::run()),
         "sim" => sim::run(rest),
         "fuzz" => fuzz::run(rest),
         "help" | "--help" | "-h" => {

@@ -3,6 +3,7 @@
 
 use crate::check;
 use crate::commands;
+use crate::conform;
 use crate::examples;
 use crate::failure::Failure;
 use crate::install;
@@ -49,6 +50,12 @@ const STAGES: &[Stage] = &[
         about: "every shell command of the README and the guides",
         release: true,
         run: commands::run_all,
+    },
+    Stage {
+        name: "conformance",
+        about: "the public Durable Streams suite, on each store",
+        release: true,
+        run: conform::stage,
     },
     Stage {
         name: "hot-equals-cold",
@@ -129,7 +136,8 @@ fn hot_equals_cold() -> Result<Verdict, Failure> {
 }
 
 fn kill9() -> Result<Verdict, Failure> {
-    Invocation::cargo(&[&OPTIMISED_TESTS[..], &["--test", "kill9"]].concat()).run()?;
+    let both = ["--package", "everstep-server", "--test", "kill9"];
+    Invocation::cargo(&[&OPTIMISED_TESTS[..], &both[..]].concat()).run()?;
     Ok(Verdict::Passed)
 }
 

@@ -66,6 +66,17 @@ pages! {
     JournalNewer => "journal_newer",
     Fenced => "fenced",
     ShuttingDown => "shutting_down",
+    StreamMissing => "stream_missing",
+    StreamGone => "stream_gone",
+    StreamExists => "stream_exists",
+    StreamClosed => "stream_closed",
+    StreamType => "stream_type",
+    StreamSeq => "stream_seq",
+    InvalidOffset => "invalid_offset",
+    OldOffset => "old_offset",
+    StaleProducer => "stale_producer",
+    ProducerGap => "producer_gap",
+    InvalidStreamRequest => "invalid_stream_request",
 }
 
 /// The one line that says what a code means.

@@ -33,7 +33,14 @@ impl Core {
             .await?
         {
             Some(Row::Rpc(row)) => Ok(row),
-            Some(Row::Timer(_) | Row::Idempotency(_) | Row::Generation(_) | Row::Outbox(_))
+            Some(
+                Row::Timer(_)
+                | Row::Idempotency(_)
+                | Row::Generation(_)
+                | Row::Outbox(_)
+                | Row::Stream(_)
+                | Row::Producer(_),
+            )
             | None => Err(self.not_open(run, rpc)),
         }
     }

@@ -19,6 +19,7 @@ use crate::hot::HotRuns;
 use crate::outbox::Outbox;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
+use crate::streams::StreamsState;
 use crate::tasks::Tasks;
 use crate::timer_queue::TimerQueue;
 use crate::watch::{Emission, Watchers};
@@ -38,6 +39,7 @@ pub(crate) struct Core {
     pub(crate) timers: TimerQueue,
     pub(crate) outbox: Outbox,
     pub(crate) watchers: Arc<Watchers>,
+    pub(crate) streams: StreamsState,
     pub(crate) failures: Failures,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
@@ -81,6 +83,15 @@ impl Effects {
         }
     }
 
+    /// Those of a commit about a user's stream.
+    pub(crate) fn of_stream(timers: Vec<TimerRow>, closed: bool) -> Self {
+        Self {
+            timers,
+            closed,
+            ..Self::default()
+        }
+    }
+
     /// Those of a commit that copies records: what they told was told before.
     pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
         Self {
@@ -97,7 +108,12 @@ impl Effects {
 fn caused_by(commit: &Commit) -> Vec<OutboxRow> {
     let caused = commit.put.iter().filter_map(|row| match row {
         Row::Outbox(row) => Some(row.clone()),
-        Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+        Row::Timer(_)
+        | Row::Rpc(_)
+        | Row::Idempotency(_)
+        | Row::Generation(_)
+        | Row::Stream(_)
+        | Row::Producer(_) => None,
     });
     caused.collect()
 }
@@ -133,6 +149,11 @@ impl Core {
         if !self.store.describe().exclusive {
             self.bus.publish(Hint::Grew(stream));
         }
+    }
+
+    /// A user's stream has more messages, is closed or is gone.
+    pub(crate) fn news_of(&self, stream: StreamNumber, closed: bool) {
+        self.committed(stream, Effects::of_stream(Vec::new(), closed));
     }
 
     /// A run cannot be read. It stays as it is; whoever waits for it looks again and hears why.
@@ -197,6 +218,7 @@ impl Core {
             stream,
             from,
             limit,
+            bytes: usize::MAX,
         };
         let page = self.store.read(request).await?;
         Ok(page.map(|page| page.entries).unwrap_or_default())
@@ -215,6 +237,7 @@ impl Core {
                 stream,
                 from,
                 limit: READ_PAGE,
+                bytes: usize::MAX,
             };
             let Some(page) = self.store.read(request).await? else {
                 return Ok(entries);

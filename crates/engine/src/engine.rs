@@ -19,6 +19,7 @@ use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
 use crate::settings::Settings;
 use crate::start::{Start, Started};
+use crate::streams::Streams;
 use crate::watch::{Emissions, Records};
 
 /// What an engine is made of.
@@ -50,6 +51,12 @@ impl std::fmt::Debug for Engine {
     }
 }
 
+impl AsRef<Self> for Engine {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 impl Engine {
     /// Starts an engine and picks up whatever was left behind.
     pub async fn open(parts: EngineParts) -> Result<Self, EngineError> {
@@ -72,6 +79,7 @@ impl Engine {
             timers: Default::default(),
             outbox: Default::default(),
             watchers: Default::default(),
+            streams: Default::default(),
             failures,
             closing: AtomicBool::new(false),
             stopping: Default::default(),
@@ -176,6 +184,14 @@ impl Engine {
     /// The records of a run as they come.
     pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, EngineError> {
         self.core.records(run, from).await
+    }
+
+    /// The streams of users.
+    #[must_use]
+    pub fn streams(&self) -> Streams {
+        Streams {
+            core: self.core.clone(),
+        }
     }
 
     /// What workflows emit from now on.

@@ -27,6 +27,7 @@ mod send;
 mod settings;
 mod shutdown;
 mod start;
+pub mod streams;
 mod tasks;
 mod timer_queue;
 mod timers;

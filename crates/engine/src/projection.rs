@@ -162,6 +162,7 @@ fn project_record(
         ),
         Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
         Body::TimerFired(_)
+        | Body::Data(_)
         | Body::Event(_)
         | Body::ChildFinished(_)
         | Body::PauseRequested(_)

@@ -125,9 +125,12 @@ impl Core {
                 Row::Idempotency(row) => {
                     self.existing(&start, StreamRef::Name(row.stream), id).await
                 }
-                Row::Timer(_) | Row::Rpc(_) | Row::Generation(_) | Row::Outbox(_) => {
-                    Err(EngineError::UnknownRun(id))
-                }
+                Row::Timer(_)
+                | Row::Rpc(_)
+                | Row::Generation(_)
+                | Row::Outbox(_)
+                | Row::Stream(_)
+                | Row::Producer(_) => Err(EngineError::UnknownRun(id)),
             },
             Outcome::Refused(_) => Err(EngineError::UnknownRun(id)),
         }

@@ -15,6 +15,8 @@ use everstep_store::{
 use futures_util::future::{Either, join_all, select};
 
 use crate::core::{Core, Effects};
+use crate::error::EngineError;
+use crate::streams::{StreamError, Streams};
 
 /// Timers read from the store at once.
 const PAGE: usize = 10_000;
@@ -119,6 +121,9 @@ impl Core {
                 continue;
             }
             match head {
+                Ok(Some(_)) if timer.purpose == TimerPurpose::Expiry => {
+                    self.look_at_stream(timer.clone());
+                }
                 Ok(Some(head)) => self.submit_firing(timer.clone(), &head),
                 Ok(None) => self.clear_away(timer.clone()),
                 Err(error) => {
@@ -140,6 +145,20 @@ impl Core {
                 head => return head,
             }
         }
+    }
+
+    /// The timer of a user's stream: it ends the stream, or is set anew.
+    fn look_at_stream(self: &Arc<Self>, timer: TimerRow) {
+        let core = self.clone();
+        self.spawn(Box::pin(async move {
+            let streams = Streams { core: core.clone() };
+            if let Err(StreamError::Engine(EngineError::Store(error))) =
+                streams.look_at(&timer).await
+                && !core.is_closing()
+            {
+                core.not_fired(timer, &error);
+            }
+        }));
     }
 
     fn submit_firing(self: &Arc<Self>, timer: TimerRow, head: &Head) {
@@ -219,7 +238,8 @@ impl Core {
             | TimerPurpose::Retry
             | TimerPurpose::ExecutionRetry
             | TimerPurpose::Child
-            | TimerPurpose::Undo => TimerFired {
+            | TimerPurpose::Undo
+            | TimerPurpose::Expiry => TimerFired {
                 purpose: timer.purpose,
                 location: timer.location.clone(),
                 due: timer.due,

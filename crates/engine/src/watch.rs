@@ -165,7 +165,7 @@ impl Watchers {
         }
     }
 
-    fn check_open(&self) -> Result<(), EngineError> {
+    pub(crate) fn check_open(&self) -> Result<(), EngineError> {
         if self.closed.load(Ordering::Acquire) {
             return Err(EngineError::ShuttingDown);
         }
@@ -185,7 +185,7 @@ impl Watchers {
 }
 
 /// Keeps a stream watched until it is dropped.
-struct Watch {
+pub(crate) struct Watch {
     core: Arc<Core>,
     stream: StreamNumber,
     only_end: bool,
@@ -193,7 +193,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(core: Arc<Core>, stream: StreamNumber, only_end: bool) -> Self {
+    pub(crate) fn new(core: Arc<Core>, stream: StreamNumber, only_end: bool) -> Self {
         let mut watched = core.watchers.watched();
         let entry = watched.entry(stream).or_default();
         *entry.count(only_end) += 1;
@@ -208,6 +208,11 @@ impl Watch {
             only_end,
             notify,
         }
+    }
+
+    /// What is notified when there is news.
+    pub(crate) fn notify(&self) -> Arc<Notify> {
+        self.notify.clone()
     }
 
     /// The run's last record, if it ended here while it was watched.
@@ -270,6 +275,7 @@ impl Records {
                 stream: self.watch.stream,
                 from: self.next,
                 limit: TAIL_PAGE,
+                bytes: usize::MAX,
             };
             let Some(page) = self.watch.core.store.read(request).await? else {
                 return Ok(None);
@@ -291,7 +297,7 @@ impl Records {
 impl Core {
     /// Waits for news of a stream. What other nodes write is told by hints, which may get lost: then it is time to look
     /// after a while.
-    async fn told_or_late(&self, notified: Pin<&mut Notified<'_>>) {
+    pub(crate) async fn told_or_late(&self, notified: Pin<&mut Notified<'_>>) {
         if self.store.describe().exclusive {
             return notified.await;
         }

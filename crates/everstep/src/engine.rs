@@ -100,6 +100,13 @@ pub struct EngineBuilder {
     failure_hooks: Vec<FailureHook>,
 }
 
+/// The engine below, for what serves it.
+impl AsRef<everstep_engine::Engine> for Engine {
+    fn as_ref(&self) -> &everstep_engine::Engine {
+        &self.inner
+    }
+}
+
 impl Engine {
     /// An engine that keeps everything in one directory, which is created if it does not exist.
     #[cfg(feature = "embedded")]

@@ -35,7 +35,8 @@ pub(crate) fn rolls_back_after(body: &Body, before: bool) -> bool {
         | Body::RollbackFailed(_)
         | Body::Cancelled(_)
         | Body::Terminated(_) => false,
-        Body::Created(_)
+        Body::Data(_)
+        | Body::Created(_)
         | Body::Event(_)
         | Body::RpcAnswered(_)
         | Body::TimerFired(_)

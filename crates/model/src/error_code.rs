@@ -108,6 +108,28 @@ pub enum ErrorCode {
     Fenced,
     /// The engine is shutting down.
     ShuttingDown,
+    /// There is no such stream.
+    StreamMissing,
+    /// The stream was deleted and is kept for its forks alone.
+    StreamGone,
+    /// A stream of that path exists and is another one.
+    StreamExists,
+    /// The stream is closed and takes nothing more.
+    StreamClosed,
+    /// The messages are of another type than the stream.
+    StreamType,
+    /// `Stream-Seq` is not higher than the last one.
+    StreamSeq,
+    /// The offset is none of this stream.
+    InvalidOffset,
+    /// The offset is of an earlier stream of the same path.
+    OldOffset,
+    /// Another process goes on as this producer.
+    StaleProducer,
+    /// An append of this producer is missing.
+    ProducerGap,
+    /// The request breaks a rule of streams.
+    InvalidStreamRequest,
 }
 
 impl ErrorCode {
@@ -164,6 +186,17 @@ impl ErrorCode {
         Self::JournalNewer,
         Self::Fenced,
         Self::ShuttingDown,
+        Self::StreamMissing,
+        Self::StreamGone,
+        Self::StreamExists,
+        Self::StreamClosed,
+        Self::StreamType,
+        Self::StreamSeq,
+        Self::InvalidOffset,
+        Self::OldOffset,
+        Self::StaleProducer,
+        Self::ProducerGap,
+        Self::InvalidStreamRequest,
     ];
 
     /// The permanent word.
@@ -221,6 +254,17 @@ impl ErrorCode {
             Self::JournalNewer => "journal_newer",
             Self::Fenced => "fenced",
             Self::ShuttingDown => "shutting_down",
+            Self::StreamMissing => "stream_missing",
+            Self::StreamGone => "stream_gone",
+            Self::StreamExists => "stream_exists",
+            Self::StreamClosed => "stream_closed",
+            Self::StreamType => "stream_type",
+            Self::StreamSeq => "stream_seq",
+            Self::InvalidOffset => "invalid_offset",
+            Self::OldOffset => "old_offset",
+            Self::StaleProducer => "stale_producer",
+            Self::ProducerGap => "producer_gap",
+            Self::InvalidStreamRequest => "invalid_stream_request",
         }
     }
 
@@ -243,6 +287,7 @@ impl ErrorCode {
                 | Self::ShuttingDown
                 | Self::WaitTimedOut
                 | Self::TooManyEvents
+                | Self::ProducerGap
         )
     }
 

@@ -179,7 +179,11 @@ impl fmt::Display for RunId {
     }
 }
 
-/// The name of a stream in a store. A run's journal is `workflows/{id}`, later generations `workflows/{id}@{n}`.
+/// What the names of users' streams begin with.
+const USER_PREFIX: &str = "streams/";
+
+/// The name of a stream in a store. A run's journal is `workflows/{id}`, later generations `workflows/{id}@{n}`; a user's
+/// stream is `streams/{path}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamName(Arc<str>);
 
@@ -203,6 +207,18 @@ impl StreamName {
             None => (rest, Generation::FIRST),
         };
         Some((RunId::new(id).ok()?, generation))
+    }
+
+    /// A stream of a user, by its path.
+    #[must_use]
+    pub fn of_user(path: &str) -> Self {
+        Self(format!("{USER_PREFIX}{path}").into())
+    }
+
+    /// The path of a user's stream, if it is one.
+    #[must_use]
+    pub fn user_path(&self) -> Option<&str> {
+        self.0.strip_prefix(USER_PREFIX)
     }
 
     /// The name as it was stored; no rule is checked, a store only ever returns what it was given.
@@ -289,5 +305,16 @@ mod tests {
             assert_eq!(name.run(), Some((id.clone(), generation)));
         }
         assert_eq!(StreamName::from_stored("chat/room").run(), None);
+    }
+
+    #[test]
+    fn no_path_of_a_user_names_a_journal() {
+        for path in ["chat/room", "workflows/order-7", ""] {
+            let name = StreamName::of_user(path);
+            assert_eq!((name.run(), name.user_path()), (None, Some(path)));
+        }
+        let run = RunId::new("streams").unwrap();
+        let journal = StreamName::of_run(&run, Generation::FIRST);
+        assert_eq!(journal.user_path(), None);
     }
 }

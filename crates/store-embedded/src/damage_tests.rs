@@ -98,6 +98,7 @@ fn read_all(path: &Path) -> Result<u64, StoreError> {
                 stream: number,
                 from: everstep_model::RecordNumber(0),
                 limit: 1_000,
+                bytes: usize::MAX,
             };
             store.head(StreamRef::Number(number)).await?;
             let page = store.read(request).await?;

@@ -194,6 +194,7 @@ fn a_damaged_stream_is_left_out_of_what_is_ready_and_of_lists() {
             stream: b,
             from: RecordNumber(0),
             limit: 1,
+            bytes: usize::MAX,
         };
         let page = t.f.store.read(request).await;
         assert!(page.is_err_and(|error| error.is_damage()));

@@ -87,11 +87,14 @@ pub(crate) fn page(view: &View<'_>, head: &Head, request: ReadRequest) -> Result
     let frames = between
         .into_iter()
         .flat_map(|range| view.frames(head.number, range.first, range.last));
+    let mut bytes = 0;
     for frame in frames {
-        frame?
+        let frame = frame?;
+        bytes += frame.bytes.len();
+        frame
             .entries(request.from, head.next, &mut interner, &mut page.entries)
             .map_err(|error| view.bad_frame(head.number, &error))?;
-        if page.entries.len() >= request.limit {
+        if page.entries.len() >= request.limit || bytes >= request.bytes {
             break;
         }
     }

@@ -11,7 +11,8 @@ use everstep_model::{
 };
 use everstep_store::{Head, Owner, Row};
 use everstep_store_testkit::sample::{
-    NODE, NONCE, effect, event, generation, idempotency, name, rpc, run, step, timer,
+    NODE, NONCE, effect, event, generation, idempotency, name, producer, rpc, run, step,
+    stream_row, timer,
 };
 
 use crate::{keys, values};
@@ -119,6 +120,12 @@ fn the_rows_of_the_document_are_what_is_written() {
     let caused = Row::Outbox(effect(StreamNumber(7), "key"));
     shown("outbox key", &keys::lookup(&caused.key()).unwrap());
     shown("outbox value", &values::encode_row(&caused));
+    let stream = Row::Stream(Box::new(stream_row(StreamNumber(7))));
+    shown("stream key", &keys::lookup(&stream.key()).unwrap());
+    shown("stream value", &values::encode_row(&stream));
+    let appended = Row::Producer(producer(StreamNumber(7), "p", 2));
+    shown("producer key", &keys::lookup(&appended.key()).unwrap());
+    shown("producer value", &values::encode_row(&appended));
 }
 
 /// The text between two marks.

@@ -24,6 +24,8 @@ const GENERATION: u8 = b'g';
 pub(crate) const REMOVED: [u8; 1] = [b'x'];
 const OUTBOX: u8 = b'o';
 const HOLES: u8 = b'h';
+const STREAM: u8 = b's';
+const PRODUCER: u8 = b'p';
 const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
 
@@ -78,16 +80,16 @@ pub(crate) fn holes(stream: StreamNumber) -> Vec<u8> {
     key.0
 }
 
-/// What the keys of a stream's dedup ids, rpcs, effects and gaps begin with.
-pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 4] {
-    [DEDUP, RPC, OUTBOX, HOLES].map(|kind| {
+/// What the keys of a stream's dedup ids, rpcs, effects, gaps, producers and of its own row begin with.
+pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 6] {
+    [DEDUP, RPC, OUTBOX, HOLES, STREAM, PRODUCER].map(|kind| {
         let mut key = Out::default();
         key.byte(kind).fixed(stream.0);
         key.0
     })
 }
 
-/// An rpc, an idempotency key, a run's generation or an effect; timers have a table of their own.
+/// An rpc, an idempotency key, a run's generation, an effect, a user's stream or a producer; timers have a table of their own.
 pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
     let mut key = Out::default();
     match row {
@@ -106,6 +108,13 @@ pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
         }
         RowKey::Outbox(stream, id) => {
             key.byte(OUTBOX).fixed(stream.0);
+            tail(&mut key, id.as_bytes());
+        }
+        RowKey::Stream(stream) => {
+            key.byte(STREAM).fixed(stream.0);
+        }
+        RowKey::Producer(stream, id) => {
+            key.byte(PRODUCER).fixed(stream.0);
             tail(&mut key, id.as_bytes());
         }
     }
@@ -219,6 +228,7 @@ fn purpose_code(purpose: TimerPurpose) -> u8 {
         TimerPurpose::Deadline => 5,
         TimerPurpose::Child => 6,
         TimerPurpose::Undo => 7,
+        TimerPurpose::Expiry => 8,
     }
 }
 
@@ -232,6 +242,7 @@ fn purpose(code: u8) -> Result<TimerPurpose, Damaged> {
         5 => TimerPurpose::Deadline,
         6 => TimerPurpose::Child,
         7 => TimerPurpose::Undo,
+        8 => TimerPurpose::Expiry,
         _ => return Err(Damaged("a timer has an unknown purpose")),
     })
 }

@@ -11,6 +11,7 @@ use everstep_store::{
 use crate::coding::{Damaged, In, Out};
 use crate::holes::Holes;
 use crate::keys::{checked_name, location, location_bytes};
+use stream::{put_producer, put_stream, take_producer, take_stream};
 
 /// The newest version of heads and rows this release writes, and the newest it reads.
 pub(crate) const VERSION: u8 = 1;
@@ -140,7 +141,7 @@ fn take_run(input: &mut In<'_>) -> Result<RunRow, Damaged> {
     })
 }
 
-/// The value of an rpc, an idempotency key, a run's generation or an effect.
+/// The value of any row but a timer.
 pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
     let mut out = Out::default();
     out.byte(VERSION);
@@ -168,6 +169,8 @@ pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
         Row::Outbox(row) => {
             out.text(&row.key).text(row.effect.as_str());
         }
+        Row::Stream(row) => put_stream(&mut out, row),
+        Row::Producer(row) => put_producer(&mut out, row),
     }
     out.0
 }
@@ -189,6 +192,8 @@ pub(crate) fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> 
             stream: StreamNumber(input.varint()?),
         }),
         RowKey::Outbox(stream, _) => Row::Outbox(take_effect(*stream, &mut input)?),
+        RowKey::Stream(stream) => Row::Stream(Box::new(take_stream(*stream, &mut input)?)),
+        RowKey::Producer(stream, _) => Row::Producer(take_producer(*stream, &mut input)?),
     })
 }
 
@@ -285,6 +290,8 @@ fn versioned(bytes: &[u8]) -> Result<In<'_>, Unreadable> {
         _ => Ok(input),
     }
 }
+
+mod stream;
 
 #[cfg(test)]
 mod tests;

@@ -138,6 +138,18 @@ macro_rules! conformance {
                 long_keys_are_kept_apart,
                 deleting_nothing_is_no_error,
             ];
+            user_streams: [
+                stream_and_producer_rows_come_back,
+                a_row_that_changed_refuses,
+                a_row_that_changed_earlier_in_the_batch_refuses,
+                a_creation_may_begin_at_any_number,
+                a_stream_row_may_be_of_another_stream,
+                a_closed_user_stream_changes_rows_but_takes_no_records,
+                an_open_user_stream_is_removed_with_its_rows,
+                a_removal_is_refused_by_its_guards,
+                a_removal_may_change_rows_of_others,
+                a_page_stops_near_its_bytes,
+            ];
             outbox: [
                 an_effect_comes_back_as_it_was,
                 effects_come_by_stream_and_key,
@@ -199,6 +211,7 @@ macro_rules! reopening {
             what_is_gone_stays_gone,
             a_status_change_alone_is_remembered,
             effects_are_what_they_were,
+            user_streams_are_what_they_were,
         }
     };
     (@cases $place:path; $($case:ident),* $(,)?) => {

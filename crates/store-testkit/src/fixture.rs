@@ -159,6 +159,7 @@ impl<S: Store> Fixture<S> {
             stream,
             from: RecordNumber(from),
             limit,
+            bytes: usize::MAX,
         };
         let page = self.store.read(request).await.unwrap();
         page.expect("the stream exists")

@@ -1,15 +1,17 @@
 //! Records, rows and commits for cases: as small as they can be and still be what the engine would write.
 
+use std::time::Duration;
+
 use everstep_model::record::{
-    Created, Event, LoopAdvanced, StepCompleted, TimerPurpose, WaitCompleted,
+    Created, Data, Event, LoopAdvanced, StepCompleted, TimerPurpose, WaitCompleted,
 };
 use everstep_model::{
     Body, ExecutorSeq, Generation, Location, Name, NodeId, Nonce, Payload, Record, RecordNumber,
     RecordRange, RpcId, RunId, RunStatus, Seed, StreamName, StreamNumber, Timestamp,
 };
 use everstep_store::{
-    Author, Commit, Fence, GenerationRow, IdempotencyRow, OutboxRow, Row, RpcRow, RunRow, Target,
-    TimerRow,
+    Author, Commit, Fence, ForkPoint, GenerationRow, IdempotencyRow, OutboxRow, ProducerMark,
+    ProducerRow, Row, RpcRow, RunRow, StreamRow, Target, TimerRow,
 };
 
 use crate::clock::START;
@@ -231,6 +233,68 @@ pub fn generation(run: &str, generation: u32, stream: StreamNumber) -> Row {
         generation: Generation(generation),
         stream,
     })
+}
+
+/// A message of a user's stream.
+pub fn data(text: &str, ends: bool) -> Record {
+    record(Data {
+        bytes: text.as_bytes().to_vec().into(),
+        ends,
+    })
+}
+
+/// What a user's stream is, with nothing left out.
+pub fn stream_row(stream: StreamNumber) -> StreamRow {
+    StreamRow {
+        stream,
+        content_type: "text/plain".to_owned(),
+        ttl: Some(Duration::from_secs(90)),
+        expires_at: Some(START),
+        created_at: START,
+        touched_at: START,
+        looked_at: Some(START),
+        closed_by: Some(ProducerMark {
+            id: "p".to_owned(),
+            epoch: 1,
+            seq: 2,
+        }),
+        last_seq: Some("7".to_owned()),
+        forked_from: Some(ForkPoint {
+            source: StreamNumber(3),
+            path: "a/b".to_owned(),
+            at: RecordNumber(9),
+            asked: RecordNumber(7),
+            sub_offset: 2,
+        }),
+        forks: 5,
+        deleted: true,
+    }
+}
+
+/// What a user's stream is that nothing special is known of.
+pub fn bare_stream_row(stream: StreamNumber) -> StreamRow {
+    StreamRow {
+        ttl: None,
+        expires_at: None,
+        looked_at: None,
+        closed_by: None,
+        last_seq: None,
+        forked_from: None,
+        forks: 0,
+        deleted: false,
+        ..stream_row(stream)
+    }
+}
+
+/// What a producer has appended.
+pub fn producer(stream: StreamNumber, id: &str, seq: u64) -> ProducerRow {
+    ProducerRow {
+        stream,
+        id: id.to_owned(),
+        epoch: 1,
+        seq,
+        end: RecordNumber(seq + 1),
+    }
 }
 
 /// A commit that removes streams.

@@ -38,7 +38,8 @@ pub enum Target {
     Stream(StreamNumber),
     /// Streams that go for good, the newest generation of a run first: their records, heads, list rows, dedup ids,
     /// rpcs and effects, and what the commit itself deletes. Timers are found by time, so the commit names those left.
-    /// All must be closed, and nothing may have superseded the first. A stream created later has a higher term.
+    /// All must be closed, except users' streams, and nothing may have superseded the first. A stream created later has a
+    /// higher term. Of guards only those on rows are judged; rows of other streams may be put.
     Remove(Vec<StreamNumber>),
 }
 
@@ -74,6 +75,8 @@ pub enum Guard {
     RowPresent(RowKey),
     /// The row does not exist.
     RowAbsent(RowKey),
+    /// The row is exactly this: nobody changed it since the author read it.
+    RowIs(Row),
 }
 
 /// What happens to the right to execute.
@@ -111,6 +114,8 @@ pub struct Commit {
     pub guards: Vec<Guard>,
     /// An id of the sender's choice. If the stream has seen it, the answer is the original outcome.
     pub dedup: Option<String>,
+    /// The number of the first record of a stream that is created: a fork goes on counting where its source ends.
+    pub begins_at: RecordNumber,
     /// What is appended. A closed stream takes nothing; a commit that only deletes rows is no such thing, because what a
     /// run left behind is cleared away after its end, and after its removal.
     pub records: Vec<Record>,
@@ -128,7 +133,8 @@ pub struct Commit {
     /// Closes the stream for good.
     pub close: bool,
     /// Rows that appear or change. They belong to the commit's stream: the store fills in their stream number, which
-    /// the author of a creation cannot know.
+    /// the author of a creation cannot know, and where an append of a producer ended. Only a stream row that names a stream
+    /// is that stream's.
     pub put: Vec<Row>,
     /// Rows that go, before those of `put` appear; one that is not there is no error.
     pub delete: Vec<RowKey>,
@@ -147,6 +153,7 @@ impl Commit {
             id: None,
             guards: Vec::new(),
             dedup: None,
+            begins_at: RecordNumber(0),
             records: Vec::new(),
             lease: LeaseChange::Keep,
             run: None,
@@ -163,9 +170,13 @@ impl Commit {
     /// Whether it does nothing but delete rows, which a closed stream allows, and one that is gone.
     #[must_use]
     pub fn only_deletes(&self) -> bool {
-        !self.delete.is_empty()
-            && self.records.is_empty()
-            && self.put.is_empty()
+        !self.delete.is_empty() && self.put.is_empty() && self.only_rows()
+    }
+
+    /// Whether it does nothing but change rows, which a user's stream allows when it is closed.
+    #[must_use]
+    pub fn only_rows(&self) -> bool {
+        self.records.is_empty()
             && self.drop.is_empty()
             && self.run.is_none()
             && self.status.is_none()

@@ -34,6 +34,9 @@ pub struct ReadRequest {
     pub from: RecordNumber,
     /// Stop after about this many; a store may overshoot to the end of a commit.
     pub limit: usize,
+    /// Stop after about this many bytes of messages; a store may overshoot to the end of a commit. Of what does not fit
+    /// at all, the first is read.
+    pub bytes: usize,
 }
 
 /// Records that were read.
@@ -96,8 +99,8 @@ pub struct Description {
 /// ```text
 ///   executor ──┐                       ┌─ journal   (stream number, record number) → frame
 ///   sender   ──┼─ commit(batch) ──────▶├─ head, list row, ready mark
-///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys, outbox
-///                  when it returns
+///   timers   ──┘   all durable         └─ rows: timers, open rpcs, dedup ids, idempotency keys, outbox,
+///                  when it returns        users' streams and their producers
 /// ```
 ///
 /// **Atomic.** Each commit takes effect wholly or not at all. A batch may take effect in part: each commit has its own

@@ -63,7 +63,8 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
     {
         return Verdict::Refuse(Refusal::NotInbox);
     }
-    if head.closed && !commit.only_deletes() {
+    let takes_rows = head.name.user_path().is_some() && commit.only_rows();
+    if head.closed && !commit.only_deletes() && !takes_rows {
         return Verdict::Refuse(Refusal::Closed);
     }
     for guard in &commit.guards {
@@ -90,16 +91,26 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
     }
 }
 
-/// Judges a removal against the heads of its streams, in the order it names them.
+/// Judges a removal against the heads of its streams, in the order it names them, and the rows it guards.
 #[must_use]
-pub fn judge_removal(heads: &[Option<&Head>]) -> Option<crate::Refusal> {
+pub fn judge_removal(
+    heads: &[Option<&Head>],
+    commit: &Commit,
+    world: &impl Liveness,
+) -> Option<crate::Refusal> {
     use crate::Refusal;
     for head in heads {
         match head {
             None => return Some(Refusal::NoStream),
-            Some(head) if !head.closed => return Some(Refusal::Open),
+            Some(head) if !head.closed && head.name.user_path().is_none() => {
+                return Some(Refusal::Open);
+            }
             Some(_) => {}
         }
+    }
+    let guarded = commit.guards.iter();
+    if let Some(refusal) = guarded.filter_map(|guard| judge_row(guard, world)).next() {
+        return Some(refusal);
     }
     match heads.first() {
         None => Some(Refusal::NoStream),
@@ -168,17 +179,27 @@ fn judge_guard(
         Guard::UnconsumedEventsBelow(limit) if head.frame.unconsumed_events >= *limit => Some(
             Verdict::Refuse(Refusal::TooManyEvents(head.frame.unconsumed_events)),
         ),
-        Guard::RowPresent(key) if world.row(key).is_none() => {
-            Some(Verdict::Refuse(Refusal::RowAbsent))
+        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,
+        Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) => {
+            judge_row(guard, world).map(Verdict::Refuse)
         }
+    }
+}
+
+/// Judges a guard that looks at a row; others are of no concern here.
+fn judge_row(guard: &Guard, world: &impl Liveness) -> Option<crate::Refusal> {
+    use crate::Refusal;
+    match guard {
+        Guard::RowPresent(key) => world.row(key).is_none().then_some(Refusal::RowAbsent),
         Guard::RowAbsent(key) => {
             let row = world.row(key)?;
-            Some(Verdict::Refuse(Refusal::RowPresent(Box::new(row))))
+            Some(Refusal::RowPresent(Box::new(row)))
         }
-        Guard::InboxSeen(_)
-        | Guard::EndsAt(_)
-        | Guard::UnconsumedEventsBelow(_)
-        | Guard::RowPresent(_) => None,
+        Guard::RowIs(expected) => {
+            let found = world.row(&expected.key());
+            (found.as_ref() != Some(expected)).then_some(Refusal::RowChanged)
+        }
+        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,
     }
 }
 

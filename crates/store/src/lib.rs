@@ -15,6 +15,7 @@ mod list;
 mod memory;
 mod outcome;
 mod row;
+mod stream_row;
 
 pub use bus::{Bus, Hint, LocalBus, Subscription};
 pub use clock::Clock;
@@ -29,6 +30,7 @@ pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;
 pub use outcome::{Outcome, Refusal};
 pub use row::{GenerationRow, IdempotencyRow, OutboxRow, Row, RowKey, RpcRow, TimerRow};
+pub use stream_row::{ForkPoint, ProducerMark, ProducerRow, StreamRow};
 
 #[cfg(test)]
 mod fuzz_tests;

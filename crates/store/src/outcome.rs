@@ -96,6 +96,9 @@ pub enum Refusal {
     /// A row that must exist does not.
     #[error("a row does not exist that must")]
     RowAbsent,
+    /// A row is not what the author has read.
+    #[error("a row has changed")]
+    RowChanged,
     /// The stream, or a row that decides, cannot be read, so nobody can say what the commit would do.
     #[error("it cannot be judged: {0}")]
     Unreadable(StoreError),

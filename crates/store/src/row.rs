@@ -2,7 +2,11 @@
 //! journals; a rebuilt outbox may hold effects that were delivered, which does no harm.
 
 use everstep_model::record::TimerPurpose;
-use everstep_model::{Generation, Location, Name, Payload, RpcId, RunId, StreamNumber, Timestamp};
+use everstep_model::{
+    Generation, Location, Name, Payload, RecordNumber, RpcId, RunId, StreamNumber, Timestamp,
+};
+
+use crate::stream_row::{ProducerRow, StreamRow};
 
 /// A timer that will fire. It is its own key; the order is the order of firing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -80,6 +84,10 @@ pub enum Row {
     Generation(GenerationRow),
     /// An effect on another run.
     Outbox(OutboxRow),
+    /// What a user's stream is besides its records.
+    Stream(Box<StreamRow>),
+    /// What a producer has appended to a user's stream.
+    Producer(ProducerRow),
 }
 
 /// What a row is found by.
@@ -95,6 +103,10 @@ pub enum RowKey {
     Generation(RunId),
     /// An effect on another run.
     Outbox(StreamNumber, String),
+    /// What a user's stream is besides its records.
+    Stream(StreamNumber),
+    /// A producer of a user's stream, by its id.
+    Producer(StreamNumber, String),
 }
 
 impl Row {
@@ -107,18 +119,26 @@ impl Row {
             Self::Idempotency(row) => RowKey::Idempotency(row.workflow.clone(), row.key.clone()),
             Self::Generation(row) => RowKey::Generation(row.run.clone()),
             Self::Outbox(row) => RowKey::Outbox(row.stream, row.key.clone()),
+            Self::Stream(row) => RowKey::Stream(row.stream),
+            Self::Producer(row) => RowKey::Producer(row.stream, row.id.clone()),
         }
     }
 
-    /// The row as one of this stream; for stores, which fill in the number inside the commit.
+    /// The row as one of this stream, which ends here after the commit; for stores, which fill in what only they know.
     #[must_use]
-    pub fn of_stream(mut self, number: StreamNumber) -> Self {
+    pub fn placed(mut self, number: StreamNumber, end: RecordNumber) -> Self {
         match &mut self {
             Self::Timer(timer) => timer.stream = number,
             Self::Rpc(rpc) => rpc.stream = number,
             Self::Generation(row) => row.stream = number,
             Self::Outbox(row) => row.stream = number,
-            Self::Idempotency(_) => {}
+            Self::Producer(row) => {
+                row.stream = number;
+                row.end = end;
+            }
+            // A fork counts at its source, so a stream row may be another stream's.
+            Self::Stream(row) if row.stream == StreamNumber(0) => row.stream = number,
+            Self::Stream(_) | Self::Idempotency(_) => {}
         }
         self
     }

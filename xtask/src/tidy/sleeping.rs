@@ -13,6 +13,10 @@ const SLEEPERS: &[Allowance] = &[
         reason: "every test there runs on the virtual clock of everstep::testing",
     },
     Allowance {
+        path: "crates/engine/tests/it/support.rs",
+        reason: "the sleep of a virtual clock",
+    },
+    Allowance {
         path: "crates/everstep/tests/kill9/child.rs",
         reason: "its work takes real time, so that its process can be killed in the middle of it",
     },

@@ -284,6 +284,7 @@ impl Core {
             stream,
             from: RecordNumber(0),
             limit: 1,
+            bytes: usize::MAX,
         };
         let page = self.store.read(request).await?.unwrap_or_default();
         Ok(parent_of(&page.entries).as_ref() == Some(parent))

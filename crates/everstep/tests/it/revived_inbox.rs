@@ -103,6 +103,7 @@ fn revive(store: &MemoryStore, id: &str) {
         stream: head.number,
         from: RecordNumber(0),
         limit: 1,
+        bytes: usize::MAX,
     };
     let first = block_on(store.read(first)).unwrap().unwrap();
     let mut row = head.run.unwrap();

@@ -191,6 +191,7 @@ impl Overview {
             | Body::Replied(_)
             | Body::StateChanged(_)
             | Body::Emitted(_)
+            | Body::Data(_)
             | Body::Note(_)
             | Body::VersionChosen(_) => {}
             Body::Removed(record) => self.removed(&record.location),

@@ -112,6 +112,11 @@ fn inbox(draw: &Draw) -> Vec<Body> {
         }
         .into(),
         DeadlinePassed { deadline: time(9) }.into(),
+        Data {
+            bytes: b"message".to_vec().into(),
+            ends: draw.flag,
+        }
+        .into(),
     ]
 }
 

@@ -29,6 +29,8 @@ impl Overview {
                     self.execution_retry = None;
                 }
             }
+            // Of users' streams, not of runs.
+            TimerPurpose::Expiry => {}
             TimerPurpose::Deadline => self.begin_end(EndingView::Deadline(record.due)),
         }
     }

@@ -227,6 +227,8 @@ impl Replay {
             | Body::VersionChosen(_)
             | Body::Removed(_)
             | Body::NoReturn(_) => {}
+            // No journal holds messages of users' streams.
+            Body::Data(_) => {}
         }
     }
 
@@ -321,7 +323,8 @@ impl Replay {
                 | TimerPurpose::Wait
                 | TimerPurpose::Rpc
                 | TimerPurpose::ExecutionRetry
-                | TimerPurpose::Deadline,
+                | TimerPurpose::Deadline
+                | TimerPurpose::Expiry,
                 _,
             ) => {}
         }

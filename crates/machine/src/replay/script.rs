@@ -75,6 +75,7 @@ pub(super) fn is_scripted(body: &Body) -> bool {
         | Body::StepEdited(_)
         | Body::ForcedFailure(_)
         | Body::DeadlinePassed(_)
+        | Body::Data(_)
         | Body::StepCompleted(_)
         | Body::StepFailed(_)
         | Body::UndoStarted(_)

@@ -72,6 +72,7 @@ impl Draft {
             | Body::DeadlinePassed(_)
             | Body::StateChanged(_)
             | Body::Emitted(_)
+            | Body::Data(_)
             | Body::Note(_)
             | Body::VersionChosen(_)
             | Body::Removed(_)
@@ -140,7 +141,8 @@ impl Draft {
             TimerPurpose::Retry
             | TimerPurpose::ExecutionRetry
             | TimerPurpose::Deadline
-            | TimerPurpose::Undo => {}
+            | TimerPurpose::Undo
+            | TimerPurpose::Expiry => {}
         }
     }
 

@@ -105,6 +105,7 @@ pub(super) fn of(body: &Body) -> Account<'_> {
         | Body::Waiting(_)
         | Body::BranchesStarted(_)
         | Body::SwitchChosen(_)
+        | Body::Data(_)
         | Body::Note(_)
         | Body::VersionChosen(_)
         | Body::Removed(_)

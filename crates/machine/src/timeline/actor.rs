@@ -10,6 +10,7 @@ pub(super) fn of(body: &Body) -> Actor {
     match body {
         Body::Created(_)
         | Body::Event(_)
+        | Body::Data(_)
         | Body::RpcAnswered(_)
         | Body::PauseRequested(_)
         | Body::ResumeRequested(_)

@@ -103,7 +103,8 @@ impl Spans {
                     | TimerPurpose::Retry
                     | TimerPurpose::Child
                     | TimerPurpose::Undo
-                    | TimerPurpose::Deadline,
+                    | TimerPurpose::Deadline
+                    | TimerPurpose::Expiry,
                     _,
                 ) => None,
             },
@@ -147,6 +148,7 @@ impl Spans {
             | Body::Replied(_)
             | Body::StateChanged(_)
             | Body::Emitted(_)
+            | Body::Data(_)
             | Body::Note(_)
             | Body::VersionChosen(_)
             | Body::Removed(_)

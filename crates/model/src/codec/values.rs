@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+
 use super::{DecodeError, Reader, Wire, Writer, codec};
 use crate::failure::Failure;
 use crate::id::{Generation, RpcId, RunId, Seed};
@@ -52,6 +54,15 @@ impl Wire for String {
     }
     fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
         input.text().map(str::to_owned)
+    }
+}
+
+impl Wire for Bytes {
+    fn put(&self, out: &mut Writer) {
+        out.bytes(self);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        input.bytes()
     }
 }
 
@@ -264,7 +275,7 @@ byte_codec!(ParentClose { Cancel = 0, Terminate = 1, Abandon = 2 });
 byte_codec!(ForkReason { Recover = 0, Restart = 1, RetryRollback = 2, Fork = 3 });
 byte_codec!(FailureOutcome { Retrying = 0, Exhausted = 1, Fatal = 2, TimedOut = 3, RollBack = 4, Cancelled = 5 });
 byte_codec!(RowOperation { Upsert = 0, Delete = 1 });
-byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7 });
+byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7, Expiry = 8 });
 
 impl Wire for ChildOutcome {
     fn put(&self, out: &mut Writer) {

@@ -7,6 +7,7 @@ mod application;
 mod branch;
 mod child;
 mod control;
+mod data;
 mod event;
 mod execution;
 mod lifecycle;
@@ -30,6 +31,7 @@ pub use control::{
     CancelRequested, ForcedFailure, PauseRequested, ResumeRequested, StepEdited, StepSkipped,
     Terminated,
 };
+pub use data::Data;
 pub use event::{Event, WaitCompleted, WaitTimedOut, Waiting};
 pub use execution::{DeadlinePassed, Diverged, ExecutionRetried, Paused, Resumed};
 pub use lifecycle::{
@@ -159,6 +161,7 @@ bodies! {
     StepEdited = 11, "step_edited", Inbox, at;
     ForcedFailure = 12, "forced_failure", Inbox, maybe;
     DeadlinePassed = 13, "deadline_passed", Inbox, run;
+    Data = 14, "data", Inbox, run;
 
     StepStarted = 20, "step_started", Executor, at;
     StepCompleted = 21, "step_completed", Executor, at;

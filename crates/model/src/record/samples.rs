@@ -136,6 +136,11 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         }
         .into(),
         DeadlinePassed { deadline: time }.into(),
+        Data {
+            bytes: bytes::Bytes::from_static(b"\x00hello\xff"),
+            ends: true,
+        }
+        .into(),
         StepStarted {
             location: location.clone(),
             attempt: 1,

@@ -38,6 +38,8 @@ pub enum TimerPurpose {
     Child,
     /// The next attempt to undo a step.
     Undo,
+    /// The end of the lifetime of a user's stream. It fires without a record.
+    Expiry,
 }
 
 /// A timer reached its time. Of several firings of one operation the first counts.

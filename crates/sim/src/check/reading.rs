@@ -53,6 +53,7 @@ pub(super) fn check_store(world: &World) -> Vec<Violation> {
             stream: stream.number,
             from: everstep_model::RecordNumber(0),
             limit: usize::MAX,
+            bytes: usize::MAX,
         };
         let page = world.store.read(request).now_or_never();
         let page = page.and_then(Result::ok).flatten();
@@ -80,6 +81,7 @@ mod tests {
             stream: number(1),
             from: RecordNumber(0),
             limit: 10,
+            bytes: usize::MAX,
         };
         let mut page = Page {
             entries: journals.stream(number(1)).unwrap().entries.clone(),

@@ -1,4 +1,4 @@
-//! The values of rpcs, idempotency keys, generations and effects. The first byte of an input says which.
+//! The values of rpcs, idempotency keys, generations, effects, streams and producers. The first byte of an input says which.
 
 use everstep_model::{Name, RpcId, RunId, StreamNumber};
 use everstep_store::{Row, RowKey};
@@ -13,6 +13,8 @@ fn a_row_that_decodes_is_written_so_that_it_decodes_equal() {
         RowKey::Idempotency(Name::new("order").unwrap(), "key".to_owned()),
         RowKey::Generation(RunId::new("a").unwrap()),
         RowKey::Outbox(stream, "key".to_owned()),
+        RowKey::Stream(stream),
+        RowKey::Producer(stream, "p".to_owned()),
     ];
     super::check("row", |bytes| {
         let Some((kind, bytes)) = bytes.split_first() else {

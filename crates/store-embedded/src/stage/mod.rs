@@ -179,7 +179,8 @@ impl<'a> Stage<'a> {
                         number.map_err(|e| self.view().unreadable("a stream's name", e))?;
                     return Ok(Err(Refusal::Exists(StreamNumber(number))));
                 }
-                let head = Head::new(self.next_stream, name.clone(), self.term);
+                let mut head = Head::new(self.next_stream, name.clone(), self.term);
+                head.next = commit.begins_at;
                 Ok(Ok(Arc::new(head)))
             }
             Target::Stream(number) => Ok(self.head(*number)?.ok_or(Refusal::NoStream)),
@@ -222,7 +223,7 @@ impl<'a> Stage<'a> {
             self.stage_row(key, None);
         }
         for row in &commit.put {
-            let row = row.clone().of_stream(stream);
+            let row = row.clone().placed(stream, after.next);
             self.stage_row(&row.key(), Some(&row));
         }
         if !commit.records.is_empty() {

@@ -1,11 +1,13 @@
 //! Removing streams for good, and letting a new stream take the place of an old one in the lists.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use everstep_model::{RecordNumber, StreamNumber, Term};
 use everstep_store::{Commit, Head, Outcome, StoreError, judge_removal};
 
 use super::Stage;
+use super::overlay::World;
 use crate::keys;
 use crate::values;
 
@@ -21,7 +23,16 @@ impl Stage<'_> {
             heads.push(self.head(*number)?);
         }
         let judged: Vec<Option<&Head>> = heads.iter().map(Option::as_deref).collect();
-        if let Some(refusal) = judge_removal(&judged) {
+        let world = World {
+            stage: self,
+            stream: numbers.first().copied().unwrap_or_default(),
+            failure: RefCell::new(None),
+        };
+        let refusal = judge_removal(&judged, commit, &world);
+        if let Some(failure) = world.failure.into_inner() {
+            return Err(failure);
+        }
+        if let Some(refusal) = refusal {
             return Ok(Outcome::Refused(refusal));
         }
         let latest = heads.first().and_then(Option::as_ref);
@@ -36,6 +47,9 @@ impl Stage<'_> {
         }
         for head in heads.iter().flatten() {
             self.remove_stream(head)?;
+        }
+        for row in &commit.put {
+            self.stage_row(&row.key(), Some(row));
         }
         let removed = values::encode_removed(self.next_stream, self.term);
         self.lookups.insert(keys::REMOVED.to_vec(), Some(removed));

@@ -15,3 +15,4 @@ pub mod reopen;
 pub mod resending;
 pub mod rows;
 pub mod timers;
+pub mod user_streams;

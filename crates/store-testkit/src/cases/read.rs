@@ -67,6 +67,7 @@ pub async fn an_unknown_stream_is_none<S: Store>(f: &Fixture<S>) {
         stream: StreamNumber(4_711),
         from: RecordNumber(0),
         limit: 9,
+        bytes: usize::MAX,
     };
     assert_eq!(f.store.read(request).await.unwrap(), None);
 }

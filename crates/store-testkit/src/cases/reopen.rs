@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use everstep_model::{Epoch, Nonce, RunStatus, StreamNumber, Timestamp};
+use everstep_model::{Epoch, Nonce, RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::{
-    Guard, Head, LeaseChange, ListQuery, Outcome, Refusal, Row, RowKey, Store, StreamRef,
+    Commit, Guard, Head, LeaseChange, ListQuery, Outcome, Refusal, Row, RowKey, Store, StreamRef,
 };
 
 use crate::clock::TestClock;
 use crate::fixture::{Fixture, Reopen};
 use crate::sample::{
-    NODE, NONCE, OTHER, closing, effect, event, executor, inbox, range, removal, rpc, run_creation,
-    step, timer, wait_completed, with_progress,
+    self, NODE, NONCE, OTHER, closing, effect, event, executor, inbox, range, removal, rpc,
+    run_creation, step, timer, wait_completed, with_progress,
 };
 
 /// Drops a fixture's store and opens its place again.
@@ -301,4 +301,33 @@ pub async fn effects_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClo
     let f = Fixture::open(place, &clock);
     assert_eq!(f.outbox().await, [long, x]);
     assert!(f.head(stream).await.closed);
+}
+
+/// A fork's numbering, and the rows of streams and producers, are what they were.
+pub async fn user_streams_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let mut creation = sample::creation("streams/fork");
+    creation.begins_at = RecordNumber(40);
+    creation.records.clear();
+    let row = sample::stream_row(StreamNumber(0));
+    creation.put.push(Row::Stream(Box::new(row)));
+    let stream = f.create_with(creation).await;
+    let producer = Row::Producer(sample::producer(stream, "p", 40));
+    let mut append = sample::inbox(stream, vec![sample::data("a", true)]);
+    append.put.push(producer.clone());
+    let empty = sample::creation("streams/empty");
+    let empty = Commit {
+        begins_at: RecordNumber(7),
+        records: Vec::new(),
+        ..empty
+    };
+    let empty = f.create_with(empty).await;
+    f.accept(append).await;
+    let f = again(f, place);
+    assert_eq!(f.numbers(stream).await, [40]);
+    assert_eq!(f.head(stream).await.next, RecordNumber(41));
+    assert_eq!(f.head(empty).await.next, RecordNumber(7));
+    let row = Row::Stream(Box::new(sample::stream_row(stream)));
+    assert_eq!(f.row(row.key()).await, Some(row));
+    assert_eq!(f.row(producer.key()).await, Some(producer));
 }

@@ -39,6 +39,8 @@ pub(super) struct Change {
     /// A closed stream whose place it takes.
     pub(super) supersedes: Option<u8>,
     pub(super) author: Who,
+    /// The number of a new stream's first record.
+    pub(super) begins_at: u8,
     pub(super) records: Vec<Said>,
     pub(super) guard: Option<Asked>,
     pub(super) dedup: Option<u8>,
@@ -86,6 +88,7 @@ pub(super) enum Said {
     Event(u8),
     Step(u8),
     Wait(u8),
+    Data(u8),
     Large,
 }
 
@@ -96,6 +99,7 @@ pub(super) enum Asked {
     EventsBelow(u8),
     Present(Kept),
     Absent(Kept),
+    Is(Kept),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -123,6 +127,8 @@ pub(super) enum Kept {
     Idempotency(u8),
     Generation(u8),
     Outbox(u8),
+    Stream(u8),
+    Producer(u8),
 }
 
 pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
@@ -178,7 +184,7 @@ pub(super) fn change() -> impl Strategy<Value = Change> {
     (
         (stream(), weighted(0.05, any::<u8>())),
         who(),
-        vec(said(), 0..4),
+        (prop_oneof![4 => Just(0), 1 => 0u8..9], vec(said(), 0..4)),
         weighted(0.15, asked()),
         marks,
         rows,
@@ -187,10 +193,12 @@ pub(super) fn change() -> impl Strategy<Value = Change> {
             let (dedup, lease, run, status, ready, close) = marks;
             let (put, delete, drop) = rows;
             let (stream, supersedes) = stream;
+            let (begins_at, records) = records;
             Change {
                 stream,
                 supersedes,
                 author,
+                begins_at,
                 records,
                 guard,
                 dedup,
@@ -241,6 +249,7 @@ fn said() -> impl Strategy<Value = Said> {
         4 => (0u8..20).prop_map(Said::Event),
         4 => (0u8..20).prop_map(Said::Step),
         1 => (0u8..3).prop_map(Said::Wait),
+        1 => (0u8..20).prop_map(Said::Data),
         1 => Just(Said::Large),
     ]
 }
@@ -252,6 +261,7 @@ fn asked() -> impl Strategy<Value = Asked> {
         (0u8..8).prop_map(Asked::EventsBelow),
         kept().prop_map(Asked::Present),
         kept().prop_map(Asked::Absent),
+        kept().prop_map(Asked::Is),
     ]
 }
 
@@ -286,5 +296,7 @@ fn kept() -> impl Strategy<Value = Kept> {
         (0..FEW).prop_map(Kept::Idempotency),
         (0..FEW).prop_map(Kept::Generation),
         (0..FEW).prop_map(Kept::Outbox),
+        (0..FEW).prop_map(Kept::Stream),
+        (0..FEW).prop_map(Kept::Producer),
     ]
 }

@@ -10,7 +10,7 @@ use everstep_model::{
 };
 use everstep_store::{
     Author, Commit, Fence, Guard, Head, LeaseChange, MemoryStore, Row, RowKey, RunRow, Store,
-    StreamRef, Target, TimerRow,
+    StreamRef, StreamRow, Target, TimerRow,
 };
 
 use super::plan::{Asked, Change, Kept, Lease, NAMES, Run, Said, Seq, Stream, Who};
@@ -34,11 +34,17 @@ pub(super) fn tag(number: u8) -> String {
     "t".repeat(usize::from(number))
 }
 
+/// Some are users' streams.
+fn stream_name(number: u8) -> String {
+    let prefix = if number % 4 == 3 { "streams/" } else { "" };
+    format!("{prefix}s{number}")
+}
+
 /// The streams there are, in order.
 pub(super) async fn streams<S: Store>(f: &Fixture<S>) -> Vec<Head> {
     let mut heads = Vec::new();
     for name in 0..NAMES {
-        heads.extend(f.head_of(&format!("s{name}")).await);
+        heads.extend(f.head_of(&stream_name(name)).await);
     }
     heads.sort_by_key(|head| head.number);
     heads
@@ -70,6 +76,7 @@ impl<'a> Resolver<'a> {
         let from_executor = matches!(commit.author, Author::Executor { .. });
         let said = change.records.iter();
         commit.records = said.map(|said| record(*said, from_executor)).collect();
+        commit.begins_at = RecordNumber(change.begins_at.into());
         commit.guards = change
             .guard
             .iter()
@@ -107,7 +114,7 @@ impl<'a> Resolver<'a> {
     fn target(&self, stream: Stream) -> (Target, Option<&'a Head>) {
         match stream {
             Stream::Create(name) => {
-                let name = everstep_model::StreamName::from_stored(&format!("s{name}"));
+                let name = everstep_model::StreamName::from_stored(&stream_name(name));
                 (Target::Create(name), None)
             }
             Stream::Existing(pick) => {
@@ -188,6 +195,7 @@ fn record(said: Said, from_executor: bool) -> Record {
             sample::wait_completed(&(0..u64::from(n)).collect::<Vec<_>>())
         }
         Said::Step(n) | Said::Wait(n) => sample::event(&format!("x{n}")),
+        Said::Data(n) => sample::data(&"d".repeat(n.into()), n % 2 == 0),
         Said::Large => {
             let mut event = sample::event("large");
             if let everstep_model::Body::Event(event) = &mut event.body {
@@ -216,6 +224,7 @@ fn guard(asked: Asked, head: Option<&Head>) -> Guard {
         Asked::EventsBelow(limit) => Guard::UnconsumedEventsBelow(limit.into()),
         Asked::Present(kept) => Guard::RowPresent(row(kept, number).key()),
         Asked::Absent(kept) => Guard::RowAbsent(row(kept, number).key()),
+        Asked::Is(kept) => Guard::RowIs(row(kept, number)),
     }
 }
 
@@ -254,6 +263,14 @@ pub(super) fn row(kept: Kept, stream: StreamNumber) -> Row {
         Kept::Idempotency(n) => sample::idempotency(&workflow(n), "key", &format!("s{stream}")),
         Kept::Generation(n) => sample::generation(&"g".repeat(usize::from(n) + 1), 2, stream),
         Kept::Outbox(n) => Row::Outbox(sample::effect(stream, &"e".repeat(usize::from(n)))),
+        Kept::Stream(n) => Row::Stream(Box::new(StreamRow {
+            forks: n.into(),
+            ..sample::stream_row(stream)
+        })),
+        Kept::Producer(n) => {
+            let id = "p".repeat(usize::from(n % 2));
+            Row::Producer(sample::producer(stream, &id, n.into()))
+        }
     }
 }
 
@@ -268,6 +285,8 @@ pub(super) fn keys(numbers: &[StreamNumber]) -> Vec<RowKey> {
                 Kept::Idempotency(n),
                 Kept::Generation(n),
                 Kept::Outbox(n),
+                Kept::Stream(n),
+                Kept::Producer(n),
             ]
         };
         let rest = (0..super::plan::FEW).flat_map(kinds);

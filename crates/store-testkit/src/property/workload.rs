@@ -104,6 +104,8 @@ mod tests {
             Row::Idempotency(_) => "idempotency key",
             Row::Generation(_) => "generation",
             Row::Outbox(_) => "effect",
+            Row::Stream(_) => "stream row",
+            Row::Producer(_) => "producer",
         });
         let by_executor = matches!(commit.author, Author::Executor { .. });
         let said = [
@@ -141,7 +143,7 @@ mod tests {
             }
         }
         println!("{counts:?}");
-        assert_eq!(counts.len(), 17, "{counts:?}");
+        assert_eq!(counts.len(), 19, "{counts:?}");
     }
 
     #[test]

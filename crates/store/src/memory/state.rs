@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use everstep_model::{
-    Entry, NodeId, RecordNumber, RecordRange, StreamName, StreamNumber, Term, Timestamp,
+    Body, Entry, NodeId, RecordNumber, RecordRange, StreamName, StreamNumber, Term, Timestamp,
 };
 
 use crate::commit::{Author, Commit, Target};
@@ -79,7 +79,7 @@ impl State {
 
     fn commit_one(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
         if let Target::Remove(streams) = &commit.target {
-            return self.remove(streams, commit);
+            return self.remove(streams, commit, now);
         }
         if let Some(old) = commit.supersedes {
             let old = self.streams.get(&old).map(|stream| &stream.head);
@@ -127,7 +127,9 @@ impl State {
                 Some(number) => Err(Refusal::Exists(*number)),
                 None => {
                     let number = self.last_number.next();
-                    Ok((Head::new(number, name.clone(), self.term), None))
+                    let mut head = Head::new(number, name.clone(), self.term);
+                    head.next = commit.begins_at;
+                    Ok((head, None))
                 }
             },
             Target::Stream(number) => {
@@ -138,11 +140,16 @@ impl State {
         }
     }
 
-    fn remove(&mut self, numbers: &[StreamNumber], commit: &Commit) -> Outcome {
+    fn remove(&mut self, numbers: &[StreamNumber], commit: &Commit, now: Timestamp) -> Outcome {
         let head = |number| self.streams.get(number).map(|stream| &stream.head);
         let heads: Vec<_> = numbers.iter().map(head).collect();
         let first = heads.first().copied().flatten().map(|latest| latest.next);
-        if let Some(refusal) = judge_removal(&heads) {
+        let world = World {
+            state: self,
+            stream: None,
+            now,
+        };
+        if let Some(refusal) = judge_removal(&heads, commit, &world) {
             return Outcome::Refused(refusal);
         }
         for key in &commit.delete {
@@ -154,10 +161,16 @@ impl State {
             };
             self.names.remove(&stream.head.name);
             self.rows.retain(|key, _| match key {
-                RowKey::Rpc(of, _) | RowKey::Outbox(of, _) => of != number,
+                RowKey::Rpc(of, _)
+                | RowKey::Outbox(of, _)
+                | RowKey::Stream(of)
+                | RowKey::Producer(of, _) => of != number,
                 RowKey::Timer(_) | RowKey::Idempotency(..) | RowKey::Generation(_) => true,
             });
             self.term = self.term.max(Term(stream.head.term.0 + 1));
+        }
+        for row in &commit.put {
+            self.rows.insert(row.key(), row.clone());
         }
         Outcome::Committed {
             stream: numbers.first().copied().unwrap_or_default(),
@@ -180,7 +193,7 @@ impl State {
             self.rows.remove(key);
         }
         for row in &commit.put {
-            let row = row.clone().of_stream(head.number);
+            let row = row.clone().placed(head.number, head.next);
             self.rows.insert(row.key(), row);
         }
         self.names.insert(head.name.clone(), head.number);
@@ -239,7 +252,13 @@ impl State {
 
     pub(super) fn read(&self, request: ReadRequest) -> Option<Page> {
         let stream = self.streams.get(&request.stream)?;
+        let mut bytes = 0;
         let wanted = stream.from(request.from).take(request.limit);
+        let wanted = wanted.take_while(|entry| {
+            let fits = bytes < request.bytes.max(1);
+            bytes += size(entry);
+            fits
+        });
         Some(Page {
             entries: wanted.cloned().collect(),
             end: stream.head.next,
@@ -272,7 +291,12 @@ impl State {
         let rows = self.rows.range((from, Bound::Unbounded));
         let timers = rows.map_while(|(_, row)| match row {
             Row::Timer(timer) => Some(timer),
-            Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) | Row::Outbox(_) => None,
+            Row::Rpc(_)
+            | Row::Idempotency(_)
+            | Row::Generation(_)
+            | Row::Outbox(_)
+            | Row::Stream(_)
+            | Row::Producer(_) => None,
         });
         let due = timers.take_while(|timer| timer.due <= query.until);
         due.take(query.limit).cloned().collect()
@@ -312,7 +336,12 @@ impl State {
         let rows = self.rows.range((from, Bound::Unbounded));
         let effects = rows.map_while(|(_, row)| match row {
             Row::Outbox(row) => Some(row),
-            Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) | Row::Generation(_) => None,
+            Row::Timer(_)
+            | Row::Rpc(_)
+            | Row::Idempotency(_)
+            | Row::Generation(_)
+            | Row::Stream(_)
+            | Row::Producer(_) => None,
         });
         effects.take(limit).cloned().collect()
     }
@@ -332,6 +361,14 @@ impl State {
 
     fn is_alive(&self, node: NodeId, now: Timestamp) -> bool {
         self.leases.get(&node).is_some_and(|until| now < *until)
+    }
+}
+
+/// The bytes of a message; other records are small.
+fn size(entry: &Entry) -> usize {
+    match &entry.record.body {
+        Body::Data(data) => data.bytes.len(),
+        _ => 0,
     }
 }
 

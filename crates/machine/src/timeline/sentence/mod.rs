@@ -41,6 +41,7 @@ fn tell(body: &Body, lasted: Lasted) -> String {
         Body::StepEdited(record) => record.tell(lasted),
         Body::ForcedFailure(record) => record.tell(lasted),
         Body::DeadlinePassed(record) => record.tell(lasted),
+        Body::Data(record) => format!("Message of {} bytes", record.bytes.len()),
         Body::StepStarted(record) => record.tell(lasted),
         Body::StepCompleted(record) => record.tell(lasted),
         Body::StepFailed(record) => record.tell(lasted),

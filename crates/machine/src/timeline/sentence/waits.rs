@@ -29,6 +29,7 @@ impl Tell for TimerFired {
             TimerPurpose::Undo => {
                 format!("The undo of step{place} is due for its next attempt")
             }
+            TimerPurpose::Expiry => "Stream reached the end of its lifetime".to_owned(),
             TimerPurpose::Deadline => "Run reached its deadline".to_owned(),
         }
     }

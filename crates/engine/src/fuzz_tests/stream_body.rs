@@ -1,0 +1,24 @@
+//! Bodies of JSON streams: the messages of one are JSON values, and written as an array they are the same messages again.
+
+use bytes::Bytes;
+
+use crate::streams::{ContentType, as_json_array, messages_of};
+
+#[test]
+fn messages_of_a_body_come_back_from_their_array() {
+    let json = ContentType::new("application/json");
+    everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "stream_body", |bytes| {
+        let body = Bytes::copy_from_slice(bytes);
+        let Ok(messages) = messages_of(&body, &json) else {
+            return usize::MAX;
+        };
+        for message in &messages {
+            serde_json::from_slice::<&serde_json::value::RawValue>(message).unwrap();
+        }
+        // Inside one more array it may be too deep.
+        if let Ok(again) = messages_of(&as_json_array(&messages), &json) {
+            assert_eq!(again, messages);
+        }
+        messages.len().min(8)
+    });
+}

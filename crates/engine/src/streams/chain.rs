@@ -1,0 +1,136 @@
+//! A stream and the streams it was forked from: which of them holds a record, and what offsets mean.
+//!
+//! Numbers run on through a chain. A stream's own records have its own term, inherited ones that of the stream they are in;
+//! at the fork point both name the same place.
+
+use everstep_model::{Offset, RecordNumber, StreamNumber, Term};
+
+use super::Streams;
+use super::error::StreamError;
+use super::found::Found;
+
+/// A stream of a chain, and the first record that is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub(super) stream: StreamNumber,
+    pub(super) term: Term,
+    pub(super) from: RecordNumber,
+}
+
+/// A stream, its source, that one's source, and so on. It does not change while the stream exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Chain(Vec<Segment>);
+
+impl Chain {
+    /// The stream that holds a record, and where what it gives to the chain ends; none if it goes on.
+    pub(super) fn holder(&self, number: RecordNumber) -> Option<(Segment, Option<RecordNumber>)> {
+        let mut end = None;
+        for segment in &self.0 {
+            if number >= segment.from {
+                return Some((*segment, end));
+            }
+            end = Some(segment.from);
+        }
+        None
+    }
+
+    /// The offset of a place.
+    pub(super) fn offset(&self, next: RecordNumber) -> Offset {
+        let term = self.holder(next).map(|(segment, _)| segment.term);
+        Offset {
+            term: term.unwrap_or_default(),
+            next,
+        }
+    }
+
+    /// The place an offset names, in a stream that ends at `end`.
+    pub(super) fn place(
+        &self,
+        offset: Offset,
+        end: RecordNumber,
+    ) -> Result<RecordNumber, StreamError> {
+        // The start of a stream is the start of all that were ever at its path.
+        if offset.next == RecordNumber(0) {
+            return Ok(offset.next);
+        }
+        let mut until = end;
+        for segment in &self.0 {
+            let within = segment.from <= offset.next && offset.next <= until;
+            if within && segment.term == offset.term {
+                return Ok(offset.next);
+            }
+            until = segment.from;
+        }
+        let own = self.0.first().map(|own| own.term);
+        match own.is_some_and(|own| offset.term < own) {
+            true => Err(StreamError::OldOffset),
+            false => Err(StreamError::UnknownOffset),
+        }
+    }
+}
+
+impl Streams {
+    pub(super) async fn chain(&self, found: &Found) -> Result<Chain, StreamError> {
+        let mut segments = Vec::new();
+        let (mut head, mut fork) = (found.head.clone(), found.row.forked_from.clone());
+        loop {
+            let from = fork.as_ref().map(|fork| fork.at).unwrap_or_default();
+            segments.push(Segment {
+                stream: head.number,
+                term: head.term,
+                from,
+            });
+            let Some(at) = fork else {
+                return Ok(Chain(segments));
+            };
+            // A source outlives its forks; if it is gone, so is the stream by now.
+            let source = self.by_number(at.source).await?;
+            let source = source.ok_or(StreamError::Missing)?;
+            (head, fork) = (source.head, source.row.forked_from);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(stream: u64, term: u64, from: u64) -> Segment {
+        Segment {
+            stream: StreamNumber(stream),
+            term: Term(term),
+            from: RecordNumber(from),
+        }
+    }
+
+    fn offset(term: u64, next: u64) -> Offset {
+        Offset {
+            term: Term(term),
+            next: RecordNumber(next),
+        }
+    }
+
+    #[test]
+    fn offsets_of_every_part_are_known_and_no_others() {
+        let chain = Chain(vec![segment(9, 5, 8), segment(4, 3, 2), segment(1, 3, 0)]);
+        let place = |term, next| chain.place(offset(term, next), RecordNumber(10));
+        for (term, next) in [(3, 1), (3, 2), (3, 8), (5, 8), (5, 10), (0, 0), (9, 0)] {
+            assert_eq!(place(term, next).unwrap(), RecordNumber(next));
+        }
+        for (term, next) in [(3, 9), (2, 5)] {
+            assert!(matches!(place(term, next), Err(StreamError::OldOffset)));
+        }
+        for (term, next) in [(5, 11), (5, 7), (6, 8)] {
+            assert!(matches!(place(term, next), Err(StreamError::UnknownOffset)));
+        }
+    }
+
+    #[test]
+    fn the_text_of_offsets_rises_through_a_chain() {
+        let chain = Chain(vec![segment(9, 5, 8), segment(4, 3, 2), segment(1, 3, 0)]);
+        let texts: Vec<_> = (0..12)
+            .map(|n| chain.offset(RecordNumber(n)).to_string())
+            .collect();
+        assert!(texts.is_sorted_by(|a, b| a < b), "{texts:?}");
+    }
+}

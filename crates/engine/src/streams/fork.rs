@@ -1,0 +1,115 @@
+//! Forking: what a new stream inherits, and from where on it is its own.
+
+use bytes::Bytes;
+use everstep_model::RecordNumber;
+use everstep_store::{ForkPoint, StreamRow};
+
+use super::Streams;
+use super::config::Fork;
+use super::content_type::ContentType;
+use super::error::StreamError;
+use super::found::{Found, State};
+use super::path::StreamPath;
+
+/// What a new stream begins as.
+pub(super) struct Origin {
+    pub(super) content_type: ContentType,
+    /// The source's row as it was read, and its fork point.
+    pub(super) source: Option<StreamRow>,
+    pub(super) point: Option<ForkPoint>,
+    /// The part of a message that the fork begins with.
+    pub(super) prefix: Option<Bytes>,
+}
+
+impl Origin {
+    /// Of a stream that is no fork.
+    pub(super) fn none(content_type: ContentType) -> Self {
+        Self {
+            content_type,
+            source: None,
+            point: None,
+            prefix: None,
+        }
+    }
+}
+
+impl Streams {
+    pub(super) async fn origin(
+        &self,
+        fork: &Fork,
+        content_type: Option<&ContentType>,
+    ) -> Result<Origin, StreamError> {
+        let source = self.source(&fork.source).await?;
+        let of_source = source.content_type();
+        if let Some(given) = content_type
+            && *given != of_source
+        {
+            return Err(StreamError::ContentType {
+                stream: of_source.to_string(),
+                given: given.to_string(),
+            });
+        }
+        let asked = self.fork_place(fork, &source).await?;
+        let (at, prefix) = self.behind(&source, asked, fork.sub_offset).await?;
+        let point = ForkPoint {
+            source: source.head.number,
+            path: fork.source.as_str().to_owned(),
+            at,
+            asked,
+            sub_offset: fork.sub_offset,
+        };
+        Ok(Origin {
+            content_type: content_type.cloned().unwrap_or(of_source),
+            source: Some(source.row),
+            point: Some(point),
+            prefix,
+        })
+    }
+
+    async fn source(&self, path: &StreamPath) -> Result<Found, StreamError> {
+        match self.state(path).await? {
+            State::Alive(found) => Ok(*found),
+            State::Missing => Err(StreamError::SourceMissing),
+            State::Expired(found) if found.row.forks == 0 => Err(StreamError::SourceMissing),
+            State::Expired(_) | State::Deleted => Err(StreamError::SourceGone),
+        }
+    }
+
+    async fn fork_place(&self, fork: &Fork, source: &Found) -> Result<RecordNumber, StreamError> {
+        let Some(offset) = fork.offset else {
+            return Ok(source.head.next);
+        };
+        let chain = self.chain(source).await?;
+        let place = chain.place(offset, source.head.next);
+        place.map_err(|_| StreamError::ForkPoint("the offset is none of that stream"))
+    }
+
+    /// The fork point `sub_offset` behind a place, and the part of a message before it.
+    async fn behind(
+        &self,
+        source: &Found,
+        asked: RecordNumber,
+        sub_offset: u64,
+    ) -> Result<(RecordNumber, Option<Bytes>), StreamError> {
+        if sub_offset == 0 {
+            return Ok((asked, None));
+        }
+        let too_far = StreamError::ForkPoint("the sub-offset goes beyond the append");
+        let count = usize::try_from(sub_offset).unwrap_or(usize::MAX);
+        let messages = self.rest_of_append(source, asked).await?;
+        if source.content_type().is_json() {
+            return match count <= messages.len() {
+                true => Ok((asked.plus(count), None)),
+                false => Err(too_far),
+            };
+        }
+        let Some(message) = messages.first() else {
+            return Err(too_far);
+        };
+        match count.cmp(&message.len()) {
+            std::cmp::Ordering::Less => Ok((asked, Some(message.slice(..count)))),
+            std::cmp::Ordering::Equal => Ok((asked.plus(1), None)),
+            std::cmp::Ordering::Greater => Err(too_far),
+        }
+    }
+}

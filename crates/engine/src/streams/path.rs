@@ -1,0 +1,72 @@
+//! The paths of streams: what a user may call one, and what is kept back.
+
+use std::fmt;
+use std::sync::Arc;
+
+use everstep_model::StreamName;
+
+/// Bytes of a path.
+const PATH_BYTES_MAX: usize = 1_000;
+/// Journals are served there; only the engine's own verbs change them.
+const RESERVED: [&str; 2] = ["workflows", "__ds"];
+
+/// The path of a stream: 1 to 1,000 bytes, in segments that are neither empty nor `.` nor `..`, without control characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StreamPath(Arc<str>);
+
+/// Text that is no path of a stream.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPath {
+    /// It breaks a rule.
+    #[error("invalid stream path: {0}")]
+    Rule(&'static str),
+    /// It is kept back.
+    #[error("stream paths under `{0}/` belong to the engine")]
+    Reserved(&'static str),
+}
+
+impl StreamPath {
+    /// Checks a path that users may create, append to and delete.
+    pub fn new(text: &str) -> Result<Self, InvalidPath> {
+        let path = Self::internal(text)?;
+        let first = text.split('/').next().unwrap_or_default();
+        match RESERVED.iter().find(|reserved| **reserved == first) {
+            Some(reserved) => Err(InvalidPath::Reserved(reserved)),
+            None => Ok(path),
+        }
+    }
+
+    /// Checks a path, one that is kept back too.
+    pub fn internal(text: &str) -> Result<Self, InvalidPath> {
+        let rule = |reason| Err(InvalidPath::Rule(reason));
+        if text.is_empty() {
+            return rule("it is empty");
+        }
+        if text.len() > PATH_BYTES_MAX {
+            return rule("it is longer than 1,000 bytes");
+        }
+        if text.chars().any(char::is_control) {
+            return rule("it has a control character");
+        }
+        if text.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return rule("a segment is empty, `.` or `..`");
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// The path as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn name(&self) -> StreamName {
+        StreamName::of_user(&self.0)
+    }
+}
+
+impl fmt::Display for StreamPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,142 @@
+//! Lifetimes: they slide with use, end on time, survive restarts, and leave nothing behind.
+
+use std::time::Duration;
+
+use everstep_engine::streams::{Create, Fork, Lifetime, ReadFrom, StreamError, Streams};
+use tokio::time::advance;
+
+use crate::support::{append, create, for_each_store, path, text};
+
+const TTL: Duration = Duration::from_secs(100);
+
+fn mortal(at: &str) -> Create {
+    Create {
+        lifetime: Lifetime::Ttl(TTL),
+        ..create(at, text())
+    }
+}
+
+async fn is_alive(streams: &Streams, at: &str) -> bool {
+    match streams.info(&path(at)).await {
+        Ok(_) => true,
+        Err(StreamError::Missing | StreamError::Gone) => false,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Lets tasks that were woken do their work.
+async fn settle() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn pass(time: Duration) {
+    advance(time).await;
+    settle().await;
+}
+
+#[test]
+fn a_stream_nobody_uses_ends_and_its_path_is_free() {
+    for_each_store(async |world| {
+        let streams = world.streams();
+        streams.create(mortal("a")).await.unwrap();
+        streams.append(append("a", "old")).await.unwrap();
+        pass(TTL - Duration::from_secs(1)).await;
+        assert!(is_alive(&streams, "a").await);
+        // A twentieth is how late it may be.
+        pass(Duration::from_secs(1) + TTL / 20).await;
+        assert!(!is_alive(&streams, "a").await);
+        let late = streams.append(append("a", "x")).await;
+        assert!(matches!(late, Err(StreamError::Missing)));
+        assert!(streams.create(mortal("a")).await.unwrap().created);
+        let mut reader = streams.read(&path("a"), ReadFrom::Start).await.unwrap();
+        assert!(reader.next_chunk(9).await.unwrap().messages.is_empty());
+    });
+}
+
+#[test]
+fn use_prolongs_a_life_and_looking_at_it_does_not() {
+    for_each_store(async |world| {
+        let streams = world.streams();
+        for at in ["read", "written", "looked-at"] {
+            streams.create(mortal(at)).await.unwrap();
+        }
+        for _ in 0..5 {
+            pass(TTL * 9 / 10).await;
+            streams.read(&path("read"), ReadFrom::Tail).await.unwrap();
+            streams.append(append("written", "x")).await.unwrap();
+            let _ = streams.info(&path("looked-at")).await;
+        }
+        assert!(is_alive(&streams, "read").await && is_alive(&streams, "written").await);
+        assert!(!is_alive(&streams, "looked-at").await);
+        pass(TTL * 2).await;
+        assert!(!is_alive(&streams, "read").await && !is_alive(&streams, "written").await);
+    });
+}
+
+#[test]
+fn a_restart_ends_no_life_early_and_prolongs_it_by_little() {
+    for_each_store(async |mut world| {
+        let streams = world.streams();
+        streams.create(mortal("a")).await.unwrap();
+        pass(TTL / 2).await;
+        streams.read(&path("a"), ReadFrom::Tail).await.unwrap();
+        settle().await;
+        // Too small a step to be written down.
+        pass(TTL / 50).await;
+        streams.read(&path("a"), ReadFrom::Tail).await.unwrap();
+        settle().await;
+        drop(streams);
+        world.reopen().await;
+        let streams = world.streams();
+        pass(TTL - Duration::from_secs(1)).await;
+        assert!(is_alive(&streams, "a").await);
+        pass(Duration::from_secs(1) + TTL / 20).await;
+        assert!(!is_alive(&streams, "a").await);
+    });
+}
+
+#[test]
+fn a_fixed_end_does_not_move() {
+    for_each_store(async |world| {
+        let streams = world.streams();
+        let end = streams.now().after(TTL);
+        let asked = Create {
+            lifetime: Lifetime::Until(end),
+            ..create("a", text())
+        };
+        streams.create(asked).await.unwrap();
+        pass(TTL / 2).await;
+        streams.append(append("a", "x")).await.unwrap();
+        pass(TTL / 2).await;
+        assert!(!is_alive(&streams, "a").await);
+    });
+}
+
+#[test]
+fn a_source_that_expires_stays_for_its_fork() {
+    for_each_store(async |world| {
+        let streams = world.streams();
+        streams.create(mortal("a")).await.unwrap();
+        streams.append(append("a", "1")).await.unwrap();
+        let fork = Some(Fork {
+            source: path("a"),
+            offset: None,
+            sub_offset: 0,
+        });
+        let asked = Create {
+            fork,
+            lifetime: Lifetime::Ttl(TTL * 100),
+            ..create("b", text())
+        };
+        streams.create(asked).await.unwrap();
+        pass(TTL * 2).await;
+        let gone = streams.info(&path("a")).await;
+        assert!(matches!(gone, Err(StreamError::Gone)), "{gone:?}");
+        let mut reader = streams.read(&path("b"), ReadFrom::Start).await.unwrap();
+        assert_eq!(reader.next_chunk(9).await.unwrap().messages, ["1"]);
+        streams.delete(&path("b")).await.unwrap();
+        assert!(streams.create(mortal("a")).await.unwrap().created);
+    });
+}

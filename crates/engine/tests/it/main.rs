@@ -1,0 +1,15 @@
+//! Streams of users on real stores: what each verb promises, and random requests compared with a simple model.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that panics is a test that fails"
+)]
+
+mod expiring;
+mod model;
+mod random_requests;
+mod reading_live;
+mod support;
+mod two_nodes;
+mod verbs;

@@ -1,0 +1,340 @@
+//! Random requests about a few streams, on each kind of store and across restarts, become what the model says; and every
+//! offset that was ever given goes on meaning the same place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use everstep_engine::streams::{
+    Append, Create, Fork, Producer, ReadFrom, StreamError, StreamPath, Streams,
+};
+use everstep_model::Offset;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+
+use crate::model::{AppendPlan, Fate, Model};
+use crate::support::{World, create, json, path, read_all, text, virtual_time};
+
+const PATHS: u8 = 5;
+
+#[derive(Clone, Debug)]
+enum Turn {
+    Create {
+        path: u8,
+        json: bool,
+        closed: bool,
+        messages: u8,
+    },
+    Fork {
+        path: u8,
+        source: u8,
+        place: u8,
+        sub: u8,
+    },
+    Append {
+        path: u8,
+        json: bool,
+        messages: u8,
+        close: bool,
+        producer: Option<(u8, u8, u8)>,
+        seq: Option<u8>,
+    },
+    Delete {
+        path: u8,
+    },
+    Reopen,
+}
+
+fn turn() -> impl Strategy<Value = Turn> {
+    let at = || 0..PATHS;
+    let producer = proptest::option::weighted(0.4, (0u8..2, 0u8..3, 0u8..4));
+    prop_oneof![
+        4 => (at(), any::<bool>(), prop::bool::weighted(0.1), 0u8..4)
+            .prop_map(|(path, json, closed, messages)| Turn::Create { path, json, closed, messages }),
+        4 => (at(), at(), any::<u8>(), prop_oneof![Just(0), 0u8..7])
+            .prop_map(|(path, source, place, sub)| Turn::Fork { path, source, place, sub }),
+        12 => (at(), any::<bool>(), 0u8..4, prop::bool::weighted(0.05), producer, proptest::option::weighted(0.2, 0u8..9))
+            .prop_map(|(path, json, messages, close, producer, seq)| {
+                Turn::Append { path, json, messages: if close { messages } else { messages.max(1) }, close, producer, seq }
+            }),
+        2 => at().prop_map(|path| Turn::Delete { path }),
+        1 => Just(Turn::Reopen),
+    ]
+}
+
+fn at(number: u8) -> StreamPath {
+    path(&format!("s/{number}"))
+}
+
+/// A world, what it should be, and the offsets that were given, by stream and number of messages before them.
+struct Trial {
+    world: World,
+    model: Model,
+    offsets: BTreeMap<usize, Vec<(usize, Offset)>>,
+    said: u64,
+    fates: BTreeSet<Fate>,
+}
+
+impl Trial {
+    fn streams(&self) -> Streams {
+        self.world.streams()
+    }
+
+    /// Messages that never come twice.
+    fn say(&mut self, count: u8, json: bool) -> Vec<String> {
+        let mut messages = Vec::new();
+        for _ in 0..count {
+            self.said += 1;
+            messages.push(format!("\"m{}\"", self.said));
+        }
+        if !json && !messages.is_empty() {
+            messages = vec![messages.concat()];
+        }
+        messages
+    }
+
+    fn note(&mut self, path: u8, offset: Offset) {
+        if let Ok(id) = self.model.at(path) {
+            let count = usize::try_from(offset.next.0).unwrap();
+            let given = self.offsets.entry(id).or_default();
+            given.push((count, offset));
+        }
+    }
+
+    async fn take(&mut self, turn: Turn) {
+        match turn {
+            Turn::Reopen => self.world.reopen().await,
+            Turn::Delete { path } => {
+                let expected = self.model.delete(path);
+                let became = self.streams().delete(&at(path)).await;
+                assert_eq!(fate(&became), expected);
+                self.fates.insert(expected);
+            }
+            Turn::Create {
+                path,
+                json,
+                closed,
+                messages,
+            } => {
+                self.create(path, json, closed, messages).await;
+            }
+            Turn::Fork {
+                path,
+                source,
+                place,
+                sub,
+            } => self.fork(path, source, place, sub).await,
+            Turn::Append {
+                path,
+                json,
+                messages,
+                close,
+                producer,
+                seq,
+            } => {
+                let messages = self.say(messages, json);
+                let producer = producer.map(|(id, epoch, seq)| (id, epoch.into(), seq.into()));
+                let plan = AppendPlan {
+                    messages,
+                    json,
+                    close,
+                    producer,
+                    seq,
+                };
+                self.append(path, &plan).await;
+            }
+        }
+    }
+
+    async fn create(&mut self, path: u8, is_json: bool, closed: bool, messages: u8) {
+        let messages = self.say(messages, is_json);
+        let asked = Create {
+            path: at(path),
+            closed,
+            body: body(&messages, is_json),
+            ..create("x", if is_json { json() } else { text() })
+        };
+        let expected = self.model.create(path, is_json, closed, messages);
+        let became = self.streams().create(asked).await;
+        assert_eq!(created(&became), expected);
+        self.fates.insert(expected);
+        if let Ok(became) = became {
+            self.note(path, became.info.next);
+        }
+    }
+
+    async fn fork(&mut self, path: u8, source: u8, place: u8, sub: u8) {
+        let known = self.model.at(source).ok();
+        let given = known.and_then(|id| self.offsets.get(&id));
+        let picked = given.and_then(|given| given.get(usize::from(place) % given.len()));
+        let (count, offset) = picked.copied().unwrap_or((
+            0,
+            Offset {
+                term: everstep_model::Term(0),
+                next: everstep_model::RecordNumber(0),
+            },
+        ));
+        let asked = Create {
+            path: at(path),
+            content_type: None,
+            fork: Some(Fork {
+                source: at(source),
+                offset: Some(offset),
+                sub_offset: sub.into(),
+            }),
+            ..create("x", text())
+        };
+        let expected = self.model.fork(path, source, count, sub.into());
+        let became = self.streams().create(asked).await;
+        assert_eq!(created(&became), expected);
+        self.fates.insert(expected);
+        if let Ok(became) = became {
+            self.note(path, became.info.next);
+            self.note(
+                path,
+                Offset {
+                    next: offset.next,
+                    ..offset
+                },
+            );
+        }
+    }
+
+    async fn append(&mut self, path: u8, plan: &AppendPlan) {
+        let producer = plan.producer.map(|(id, epoch, seq)| Producer {
+            id: id.to_string(),
+            epoch,
+            seq,
+        });
+        let append = Append {
+            path: at(path),
+            content_type: Some(if plan.json { json() } else { text() }),
+            body: body(&plan.messages, plan.json),
+            close: plan.close,
+            producer,
+            seq: plan.seq.map(|seq| seq.to_string()),
+        };
+        let expected = self.model.append(path, plan);
+        let became = self.streams().append(append).await;
+        let fate = match &became {
+            Ok(appended) if appended.repeated => Fate::Again,
+            Ok(_) => Fate::Done,
+            Err(error) => Fate::of(error),
+        };
+        assert_eq!(fate, expected);
+        self.fates.insert(expected);
+        if let Ok(appended) = became {
+            self.note(path, appended.next);
+        }
+    }
+
+    /// Every stream reads as the model says, from its start and from every offset it ever gave.
+    async fn check(&mut self) {
+        let streams = self.streams();
+        for path in 0..PATHS {
+            let id = match self.model.at(path) {
+                Ok(id) => id,
+                Err(expected) => {
+                    let read = read_all(&streams, &at(path), ReadFrom::Start).await;
+                    assert_eq!(Fate::of(&read.unwrap_err()), expected);
+                    continue;
+                }
+            };
+            let is = self.model.streams[id].clone();
+            let expected: Vec<&str> = is.messages.iter().map(|(text, _)| text.as_str()).collect();
+            let (found, offsets, closed) = read_all(&streams, &at(path), ReadFrom::Start)
+                .await
+                .unwrap();
+            assert_eq!((&found[..], closed), (&as_bytes(&expected)[..], is.closed));
+            let texts: Vec<String> = offsets.iter().map(Offset::to_string).collect();
+            assert!(texts.is_sorted(), "{texts:?}");
+            for offset in offsets {
+                self.note(path, offset);
+            }
+            for (count, offset) in self.offsets.get(&id).cloned().unwrap_or_default() {
+                let (rest, ..) = read_all(&streams, &at(path), ReadFrom::Offset(offset))
+                    .await
+                    .unwrap();
+                assert_eq!(rest, as_bytes(&expected[count..]), "{path} from {offset}");
+            }
+        }
+    }
+}
+
+fn as_bytes(messages: &[&str]) -> Vec<Bytes> {
+    let copied = messages
+        .iter()
+        .map(|text| Bytes::copy_from_slice(text.as_bytes()));
+    copied.collect()
+}
+
+fn body(messages: &[String], json: bool) -> Bytes {
+    match (json, messages) {
+        (_, []) => Bytes::new(),
+        (true, messages) => format!("[{}]", messages.join(",")).into(),
+        (false, messages) => messages.concat().into(),
+    }
+}
+
+fn fate<T>(became: &Result<T, StreamError>) -> Fate {
+    match became {
+        Ok(_) => Fate::Done,
+        Err(error) => Fate::of(error),
+    }
+}
+
+fn created(became: &Result<everstep_engine::streams::Created, StreamError>) -> Fate {
+    match became {
+        Ok(created) if !created.created => Fate::Again,
+        became => fate(became),
+    }
+}
+
+fn try_all(in_memory: bool, turns: Vec<Turn>) -> BTreeSet<Fate> {
+    virtual_time(async {
+        let mut trial = Trial {
+            world: World::new(in_memory).await,
+            model: Model::default(),
+            offsets: BTreeMap::new(),
+            said: 0,
+            fates: BTreeSet::new(),
+        };
+        for (n, turn) in turns.into_iter().enumerate() {
+            trial.take(turn).await;
+            if n % 8 == 7 {
+                trial.check().await;
+            }
+        }
+        trial.check().await;
+        trial.fates
+    })
+}
+
+#[test]
+fn the_requests_meet_every_fate() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let turns = proptest::collection::vec(turn(), 80);
+    let mut fates = BTreeSet::new();
+    for _ in 0..40 {
+        let turns = turns.new_tree(&mut runner).unwrap().current();
+        fates.extend(try_all(true, turns));
+    }
+    assert_eq!(fates.len(), 14, "{fates:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn in_memory_streams_are_what_the_model_says(turns in proptest::collection::vec(turn(), 1..80)) {
+        try_all(true, turns);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn streams_in_a_directory_are_what_the_model_says(turns in proptest::collection::vec(turn(), 1..80)) {
+        try_all(false, turns);
+    }
+}

@@ -1,0 +1,221 @@
+//! An engine on a clock that runs only when nothing else does, on a store in memory or in a directory.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the runtime of these tests"
+)]
+
+use std::collections::hash_map::RandomState;
+use std::future::Future;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use everstep_engine::streams::{
+    Append, ContentType, Create, Lifetime, ReadFrom, StreamError, StreamPath, Streams,
+};
+use everstep_engine::{Engine, EngineParts, Runtime, Settings};
+use everstep_model::{Offset, Timestamp};
+use everstep_store::{BoxFuture, Clock, LocalBus, MemoryStore, Store};
+use everstep_store_embedded::EmbeddedStore;
+use everstep_store_testkit::START;
+use tokio::time::Instant;
+
+/// Tokio's paused clock, and its tasks.
+pub(crate) struct Virtual {
+    began: Instant,
+    entropy: RandomState,
+    draws: AtomicU64,
+}
+
+impl Clock for Virtual {
+    fn now(&self) -> Timestamp {
+        START.after(self.began.elapsed())
+    }
+}
+
+impl Runtime for Virtual {
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+
+    fn random(&self) -> u64 {
+        let mut hasher = self.entropy.build_hasher();
+        hasher.write_u64(self.draws.fetch_add(1, Ordering::Relaxed));
+        hasher.finish()
+    }
+
+    fn spawn(&self, task: BoxFuture<'static, ()>) {
+        tokio::spawn(task);
+    }
+
+    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
+        tokio::spawn(task);
+    }
+}
+
+/// Where a test keeps its streams.
+pub(crate) enum Place {
+    Memory(MemoryStore),
+    Directory(tempfile::TempDir),
+}
+
+/// An engine that can be closed and opened again on the same place.
+pub(crate) struct World {
+    runtime: Arc<Virtual>,
+    place: Place,
+    engine: Option<Engine>,
+}
+
+impl World {
+    /// On a fresh place.
+    pub(crate) async fn new(in_memory: bool) -> Self {
+        let runtime = virtual_runtime();
+        let place = match in_memory {
+            true => Place::Memory(MemoryStore::new(runtime.clone())),
+            false => Place::Directory(tempfile::tempdir().unwrap()),
+        };
+        let mut world = Self {
+            runtime,
+            place,
+            engine: None,
+        };
+        world.open().await;
+        world
+    }
+
+    async fn open(&mut self) {
+        let clock: Arc<dyn Clock> = self.runtime.clone();
+        let store: Arc<dyn Store> = match &self.place {
+            Place::Memory(store) => Arc::new(store.clone()),
+            Place::Directory(path) => Arc::new(EmbeddedStore::open(path.path(), clock).unwrap()),
+        };
+        let parts = EngineParts {
+            store,
+            bus: Arc::new(LocalBus::default()),
+            runtime: self.runtime.clone(),
+            settings: Settings::default(),
+            workers: Vec::new(),
+            failure_hooks: Vec::new(),
+        };
+        self.engine = Some(Engine::open(parts).await.unwrap());
+    }
+
+    /// Ends the engine and begins again with what is durable.
+    pub(crate) async fn reopen(&mut self) {
+        if let Some(engine) = self.engine.take() {
+            engine.shutdown().await;
+        }
+        self.open().await;
+    }
+
+    pub(crate) fn streams(&self) -> Streams {
+        self.engine.as_ref().unwrap().streams()
+    }
+}
+
+/// Two engines on one store in memory, that hear each other's hints.
+pub(crate) async fn two_nodes() -> (Engine, Engine) {
+    let runtime = virtual_runtime();
+    let store = MemoryStore::new(runtime.clone());
+    let bus = Arc::new(LocalBus::default());
+    let open = async || {
+        let engine = Engine::open(EngineParts {
+            store: Arc::new(store.clone()),
+            bus: bus.clone(),
+            runtime: runtime.clone(),
+            settings: Settings::default(),
+            workers: Vec::new(),
+            failure_hooks: Vec::new(),
+        });
+        engine.await.unwrap()
+    };
+    (open().await, open().await)
+}
+
+fn virtual_runtime() -> Arc<Virtual> {
+    Arc::new(Virtual {
+        began: Instant::now(),
+        entropy: RandomState::new(),
+        draws: AtomicU64::new(0),
+    })
+}
+
+/// Runs a test on a fresh store of each kind, on the virtual clock.
+pub(crate) fn for_each_store<F: Future<Output = ()>>(test: impl Fn(World) -> F) {
+    for in_memory in [true, false] {
+        virtual_time(async {
+            test(World::new(in_memory).await).await;
+        });
+    }
+}
+
+pub(crate) fn virtual_time<T>(test: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
+    runtime.unwrap().block_on(test)
+}
+
+pub(crate) fn path(text: &str) -> StreamPath {
+    StreamPath::new(text).unwrap()
+}
+
+pub(crate) fn json() -> ContentType {
+    ContentType::new("application/json")
+}
+
+pub(crate) fn text() -> ContentType {
+    ContentType::new("text/plain")
+}
+
+/// A stream of a type, and nothing else said.
+pub(crate) fn create(at: &str, content_type: ContentType) -> Create {
+    Create {
+        path: path(at),
+        content_type: Some(content_type),
+        lifetime: Lifetime::Unsaid,
+        closed: false,
+        fork: None,
+        body: Bytes::new(),
+    }
+}
+
+/// An append of text, and nothing else said.
+pub(crate) fn append(at: &str, body: &str) -> Append {
+    Append {
+        path: path(at),
+        content_type: Some(text()),
+        body: Bytes::copy_from_slice(body.as_bytes()),
+        close: false,
+        producer: None,
+        seq: None,
+    }
+}
+
+/// All there is from a place on, in chunks of a few bytes; and whether it is closed.
+pub(crate) async fn read_all(
+    streams: &Streams,
+    at: &StreamPath,
+    from: ReadFrom,
+) -> Result<(Vec<Bytes>, Vec<Offset>, bool), StreamError> {
+    let mut reader = streams.read(at, from).await?;
+    let (mut messages, mut offsets) = (Vec::new(), vec![reader.offset()]);
+    loop {
+        let chunk = reader.next_chunk(3).await?;
+        messages.extend(chunk.messages);
+        offsets.push(chunk.next);
+        if chunk.up_to_date {
+            return Ok((messages, offsets, chunk.closed));
+        }
+    }
+}
+
+/// The whole text of a stream.
+pub(crate) async fn whole(streams: &Streams, at: &str) -> Result<String, StreamError> {
+    let (messages, ..) = read_all(streams, &path(at), ReadFrom::Start).await?;
+    let bytes = messages.concat();
+    Ok(String::from_utf8(bytes).unwrap())
+}

@@ -1,0 +1,30 @@
+//! Messages of users' streams. A journal holds none, and nothing that folds a journal looks at them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::codec::codec;
+
+/// One message of a user's stream, as the bytes that were given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Data {
+    /// What it says; in JSON the text of base64.
+    #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
+    pub bytes: Bytes,
+    /// Whether the append ends with it.
+    pub ends: bool,
+}
+codec!(Data { bytes, ends });
+
+fn to_base64<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&STANDARD.encode(bytes))
+}
+
+fn from_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let bytes = STANDARD.decode(text).map_err(serde::de::Error::custom)?;
+    Ok(bytes.into())
+}

@@ -1,0 +1,82 @@
+//! A Durable Streams server and nothing else, on one directory or in memory. The conformance suite runs against it.
+//!
+//! ```text
+//! cargo run -p everstep-server --example streams -- --port 4437 --data ./streams
+//! ```
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use everstep_engine::{Engine, EngineParts, Settings, TokioRuntime};
+use everstep_server::{Options, Origins, router, serve};
+use everstep_store::{Clock, LocalBus, MemoryStore, Store};
+use everstep_store_embedded::EmbeddedStore;
+use tokio::net::TcpListener;
+
+struct Arguments {
+    port: u16,
+    data: Option<PathBuf>,
+    long_poll_timeout: Option<Duration>,
+}
+
+fn arguments() -> anyhow::Result<Arguments> {
+    let mut parsed = Arguments {
+        port: 4437,
+        data: None,
+        long_poll_timeout: None,
+    };
+    let mut given = std::env::args().skip(1);
+    while let Some(name) = given.next() {
+        let mut value = || {
+            given
+                .next()
+                .with_context(|| format!("{name} takes a value"))
+        };
+        match name.as_str() {
+            "--port" => parsed.port = value()?.parse()?,
+            "--data" => parsed.data = Some(value()?.into()),
+            "--memory" => parsed.data = None,
+            "--long-poll-timeout" => {
+                parsed.long_poll_timeout = Some(everstep_model::parse_duration(&value()?)?);
+            }
+            unknown => anyhow::bail!("unknown argument {unknown}"),
+        }
+    }
+    Ok(parsed)
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments = arguments()?;
+    let runtime = Arc::new(TokioRuntime::new(tokio::runtime::Handle::current()));
+    let clock: Arc<dyn Clock> = runtime.clone();
+    let store: Arc<dyn Store> = match &arguments.data {
+        Some(path) => Arc::new(EmbeddedStore::open(path, clock)?),
+        None => Arc::new(MemoryStore::new(clock)),
+    };
+    let engine = Engine::open(EngineParts {
+        store,
+        bus: Arc::new(LocalBus::default()),
+        runtime,
+        settings: Settings::default(),
+        workers: Vec::new(),
+        failure_hooks: Vec::new(),
+    })
+    .await?;
+    let mut options = Options::default();
+    options.loopback_only = true;
+    options.origins = Origins::Loopback;
+    if let Some(timeout) = arguments.long_poll_timeout {
+        options.long_poll_timeout = timeout;
+    }
+    let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
+    println!("http://{}/v1/stream/", listener.local_addr()?);
+    let ended = async {
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    serve(listener, router(&engine, options), ended).await;
+    engine.shutdown().await;
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! Headers of a creation and of a producer, one per line. Whatever they say, they are understood or refused.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::streams::producer_headers::producer;
+use crate::streams::put::lifetime;
+
+fn headers(bytes: &[u8]) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let mut parts = line.splitn(2, |byte| *byte == b':');
+        let (Some(name), Some(value)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let name = HeaderName::from_bytes(name);
+        let value = HeaderValue::from_bytes(value.trim_ascii());
+        if let (Ok(name), Ok(value)) = (name, value) {
+            headers.append(name, value);
+        }
+    }
+    headers
+}
+
+#[test]
+fn headers_are_understood_or_refused() {
+    everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "headers", |bytes| {
+        let headers = headers(bytes);
+        let producer = producer(&headers);
+        if let Ok(Some(producer)) = &producer {
+            assert!(!producer.id.is_empty());
+            assert!(producer.epoch < 1 << 53 && producer.seq < 1 << 53);
+        }
+        (producer.is_ok(), lifetime(&headers).is_ok(), headers.len())
+    });
+}

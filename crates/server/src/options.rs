@@ -1,0 +1,45 @@
+//! What can be set, with the defaults of a careful operator.
+
+use std::time::Duration;
+
+use crate::origins::Origins;
+
+/// How a server behaves.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// How long a long-poll waits for news.
+    pub long_poll_timeout: Duration,
+    /// How long an event stream stays open. Clients come back; shorter than a second they give up on event streams.
+    pub sse_lifetime: Duration,
+    /// Bytes of a request's body.
+    pub body_bytes_max: usize,
+    /// How long a request's body may take to arrive.
+    pub body_timeout: Duration,
+    /// About how many bytes one answer holds; there is more at its next offset.
+    pub chunk_bytes: usize,
+    /// Long-polls and event streams that wait at once; more are asked to come back.
+    pub waiting_max: usize,
+    /// How clients call the server, such as `https://streams.example`, where that is not what they say in `Host`.
+    pub public_url: Option<String>,
+    /// Which web pages may read answers.
+    pub origins: Origins,
+    /// Whether only requests addressed to this machine are answered, from no pages but its own. For development.
+    pub loopback_only: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            long_poll_timeout: Duration::from_secs(30),
+            sse_lifetime: Duration::from_secs(60),
+            body_bytes_max: 10 * 1024 * 1024,
+            body_timeout: Duration::from_secs(60),
+            chunk_bytes: 1024 * 1024,
+            waiting_max: 10_000,
+            public_url: None,
+            origins: Origins::None,
+            loopback_only: false,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Which web pages may talk to the server: the origins that CORS allows, and the check that development mode makes of
+//! `Host` and `Origin` so that no page elsewhere reaches it by a name that resolves to this machine.
+
+use axum::http::{HeaderMap, Uri, header};
+
+/// Which pages may read answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origins {
+    /// None.
+    #[default]
+    None,
+    /// Pages of this machine.
+    Loopback,
+    /// These, such as `https://app.example`.
+    Listed(Vec<String>),
+    /// All.
+    All,
+}
+
+impl Origins {
+    /// Whether pages of this origin may read answers.
+    pub(crate) fn allows(&self, origin: &str) -> bool {
+        match self {
+            Self::None => false,
+            Self::Loopback => is_loopback_origin(origin),
+            Self::Listed(listed) => listed.iter().any(|known| known == origin),
+            Self::All => true,
+        }
+    }
+}
+
+/// Whether a request is addressed to this machine, and from no page of another.
+pub(crate) fn is_from_here(headers: &HeaderMap, uri: &Uri) -> bool {
+    let named = headers.get(header::HOST).map(|host| host.to_str());
+    let host = match (named, uri.authority()) {
+        (Some(Ok(host)), _) => host,
+        (None, Some(authority)) => authority.as_str(),
+        (Some(Err(_)), _) | (None, None) => return false,
+    };
+    let origin = headers.get(header::ORIGIN);
+    is_loopback(host) && origin.is_none_or(|origin| origin.to_str().is_ok_and(is_loopback_origin))
+}
+
+fn is_loopback_origin(origin: &str) -> bool {
+    let rest = origin.strip_prefix("http://");
+    let rest = rest.or_else(|| origin.strip_prefix("https://"));
+    rest.is_some_and(is_loopback)
+}
+
+/// Whether a host, with or without a port, is this machine by name or address.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let address: Option<std::net::IpAddr> = name.parse().ok();
+    name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_this_machine() {
+        for host in [
+            "localhost",
+            "LOCALHOST:4437",
+            "127.0.0.1:1",
+            "127.8.8.8",
+            "[::1]:80",
+        ] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.com",
+            "localhost.example.com",
+            "10.0.0.1",
+            "[::2]",
+            "127.0.0.1.nip.io",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
+        assert!(is_loopback_origin("http://localhost:3000"));
+        for origin in [
+            "null",
+            "localhost",
+            "https://example.com",
+            "file://localhost",
+        ] {
+            assert!(!is_loopback_origin(origin), "{origin}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Cursors: they change with time and with each answer, so that caches in between do not serve one live answer for ever.
+
+use std::time::Duration;
+
+use everstep_model::Timestamp;
+
+/// 2024-10-09T00:00:00Z, from which cursors are counted.
+const FIRST_MILLIS: u64 = 1_728_432_000_000;
+const INTERVAL: Duration = Duration::from_secs(20);
+/// The most seconds by which a client that is ahead is sent further ahead.
+const JITTER_SECONDS: u64 = 3_600;
+
+/// The cursor of an answer, given the client's. `random` is any number.
+pub(crate) fn cursor(now: Timestamp, given: Option<u64>, random: u64) -> u64 {
+    let since = now.as_millis().saturating_sub(FIRST_MILLIS);
+    let current = since / INTERVAL.as_secs() / 1_000;
+    match given {
+        Some(given) if given >= current => {
+            let seconds = 1 + random % JITTER_SECONDS;
+            given.saturating_add(seconds.div_ceil(INTERVAL.as_secs()))
+        }
+        Some(_) | None => current,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_never_stands_still_or_goes_back() {
+        let now = Timestamp::from_millis(FIRST_MILLIS + 45_000);
+        assert_eq!(cursor(now, None, 7), 2);
+        assert_eq!(cursor(now, Some(1), 7), 2);
+        for random in [0, 1, 19, 20, 3_599, u64::MAX] {
+            let next = cursor(now, Some(2), random);
+            assert!((3..=182).contains(&next), "{next}");
+        }
+        assert_eq!(cursor(now, Some(u64::MAX), 1), u64::MAX);
+    }
+}

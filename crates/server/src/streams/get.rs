@@ -1,0 +1,62 @@
+//! `GET`: what there is from an offset on. Waiting for more is `long_poll.rs` and `sse.rs`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use everstep_engine::streams::ReadFrom;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::etag::{etag, is_known};
+use super::failure::Failure;
+use super::query::{Live, Query};
+use super::reply::{Reply, body_of};
+use super::route::Asked;
+use super::{long_poll, sse};
+use crate::router::Shared;
+
+/// What was read never changes; only what follows it does.
+const CACHED: &str = "private, max-age=60, stale-while-revalidate=300";
+
+pub(crate) async fn get(shared: Arc<Shared>, asked: Asked) -> Result<Response<Body>, Failure> {
+    let query = Query::parse(&asked.query)?;
+    let mut reader = shared.streams.read(&asked.path, query.from).await?;
+    match query.live {
+        Live::No => {}
+        Live::LongPoll => {
+            let _place = place(&shared)?;
+            return long_poll::answer(&shared, &query, reader).await;
+        }
+        Live::Sse => {
+            let place = place(&shared)?;
+            return Ok(sse::answer(shared, &query, reader, place));
+        }
+    }
+    let from = reader.offset();
+    let chunk = reader.next_chunk(shared.options.chunk_bytes).await?;
+    let content_type = reader.info().content_type.clone();
+    let reply = Reply::new(StatusCode::OK).with(header::CONTENT_TYPE, &content_type);
+    if query.from == ReadFrom::Tail {
+        let body = body_of(&chunk.messages, &content_type);
+        return Ok(reply.after(&chunk).caching("no-store").body(body));
+    }
+    let etag = etag(reader.info(), from, &chunk);
+    if is_known(&asked.headers, &etag) {
+        let unchanged = Reply::new(StatusCode::NOT_MODIFIED);
+        let unchanged = unchanged.with(header::ETAG, etag).caching(CACHED);
+        return Ok(unchanged.after(&chunk).empty());
+    }
+    let body = body_of(&chunk.messages, &content_type);
+    let reply = reply.after(&chunk).with(header::ETAG, etag);
+    Ok(reply.caching(CACHED).body(body))
+}
+
+/// A place among those who wait; there are only so many.
+fn place(shared: &Shared) -> Result<OwnedSemaphorePermit, Failure> {
+    let place = shared.waiting.clone().try_acquire_owned();
+    place.map_err(|_| {
+        let busy = StatusCode::SERVICE_UNAVAILABLE;
+        Failure::new(busy, "too many are waiting").with(header::RETRY_AFTER, 1)
+    })
+}

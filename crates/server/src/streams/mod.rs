@@ -1,0 +1,19 @@
+//! Durable Streams over HTTP: one file per verb, and one per thing they share.
+
+pub(crate) mod cors;
+mod cursor;
+mod delete;
+mod etag;
+mod failure;
+mod get;
+mod head;
+mod headers;
+mod long_poll;
+mod post;
+pub(crate) mod producer_headers;
+pub(crate) mod put;
+pub(crate) mod query;
+mod reply;
+pub(crate) mod route;
+mod sse;
+mod time_header;

@@ -1,0 +1,71 @@
+//! The query of a read: where from, and whether to wait.
+
+use everstep_engine::streams::ReadFrom;
+use everstep_model::ErrorCode;
+
+use super::failure::Failure;
+
+/// Whether and how to wait for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Live {
+    No,
+    LongPoll,
+    Sse,
+}
+
+/// What a read asks for. Parameters nobody knows are ignored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Query {
+    pub(crate) from: ReadFrom,
+    pub(crate) live: Live,
+    pub(crate) cursor: Option<u64>,
+}
+
+impl Query {
+    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+        let (mut offset, mut live, mut cursor) = (None, Live::No, None);
+        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+            match name.as_ref() {
+                "offset" if offset.is_some() => {
+                    return Err(Failure::bad_request("the offset is given twice"));
+                }
+                "offset" => offset = Some(from(&value)?),
+                "live" => live = self::live(&value)?,
+                "cursor" => cursor = value.parse().ok(),
+                _ => {}
+            }
+        }
+        if live != Live::No && offset.is_none() {
+            return Err(Failure::bad_request(
+                "a live read says from which offset on",
+            ));
+        }
+        Ok(Self {
+            from: offset.unwrap_or(ReadFrom::Start),
+            live,
+            cursor,
+        })
+    }
+}
+
+fn from(text: &str) -> Result<ReadFrom, Failure> {
+    match text {
+        "-1" => Ok(ReadFrom::Start),
+        "now" => Ok(ReadFrom::Tail),
+        text => match text.parse() {
+            Ok(offset) => Ok(ReadFrom::Offset(offset)),
+            Err(_) => {
+                let failure = Failure::bad_request("the offset is none that this server gave");
+                Err(failure.coded(ErrorCode::InvalidOffset))
+            }
+        },
+    }
+}
+
+fn live(text: &str) -> Result<Live, Failure> {
+    match text {
+        "long-poll" => Ok(Live::LongPoll),
+        "sse" => Ok(Live::Sse),
+        _ => Err(Failure::bad_request("live is `long-poll` or `sse`")),
+    }
+}

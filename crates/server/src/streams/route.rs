@@ -1,0 +1,156 @@
+//! From a request to its verb, and from its address to the path of a stream.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{OriginalUri, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use everstep_engine::streams::{InvalidPath, StreamPath};
+use percent_encoding::percent_decode_str;
+
+use super::failure::Failure;
+use super::{cors, delete, get, head, post, put};
+use crate::router::Shared;
+use crate::subscriptions;
+
+/// What the routes of streams begin with, below wherever the router is mounted.
+const PREFIX: &str = "/v1/stream/";
+
+/// What the requests about subscriptions begin with.
+const RESERVED: &str = "__ds/";
+
+/// A request about a stream.
+pub(crate) struct Asked {
+    pub(crate) path: StreamPath,
+    pub(crate) address: Address,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: axum::body::Body,
+}
+
+/// How the client calls the server and the stream.
+pub(crate) struct Address {
+    /// Scheme and host.
+    pub(crate) site: String,
+    /// The address of all streams, with what the router is mounted under.
+    pub(crate) base: String,
+    /// The stream behind it, as it was written.
+    pub(crate) raw: String,
+}
+
+impl Address {
+    fn of(shared: &Shared, original: &Uri, inner: &Uri, headers: &HeaderMap) -> Option<Self> {
+        let raw = inner.path().strip_prefix(PREFIX)?.to_owned();
+        let base = original.path().strip_suffix(&raw)?.to_owned();
+        let host = headers
+            .get(header::HOST)
+            .and_then(|host| host.to_str().ok());
+        let host = host.or_else(|| original.authority().map(|named| named.as_str()));
+        let site = match &shared.options.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => format!("http://{}", host.unwrap_or("localhost")),
+        };
+        Some(Self { site, base, raw })
+    }
+
+    /// The whole address of the stream.
+    pub(crate) fn url(&self) -> String {
+        format!("{}{}{}", self.site, self.base, self.raw)
+    }
+
+    /// The stream that an address on this server, such as `/v1/stream/a`, is about.
+    pub(crate) fn stream_at(&self, address: &str) -> Result<StreamPath, Failure> {
+        let local = address.strip_prefix(&self.site).unwrap_or(address);
+        let raw = local.strip_prefix(&self.base).ok_or_else(|| {
+            Failure::bad_request(format!("an address of a stream begins with {}", self.base))
+        })?;
+        path(raw)
+    }
+}
+
+fn path(raw: &str) -> Result<StreamPath, Failure> {
+    let text = percent_decode_str(raw).decode_utf8();
+    let text = text.map_err(|_| Failure::bad_request("the path is not UTF-8"))?;
+    StreamPath::new(&text).map_err(|error| match error {
+        InvalidPath::Reserved(_) => Failure::new(StatusCode::FORBIDDEN, error.to_string()),
+        InvalidPath::Rule(_) => Failure::bad_request(error.to_string()),
+    })
+}
+
+pub(crate) async fn dispatch(
+    State(shared): State<Arc<Shared>>,
+    OriginalUri(original): OriginalUri,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    if parts.method == Method::OPTIONS {
+        return cors::preflight();
+    }
+    let Some(address) = Address::of(&shared, &original, &parts.uri, &parts.headers) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    if let Some(rest) = address.raw.strip_prefix(RESERVED) {
+        let asked = subscriptions::Asked {
+            method: parts.method,
+            rest: rest.to_owned(),
+            base_url: format!("{}{}", address.site, address.base),
+            headers: parts.headers,
+            body: match whole_body(&shared, body).await {
+                Ok(body) => body,
+                Err(failure) => return failure.into_response(),
+            },
+        };
+        return subscriptions::dispatch(&shared.subscriptions, asked).await;
+    }
+    let path = match path(&address.raw) {
+        Ok(path) => path,
+        Err(failure) => return failure.into_response(),
+    };
+    let asked = Asked {
+        path,
+        address,
+        query: parts.uri.query().unwrap_or_default().to_owned(),
+        headers: parts.headers,
+        body,
+    };
+    let answer = verb(shared, parts.method, asked).await;
+    answer.unwrap_or_else(IntoResponse::into_response)
+}
+
+async fn verb(shared: Arc<Shared>, method: Method, asked: Asked) -> Result<Response, Failure> {
+    match method {
+        Method::PUT => put::put(&shared, asked).await,
+        Method::POST => post::post(&shared, asked).await,
+        Method::GET => get::get(shared, asked).await,
+        Method::HEAD => {
+            let Asked { path, .. } = asked;
+            head::head(&shared, &path).await
+        }
+        Method::DELETE => {
+            let Asked { path, .. } = asked;
+            delete::delete(&shared, &path).await
+        }
+        _ => Err(Failure::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "a stream knows GET, PUT, POST, HEAD, DELETE and OPTIONS",
+        )),
+    }
+}
+
+/// The whole body of a request, within bounds.
+pub(crate) async fn whole_body(shared: &Shared, body: axum::body::Body) -> Result<Bytes, Failure> {
+    let limit = shared.options.body_bytes_max;
+    let whole = axum::body::to_bytes(body, limit);
+    match tokio::time::timeout(shared.options.body_timeout, whole).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(_)) => Err(Failure::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body could not be read, or is larger than {limit} bytes"),
+        )),
+        Err(_) => Err(Failure::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body took too long to arrive",
+        )),
+    }
+}

@@ -1,0 +1,174 @@
+//! `GET` that stays open: events of data, each followed by one that says where the reader stands.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use everstep_engine::streams::{Chunk, ContentType, Reader, StreamError};
+use everstep_model::Timestamp;
+use futures_util::stream;
+use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::cursor::cursor;
+use super::headers as names;
+use super::query::Query;
+use super::reply::{Reply, body_of};
+use crate::router::Shared;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Control {
+    stream_next_offset: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_cursor: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    up_to_date: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    stream_closed: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// What an open event stream remembers.
+struct Open {
+    shared: Arc<Shared>,
+    reader: Reader,
+    until: Timestamp,
+    cursor: Option<u64>,
+    /// Whether the client was told where it stands.
+    greeted: bool,
+    ended: bool,
+    /// Its place among those who wait.
+    _place: OwnedSemaphorePermit,
+}
+
+pub(crate) fn answer(
+    shared: Arc<Shared>,
+    query: &Query,
+    reader: Reader,
+    place: OwnedSemaphorePermit,
+) -> Response<Body> {
+    let until = shared.streams.now().after(shared.options.sse_lifetime);
+    let encoding = is_encoded(&reader.info().content_type).then_some("base64");
+    let open = Open {
+        shared,
+        reader,
+        until,
+        cursor: query.cursor,
+        greeted: false,
+        ended: false,
+        _place: place,
+    };
+    let events = stream::unfold(open, |mut open| async move {
+        let event = open.next().await?;
+        Some((Ok::<_, Infallible>(event), open))
+    });
+    Reply::new(StatusCode::OK)
+        .with(header::CONTENT_TYPE, "text/event-stream")
+        .with_some(names::SSE_ENCODING, encoding)
+        .caching("no-cache")
+        .body(Body::from_stream(events))
+}
+
+impl Open {
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.ended {
+            return None;
+        }
+        let chunk = match self.chunk().await {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                // Headers are gone; the client comes back and hears why.
+                tracing::debug!(%error, "an event stream ends");
+                return None;
+            }
+        };
+        let is_late = self.left().is_zero();
+        self.ended = chunk.closed || is_late;
+        if chunk.messages.is_empty() && !chunk.closed && self.greeted {
+            return None;
+        }
+        self.greeted = true;
+        Some(self.events(&chunk))
+    }
+
+    fn left(&self) -> Duration {
+        self.shared.streams.now().until(self.until)
+    }
+
+    async fn chunk(&mut self) -> Result<Chunk, StreamError> {
+        let bytes = self.shared.options.chunk_bytes;
+        if self.greeted {
+            return self.reader.next_within(bytes, self.left()).await;
+        }
+        self.reader.next_chunk(bytes).await
+    }
+
+    fn events(&mut self, chunk: &Chunk) -> Bytes {
+        let mut text = String::new();
+        let content_type = &self.reader.info().content_type;
+        if !chunk.messages.is_empty() {
+            let body = body_of(&chunk.messages, content_type);
+            match is_encoded(content_type) {
+                true => event(&mut text, "data", &STANDARD.encode(&body)),
+                false => event(&mut text, "data", &String::from_utf8_lossy(&body)),
+            }
+        }
+        let streams = &self.shared.streams;
+        let next = cursor(streams.now(), self.cursor, streams.random());
+        self.cursor = Some(next);
+        let control = Control {
+            stream_next_offset: chunk.next.to_string(),
+            stream_cursor: (!chunk.closed).then(|| next.to_string()),
+            up_to_date: chunk.up_to_date,
+            stream_closed: chunk.closed,
+        };
+        let control = serde_json::to_string(&control).unwrap_or_default();
+        event(&mut text, "control", &control);
+        text.into()
+    }
+}
+
+/// Whether messages go as base64, because an event is text.
+fn is_encoded(content_type: &ContentType) -> bool {
+    !content_type.is_text() && !content_type.is_json()
+}
+
+/// One event. Every line of the payload gets its own field, so that no payload ends its event or begins another.
+fn event(text: &mut String, name: &str, payload: &str) {
+    let _ = writeln!(text, "event: {name}");
+    let unified = payload.replace("\r\n", "\n").replace('\r', "\n");
+    for line in unified.split('\n') {
+        // Whoever reads it takes one space away, so a line that begins with one gets another.
+        let space = if line.starts_with(' ') { " " } else { "" };
+        let _ = writeln!(text, "data:{space}{line}");
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_payload_ends_its_event() {
+        for payload in ["a\n\nevent: control", "a\r\revent: x", "a\r\n\r\nb", ""] {
+            let mut text = String::new();
+            event(&mut text, "data", payload);
+            assert_eq!(text.matches("\n\n").count(), 1, "{text:?}");
+            assert!(text.ends_with("\n\n") && !text.contains('\r'));
+            let mut lines = text.lines().skip(1);
+            assert!(lines.all(|line| line.is_empty() || line.starts_with("data:")));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Calling a webhook: resolve, check every address, connect to the checked one, send once. No redirects, bounded in time and
+//! bytes.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{Request, StatusCode, header};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
+
+use super::webhook_url::{Target, check, is_local, may_be_called};
+
+/// How long a webhook may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of its answer that are read.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// What a webhook answered.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) body: Bytes,
+}
+
+/// Posts JSON to a webhook.
+pub(super) async fn post(url: &str, signature: &str, body: String) -> Result<Answer, String> {
+    let target = check(url)?;
+    let sent = tokio::time::timeout(PATIENCE, send(&target, signature, body)).await;
+    sent.unwrap_or_else(|_| Err("it took too long".to_owned()))
+}
+
+async fn send(target: &Target, signature: &str, body: String) -> Result<Answer, String> {
+    let address = resolve(target).await?;
+    let socket = TcpStream::connect(address).await.map_err(text)?;
+    let request = Request::post(target.path.as_str())
+        .header(header::HOST, target.authority.as_str())
+        .header(header::CONTENT_TYPE, "application/json")
+        .header("webhook-signature", signature)
+        .body(Body::from(body))
+        .map_err(text)?;
+    if !target.is_tls {
+        return exchange(socket, request).await;
+    }
+    let name = ServerName::try_from(target.host.clone()).map_err(text)?;
+    let secured = tls()?.connect(name, socket).await.map_err(text)?;
+    exchange(secured, request).await
+}
+
+/// An address of the host that may be called. If one of them may not, none is: the name is not to be trusted.
+async fn resolve(target: &Target) -> Result<SocketAddr, String> {
+    let found = lookup_host((target.host.as_str(), target.port)).await;
+    let addresses: Vec<SocketAddr> = found.map_err(text)?.collect();
+    let local = is_local(&target.host);
+    match addresses
+        .iter()
+        .all(|address| may_be_called(address.ip(), local))
+    {
+        true => addresses
+            .first()
+            .copied()
+            .ok_or_else(|| "its host has no address".to_owned()),
+        false => Err("its host has an address that must not be called".to_owned()),
+    }
+}
+
+fn tls() -> Result<TlsConnector, String> {
+    let roots = RootCertStore {
+        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
+    };
+    let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(text)?;
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
+async fn exchange(
+    socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    request: Request<Body>,
+) -> Result<Answer, String> {
+    let handshake = http1::handshake(TokioIo::new(socket)).await;
+    let (mut sender, connection) = handshake.map_err(text)?;
+    let connection = tokio::spawn(connection);
+    let answered = async {
+        let response = sender.send_request(request).await.map_err(text)?;
+        let status = response.status();
+        let body = to_bytes(Body::new(response.into_body()), ANSWER_BYTES_MAX).await;
+        Ok(Answer {
+            status,
+            body: body.map_err(text)?,
+        })
+    };
+    let answered = answered.await;
+    connection.abort();
+    answered
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

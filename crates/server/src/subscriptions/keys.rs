@@ -1,0 +1,119 @@
+//! The signing key: made once, kept in the store, published as a key set. It signs webhooks and the tokens that answer them.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use everstep_engine::streams::{StreamError, StreamPath, Streams};
+use ring::rand::SecureRandom;
+use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+use serde_json::{Value, json};
+
+const SEED_BYTES: usize = 32;
+const PATH: &str = "__ds/signing-key";
+
+pub(crate) struct Keys {
+    pair: Ed25519KeyPair,
+    /// The name of the key.
+    pub(super) id: String,
+}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Keys({})", self.id)
+    }
+}
+
+impl Keys {
+    fn of_seed(seed: &[u8]) -> Option<Self> {
+        let pair = Ed25519KeyPair::from_seed_unchecked(seed).ok()?;
+        let digest = ring::digest::digest(&ring::digest::SHA256, pair.public_key().as_ref());
+        let start = digest.as_ref().get(..12)?;
+        Some(Self {
+            id: format!("ds_{}", URL_SAFE_NO_PAD.encode(start)),
+            pair,
+        })
+    }
+
+    /// The key of this store; the first to ask makes it.
+    pub(super) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
+        let path = StreamPath::internal(PATH)?;
+        loop {
+            if let Some(known) = streams.document(&path).await? {
+                return Self::of_seed(&known.bytes).ok_or_else(no_key);
+            }
+            let mut seed = [0; SEED_BYTES];
+            let random = ring::rand::SystemRandom::new();
+            random.fill(&mut seed).map_err(|_| no_key())?;
+            let made = streams.put_document(&path, None, seed.to_vec().into());
+            made.await?;
+        }
+    }
+
+    pub(super) fn sign(&self, text: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode(self.pair.sign(text))
+    }
+
+    /// The header that proves to a webhook who calls.
+    pub(super) fn signature(&self, unix_seconds: u64, body: &str) -> String {
+        let signed = self.sign(format!("{unix_seconds}.{body}").as_bytes());
+        format!("t={unix_seconds},kid={},ed25519={signed}", self.id)
+    }
+
+    /// What whoever was woken shows to answer: good for one wake of one subscription.
+    pub(super) fn token(&self, subscription: &str, wake_id: &str, generation: u64) -> String {
+        self.sign(claim(subscription, wake_id, generation).as_bytes())
+    }
+
+    pub(super) fn accepts(
+        &self,
+        token: &str,
+        subscription: &str,
+        wake_id: &str,
+        generation: u64,
+    ) -> bool {
+        let Ok(signature) = URL_SAFE_NO_PAD.decode(token) else {
+            return false;
+        };
+        let key = UnparsedPublicKey::new(&ED25519, self.pair.public_key().as_ref());
+        let claim = claim(subscription, wake_id, generation);
+        key.verify(claim.as_bytes(), &signature).is_ok()
+    }
+
+    /// The public half, as a set of keys.
+    pub(super) fn published(&self) -> Value {
+        json!({"keys": [{
+            "kty": "OKP",
+            "crv": "Ed25519",
+            "x": URL_SAFE_NO_PAD.encode(self.pair.public_key().as_ref()),
+            "kid": self.id,
+            "use": "sig",
+            "alg": "EdDSA",
+        }]})
+    }
+}
+
+/// What a token says. No webhook's signature reads like it, because that begins with a time.
+fn claim(subscription: &str, wake_id: &str, generation: u64) -> String {
+    format!("wake\n{subscription}\n{wake_id}\n{generation}")
+}
+
+fn no_key() -> StreamError {
+    everstep_engine::EngineError::Options("the signing key cannot be read or made".to_owned())
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_good_for_its_own_wake_alone() {
+        let keys = Keys::of_seed(&[7; SEED_BYTES]).unwrap();
+        let token = keys.token("s", "w", 3);
+        assert!(keys.accepts(&token, "s", "w", 3));
+        assert!(!keys.accepts(&token, "s", "w", 4));
+        assert!(!keys.accepts(&token, "t", "w", 3));
+        assert!(!keys.accepts("", "s", "w", 3) && !keys.accepts("&", "s", "w", 3));
+        let other = Keys::of_seed(&[8; SEED_BYTES]).unwrap();
+        assert!(!other.accepts(&token, "s", "w", 3));
+    }
+}

@@ -1,0 +1,139 @@
+//! The bodies of requests about subscriptions, and the rules they keep.
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, header};
+use everstep_engine::streams::StreamPath;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::error::Refused;
+use super::state::{Ack, Config, Kind};
+use super::webhook_url;
+
+const LEASE_MS_MIN: u64 = 1_000;
+const LEASE_MS_MAX: u64 = 600_000;
+const LEASE_MS_DEFAULT: u64 = 30_000;
+/// Streams that may be named outright.
+const STREAMS_MAX: usize = 1_000;
+const TEXT_BYTES_MAX: usize = 1_000;
+
+#[derive(Deserialize)]
+struct ConfigBody {
+    #[serde(rename = "type")]
+    kind: Kind,
+    pattern: Option<String>,
+    #[serde(default)]
+    streams: Vec<String>,
+    webhook: Option<WebhookBody>,
+    wake_stream: Option<String>,
+    lease_ttl_ms: Option<u64>,
+    description: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WebhookBody {
+    url: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StreamsBody {
+    pub(super) streams: Vec<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ClaimBody {
+    pub(super) worker: String,
+}
+
+/// What a subscriber says of its wake.
+#[derive(Deserialize)]
+pub(super) struct WakeBody {
+    pub(super) wake_id: String,
+    pub(super) generation: u64,
+    #[serde(default)]
+    acks: Vec<AckBody>,
+    #[serde(default)]
+    pub(super) done: bool,
+}
+
+#[derive(Deserialize)]
+struct AckBody {
+    stream: String,
+    offset: String,
+}
+
+impl WakeBody {
+    pub(super) fn acks(&self) -> Result<Vec<Ack>, Refused> {
+        let acks = self.acks.iter().map(|ack| {
+            let offset = ack.offset.parse();
+            let offset = offset.map_err(|_| Refused::InvalidOffset(ack.stream.clone()))?;
+            Ok(Ack {
+                path: ack.stream.clone(),
+                offset,
+            })
+        });
+        acks.collect()
+    }
+}
+
+pub(super) fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, Refused> {
+    let parsed = serde_json::from_slice(body);
+    parsed.map_err(|error| Refused::invalid(format!("the body is not what it should be: {error}")))
+}
+
+/// The token of a request.
+pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, Refused> {
+    let value = headers.get(header::AUTHORIZATION);
+    let value = value.and_then(|value| value.to_str().ok());
+    let token = value.and_then(|value| value.strip_prefix("Bearer "));
+    token.ok_or(Refused::TokenInvalid)
+}
+
+/// Checks what a subscription is to be.
+pub(super) fn config(body: &Bytes) -> Result<Config, Refused> {
+    let body: ConfigBody = parse(body)?;
+    let lease_ttl_ms = body.lease_ttl_ms.unwrap_or(LEASE_MS_DEFAULT);
+    if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&lease_ttl_ms) {
+        return Err(Refused::invalid("lease_ttl_ms is 1,000 to 600,000"));
+    }
+    if body.pattern.is_none() && body.streams.is_empty() {
+        return Err(Refused::invalid("a subscription has a pattern or streams"));
+    }
+    let texts = [&body.pattern, &body.description];
+    if texts
+        .into_iter()
+        .flatten()
+        .any(|text| text.len() > TEXT_BYTES_MAX)
+    {
+        return Err(Refused::invalid("a text is longer than 1,000 bytes"));
+    }
+    check_streams(&body.streams)?;
+    let webhook = body.webhook.map(|webhook| webhook.url);
+    match (body.kind, &webhook, &body.wake_stream) {
+        (Kind::Webhook, Some(url), None) => {
+            webhook_url::check(url).map_err(Refused::UrlRejected)?;
+        }
+        (Kind::PullWake, None, Some(stream)) => check_streams(std::slice::from_ref(stream))?,
+        (Kind::Webhook, ..) => return Err(Refused::invalid("a webhook has webhook.url alone")),
+        (Kind::PullWake, ..) => return Err(Refused::invalid("a pull-wake has wake_stream alone")),
+    }
+    Ok(Config {
+        kind: body.kind,
+        pattern: body.pattern,
+        streams: body.streams,
+        webhook,
+        wake_stream: body.wake_stream,
+        lease_ttl_ms,
+        description: body.description,
+    })
+}
+
+pub(super) fn check_streams(streams: &[String]) -> Result<(), Refused> {
+    if streams.len() > STREAMS_MAX {
+        return Err(Refused::invalid("at most 1,000 streams are named"));
+    }
+    for stream in streams {
+        StreamPath::new(stream).map_err(|error| Refused::invalid(error.to_string()))?;
+    }
+    Ok(())
+}

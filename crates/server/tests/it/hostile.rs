@@ -1,0 +1,129 @@
+//! Requests that nobody should send: refused, and the server goes on.
+
+use everstep_server::{Options, Origins};
+
+use crate::support::{JSON, TEXT, ask, server};
+
+fn dev() -> Options {
+    let mut options = Options::default();
+    options.loopback_only = true;
+    options.origins = Origins::Loopback;
+    options.body_bytes_max = 1_000;
+    options
+}
+
+#[tokio::test]
+async fn in_development_only_this_machine_is_answered() {
+    let app = server(dev()).await;
+    let address = "/v1/stream/a";
+    for (headers, status) in [
+        (vec![TEXT], 201),
+        (vec![TEXT, ("Origin", "http://localhost:3000")], 200),
+        (vec![TEXT, ("Origin", "https://example.com")], 403),
+        (vec![TEXT, ("Origin", "null")], 403),
+        (vec![TEXT, ("Host", "example.com:4437")], 403),
+    ] {
+        let answer = ask(&app, "PUT", address, &headers, "").await;
+        assert_eq!(answer.status, status, "{headers:?}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff");
+        assert!(answer.header("content-security-policy").contains("sandbox"));
+    }
+    let local = [("Origin", "http://localhost:3000")];
+    let read = ask(&app, "GET", address, &local, "").await;
+    assert_eq!(read.header("access-control-allow-origin"), local[0].1);
+    let foreign = [("Origin", "https://example.com")];
+    let preflight = ask(&app, "OPTIONS", address, &foreign, "").await;
+    assert!(preflight.status.is_success());
+    assert_eq!(preflight.header("access-control-allow-origin"), "");
+}
+
+#[tokio::test]
+async fn what_belongs_to_the_engine_is_refused() {
+    let app = server(dev()).await;
+    for address in [
+        "workflows/x",
+        "workflows",
+        "__ds",
+        "__ds%2Fsigning-key",
+        "%5F_ds/subscriptions",
+    ] {
+        for method in ["PUT", "POST", "GET", "DELETE", "HEAD"] {
+            let address = format!("/v1/stream/{address}");
+            let answer = ask(&app, method, &address, &[TEXT], "x").await;
+            assert_eq!(answer.status, 403, "{method} {address}");
+        }
+    }
+    let forked = [TEXT, ("Stream-Forked-From", "/v1/stream/workflows/x")];
+    let fork = ask(&app, "PUT", "/v1/stream/a", &forked, "").await;
+    assert_eq!(fork.status, 403);
+}
+
+#[tokio::test]
+async fn nonsense_is_refused_and_changes_nothing() {
+    let app = server(dev()).await;
+    ask(&app, "PUT", "/v1/stream/a", &[JSON], "").await;
+    let deep = "[".repeat(400);
+    let large = "x".repeat(1_001);
+    let long = "x".repeat(513);
+    for (method, address, headers, body, status) in [
+        ("PUT", "/v1/stream/%2e%2e/x", vec![TEXT], "", 400),
+        ("PUT", "/v1/stream/a//b", vec![TEXT], "", 400),
+        ("PUT", "/v1/stream/%00", vec![TEXT], "", 400),
+        ("PUT", "/v1/stream/%FF", vec![TEXT], "", 400),
+        ("PATCH", "/v1/stream/a", vec![TEXT], "", 405),
+        ("POST", "/v1/stream/a", vec![JSON], deep.as_str(), 400),
+        ("POST", "/v1/stream/a", vec![JSON], large.as_str(), 413),
+        (
+            "POST",
+            "/v1/stream/a",
+            vec![JSON, ("Stream-Seq", "1"), ("Stream-Seq", "2")],
+            "1",
+            400,
+        ),
+        (
+            "POST",
+            "/v1/stream/a",
+            vec![JSON, ("Producer-Id", "p")],
+            "1",
+            400,
+        ),
+        (
+            "PUT",
+            "/v1/stream/b",
+            vec![TEXT, ("Stream-TTL", "99999999999999999999")],
+            "",
+            400,
+        ),
+        (
+            "POST",
+            "/v1/stream/a",
+            vec![JSON, ("Stream-Seq", long.as_str())],
+            "1",
+            400,
+        ),
+        (
+            "PUT",
+            "/v1/stream/b",
+            vec![("Content-Type", long.as_str())],
+            "",
+            400,
+        ),
+        ("GET", "/v1/stream/a?offset=-1&offset=now", vec![], "", 400),
+        ("GET", "/v1/stream/a?live=sse", vec![], "", 400),
+        (
+            "GET",
+            "/v1/stream/a?offset=9999999999999999_9999999999999999",
+            vec![],
+            "",
+            400,
+        ),
+    ] {
+        let answer = ask(&app, method, address, &headers, body.to_owned()).await;
+        assert_eq!(answer.status, status, "{method} {address}");
+        assert_eq!(answer.header("content-type"), "application/problem+json");
+    }
+    let missing = ask(&app, "GET", "/v1/stream/missing", &[], "").await;
+    assert_eq!(missing.json()["code"], "stream_missing");
+    let read = ask(&app, "GET", "/v1/stream/a", &[], "").await;
+    assert_eq!((read.status.as_u16(), &read.body[..]), (200, &b"[]"[..]));
+}

@@ -1,0 +1,180 @@
+//! Subscriptions outlive the process that took them, with their key, their generation and what was seen.
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::post as on_post;
+use everstep_server::{Options, router};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::support::{Answer, JSON, ask, engine_on, server, store};
+
+const SUBSCRIPTION: &str = "/v1/stream/__ds/subscriptions/s";
+
+async fn subscribe(app: &Router) -> Answer {
+    let body = json!({"type": "pull-wake", "pattern": "events/*", "wake_stream": "wakes"});
+    ask(app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await
+}
+
+async fn post(app: &Router, verb: &str, token: &str, body: Value) -> Answer {
+    let bearer = format!("Bearer {token}");
+    let headers = [JSON, ("Authorization", bearer.as_str())];
+    let address = format!("{SUBSCRIPTION}/{verb}");
+    ask(app, "POST", &address, &headers, body.to_string()).await
+}
+
+async fn claim(app: &Router, worker: &str) -> Answer {
+    post(app, "claim", "", json!({ "worker": worker })).await
+}
+
+#[tokio::test]
+async fn a_restart_forgets_no_wake_and_fences_no_holder() {
+    let store = store();
+    let engine = engine_on(&store).await;
+    let app = router(&engine, Options::default());
+    assert_eq!(subscribe(&app).await.status, 201);
+    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    let claimed = claim(&app, "w1").await.json();
+    let keys = ask(&app, "GET", "/v1/stream/__ds/jwks.json", &[], "").await;
+    drop(app);
+    engine.shutdown().await;
+
+    let app = router(engine_on(&store).await, Options::default());
+    assert_eq!(subscribe(&app).await.status, 200);
+    let again = ask(&app, "GET", "/v1/stream/__ds/jwks.json", &[], "").await;
+    assert_eq!(again.json(), keys.json());
+    let busy = claim(&app, "w2").await;
+    assert_eq!(busy.json()["error"]["current_holder"], "w1");
+    let (token, tail) = (&claimed["token"], &claimed["streams"][0]["tail_offset"]);
+    let done = json!({
+        "wake_id": claimed["wake_id"],
+        "generation": claimed["generation"],
+        "acks": [{"stream": "events/a", "offset": tail}],
+        "done": true,
+    });
+    let acked = post(&app, "ack", token.as_str().unwrap(), done).await;
+    assert_eq!(acked.json(), json!({"ok": true, "next_wake": false}));
+    let idle = claim(&app, "w2").await;
+    assert_eq!(idle.json()["error"]["code"], "NO_PENDING_WORK");
+    ask(&app, "POST", "/v1/stream/events/a", &[JSON], "2").await;
+    let next = claim(&app, "w2").await.json();
+    assert!(next["generation"].as_u64() > claimed["generation"].as_u64());
+}
+
+#[tokio::test]
+async fn a_token_of_another_wake_is_refused() {
+    let app = server(Options::default()).await;
+    subscribe(&app).await;
+    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    let claimed = claim(&app, "w").await.json();
+    let mut body = json!({"wake_id": claimed["wake_id"], "generation": claimed["generation"]});
+    let token = claimed["token"].as_str().unwrap();
+    let refused = post(&app, "release", "nonsense", body.clone()).await;
+    assert_eq!(
+        (refused.status.as_u16(), &refused.json()["error"]["code"]),
+        (401, &json!("TOKEN_INVALID"))
+    );
+    body["generation"] = json!(99);
+    assert_eq!(post(&app, "release", token, body.clone()).await.status, 401);
+    body["generation"] = claimed["generation"].clone();
+    assert_eq!(post(&app, "release", token, body.clone()).await.status, 204);
+    let late = post(&app, "release", token, body).await;
+    assert_eq!(late.json()["error"]["code"], "FENCED");
+}
+
+#[tokio::test]
+async fn an_acknowledgement_beyond_the_end_is_refused_whole() {
+    let app = server(Options::default()).await;
+    subscribe(&app).await;
+    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    let claimed = claim(&app, "w").await.json();
+    let beyond = "9999999999999999_9999999999999999";
+    let body = json!({
+        "wake_id": claimed["wake_id"],
+        "generation": claimed["generation"],
+        "acks": [{"stream": "events/a", "offset": beyond}],
+        "done": true,
+    });
+    let token = claimed["token"].as_str().unwrap();
+    let refused = post(&app, "ack", token, body).await;
+    assert_eq!(refused.json()["error"]["code"], "INVALID_OFFSET");
+    let shown = ask(&app, "GET", SUBSCRIPTION, &[], "").await.json();
+    assert_eq!(shown["streams"][0]["has_pending"], json!(true));
+}
+
+#[tokio::test]
+async fn a_subscription_that_cannot_be_is_refused_with_the_reason() {
+    let app = server(Options::default()).await;
+    for (body, code) in [
+        (
+            json!({"type": "webhook", "pattern": "x"}),
+            "INVALID_REQUEST",
+        ),
+        (
+            json!({"type": "pull-wake", "wake_stream": "w"}),
+            "INVALID_REQUEST",
+        ),
+        (
+            json!({"type": "pull-wake", "wake_stream": "workflows/x", "pattern": "x"}),
+            "INVALID_REQUEST",
+        ),
+        (
+            json!({"type": "pull-wake", "wake_stream": "w", "pattern": "x", "lease_ttl_ms": 1}),
+            "INVALID_REQUEST",
+        ),
+        (
+            json!({"type": "webhook", "pattern": "x", "webhook": {"url": "https://169.254.169.254/"}}),
+            "WEBHOOK_URL_REJECTED",
+        ),
+    ] {
+        let answer = ask(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
+        assert_eq!(answer.status, 400, "{body}");
+        assert_eq!(answer.json()["error"]["code"], code, "{body}");
+    }
+    let missing = ask(&app, "GET", SUBSCRIPTION, &[], "").await;
+    assert_eq!(missing.json()["error"]["code"], "SUBSCRIPTION_NOT_FOUND");
+}
+
+/// A webhook that fails the first time; what it is told comes out of the channel.
+async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
+    let (send, receive) = mpsc::unbounded_channel();
+    let failed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let hook = move |body: String| {
+        send.send(serde_json::from_str(&body).unwrap()).unwrap();
+        let is_first = !failed.swap(true, std::sync::atomic::Ordering::SeqCst);
+        let status = match is_first {
+            true => StatusCode::INTERNAL_SERVER_ERROR,
+            false => StatusCode::OK,
+        };
+        std::future::ready((status, r#"{"done":true}"#))
+    };
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let app = Router::new().route("/hook", on_post(hook));
+    tokio::spawn(everstep_server::serve(
+        listener,
+        app,
+        std::future::pending(),
+    ));
+    (url, receive)
+}
+
+#[tokio::test]
+async fn a_webhook_that_failed_is_called_again_with_the_same_wake() {
+    let (url, mut told) = failing_once().await;
+    let app = server(Options::default()).await;
+    let body = json!({"type": "webhook", "pattern": "events/*", "webhook": {"url": url}});
+    ask(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
+    ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
+    let (first, again) = (told.recv().await.unwrap(), told.recv().await.unwrap());
+    assert_eq!(first["wake_id"], again["wake_id"]);
+    // Done with that; the next append is the next wake.
+    ask(&app, "POST", "/v1/stream/events/a", &[JSON], "2").await;
+    let next = told.recv().await.unwrap();
+    assert_ne!(next["wake_id"], first["wake_id"]);
+    assert_eq!(
+        next["streams"][0]["acked_offset"],
+        first["streams"][0]["tail_offset"]
+    );
+}

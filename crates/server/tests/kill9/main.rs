@@ -1,0 +1,35 @@
+//! kill -9: a server that takes appends from many connections is killed at random moments, again and again. Everything
+//! it acknowledged must be there once, and whatever a reader was shown at an offset must stay there.
+//!
+//! This binary is its own child: with `EVERSTEP_STREAMS_KILL9_DIR` set it is the server that gets killed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that panics is a test that fails"
+)]
+
+mod client;
+mod load;
+mod parent;
+mod server;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Some(dir) = std::env::var_os("EVERSTEP_STREAMS_KILL9_DIR") {
+        server::run(dir.as_ref());
+        return ExitCode::SUCCESS;
+    }
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        let is_ignored = arguments.iter().any(|argument| argument == "--ignored");
+        if !is_ignored {
+            println!("nothing_appended_is_lost_to_kill_9: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    parent::run();
+    println!("1 passed, 0 failed");
+    ExitCode::SUCCESS
+}
