@@ -1,7 +1,7 @@
 //! The `examples` stage: every example is a complete program, so every one is run and must end well.
 //! Found by looking at the tree, so that adding an example registers it: `examples/<name>/` with a
-//! manifest of its own, `examples/` inside a crate, or an `[[example]]` in a crate's manifest. A manifest
-//! of its own may say what to run it with: `args` under `[package.metadata.example]`.
+//! manifest of its own, `examples/` inside a crate, or an `[[example]]` in a crate's manifest. The manifest
+//! may say what to run them with: `args` under `[package.metadata.example]`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,6 +30,7 @@ enum Example {
         package: String,
         name: String,
         features: String,
+        args: Vec<String>,
     },
 }
 
@@ -60,6 +61,7 @@ impl Example {
                 package,
                 name,
                 features,
+                ..
             } => {
                 let mut args = vec![verb, "--locked", "--package", package, "--example", name];
                 if !features.is_empty() {
@@ -72,9 +74,7 @@ impl Example {
 
     /// What stands behind the command: nothing, or `--` and the program's own arguments.
     fn args(&self, folder: &str) -> Vec<String> {
-        let Self::Package { args, .. } = self else {
-            return Vec::new();
-        };
+        let (Self::Package { args, .. } | Self::Target { args, .. }) = self;
         let own = args.iter().map(|arg| match arg.as_str() {
             FOLDER => folder.to_owned(),
             _ => arg.clone(),
@@ -111,6 +111,7 @@ fn find(root: &Path) -> BTreeSet<Example> {
                     package,
                     name,
                     features,
+                    args: run_args(&text),
                 });
             }
         }
@@ -151,6 +152,7 @@ fn declared(package: &str, text: &str) -> Vec<Example> {
                 package: package.to_owned(),
                 name,
                 features,
+                args: run_args(text),
             })
         })
         .collect()

@@ -19,6 +19,8 @@ struct Arguments {
     port: u16,
     data: Option<PathBuf>,
     long_poll_timeout: Option<Duration>,
+    /// How long it serves, if not until it is stopped.
+    lasting: Option<Duration>,
 }
 
 fn arguments() -> anyhow::Result<Arguments> {
@@ -26,6 +28,7 @@ fn arguments() -> anyhow::Result<Arguments> {
         port: 4437,
         data: None,
         long_poll_timeout: None,
+        lasting: None,
     };
     let mut given = std::env::args().skip(1);
     while let Some(name) = given.next() {
@@ -41,6 +44,7 @@ fn arguments() -> anyhow::Result<Arguments> {
             "--long-poll-timeout" => {
                 parsed.long_poll_timeout = Some(everstep_model::parse_duration(&value()?)?);
             }
+            "--for" => parsed.lasting = Some(everstep_model::parse_duration(&value()?)?),
             unknown => anyhow::bail!("unknown argument {unknown}"),
         }
     }
@@ -74,7 +78,11 @@ async fn main() -> anyhow::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
     println!("http://{}/v1/stream/", listener.local_addr()?);
     let ended = async {
-        let _ = tokio::signal::ctrl_c().await;
+        let stopped = tokio::signal::ctrl_c();
+        match arguments.lasting {
+            Some(lasting) => drop(tokio::time::timeout(lasting, stopped).await),
+            None => drop(stopped.await),
+        }
     };
     serve(listener, router(&engine, options), ended).await;
     engine.shutdown().await;
