@@ -1,9 +1,9 @@
 //! Stores that let somebody append who has no right to: one that does not compare epochs, one that does not compare nonces, one
-//! that loses fences, and one that takes results after a run was terminated.
+//! that loses fences, and one that lets the executor of a terminated run go on.
 
 use everstep_model::planted::Bug;
-use everstep_model::{Body, ExecutorSeq, Record, RunStatus, StreamNumber};
-use everstep_store::{Author, Commit, Fence, Head, Outcome, Refusal, Target};
+use everstep_model::{Body, ExecutorSeq, Record, StreamNumber};
+use everstep_store::{Author, Commit, Fence, Head, LeaseChange, Target};
 
 use super::store::{Memory, PlantedStore};
 
@@ -43,29 +43,12 @@ fn next_seq(head: &Head) -> ExecutorSeq {
     }
 }
 
-/// Takes the result of a step from whoever held the run last, though it was terminated since. What it appends is not kept; nobody
-/// gets to miss it, because the books know better at once.
-pub(super) fn accept_after_end(store: &PlantedStore, commit: &Commit, outcome: &mut Outcome) {
-    let (Target::Stream(stream), Author::Executor { fence, .. }) = (&commit.target, commit.author)
-    else {
-        return;
-    };
-    let is_result = |record: &Record| matches!(record.body, Body::StepCompleted(_));
-    let was_last = store.memory().latest.get(stream) == Some(&fence);
-    let head = store.head_of(*stream).filter(|head| {
-        let status = head.run.as_ref().map(|run| run.status);
-        head.closed && status == Some(RunStatus::Terminated)
-    });
-    if let (Some(head), true) = (head, was_last)
-        && matches!(outcome, Outcome::Refused(Refusal::Closed | Refusal::Fenced))
-        && commit.records.iter().any(is_result)
-    {
-        *outcome = Outcome::Committed {
-            stream: *stream,
-            first: head.next,
-            before: Vec::new(),
-            taken: None,
-        };
+/// Terminates a run without withdrawing the right of its executor, and without closing its journal.
+pub(super) fn terminate_weakly(commit: &mut Commit) {
+    let terminates = |record: &Record| matches!(record.body, Body::Terminated(_));
+    if commit.records.iter().any(terminates) {
+        commit.lease = LeaseChange::Keep;
+        commit.close = false;
     }
 }
 
@@ -78,7 +61,6 @@ pub(super) fn remember(
 ) {
     if let Some(fence) = taken {
         memory.granted.insert((stream, fence.nonce.0));
-        memory.latest.insert(stream, fence);
         memory.unfenced.remove(&stream);
     }
     if !commit.drop.is_empty() {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use everstep_model::planted::Bug;
 use everstep_model::{NodeId, StreamNumber, Timestamp};
 use everstep_store::{
-    BoxFuture, Clock, Commit, Description, Fence, Head, Lease, ListPage, ListQuery, MemoryStore,
+    BoxFuture, Clock, Commit, Description, Head, Lease, ListPage, ListQuery, MemoryStore,
     OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
     TimerQuery, TimerRow,
 };
@@ -31,8 +31,6 @@ pub(super) struct Memory {
     pub(super) granted: BTreeSet<(StreamNumber, u64)>,
     /// Streams whose fence went with a compaction.
     pub(super) unfenced: BTreeSet<StreamNumber>,
-    /// The right to each run that was granted last.
-    pub(super) latest: BTreeMap<StreamNumber, Fence>,
     /// Who holds each run or held it last, and how often it went to another node.
     pub(super) holders: BTreeMap<StreamNumber, (NodeId, u64)>,
 }
@@ -109,6 +107,7 @@ impl PlantedStore {
                 Bug::NoEpochCheck | Bug::NoNonceCheck | Bug::FenceDroppedByCompaction => {
                     fencing::overlook(self, bug, commit);
                 }
+                Bug::ResultAfterTerminate => fencing::terminate_weakly(commit),
                 Bug::DedupForgottenAtTakeover => forgetting::forget_dedup(self, commit),
                 Bug::TimerFiredTwice | Bug::ReadyClearedUnguarded => {
                     guards::overlook(bug, commit);
@@ -116,11 +115,8 @@ impl PlantedStore {
                 _ => {}
             }
         }
-        let mut outcomes = at_once(self.inner().commit(&taken))?;
-        for (commit, outcome) in batch.iter().zip(&mut outcomes) {
-            if bug == Bug::ResultAfterTerminate {
-                fencing::accept_after_end(self, commit, outcome);
-            }
+        let outcomes = at_once(self.inner().commit(&taken))?;
+        for (commit, outcome) in batch.iter().zip(&outcomes) {
             self.remember(commit, outcome);
         }
         Ok(outcomes)
