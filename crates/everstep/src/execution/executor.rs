@@ -131,7 +131,7 @@ impl Executor {
         if self.standing != Standing::Working || self.concluded_and_waiting() {
             return Next::GoOn;
         }
-        if self.go_on(context) == Next::Exit {
+        if self.go_on() == Next::Exit {
             return Next::Exit;
         }
         self.work_on_undos(context);

@@ -1,6 +1,6 @@
 //! The turns of an execution: the machine resolves one operation, the code is polled once, and steps that may go on do.
 
-use std::task::{Context, Poll};
+use std::task::Poll;
 
 use everstep_machine::Turn;
 use everstep_model::planted::{self, Bug};
@@ -11,14 +11,11 @@ use super::executor::{Executor, Leave, Next};
 use super::root::RunningRoot;
 use crate::error::Error;
 
-/// How often steps may let the code go on at once before it is somebody else's turn.
-const ROUNDS_MAX: usize = 64;
-
 impl Executor {
-    /// Does what can be done before something comes: a step that ends may let the code go on at once. Code that never waits
-    /// gives way after a while, so that the executor hears what came and writes what happened.
-    pub(super) fn go_on(&mut self, context: &Context<'_>) -> Next {
-        for _ in 0..ROUNDS_MAX {
+    /// Does everything that can be done before something comes: a step that ends may let the code go on at once. Code that never
+    /// waits for anything never gives way, as in any async function.
+    pub(super) fn go_on(&mut self) -> Next {
+        loop {
             if self.advance() == Next::Exit {
                 return Next::Exit;
             }
@@ -26,8 +23,6 @@ impl Executor {
                 return Next::GoOn;
             }
         }
-        context.waker().wake_by_ref();
-        Next::GoOn
     }
 
     /// Lets the machine take its turns until it waits for something.
