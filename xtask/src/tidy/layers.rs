@@ -17,12 +17,23 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store-embedded", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
     ("engine", &["machine", "model", "store"]),
+    ("protocol", &["machine", "model"]),
     (
         "everstep",
-        &["engine", "machine", "model", "store", "store-embedded"],
+        &[
+            "engine",
+            "machine",
+            "model",
+            "protocol",
+            "store",
+            "store-embedded",
+        ],
     ),
     ("canonical", &["everstep"]),
-    ("server", &["engine", "machine", "model", "store"]),
+    (
+        "server",
+        &["engine", "machine", "model", "protocol", "store"],
+    ),
     (
         "cli",
         &[
@@ -30,6 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "engine",
             "everstep",
             "model",
+            "protocol",
             "server",
             "store",
             "store-embedded",
@@ -44,6 +56,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "everstep",
             "machine",
             "model",
+            "protocol",
             "server",
             "store",
             "store-testkit",

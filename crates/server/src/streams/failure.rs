@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use everstep_engine::EngineError;
 use everstep_engine::streams::{InvalidPath, StreamError};
 use everstep_model::ErrorCode;
+use everstep_protocol::{Problem, problem};
 
 use super::headers as names;
 
@@ -48,18 +49,13 @@ impl Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let mut problem = serde_json::json!({
-            "type": "about:blank",
-            "title": self.status.canonical_reason().unwrap_or("Error"),
-            "status": self.status.as_u16(),
-            "detail": self.detail,
-        });
-        if let (Some(code), Some(fields)) = (self.code, problem.as_object_mut()) {
-            fields.insert("code".to_owned(), code.as_str().into());
-        }
-        let mut response = (self.status, problem.to_string()).into_response();
+        let title = self.status.canonical_reason().unwrap_or("Error");
+        let mut problem = Problem::new(self.status.as_u16(), title, self.detail);
+        problem.code = self.code.map(|code| code.as_str().to_owned());
+        let body = serde_json::to_string(&problem).unwrap_or_default();
+        let mut response = (self.status, body).into_response();
         let headers = response.headers_mut();
-        let kind = HeaderValue::from_static("application/problem+json");
+        let kind = HeaderValue::from_static(problem::MEDIA_TYPE);
         headers.insert(header::CONTENT_TYPE, kind);
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.extend(self.headers);

@@ -1,0 +1,70 @@
+//! What goes wrong, on the wire: problem details (RFC 9457) with a permanent code.
+
+use everstep_model::ErrorCode;
+use serde::{Deserialize, Serialize};
+
+/// The media type of a [`Problem`].
+pub const MEDIA_TYPE: &str = "application/problem+json";
+
+/// An answer that is a refusal, or says that something failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// Names the kind of problem; the code says more.
+    #[serde(rename = "type", default = "blank")]
+    pub kind: String,
+    /// The status in words.
+    pub title: String,
+    /// The status of the answer.
+    pub status: u16,
+    /// What is wrong, and what to do about it.
+    pub detail: String,
+    /// The permanent word for it; a page in `docs/errors/` explains it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+impl Problem {
+    /// A problem.
+    #[must_use]
+    pub fn new(status: u16, title: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self {
+            kind: blank(),
+            title: title.into(),
+            status,
+            detail: detail.into(),
+            code: None,
+        }
+    }
+
+    /// The same with its permanent word.
+    #[must_use]
+    pub fn coded(mut self, code: ErrorCode) -> Self {
+        self.code = Some(code.as_str().to_owned());
+        self
+    }
+
+    /// Its permanent word, if this release knows it.
+    #[must_use]
+    pub fn error_code(&self) -> Option<ErrorCode> {
+        self.code.as_deref().and_then(ErrorCode::parse)
+    }
+}
+
+fn blank() -> String {
+    "about:blank".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_of_a_newer_release_is_kept_as_a_word() {
+        let text = r#"{"title":"Conflict","status":409,"detail":"no","code":"from_the_future"}"#;
+        let problem: Problem = serde_json::from_str(text).unwrap();
+        assert_eq!(problem.error_code(), None);
+        assert_eq!(problem.code.as_deref(), Some("from_the_future"));
+        let known = problem.coded(ErrorCode::RunExists);
+        assert_eq!(known.error_code(), Some(ErrorCode::RunExists));
+    }
+}
