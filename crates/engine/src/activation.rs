@@ -16,6 +16,7 @@ use everstep_store::{
 };
 
 use crate::core::{Core, Effects};
+use crate::declares::Declares;
 use crate::mailbox::Mailbox;
 use crate::outbox::Cause;
 use crate::projection;
@@ -35,8 +36,8 @@ pub trait Worker: Send + Sync + 'static {
     /// What it can execute.
     fn offers(&self) -> Vec<Offer>;
 
-    /// How long runs of a workflow may take that nobody said more about, counted from their creation.
-    fn deadline(&self, _workflow: &Name) -> Option<std::time::Duration> {
+    /// What a workflow says about itself, if this worker knows.
+    fn declares(&self, _workflow: &Name) -> Option<Arc<dyn Declares>> {
         None
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
 use everstep_store::{
@@ -170,12 +169,6 @@ impl Core {
             .iter()
             .find(|(offer, _)| offered(offer))
             .map(|(_, worker)| worker)
-    }
-
-    /// How long runs of a workflow may take, as the worker says that offers it here.
-    pub(crate) fn deadline_of(&self, workflow: &Name) -> Option<Duration> {
-        let version = self.newest_version(workflow)?;
-        self.worker(workflow, version)?.deadline(workflow)
     }
 
     /// The newest version of a workflow offered here.

@@ -9,6 +9,7 @@ mod answer;
 mod committer;
 mod control;
 mod core;
+mod declares;
 mod dispatch;
 mod engine;
 mod error;
@@ -40,6 +41,7 @@ pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,
 };
+pub use declares::Declares;
 pub use engine::{Engine, EngineParts};
 pub use error::EngineError;
 pub use failures::{FailureEvent, FailureHook};

@@ -30,7 +30,7 @@ pub struct Start {
     pub tags: Vec<String>,
     /// A key that leads every start with it to one run of this workflow.
     pub idempotency_key: Option<String>,
-    /// How long the run may take, counted from its creation.
+    /// How long the run may take, counted from its creation; the workflow's own setting if none is given.
     pub deadline: Option<Duration>,
     /// How often the whole function may be retried; the workflow's own setting if none is given.
     pub execution_retries: Option<u32>,
@@ -82,6 +82,7 @@ impl Core {
         let version = self
             .newest_version(&start.workflow)
             .ok_or_else(|| EngineError::UnknownWorkflow(start.workflow.to_string()))?;
+        self.check_input(&start.workflow, version, &start.input)?;
         let id = match &start.id {
             Some(id) => id.clone(),
             None => self.random_id()?,
@@ -138,6 +139,8 @@ impl Core {
 
     fn creation(&self, start: &Start, id: &RunId, version: u32) -> (Commit, Record) {
         let now = self.runtime.now();
+        let deadline = start.deadline;
+        let deadline = deadline.or_else(|| self.deadline_of(&start.workflow, version));
         let name = StreamName::of_run(id, Generation::FIRST);
         let mut commit = Commit::new(Target::Create(name.clone()), Author::Inbox, now);
         let record = Record {
@@ -148,7 +151,7 @@ impl Core {
                 input: start.input.clone(),
                 seed: Seed(self.runtime.random()),
                 tags: start.tags.clone(),
-                deadline: start.deadline.map(|deadline| now.after(deadline)),
+                deadline: deadline.map(|deadline| now.after(deadline)),
                 execution_retries: start.execution_retries,
                 idempotency_key: start.idempotency_key.clone(),
                 parent: start.parent.clone(),
