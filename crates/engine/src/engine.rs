@@ -8,7 +8,7 @@ use everstep_model::{Entry, NodeId, Record, RecordNumber, RunId};
 use everstep_store::{Bus, ListPage, ListQuery, RunRow, Store, Subscription};
 
 use crate::activation::{Offer, Worker};
-use crate::answer::Answer;
+use crate::answer::{Answer, Answered};
 use crate::committer::Committer;
 use crate::core::Core;
 use crate::error::EngineError;
@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// Answers an rpc.
-    pub async fn answer(&self, answer: Answer) -> Result<(), EngineError> {
+    pub async fn answer(&self, answer: Answer) -> Result<Answered, EngineError> {
         self.core.answer(answer).await
     }
 

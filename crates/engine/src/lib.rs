@@ -36,7 +36,7 @@ mod tokio_runtime;
 mod watch;
 
 pub use activation::{Activation, Append, Message, Offer, Then, Worker};
-pub use answer::Answer;
+pub use answer::{Answer, Answered};
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,
