@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_model::{Name, Payload};
+use everstep_model::{Description, Name, Payload};
 use everstep_store::RunRow;
 
 use crate::core::Core;
@@ -42,16 +42,27 @@ pub trait Declares: Send + Sync {
     fn deadline(&self) -> Option<Duration> {
         None
     }
+
+    /// The same in a form that can be kept while its code is elsewhere.
+    fn description(&self) -> Option<&Description> {
+        None
+    }
 }
 
 impl Core {
-    /// What the code says that offers this version of a workflow here, or else the newest.
+    /// What the code says that offers this version of a workflow here, or else the newest, or what was last told of it.
     fn declares(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Declares>> {
         let worker = self.worker(workflow, version).or_else(|| {
             let newest = self.newest_version(workflow)?;
             self.worker(workflow, newest)
-        })?;
-        worker.declares(workflow)
+        });
+        match worker {
+            Some(worker) => worker.declares(workflow),
+            None => {
+                let description = self.catalog.description(workflow)?;
+                Some(description)
+            }
+        }
     }
 
     /// How long runs of a workflow may take, as the code says that is offered here.

@@ -6,6 +6,7 @@
 
 mod activation;
 mod answer;
+mod catalog;
 mod committer;
 mod control;
 mod core;
@@ -24,6 +25,8 @@ mod projection;
 mod recovery;
 mod request;
 mod runtime;
+mod schema;
+mod seat;
 mod send;
 mod settings;
 mod shutdown;
@@ -34,8 +37,9 @@ mod timer_queue;
 mod timers;
 mod tokio_runtime;
 mod watch;
+mod workers;
 
-pub use activation::{Activation, Append, Message, Offer, Then, Worker};
+pub use activation::{Activation, Append, Message, Offer, Seat, Then, Worker};
 pub use answer::{Answer, Answered};
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
@@ -53,6 +57,7 @@ pub use settings::Settings;
 pub use start::{Start, Started};
 pub use tokio_runtime::TokioRuntime;
 pub use watch::{Emission, Emissions, Records};
+pub use workers::Offered;
 
 #[cfg(test)]
 mod fuzz_tests;

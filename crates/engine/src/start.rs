@@ -79,9 +79,7 @@ impl Core {
     pub(crate) async fn start(self: &Arc<Self>, start: Start) -> Result<Started, EngineError> {
         self.check_open()?;
         check(&start)?;
-        let version = self
-            .newest_version(&start.workflow)
-            .ok_or_else(|| EngineError::UnknownWorkflow(start.workflow.to_string()))?;
+        let version = self.version_to_start(&start.workflow).await?;
         self.check_input(&start.workflow, version, &start.input)?;
         let id = match &start.id {
             Some(id) => id.clone(),
@@ -98,6 +96,7 @@ impl Core {
                     run: id.clone(),
                     generation: Generation::FIRST,
                     workflow: start.workflow.clone(),
+                    version,
                     fence,
                     mailbox: self.enter_memory(stream, fence),
                     takeovers: 0,
@@ -109,7 +108,7 @@ impl Core {
                         number: RecordNumber(0),
                         record,
                     };
-                    self.activate(worker, claimed, vec![first]);
+                    self.activate(&worker, claimed, vec![first]);
                 }
                 Ok(Started {
                     run: id,
@@ -181,7 +180,9 @@ impl Core {
             }));
         }
         commit.ready = Some(true);
-        commit.lease = self.take();
+        if self.worker(&start.workflow, version).is_some() {
+            commit.lease = self.take();
+        }
         (commit, record)
     }
 
