@@ -77,6 +77,9 @@ pages! {
     StaleProducer => "stale_producer",
     ProducerGap => "producer_gap",
     InvalidStreamRequest => "invalid_stream_request",
+    Unauthenticated => "unauthenticated",
+    Forbidden => "forbidden",
+    UnknownKey => "unknown_key",
 }
 
 /// The one line that says what a code means.

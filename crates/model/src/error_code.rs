@@ -130,6 +130,12 @@ pub enum ErrorCode {
     ProducerGap,
     /// The request breaks a rule of streams.
     InvalidStreamRequest,
+    /// There is no telling who asks.
+    Unauthenticated,
+    /// Whoever asks may not do this.
+    Forbidden,
+    /// There is no key of that id.
+    UnknownKey,
 }
 
 impl ErrorCode {
@@ -197,6 +203,9 @@ impl ErrorCode {
         Self::StaleProducer,
         Self::ProducerGap,
         Self::InvalidStreamRequest,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::UnknownKey,
     ];
 
     /// The permanent word.
@@ -265,6 +274,9 @@ impl ErrorCode {
             Self::StaleProducer => "stale_producer",
             Self::ProducerGap => "producer_gap",
             Self::InvalidStreamRequest => "invalid_stream_request",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::UnknownKey => "unknown_key",
         }
     }
 

@@ -4,16 +4,19 @@
 //! Nothing is decided here that the engine could decide: a handler reads a request, calls one verb of
 //! [`everstep_engine::streams`], and writes the answer.
 
+mod auth;
 #[cfg(doctest)]
 mod guides;
 mod options;
 mod origins;
 mod router;
+mod routes;
 mod serve;
 mod streams;
 mod subscriptions;
 
-pub use options::Options;
+pub use auth::{Caller, KeyError, Keys};
+pub use options::{Access, Options};
 pub use origins::Origins;
 pub use router::router;
 pub use serve::serve;

@@ -4,10 +4,10 @@ pub(crate) mod cors;
 mod cursor;
 mod delete;
 mod etag;
-mod failure;
+pub(crate) mod failure;
 mod get;
 mod head;
-mod headers;
+pub(crate) mod headers;
 mod long_poll;
 mod post;
 pub(crate) mod producer_headers;
@@ -17,3 +17,5 @@ mod reply;
 pub(crate) mod route;
 mod sse;
 mod time_header;
+
+pub(crate) use route::routes;

@@ -10,15 +10,29 @@ use everstep_engine::streams::{InvalidPath, StreamPath};
 use percent_encoding::percent_decode_str;
 
 use super::failure::Failure;
-use super::{cors, delete, get, head, post, put};
+use super::{delete, get, head, post, put};
+use crate::auth::Needs;
 use crate::router::Shared;
+use crate::routes::Route;
 use crate::subscriptions;
 
 /// What the routes of streams begin with, below wherever the router is mounted.
-const PREFIX: &str = "/v1/stream/";
+pub(crate) const PREFIX: &str = "/v1/stream/";
 
 /// What the requests about subscriptions begin with.
 const RESERVED: &str = "__ds/";
+
+/// Every method has one address; what it needs depends on the path, which may be a user's, a journal's or a subscription's.
+pub(crate) fn routes() -> Vec<Route> {
+    const PATH: &str = "/v1/stream/{*path}";
+    vec![
+        Route::get(PATH, Needs::Stream, dispatch),
+        Route::head(PATH, Needs::Stream, dispatch),
+        Route::put(PATH, Needs::Stream, dispatch),
+        Route::post(PATH, Needs::Stream, dispatch),
+        Route::delete(PATH, Needs::Stream, dispatch),
+    ]
+}
 
 /// A request about a stream.
 pub(crate) struct Asked {
@@ -84,9 +98,6 @@ pub(crate) async fn dispatch(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    if parts.method == Method::OPTIONS {
-        return cors::preflight();
-    }
     let Some(address) = Address::of(&shared, &original, &parts.uri, &parts.headers) else {
         return StatusCode::NOT_FOUND.into_response();
     };
