@@ -80,6 +80,10 @@ pages! {
     Unauthenticated => "unauthenticated",
     Forbidden => "forbidden",
     UnknownKey => "unknown_key",
+    ReservedStream => "reserved_stream",
+    InvalidRequest => "invalid_request",
+    NoRoute => "no_route",
+    TooBusy => "too_busy",
 }
 
 /// The one line that says what a code means.

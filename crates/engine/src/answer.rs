@@ -37,7 +37,7 @@ pub enum Answered {
 
 impl Core {
     /// The open rpc with that id.
-    async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
+    pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
         let (head, _) = self.find(run).await?;
         match self
             .store

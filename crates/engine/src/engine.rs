@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use everstep_machine::Why;
-use everstep_model::{Entry, NodeId, Record, RecordNumber, RunId};
-use everstep_store::{Bus, ListPage, ListQuery, RunRow, Store, Subscription};
+use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId};
+use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
 use crate::activation::Worker;
 use crate::answer::{Answer, Answered};
@@ -139,6 +139,11 @@ impl Engine {
     /// Sends an event to a run and waits for the answer.
     pub async fn ask(&self, event: SendEvent) -> Result<Question, EngineError> {
         self.core.ask(event).await
+    }
+
+    /// The open rpc with that id, for instance to see what it asks.
+    pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
+        self.core.open_rpc(run, rpc).await
     }
 
     /// Answers an rpc.

@@ -136,6 +136,14 @@ pub enum ErrorCode {
     Forbidden,
     /// There is no key of that id.
     UnknownKey,
+    /// The stream belongs to the engine.
+    ReservedStream,
+    /// The request is not what the API asks for.
+    InvalidRequest,
+    /// There is no such address, or it does not know that method.
+    NoRoute,
+    /// As many are waiting as the server lets wait.
+    TooBusy,
 }
 
 impl ErrorCode {
@@ -206,6 +214,10 @@ impl ErrorCode {
         Self::Unauthenticated,
         Self::Forbidden,
         Self::UnknownKey,
+        Self::ReservedStream,
+        Self::InvalidRequest,
+        Self::NoRoute,
+        Self::TooBusy,
     ];
 
     /// The permanent word.
@@ -277,6 +289,10 @@ impl ErrorCode {
             Self::Unauthenticated => "unauthenticated",
             Self::Forbidden => "forbidden",
             Self::UnknownKey => "unknown_key",
+            Self::ReservedStream => "reserved_stream",
+            Self::InvalidRequest => "invalid_request",
+            Self::NoRoute => "no_route",
+            Self::TooBusy => "too_busy",
         }
     }
 
@@ -300,6 +316,7 @@ impl ErrorCode {
                 | Self::WaitTimedOut
                 | Self::TooManyEvents
                 | Self::ProducerGap
+                | Self::TooBusy
         )
     }
 

@@ -1,19 +1,24 @@
-//! HTTP for Everstep. Today it is a Durable Streams server: [`router`] mounts under any prefix of an axum application, and
-//! [`serve`] runs it on a listener with the limits that a public address needs.
+//! HTTP for Everstep: a Durable Streams server whose streams include the journals, and the workflow API. [`router`] mounts under
+//! any prefix of an axum application, and [`serve`] runs it on a listener with the limits that a public address needs.
 //!
 //! Nothing is decided here that the engine could decide: a handler reads a request, calls one verb of
-//! [`everstep_engine::streams`], and writes the answer.
+//! [`everstep_engine`], and writes the answer.
 
 mod auth;
+mod failure;
 #[cfg(doctest)]
 mod guides;
+mod json;
+mod openapi;
 mod options;
 mod origins;
+mod place;
 mod router;
 mod routes;
 mod serve;
 mod streams;
 mod subscriptions;
+mod workflows;
 
 pub use auth::{Caller, KeyError, Keys};
 pub use options::{Access, Options};

@@ -21,6 +21,8 @@ pub enum Access {
 pub struct Options {
     /// How long a long-poll waits for news.
     pub long_poll_timeout: Duration,
+    /// How long a request with `wait` or `reply` may be held.
+    pub wait_max: Duration,
     /// How long an event stream stays open. Clients come back; shorter than a second they give up on event streams.
     pub sse_lifetime: Duration,
     /// Bytes of a request's body.
@@ -47,6 +49,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             long_poll_timeout: Duration::from_secs(30),
+            wait_max: Duration::from_secs(60),
             sse_lifetime: Duration::from_secs(60),
             body_bytes_max: 10 * 1024 * 1024,
             body_timeout: Duration::from_secs(60),

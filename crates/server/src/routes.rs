@@ -9,21 +9,20 @@ use axum::handler::Handler;
 use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use everstep_model::ErrorCode;
 
 use crate::auth::{self, Gate, Needs, admit};
+use crate::failure::Failure;
+use crate::openapi::{self, About};
 use crate::router::Shared;
-use crate::streams;
-use crate::streams::failure::Failure;
+use crate::{streams, workflows};
 
 /// One route.
 pub(crate) struct Route {
-    #[allow(
-        dead_code,
-        reason = "the handler knows it; who looks at the table does not"
-    )]
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) needs: Needs,
+    pub(crate) about: About,
     handler: MethodRouter<Arc<Shared>>,
 }
 
@@ -79,14 +78,23 @@ impl Route {
             method,
             path,
             needs,
+            about: About::default(),
             handler: on(filter, handler),
         }
+    }
+
+    /// The same with what is said about it.
+    pub(crate) fn about(mut self, about: About) -> Self {
+        self.about = about;
+        self
     }
 }
 
 /// Every route.
 pub(crate) fn table() -> Vec<Route> {
     let mut rows = streams::routes();
+    rows.extend(workflows::routes());
+    rows.extend(openapi::routes());
     rows.extend(auth::routes());
     rows
 }
@@ -108,9 +116,15 @@ pub(crate) fn build(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
         .fold(Router::new(), |router, (path, methods)| {
             router.route(path, methods.fallback(no_such_method))
         })
+        .fallback(no_such_route)
+}
+
+async fn no_such_route() -> Failure {
+    let detail = "there is nothing at this address; `/openapi.json` names all there is";
+    Failure::new(StatusCode::NOT_FOUND, detail).coded(ErrorCode::NoRoute)
 }
 
 async fn no_such_method() -> Failure {
     let detail = "this address does not know that method";
-    Failure::new(StatusCode::METHOD_NOT_ALLOWED, detail)
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, detail).coded(ErrorCode::NoRoute)
 }

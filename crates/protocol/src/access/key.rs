@@ -7,6 +7,7 @@ use super::scope::Scope;
 
 /// What a new key is to be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateKey {
     /// Who or what it is for; what it does is written down under this name.
@@ -20,6 +21,7 @@ pub struct CreateKey {
 
 /// A key as lists show it: never its secret, which nobody knows but its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct KeyView {
     /// What it is revoked by; also the first part of the key.
@@ -32,6 +34,7 @@ pub struct KeyView {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
     /// Since when.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub created_at: Timestamp,
     /// Who made it, if somebody with a name did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +43,7 @@ pub struct KeyView {
 
 /// A key just made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedKey {
     /// The key itself. It is shown this once.
@@ -51,6 +55,7 @@ pub struct CreatedKey {
 
 /// Every key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct KeyList {
     /// The oldest first.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// One thing that a key may be good for. None of them includes another, except that `admin` includes all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Read runs, journals and streams, all of them and in full.

@@ -7,6 +7,7 @@ use super::view::View;
 
 /// What a new run token is to allow. Whoever asks must be allowed all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MintToken {
     /// The one run it is good for, in the generation it has now.
@@ -32,6 +33,7 @@ fn client() -> View {
 
 /// A run token just made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MintedToken {
     /// The token, for the header `Authorization: Bearer`, never for an address.
@@ -43,5 +45,6 @@ pub struct MintedToken {
     /// Where the run's journal is, below the address of the server.
     pub stream: String,
     /// When it ends.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub expires_at: Timestamp,
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A way to look at a run's journal. All have the same offsets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum View {
     /// Every record.

@@ -131,3 +131,18 @@ pub struct ControlAnswer {
     /// The same as a sentence.
     pub message: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_is_null_is_a_result() {
+        let given: RestartRequest =
+            serde_json::from_str(r#"{"from":"a:0","result":null}"#).unwrap();
+        assert_eq!(given.result, Some(Payload::null()));
+        let absent: RestartRequest = serde_json::from_str(r#"{"from":"a:0"}"#).unwrap();
+        assert_eq!(absent.result, None);
+        assert!(serde_json::from_str::<RestartRequest>(r#"{"form":"a:0"}"#).is_err());
+    }
+}

@@ -1,15 +1,14 @@
 //! Every route crossed with every kind of identity. What each may do is written down here a second time, by hand.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request};
-use everstep_engine::{Engine, EngineParts, Settings, TokioRuntime};
-use everstep_model::{Generation, RunId, Timestamp};
+use everstep::{AnyEvent, Ctx, Rpc};
+use everstep_model::{Generation, Payload, RunId, Timestamp};
 use everstep_protocol::access::{CreateKey, Scope, View};
-use everstep_store::{LocalBus, MemoryStore};
+use serde::Serialize;
 use tower::ServiceExt;
 
 use super::key_list::Keys;
@@ -60,10 +59,13 @@ const EVERYBODY: [Who; 17] = [
 ];
 
 const READ: Who = Who::Key(Scope::Read);
+const START: Who = Who::Key(Scope::Start);
 const SEND: Who = Who::Key(Scope::Send);
 const OPERATE: Who = Who::Key(Scope::Operate);
 const ADMIN: Who = Who::Key(Scope::Admin);
 const STREAM: &str = "/v1/stream/{*path}";
+/// What the run asks in its second generation; the id follows from that.
+const QUESTION: &str = "/workflows/order-7/rpc/rpc_b1b82cad6c9f17fb";
 
 /// A request, the route it goes to, and who may send it.
 type Case = (Method, &'static str, &'static str, &'static [Who]);
@@ -77,8 +79,87 @@ fn cases() -> Vec<Case> {
         (Method::GET, "/keys", "/keys", &[ADMIN]),
         (Method::DELETE, "/keys/{id}", "/keys/0123", &[ADMIN]),
         (Method::POST, "/tokens", "/tokens", &[READ, ADMIN]),
+        (Method::GET, "/openapi.json", "/openapi.json", &EVERYBODY),
     ]);
+    cases.extend(workflow_cases());
     cases
+}
+
+fn workflow_cases() -> Vec<Case> {
+    const OPERATORS: &[Who] = &[OPERATE, ADMIN];
+    const LOOKERS: &[Who] = &[READ, ADMIN, Who::FullToken];
+    const SENDERS: &[Who] = &[SEND, ADMIN, Who::ClientToken];
+    let (get, post) = (Method::GET, Method::POST);
+    let look = |route, address| (get.clone(), route, address, LOOKERS);
+    let operate = |route, address| (post.clone(), route, address, OPERATORS);
+    let send = |route, address| (post.clone(), route, address, SENDERS);
+    const EVENT: &str = "/workflows/{id}/events/{name}";
+    const RPC: &str = "/workflows/{id}/rpc/{rpc}";
+    vec![
+        (post.clone(), "/workflows", "/workflows", &[START, ADMIN]),
+        (get.clone(), "/workflows", "/workflows", &[READ, ADMIN]),
+        look("/workflows/{id}", "/workflows/order-7"),
+        (
+            Method::DELETE,
+            "/workflows/{id}",
+            "/workflows/none",
+            OPERATORS,
+        ),
+        send(EVENT, "/workflows/order-7/events/note"),
+        (
+            post.clone(),
+            EVENT,
+            "/workflows/order-7/events/other",
+            &[SEND, ADMIN],
+        ),
+        (
+            post.clone(),
+            EVENT,
+            "/workflows/order-8/events/note",
+            &[SEND, ADMIN],
+        ),
+        send(RPC, QUESTION),
+        (
+            post.clone(),
+            RPC,
+            "/workflows/order-7/rpc/rpc_0",
+            &[SEND, ADMIN],
+        ),
+        operate("/workflows/{id}/pause", "/workflows/order-7/pause"),
+        operate("/workflows/{id}/resume", "/workflows/order-7/resume"),
+        operate("/workflows/{id}/cancel", "/workflows/order-7/cancel"),
+        operate("/workflows/{id}/terminate", "/workflows/order-7/terminate"),
+        operate("/workflows/{id}/restart", "/workflows/order-7/restart"),
+        operate("/workflows/{id}/fork", "/workflows/order-7/fork"),
+        operate("/workflows/{id}/recover", "/workflows/order-7/recover"),
+        operate(
+            "/workflows/{id}/retry-rollback",
+            "/workflows/order-7/retry-rollback",
+        ),
+        operate("/workflows/{id}/fail", "/workflows/order-7/fail"),
+        operate(
+            "/workflows/{id}/steps/{step}/skip",
+            "/workflows/order-7/steps/a:0/skip",
+        ),
+        operate(
+            "/workflows/{id}/steps/{step}/edit",
+            "/workflows/order-7/steps/a:0/edit",
+        ),
+        operate(
+            "/workflows/{id}/steps/{step}/fail",
+            "/workflows/order-7/steps/a:0/fail",
+        ),
+        operate("/bulk", "/bulk"),
+        look("/workflows/{id}/why", "/workflows/order-7/why"),
+        look("/workflows/{id}/timeline", "/workflows/order-7/timeline"),
+        look("/workflows/{id}/shape", "/workflows/order-7/shape"),
+        (
+            get,
+            "/workflows/{id}/journal",
+            "/workflows/order-7/journal",
+            &[ADMIN],
+        ),
+    ]
 }
 
 fn stream_cases() -> Vec<Case> {
@@ -207,6 +288,18 @@ fn subscription_cases() -> Vec<Case> {
     ]
 }
 
+#[derive(Serialize)]
+struct Approve;
+
+impl Rpc for Approve {
+    const METHOD: &'static str = "approve";
+    type Answer = bool;
+}
+
+async fn order(ctx: Ctx<AnyEvent>, (): ()) -> everstep::Result<bool> {
+    ctx.rpc(Approve).await
+}
+
 struct World {
     router: Router,
     keys: Vec<(Scope, String)>,
@@ -219,21 +312,27 @@ struct World {
 
 impl World {
     async fn new() -> Self {
-        let runtime = Arc::new(TokioRuntime::current().unwrap());
-        let engine = Engine::open(EngineParts {
-            store: Arc::new(MemoryStore::new(runtime.clone())),
-            bus: Arc::new(LocalBus::default()),
-            runtime,
-            settings: Settings::default(),
-            workers: Vec::new(),
-            failure_hooks: Vec::new(),
-        });
-        let engine = engine.await.unwrap();
+        let engine = everstep::Engine::in_memory().function("order", order);
+        let engine = engine.start().await.unwrap();
+        let run = engine.start_by_name("order", Payload::null()).id("order-7");
+        run.await.unwrap().restart().await.unwrap();
+        let engine: &everstep_engine::Engine = engine.as_ref();
+        let order = RunId::new("order-7").unwrap();
+        while engine
+            .inspect(&order)
+            .await
+            .unwrap()
+            .overview
+            .rpcs
+            .is_empty()
+        {
+            tokio::task::yield_now().await;
+        }
         let options = Options {
             long_poll_timeout: Duration::from_millis(1),
             ..Options::default()
         };
-        let made = Keys::of(&engine);
+        let made = Keys::of(engine);
         let mut keys = Vec::new();
         for scope in Scope::ALL {
             let wish = wish(scope);
@@ -244,7 +343,7 @@ impl World {
         Self {
             signer: Signer::of_store(&engine.streams()).await.unwrap(),
             now: engine.streams().now(),
-            router: router(&engine, options),
+            router: router(engine, options),
             keys,
             revoked: revoked.key,
             gone: revoked.view.id,

@@ -25,7 +25,7 @@ pub use caller::Caller;
 pub(crate) use gate::{Gate, admit};
 pub(crate) use identify::Identities;
 pub use key_list::{KeyError, Keys};
-pub(crate) use needs::Needs;
+pub(crate) use needs::{Needs, RunAct};
 pub(crate) use routes::routes;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use everstep_engine::streams::StreamError;
 use everstep_model::ErrorCode;
 
-use crate::streams::failure::Failure;
+use crate::failure::Failure;
 
 /// Why somebody may not.
 #[derive(Debug)]

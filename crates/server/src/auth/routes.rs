@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::EngineError;
 use everstep_model::{ErrorCode, RunId, StreamName};
-use everstep_protocol::access::{CreateKey, KeyList, MintToken, MintedToken, Scope};
+use everstep_protocol::access::{CreateKey, CreatedKey, KeyList, MintToken, MintedToken, Scope};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,9 +18,10 @@ use super::key_list::KeyError;
 use super::needs::Needs;
 use super::refusal::Refusal;
 use super::run_token::RunToken;
+use crate::failure::Failure;
+use crate::openapi::About;
 use crate::router::Shared;
 use crate::routes::Route;
-use crate::streams::failure::Failure;
 use crate::streams::route::whole_body;
 
 /// How many names a token may carry; it travels with every request.
@@ -29,11 +30,21 @@ const NAMES_MAX: usize = 100;
 pub(crate) fn routes() -> Vec<Route> {
     let admin = Needs::Scope(Scope::Admin);
     vec![
-        Route::post("/keys", admin, create_key),
-        Route::get("/keys", admin, list_keys),
-        Route::delete("/keys/{id}", admin, revoke_key),
+        Route::post("/keys", admin, create_key).about(
+            About::new("Makes a key")
+                .takes::<CreateKey>()
+                .gives::<CreatedKey>(201, "The key, shown this once."),
+        ),
+        Route::get("/keys", admin, list_keys)
+            .about(About::new("Lists the keys").gives::<KeyList>(200, "Every key, no secret.")),
+        Route::delete("/keys/{id}", admin, revoke_key)
+            .about(About::new("Revokes a key").gives_nothing(204, "It is good no more.")),
         // What a token may allow depends on what is asked for; it is never more than its maker may.
-        Route::post("/tokens", Needs::Scope(Scope::Read), mint_token),
+        Route::post("/tokens", Needs::Scope(Scope::Read), mint_token).about(
+            About::new("Makes a run token, for a browser")
+                .takes::<MintToken>()
+                .gives::<MintedToken>(201, "The token."),
+        ),
     ]
 }
 

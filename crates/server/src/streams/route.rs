@@ -9,12 +9,14 @@ use axum::response::{IntoResponse, Response};
 use everstep_engine::streams::{InvalidPath, StreamPath};
 use percent_encoding::percent_decode_str;
 
-use super::failure::Failure;
 use super::{delete, get, head, post, put};
 use crate::auth::Needs;
+use crate::failure::Failure;
+use crate::openapi::About;
 use crate::router::Shared;
 use crate::routes::Route;
 use crate::subscriptions;
+use crate::workflows::parameters::{Kind, Parameter};
 
 /// What the routes of streams begin with, below wherever the router is mounted.
 pub(crate) const PREFIX: &str = "/v1/stream/";
@@ -26,13 +28,57 @@ const RESERVED: &str = "__ds/";
 pub(crate) fn routes() -> Vec<Route> {
     const PATH: &str = "/v1/stream/{*path}";
     vec![
-        Route::get(PATH, Needs::Stream, dispatch),
-        Route::head(PATH, Needs::Stream, dispatch),
-        Route::put(PATH, Needs::Stream, dispatch),
-        Route::post(PATH, Needs::Stream, dispatch),
-        Route::delete(PATH, Needs::Stream, dispatch),
+        Route::get(PATH, Needs::Stream, dispatch).about(
+            About::new("Reads a stream or a journal from an offset on, and may wait for more")
+                .parameters(PARAMETERS)
+                .gives_as(200, "*/*", "What there is.")
+                .gives_nothing(204, "Nothing came while it waited.")
+                .gives_nothing(304, "The caller has it already."),
+        ),
+        Route::head(PATH, Needs::Stream, dispatch)
+            .about(About::new("What a stream is").gives_nothing(200, "Its headers say it.")),
+        Route::put(PATH, Needs::Stream, dispatch).about(
+            About::new("Creates a stream")
+                .takes_as("*/*")
+                .gives_nothing(201, "It was created.")
+                .gives_nothing(200, "It was there already, with the same settings."),
+        ),
+        Route::post(PATH, Needs::Stream, dispatch).about(
+            About::new(
+                "Appends to a stream, closes it, or both; to a journal, an event or an answer",
+            )
+            .takes_as("*/*")
+            .gives_nothing(204, "It is appended.")
+            .gives_nothing(200, "It is appended, as a producer's."),
+        ),
+        Route::delete(PATH, Needs::Stream, dispatch)
+            .about(About::new("Deletes a stream").gives_nothing(204, "It is gone.")),
     ]
 }
+
+/// What a read may say; other parameters are ignored, as the protocol wants it.
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "offset",
+        about: "Where to begin: an offset that the server gave, `-1` for the start, `now` for the end.",
+        kind: Kind::Text,
+    },
+    Parameter {
+        name: "live",
+        about: "`long-poll` or `sse`, to wait for more.",
+        kind: Kind::Text,
+    },
+    Parameter {
+        name: "cursor",
+        about: "The `Stream-Cursor` of the last answer.",
+        kind: Kind::Text,
+    },
+    Parameter {
+        name: "view",
+        about: "Of a journal: `full`, `state` or `client`.",
+        kind: Kind::Text,
+    },
+];
 
 /// A request about a stream.
 pub(crate) struct Asked {
