@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{OriginalUri, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::streams::{InvalidPath, StreamPath};
@@ -14,6 +15,7 @@ use super::{delete, get, head, post, put};
 use crate::auth::Needs;
 use crate::router::Shared;
 use crate::routes::Route;
+use crate::serve::Secured;
 use crate::subscriptions;
 
 /// What the routes of streams begin with, below wherever the router is mounted.
@@ -54,16 +56,21 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    fn of(shared: &Shared, original: &Uri, inner: &Uri, headers: &HeaderMap) -> Option<Self> {
-        let raw = inner.path().strip_prefix(PREFIX)?.to_owned();
+    fn of(shared: &Shared, original: &Uri, request: &Parts) -> Option<Self> {
+        let raw = request.uri.path().strip_prefix(PREFIX)?.to_owned();
         let base = original.path().strip_suffix(&raw)?.to_owned();
-        let host = headers
+        let host = request
+            .headers
             .get(header::HOST)
             .and_then(|host| host.to_str().ok());
         let host = host.or_else(|| original.authority().map(|named| named.as_str()));
         let site = match &shared.options.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", host.unwrap_or("localhost")),
+            None => {
+                let is_secured = request.extensions.get::<Secured>().is_some();
+                let scheme = if is_secured { "https" } else { "http" };
+                format!("{scheme}://{}", host.unwrap_or("localhost"))
+            }
         };
         Some(Self { site, base, raw })
     }
@@ -98,7 +105,7 @@ pub(crate) async fn dispatch(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let Some(address) = Address::of(&shared, &original, &parts.uri, &parts.headers) else {
+    let Some(address) = Address::of(&shared, &original, &parts) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     if let Some(rest) = address.raw.strip_prefix(RESERVED) {
