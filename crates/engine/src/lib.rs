@@ -6,9 +6,11 @@
 
 mod activation;
 mod answer;
+mod catalog;
 mod committer;
 mod control;
 mod core;
+mod declares;
 mod dispatch;
 mod engine;
 mod error;
@@ -23,6 +25,8 @@ mod projection;
 mod recovery;
 mod request;
 mod runtime;
+mod schema;
+mod seat;
 mod send;
 mod settings;
 mod shutdown;
@@ -33,13 +37,15 @@ mod timer_queue;
 mod timers;
 mod tokio_runtime;
 mod watch;
+mod workers;
 
-pub use activation::{Activation, Append, Message, Offer, Then, Worker};
-pub use answer::Answer;
+pub use activation::{Activation, Append, Message, Offer, Seat, Then, Worker};
+pub use answer::{Answer, Answered};
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,
 };
+pub use declares::Declares;
 pub use engine::{Engine, EngineParts};
 pub use error::EngineError;
 pub use failures::{FailureEvent, FailureHook};
@@ -51,6 +57,7 @@ pub use settings::Settings;
 pub use start::{Start, Started};
 pub use tokio_runtime::TokioRuntime;
 pub use watch::{Emission, Emissions, Records};
+pub use workers::Offered;
 
 #[cfg(test)]
 mod fuzz_tests;

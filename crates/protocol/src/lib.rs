@@ -7,7 +7,10 @@ pub mod access;
 #[cfg(feature = "client")]
 pub mod client;
 pub mod problem;
+#[cfg(feature = "schema")]
+mod schema;
 pub mod secret;
+pub mod workflow;
 
 pub use problem::Problem;
 pub use secret::Secret;
