@@ -16,15 +16,18 @@ mod place;
 mod router;
 mod routes;
 mod serve;
+mod stalling;
 mod streams;
 mod subscriptions;
+mod tls;
 mod workflows;
 
 pub use auth::{Caller, KeyError, Keys};
 pub use options::{Access, Options};
 pub use origins::Origins;
 pub use router::router;
-pub use serve::serve;
+pub use serve::{Connections, serve};
+pub use tls::{Tls, TlsError};
 
 #[cfg(test)]
 mod fuzz_tests;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{OriginalUri, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::streams::{InvalidPath, StreamPath};
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::openapi::About;
 use crate::router::Shared;
 use crate::routes::Route;
+use crate::serve::Secured;
 use crate::subscriptions;
 use crate::workflows::parameters::{Kind, Parameter};
 
@@ -100,16 +102,21 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    fn of(shared: &Shared, original: &Uri, inner: &Uri, headers: &HeaderMap) -> Option<Self> {
-        let raw = inner.path().strip_prefix(PREFIX)?.to_owned();
+    fn of(shared: &Shared, original: &Uri, request: &Parts) -> Option<Self> {
+        let raw = request.uri.path().strip_prefix(PREFIX)?.to_owned();
         let base = original.path().strip_suffix(&raw)?.to_owned();
-        let host = headers
+        let host = request
+            .headers
             .get(header::HOST)
             .and_then(|host| host.to_str().ok());
         let host = host.or_else(|| original.authority().map(|named| named.as_str()));
         let site = match &shared.options.public_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", host.unwrap_or("localhost")),
+            None => {
+                let is_secured = request.extensions.get::<Secured>().is_some();
+                let scheme = if is_secured { "https" } else { "http" };
+                format!("{scheme}://{}", host.unwrap_or("localhost"))
+            }
         };
         Some(Self { site, base, raw })
     }
@@ -144,7 +151,7 @@ pub(crate) async fn dispatch(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let Some(address) = Address::of(&shared, &original, &parts.uri, &parts.headers) else {
+    let Some(address) = Address::of(&shared, &original, &parts) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     if let Some(rest) = address.raw.strip_prefix(RESERVED) {

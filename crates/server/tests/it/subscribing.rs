@@ -155,6 +155,7 @@ async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
     tokio::spawn(everstep_server::serve(
         listener,
         app,
+        everstep_server::Connections::default(),
         std::future::pending(),
     ));
     (url, receive)

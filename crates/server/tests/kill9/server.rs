@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use everstep_engine::{Engine, EngineParts, Settings, TokioRuntime};
-use everstep_server::{Access, Options, router, serve};
+use everstep_server::{Access, Connections, Options, router, serve};
 use everstep_store::{Clock, LocalBus};
 use everstep_store_embedded::EmbeddedStore;
 use tokio::net::TcpListener;
@@ -33,6 +33,7 @@ pub(crate) fn run(dir: &Path) {
         let mut options = Options::default();
         options.access = Access::Open;
         let router = router(&engine, options);
-        serve(listener, router, std::future::pending()).await;
+        let never = std::future::pending();
+        serve(listener, router, Connections::default(), never).await;
     });
 }

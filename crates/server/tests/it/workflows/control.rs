@@ -1,6 +1,6 @@
 //! What operators do with one run.
 
-use everstep::{hours, secs};
+use everstep::secs;
 use serde_json::json;
 
 use super::support::{refused, served};
@@ -112,7 +112,6 @@ fn a_step_is_skipped_edited_or_failed_by_its_place() {
             );
             served.reach(verb, status).await;
         }
-        served.test.advance(hours(11)).await;
         served.start("slow", "s", "null").await;
         served.test.advance(secs(1)).await;
         for (address, body, status, code) in [
