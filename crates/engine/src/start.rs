@@ -6,7 +6,7 @@ use std::time::Duration;
 use everstep_model::record::{Created, ParentLink};
 use everstep_model::{
     Entry, Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, Seed, StreamName,
-    StreamNumber, limits,
+    StreamNumber, TraceParent, limits,
 };
 use everstep_store::{
     Author, Commit, Guard, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef, Target,
@@ -40,6 +40,8 @@ pub struct Start {
     pub parent: Option<ParentLink>,
     /// Who starts it, as far as known.
     pub by: Option<String>,
+    /// The place in a trace from which it is started.
+    pub trace: Option<TraceParent>,
 }
 
 impl Start {
@@ -57,6 +59,7 @@ impl Start {
             strict: false,
             parent: None,
             by: None,
+            trace: None,
         }
     }
 }
@@ -154,6 +157,7 @@ impl Core {
                 parent: start.parent.clone(),
                 by: start.by.clone(),
                 forked_from: None,
+                trace: start.trace,
             }
             .into(),
         };

@@ -20,6 +20,7 @@ pub mod record;
 mod retry;
 mod status;
 mod time;
+mod trace;
 
 pub use codec::{DecodeError, FORMAT_VERSION, Frame, FrameHeader};
 pub use duration::{InvalidDuration, days, hours, millis, minutes, parse_duration, secs};
@@ -38,6 +39,7 @@ pub use record::{Body, Entry, Origin, Record};
 pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};
+pub use trace::{InvalidTraceParent, SpanId, TraceId, TraceParent};
 
 #[cfg(test)]
 mod fuzz_tests;

@@ -175,6 +175,7 @@ impl Bench {
             parent: None,
             by: None,
             forked_from: None,
+            trace: None,
         }));
         commit.run = Some(run);
         let nonce = Nonce(self.random());

@@ -55,6 +55,7 @@ pub fn created() -> Record {
         parent: None,
         by: None,
         forked_from: None,
+        trace: None,
     })
 }
 

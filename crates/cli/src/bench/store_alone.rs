@@ -184,6 +184,7 @@ fn creation(number: usize) -> anyhow::Result<Commit> {
         parent: None,
         by: None,
         forked_from: None,
+        trace: None,
     });
     commit.records.push(Record { time: now, body });
     commit.run = Some(row);

@@ -72,6 +72,7 @@ pub(crate) fn created() -> Created {
         parent: None,
         by: None,
         forked_from: None,
+        trace: None,
     }
 }
 

@@ -51,6 +51,7 @@ fn created() -> Body {
         parent: None,
         by: None,
         forked_from: None,
+        trace: None,
     }
     .into()
 }

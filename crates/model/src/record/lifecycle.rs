@@ -10,6 +10,7 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::payload::Payload;
 use crate::time::Timestamp;
+use crate::trace::TraceParent;
 
 /// The first record of every journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,9 @@ pub struct Created {
     /// The journal this one began as a copy of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
+    /// The place in a trace from which it was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceParent>,
 }
 codec!(Created {
     workflow,
@@ -51,7 +55,7 @@ codec!(Created {
     execution_retries,
     idempotency_key,
     parent
-} + { by, forked_from });
+} + { by, forked_from, trace });
 
 /// Why a journal begins as a copy of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

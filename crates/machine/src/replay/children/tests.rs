@@ -39,6 +39,7 @@ fn created() -> Body {
         parent: None,
         by: None,
         forked_from: None,
+        trace: None,
     }
     .into()
 }

@@ -31,6 +31,7 @@ fn created() -> Body {
         parent: None,
         by: None,
         forked_from: None,
+        trace: None,
     }
     .into()
 }

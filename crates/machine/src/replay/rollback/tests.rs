@@ -58,6 +58,7 @@ fn created() -> Body {
         parent: None,
         by: None,
         forked_from: None,
+        trace: None,
     }
     .into()
 }
