@@ -1,7 +1,12 @@
 //! What servers, clients and workers say to each other over HTTP: the types of the wire, and nothing that acts on them.
 //!
 //! Both ends use these types, so that neither can come to mean something else. PROTOCOL.md is the text they follow.
+//! With the feature `client` there is also the one HTTP caller that clients, workers and the command line share.
 
+#[cfg(feature = "client")]
+pub mod client;
 pub mod problem;
+pub mod secret;
 
 pub use problem::Problem;
+pub use secret::Secret;
