@@ -13,6 +13,7 @@ use tokio::sync::{Notify, OnceCell};
 
 use crate::activation::{Offer, Worker};
 use crate::committer::Committer;
+use crate::endings::EndingsSource;
 use crate::error::EngineError;
 use crate::failures::{FailureEvent, Failures};
 use crate::hot::HotRuns;
@@ -41,6 +42,7 @@ pub(crate) struct Core {
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) streams: StreamsState,
     pub(crate) failures: Failures,
+    pub(crate) endings: EndingsSource,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
     pub(crate) ended: OnceCell<()>,
@@ -54,7 +56,10 @@ pub(crate) struct Effects {
     emissions: Vec<Emission>,
     failures: Vec<FailureEvent>,
     outbox: Vec<OutboxRow>,
+    /// Whether the stream takes no more.
     closed: bool,
+    /// Whether a run is over with it.
+    ended: bool,
 }
 
 impl Effects {
@@ -80,6 +85,7 @@ impl Effects {
                 .collect(),
             outbox: caused_by(commit),
             closed: commit.close,
+            ended: commit.close,
         }
     }
 
@@ -100,6 +106,7 @@ impl Effects {
             failures: Vec::new(),
             outbox: caused_by(commit),
             closed: false,
+            ended: false,
         }
     }
 }
@@ -143,6 +150,9 @@ impl Core {
             self.failures.report(failure);
         }
         self.watchers.grew(stream, effects.closed);
+        if effects.ended {
+            self.endings.tell(stream);
+        }
         let own = |row| OutboxRow { stream, ..row };
         let caused = effects.outbox.into_iter().map(own);
         self.outbox.caused(caused.collect());

@@ -81,6 +81,7 @@ impl Engine {
             watchers: Default::default(),
             streams: Default::default(),
             failures,
+            endings: Default::default(),
             closing: AtomicBool::new(false),
             stopping: Default::default(),
             ended: Default::default(),
@@ -198,6 +199,15 @@ impl Engine {
     #[must_use]
     pub fn emissions(&self) -> Emissions {
         self.core.watchers.subscribe()
+    }
+
+    /// Whether requests can be served: the engine is open, and its store takes writes.
+    ///
+    /// # Errors
+    /// If not, and why.
+    pub fn ready(&self) -> Result<(), EngineError> {
+        self.core.check_open()?;
+        self.core.watchers.check_open()
     }
 
     /// How many runs are in memory.

@@ -10,6 +10,7 @@ mod committer;
 mod control;
 mod core;
 mod dispatch;
+mod endings;
 mod engine;
 mod error;
 mod failures;
@@ -40,6 +41,7 @@ pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,
 };
+pub use endings::{EndedRun, Ending, Endings};
 pub use engine::{Engine, EngineParts};
 pub use error::EngineError;
 pub use failures::{FailureEvent, FailureHook};

@@ -12,11 +12,13 @@ mod router;
 mod serve;
 mod streams;
 mod subscriptions;
+mod telemetry;
 
 pub use options::Options;
 pub use origins::Origins;
 pub use router::router;
 pub use serve::serve;
+pub use telemetry::{TraceExporter, TraceOptions};
 
 #[cfg(test)]
 mod fuzz_tests;

@@ -10,3 +10,4 @@ mod hostile;
 mod mounting;
 mod subscribing;
 mod support;
+mod tracing_runs;

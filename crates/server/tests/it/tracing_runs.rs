@@ -1,0 +1,130 @@
+//! The traces of runs, as a collector gets them: a real one in its bones, which takes requests on a socket and keeps them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::post;
+use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result};
+use everstep_server::{TraceExporter, TraceOptions, serve};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+#[derive(Serialize, Deserialize)]
+struct Approval;
+
+impl Event for Approval {
+    const NAME: &'static str = "approval";
+}
+
+async fn done(value: u32) -> Result<u32> {
+    Ok(value)
+}
+
+async fn order(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    ctx.step("reserve", || done(1)).await?;
+    ctx.event::<Approval>().await?;
+    ctx.step("charge", || done(2)).await
+}
+
+/// What a collector has got, refusing the first request.
+#[derive(Clone, Default)]
+struct Collector {
+    requests: Arc<Mutex<Vec<Value>>>,
+    refused: Arc<Mutex<bool>>,
+}
+
+impl Collector {
+    async fn open(&self) -> (String, oneshot::Sender<()>) {
+        async fn take(State(kept): State<Collector>, request: Bytes) -> StatusCode {
+            if !std::mem::replace(&mut *kept.refused.lock().unwrap(), true) {
+                return StatusCode::SERVICE_UNAVAILABLE;
+            }
+            let request = serde_json::from_slice(&request).unwrap();
+            kept.requests.lock().unwrap().push(request);
+            StatusCode::OK
+        }
+        let router = Router::new()
+            .route("/v1/traces", post(take))
+            .with_state(self.clone());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (end, ended) = oneshot::channel();
+        tokio::spawn(serve(listener, router, async {
+            let _ = ended.await;
+        }));
+        (address, end)
+    }
+
+    /// All spans by their names.
+    fn spans(&self) -> BTreeMap<String, Value> {
+        let requests = self.requests.lock().unwrap();
+        let spans = requests.iter().flat_map(|request| {
+            let scope = &request["resourceSpans"][0]["scopeSpans"][0];
+            scope["spans"].as_array().unwrap().clone()
+        });
+        let by_name = |span: Value| (span["name"].as_str().unwrap().to_owned(), span);
+        spans.map(by_name).collect()
+    }
+}
+
+async fn open(directory: &std::path::Path) -> Engine {
+    let engine = Engine::open(directory).function("order", order);
+    engine.start().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_trace_of_a_run_that_crossed_a_restart_arrives_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open(directory.path()).await;
+    let run = engine.start_by_name("order", Payload::null()).id("o-1");
+    let mut records = run.await.unwrap().records().await.unwrap();
+    while records
+        .next()
+        .await
+        .unwrap()
+        .unwrap()
+        .record
+        .body
+        .type_name()
+        != "waiting"
+    {}
+    drop(records);
+    engine.shutdown().await;
+    drop(engine);
+
+    let collector = Collector::default();
+    let (address, _open) = collector.open().await;
+    let engine = open(directory.path()).await;
+    let exporter = TraceExporter::start(&engine, TraceOptions::to(address)).unwrap();
+    let run = engine.run("o-1").await.unwrap();
+    run.send_by_name("approval", Payload::null(), None)
+        .await
+        .unwrap();
+    run.wait_json().await.unwrap();
+    tokio::time::timeout(Duration::from_secs(30), exporter.stop())
+        .await
+        .unwrap();
+
+    let spans = collector.spans();
+    let names: Vec<_> = spans.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        ["order", "step charge", "step reserve", "wait approval"]
+    );
+    let root = &spans["order"];
+    assert_eq!(root.get("parentSpanId"), None);
+    for (name, span) in &spans {
+        assert_eq!(span["traceId"], root["traceId"], "{name}");
+        if name != "order" {
+            assert_eq!(span["parentSpanId"], root["spanId"], "{name}");
+        }
+        assert_eq!(span["status"]["code"], 1, "{name}");
+    }
+}
