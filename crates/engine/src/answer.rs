@@ -25,7 +25,7 @@ pub struct Answer {
 
 impl Core {
     /// The open rpc with that id.
-    pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
+    async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
         let (head, _) = self.find(run).await?;
         match self
             .store
@@ -49,7 +49,8 @@ impl Core {
         self.check_open()?;
         answer.answer.check_size()?;
         let row = self.open_rpc(&answer.run, &answer.rpc).await?;
-        let (head, _) = self.find(&answer.run).await?;
+        let (head, run) = self.find(&answer.run).await?;
+        self.check_answer(&run, &row.method, &answer.answer)?;
         let mut commit = self.inbox_commit(&head);
         commit.guards.push(Guard::RowPresent(RowKey::Rpc(
             head.number,

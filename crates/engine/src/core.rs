@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
 use everstep_store::{
@@ -11,7 +10,8 @@ use everstep_store::{
 
 use tokio::sync::{Notify, OnceCell};
 
-use crate::activation::{Offer, Worker};
+use crate::activation::Worker;
+use crate::catalog::Catalog;
 use crate::committer::Committer;
 use crate::endings::EndingsSource;
 use crate::error::EngineError;
@@ -24,6 +24,7 @@ use crate::streams::StreamsState;
 use crate::tasks::Tasks;
 use crate::timer_queue::TimerQueue;
 use crate::watch::{Emission, Watchers};
+use crate::workers::Workers;
 
 /// Records read from the store at once.
 const READ_PAGE: usize = 10_000;
@@ -34,7 +35,8 @@ pub(crate) struct Core {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) settings: Settings,
     pub(crate) node: NodeId,
-    pub(crate) workers: Vec<(Offer, Arc<dyn Worker>)>,
+    pub(crate) workers: Workers,
+    pub(crate) catalog: Catalog,
     pub(crate) committer: Committer,
     pub(crate) hot: HotRuns,
     pub(crate) timers: TimerQueue,
@@ -173,28 +175,14 @@ impl Core {
     }
 
     /// The worker for a workflow and version, if one is here.
-    pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<&Arc<dyn Worker>> {
-        let offered =
-            |offer: &Offer| offer.workflow == *workflow && offer.versions.contains(&version);
-        self.workers
-            .iter()
-            .find(|(offer, _)| offered(offer))
-            .map(|(_, worker)| worker)
+    pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Worker>> {
+        self.workers.find(workflow, version)
     }
 
-    /// How long runs of a workflow may take, as the worker says that offers it here.
-    pub(crate) fn deadline_of(&self, workflow: &Name) -> Option<Duration> {
-        let version = self.newest_version(workflow)?;
-        self.worker(workflow, version)?.deadline(workflow)
-    }
-
-    /// The newest version of a workflow offered here.
+    /// The newest version of a workflow offered here, or else the newest that workers have told of.
     pub(crate) fn newest_version(&self, workflow: &Name) -> Option<u32> {
-        let offers = self
-            .workers
-            .iter()
-            .filter(|(offer, _)| offer.workflow == *workflow);
-        offers.map(|(offer, _)| *offer.versions.end()).max()
+        let offered = self.workers.newest(workflow);
+        offered.or_else(|| self.catalog.newest(workflow))
     }
 
     /// Takes the run for this node with the commit, if nobody alive has it.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use everstep_machine::Why;
-use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId};
-use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
+use everstep_model::{Entry, NodeId, Record, RecordNumber, RunId};
+use everstep_store::{Bus, ListPage, ListQuery, RunRow, Store, Subscription};
 
-use crate::activation::{Offer, Worker};
+use crate::activation::Worker;
 use crate::answer::Answer;
 use crate::committer::Committer;
 use crate::core::Core;
@@ -21,6 +21,7 @@ use crate::settings::Settings;
 use crate::start::{Start, Started};
 use crate::streams::Streams;
 use crate::watch::{Emissions, Records};
+use crate::workers::Workers;
 
 /// What an engine is made of.
 pub struct EngineParts {
@@ -60,12 +61,6 @@ impl AsRef<Self> for Engine {
 impl Engine {
     /// Starts an engine and picks up whatever was left behind.
     pub async fn open(parts: EngineParts) -> Result<Self, EngineError> {
-        let workers = parts.workers.into_iter().flat_map(|worker| {
-            let offers = worker.offers();
-            offers
-                .into_iter()
-                .map(move |offer: Offer| (offer, worker.clone()))
-        });
         let (failures, telling) = Failures::to(parts.failure_hooks);
         let core = Arc::new(Core {
             node: NodeId(parts.runtime.random()),
@@ -73,7 +68,8 @@ impl Engine {
             bus: parts.bus,
             runtime: parts.runtime,
             settings: parts.settings,
-            workers: workers.collect(),
+            workers: Workers::of(parts.workers),
+            catalog: Default::default(),
             committer: Committer::default(),
             hot: Default::default(),
             timers: Default::default(),
@@ -108,6 +104,10 @@ impl Engine {
         }
         core.spawn(Box::pin(core.clone().keep_lease()));
         core.spawn(Box::pin(core.clone().run_outbox()));
+        if let Err(error) = core.read_catalog().await {
+            core.shutdown().await;
+            return Err(error);
+        }
         if let Err(error) = core.settle_outbox().await {
             core.shutdown().await;
             return Err(error.into());
@@ -140,11 +140,6 @@ impl Engine {
     /// Sends an event to a run and waits for the answer.
     pub async fn ask(&self, event: SendEvent) -> Result<Question, EngineError> {
         self.core.ask(event).await
-    }
-
-    /// The open rpc with that id, for instance to check an answer against its schema.
-    pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
-        self.core.open_rpc(run, rpc).await
     }
 
     /// Answers an rpc.

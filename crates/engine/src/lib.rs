@@ -6,9 +6,11 @@
 
 mod activation;
 mod answer;
+mod catalog;
 mod committer;
 mod control;
 mod core;
+mod declares;
 mod dispatch;
 mod endings;
 mod engine;
@@ -24,6 +26,8 @@ mod projection;
 mod recovery;
 mod request;
 mod runtime;
+mod schema;
+mod seat;
 mod send;
 mod settings;
 mod shutdown;
@@ -34,13 +38,15 @@ mod timer_queue;
 mod timers;
 mod tokio_runtime;
 mod watch;
+mod workers;
 
-pub use activation::{Activation, Append, Message, Offer, Then, Worker};
+pub use activation::{Activation, Append, Message, Offer, Seat, Then, Worker};
 pub use answer::Answer;
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,
 };
+pub use declares::Declares;
 pub use endings::{EndedRun, Ending, Endings};
 pub use engine::{Engine, EngineParts};
 pub use error::EngineError;
@@ -53,6 +59,7 @@ pub use settings::Settings;
 pub use start::{Start, Started};
 pub use tokio_runtime::TokioRuntime;
 pub use watch::{Emission, Emissions, Records};
+pub use workers::Offered;
 
 #[cfg(test)]
 mod fuzz_tests;

@@ -239,50 +239,14 @@ impl RunHandle {
         payload: Payload,
         dedup_id: Option<String>,
     ) -> Result<Sent, EngineError> {
-        let name = Name::new(name)?;
-        self.check_event(&name, &payload).await?;
-        self.send_checked(name, payload, dedup_id).await
-    }
-
-    async fn send_checked(
-        &self,
-        name: Name,
-        payload: Payload,
-        dedup_id: Option<String>,
-    ) -> Result<Sent, EngineError> {
         let event = SendEvent {
             run: self.id.clone(),
-            name,
+            name: Name::new(name)?,
             payload,
             dedup_id,
             by: None,
         };
         self.engine.inner.send(event).await
-    }
-
-    pub(crate) async fn check_event(
-        &self,
-        name: &Name,
-        payload: &Payload,
-    ) -> Result<(), EngineError> {
-        let row = self.engine.inner.row(&self.id).await?;
-        let Some(declaration) = self.engine.declaration(&row.workflow) else {
-            return Ok(());
-        };
-        if !declaration.accepts(name.as_str()) {
-            let accepted: Vec<_> = declaration.events().collect();
-            return Err(EngineError::EventNotAccepted {
-                workflow: row.workflow.to_string(),
-                event: name.to_string(),
-                accepted: accepted.join(", "),
-            });
-        }
-        declaration
-            .check_event(name.as_str(), payload)
-            .map_err(|detail| EngineError::Schema {
-                what: format!("the payload of event `{name}`"),
-                detail,
-            })
     }
 
     /// Answers a question of the run. The first valid answer wins.
@@ -294,22 +258,10 @@ impl RunHandle {
         rpc: &RpcId,
         answer: &T,
     ) -> Result<(), EngineError> {
-        let answer = Payload::from_value(answer)?;
-        let open = self.engine.inner.open_rpc(&self.id, rpc).await?;
-        let row = self.engine.inner.row(&self.id).await?;
-        if let Some(declaration) = self.engine.declaration(&row.workflow) {
-            let method = open.method.as_str();
-            declaration
-                .check_answer(method, &answer)
-                .map_err(|detail| EngineError::Schema {
-                    what: format!("the answer to `{method}`"),
-                    detail,
-                })?;
-        }
         let answer = Answer {
             run: self.id.clone(),
             rpc: rpc.clone(),
-            answer,
+            answer: Payload::from_value(answer)?,
             by: None,
         };
         self.engine.inner.answer(answer).await
@@ -402,9 +354,7 @@ impl<W: Workflow> Handle<W> {
         W: Accepts<E>,
     {
         let payload = Payload::from_value(event)?;
-        self.run
-            .send_checked(Name::new(E::NAME)?, payload, None)
-            .await
+        self.run.send_by_name(E::NAME, payload, None).await
     }
 
     /// Sends an event once: a second one with the same id changes nothing.
@@ -420,9 +370,8 @@ impl<W: Workflow> Handle<W> {
         W: Accepts<E>,
     {
         let payload = Payload::from_value(event)?;
-        let name = Name::new(E::NAME)?;
         self.run
-            .send_checked(name, payload, Some(dedup_id.into()))
+            .send_by_name(E::NAME, payload, Some(dedup_id.into()))
             .await
     }
 }

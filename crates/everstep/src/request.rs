@@ -51,7 +51,6 @@ impl RunHandle {
     pub async fn request<E: Request>(&self, event: &E) -> Result<E::Reply, RequestError> {
         let payload = Payload::from_value(event).map_err(EngineError::from)?;
         let name = Name::new(E::NAME).map_err(EngineError::from)?;
-        self.check_event(&name, &payload).await?;
         let event = SendEvent {
             run: self.id.clone(),
             name,

@@ -116,22 +116,11 @@ impl<W> StartRun<W> {
     }
 
     async fn run(self) -> Result<RunHandle, EngineError> {
-        let unknown = || EngineError::UnknownWorkflow(self.workflow.clone());
-        let workflow = Name::new(&self.workflow)?;
-        let definition = self.engine.registry.find(&workflow).ok_or_else(unknown)?;
-        let input = self.input?;
-        definition
-            .declaration
-            .check_input(&input)
-            .map_err(|detail| EngineError::Schema {
-                what: format!("the input of workflow `{workflow}`"),
-                detail,
-            })?;
-        let mut start = Start::new(workflow, input);
+        let mut start = Start::new(Name::new(&self.workflow)?, self.input?);
         start.id = self.id.map(RunId::new).transpose()?;
         start.tags = self.tags;
         start.idempotency_key = self.idempotency_key;
-        start.deadline = self.deadline.or(self.engine.registry.deadline(definition));
+        start.deadline = self.deadline;
         start.execution_retries = self.execution_retries;
         start.strict = self.strict;
         let started = self.engine.inner.start(start).await?;

@@ -76,7 +76,6 @@ impl Core {
         let mut start = Start::new(child.workflow.clone(), child.input.clone());
         start.id = Some(child.run.clone());
         start.tags = child.tags.clone();
-        start.deadline = self.deadline_of(&child.workflow);
         start.parent = (!child.detached).then(|| child.parent.clone());
         start.by = Some(format!("run {}", child.parent.run));
         start

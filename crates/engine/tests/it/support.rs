@@ -110,8 +110,12 @@ impl World {
         self.open().await;
     }
 
+    pub(crate) fn engine(&self) -> &Engine {
+        self.engine.as_ref().unwrap()
+    }
+
     pub(crate) fn streams(&self) -> Streams {
-        self.engine.as_ref().unwrap().streams()
+        self.engine().streams()
     }
 }
 

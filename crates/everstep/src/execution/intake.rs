@@ -17,7 +17,7 @@ impl Executor {
             } => return self.appended(first, before, records),
             Message::Missed { came, records } => self.missed(came, records),
             Message::Grew => self.read_on(),
-            Message::Resumed(_) => {
+            Message::Resumed => {
                 self.standing = Standing::CatchingUp;
                 self.conclusion = None;
                 self.read_on();
