@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_machine::{LeftChild, Obsolete};
-use everstep_model::record::ParentLink;
 use everstep_model::{
     Entry, ExecutorSeq, Generation, Name, Record, RecordNumber, RunId, RunStatus, StreamNumber,
     Timestamp,
@@ -17,7 +16,7 @@ use everstep_store::{
 
 use crate::core::{Core, Effects};
 use crate::mailbox::Mailbox;
-use crate::outbox::Cause;
+use crate::outbox::{Birth, Cause};
 use crate::projection;
 use crate::settings::Settings;
 
@@ -129,7 +128,7 @@ pub struct Activation {
     pub(crate) stream: StreamNumber,
     pub(crate) core: Arc<Core>,
     pub(crate) mailbox: Arc<Mailbox>,
-    pub(crate) parent: Option<ParentLink>,
+    pub(crate) birth: Birth,
     pub(crate) fence: Fence,
     pub(crate) seq: ExecutorSeq,
 }
@@ -178,7 +177,8 @@ impl Activation {
             stream: self.stream,
             run: &self.run,
             generation: self.generation,
-            parent: self.parent.as_ref(),
+            identity: self.birth.identity,
+            parent: self.birth.parent.as_ref(),
         };
         commit.put = cause.effects(&append.records, &append.left, append.seen);
         commit.records = append.records;

@@ -162,7 +162,7 @@ impl Core {
             run: claimed.run,
             generation: claimed.generation,
             workflow: claimed.workflow,
-            parent: outbox::parent_of(&journal),
+            birth: outbox::Birth::of(&journal),
             journal,
             cautious: claimed.takeovers > 0,
             stream: claimed.stream,

@@ -72,6 +72,8 @@ pub(crate) fn created() -> Created {
         parent: None,
         by: None,
         forked_from: None,
+        mark: None,
+        parent_identity: None,
     }
 }
 
