@@ -11,6 +11,7 @@ mod failure;
 mod id;
 mod journal_json;
 pub mod limits;
+mod link;
 mod location;
 mod name;
 mod offset;
@@ -33,6 +34,7 @@ pub use id::{
     StreamNumber, idempotency_key,
 };
 pub use journal_json::{InvalidJournalLine, entry_from_json, entry_to_json, one_line};
+pub use link::Link;
 pub use location::{InvalidLocation, Location, Scope, Segment};
 pub use name::{Interner, InvalidName, Name};
 pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};

@@ -175,6 +175,8 @@ impl Bench {
             parent: None,
             by: None,
             forked_from: None,
+            mark: None,
+            parent_identity: None,
             trace: None,
         }));
         commit.run = Some(run);

@@ -55,6 +55,8 @@ pub fn created() -> Record {
         parent: None,
         by: None,
         forked_from: None,
+        mark: None,
+        parent_identity: None,
         trace: None,
     })
 }

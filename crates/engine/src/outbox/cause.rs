@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use everstep_machine::{ChildView, LeftChild};
-use everstep_model::record::{ParentClose, ParentLink};
+use everstep_model::record::ParentClose;
 use everstep_model::{
-    Body, Entry, Generation, Location, Record, RecordNumber, RunId, StreamNumber,
+    Body, Entry, Generation, Link, Location, Record, RecordNumber, RunId, Seed, StreamNumber,
 };
 use everstep_store::{OutboxRow, Row};
 
@@ -17,8 +17,10 @@ pub(crate) struct Cause<'a> {
     pub(crate) stream: StreamNumber,
     pub(crate) run: &'a RunId,
     pub(crate) generation: Generation,
+    /// What tells it from others of its id.
+    pub(crate) identity: Option<Seed>,
     /// Who waits for it.
-    pub(crate) parent: Option<&'a ParentLink>,
+    pub(crate) parent: Option<&'a Link>,
 }
 
 impl Cause<'_> {
@@ -97,16 +99,18 @@ impl Cause<'_> {
                 parent: self.parent?.clone(),
                 run: self.run.clone(),
                 generation: self.generation,
+                identity: self.identity,
                 outcome: outcome_of(body)?,
             })),
         }
     }
 
-    fn link(&self, location: &Location) -> ParentLink {
-        ParentLink {
+    fn link(&self, location: &Location) -> Link {
+        Link {
             run: self.run.clone(),
             generation: self.generation,
             location: location.clone(),
+            identity: self.identity,
         }
     }
 
@@ -144,12 +148,4 @@ pub(crate) fn left_by(journal: &[Entry]) -> Vec<LeftChild> {
         }
     }
     open.into_values().collect()
-}
-
-/// Who waits for the run with this journal.
-pub(crate) fn parent_of(journal: &[Entry]) -> Option<ParentLink> {
-    match &journal.first()?.record.body {
-        Body::Created(created) => created.parent.clone(),
-        _ => None,
-    }
 }

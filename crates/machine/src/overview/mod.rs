@@ -21,7 +21,7 @@ mod undo;
 mod views;
 mod waits;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use everstep_model::record::{Diverged, ExecutionRetried};
 use everstep_model::{
@@ -30,6 +30,7 @@ use everstep_model::{
 };
 
 use crate::rolls_back::rolls_back_after;
+use crate::subject::Subject;
 use operations::Place;
 pub use views::{
     ChildView, EndingView, EventView, OpenRpc, PauseView, RollbackView, SleepView, StepView,
@@ -107,6 +108,8 @@ pub struct Overview {
     in_backoff: usize,
     /// Every operation seen, by its place.
     places: BTreeMap<Location, Place>,
+    /// The children that were undone; steps say so themselves.
+    undone: BTreeSet<Subject>,
 }
 
 /// Where and when the record stands that is being folded.

@@ -27,6 +27,7 @@ pub struct RunFacts {
     /// The life whose idempotency keys its steps have: an earlier one where it goes on with what that began.
     pub keys_of: Generation,
     pub(super) seed: Seed,
+    pub(super) identity: Seed,
 }
 
 impl RunFacts {
@@ -49,6 +50,7 @@ impl RunFacts {
             deadline: created.deadline,
             execution_retries: created.execution_retries,
             seed: created.seed,
+            identity: created.identity(),
         }
     }
 }

@@ -70,6 +70,8 @@ pub(crate) fn one_of_each() -> Vec<Record> {
                 at: Some(location.clone()),
                 edited: Some("d".into()),
             }),
+            mark: Some(Seed(8)),
+            parent_identity: Some(Seed(9)),
             trace: Some(TraceParent {
                 trace: TraceId([7; 16]),
                 span: SpanId([9; 8]),
