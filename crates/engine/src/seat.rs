@@ -72,6 +72,7 @@ impl Seat for LocalSeat {
             generation: self.generation,
             identity: self.birth.identity,
             parent: self.birth.parent.as_ref(),
+            trace: self.birth.trace,
         };
         commit.put = cause.effects(&append.records, &append.left, append.seen);
         commit.records = append.records;

@@ -8,11 +8,49 @@ use std::collections::BTreeMap;
 
 use everstep_model::record::Created;
 use everstep_model::{
-    Body, Entry, Failure, Generation, Location, Name, RunId, RunStatus, SpanId, Timestamp, TraceId,
-    TraceParent,
+    Body, Entry, Failure, Generation, Location, Name, RunId, RunStatus, Seed, SpanId, Timestamp,
+    TraceId, TraceParent,
 };
 
 use crate::timeline::{Line, timeline};
+
+/// What a run's place in a trace follows from, together with its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TraceRoot {
+    generation: Generation,
+    identity: Seed,
+    above: Option<TraceParent>,
+}
+
+impl TraceRoot {
+    /// That of a life of a run.
+    #[must_use]
+    pub fn new(generation: Generation, identity: Seed, above: Option<TraceParent>) -> Self {
+        Self {
+            generation,
+            identity,
+            above,
+        }
+    }
+
+    fn of_created(generation: Generation, created: &Created) -> Self {
+        Self::new(generation, created.identity(), created.trace)
+    }
+
+    /// The place itself: in the trace of whoever started the run, or in one of its own.
+    #[must_use]
+    pub fn of(self, run: &RunId) -> RunTrace {
+        let identity = self.identity.0.to_be_bytes();
+        let life = self.generation.0.to_be_bytes();
+        let own: [&[u8]; 3] = [run.as_str().as_bytes(), &identity, &life];
+        let above = self.above;
+        RunTrace {
+            trace: above.map_or_else(|| TraceId::of(&own), |above| above.trace),
+            root: SpanId::of(&own),
+            parent: above.map(|above| above.span),
+        }
+    }
+}
 
 /// Where a run and its operations stand in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,21 +61,6 @@ pub struct RunTrace {
 }
 
 impl RunTrace {
-    /// That of a life of a run: in the trace of whoever started it, or in one of its own.
-    #[must_use]
-    pub fn new(run: &RunId, generation: Generation, created: &Created) -> Self {
-        let seed = created.seed.0.to_be_bytes();
-        let life = generation.0.to_be_bytes();
-        let own: [&[u8]; 3] = [run.as_str().as_bytes(), &seed, &life];
-        Self {
-            trace: created
-                .trace
-                .map_or_else(|| TraceId::of(&own), |above| above.trace),
-            root: SpanId::of(&own),
-            parent: created.trace.map(|above| above.span),
-        }
-    }
-
     /// The root span, for what hangs under the run as a whole.
     #[must_use]
     pub fn run(&self) -> TraceParent {
@@ -132,7 +155,7 @@ pub fn spans(run: &RunId, generation: Generation, journal: &[Entry]) -> Vec<Span
     else {
         return Vec::new();
     };
-    let place = RunTrace::new(run, generation, created);
+    let place = TraceRoot::of_created(generation, created).of(run);
     let known = Known::of(journal);
     let lines = timeline(journal);
     let is_own = |line: &&Line| created.forked_from.is_none() || line.time >= first.record.time;
@@ -251,7 +274,7 @@ mod tests {
         let [first, second, root] = &spans[..] else {
             panic!("{spans:#?}");
         };
-        let place = RunTrace::new(&run(), Generation::FIRST, &created());
+        let place = TraceRoot::of_created(Generation::FIRST, &created()).of(&run());
         assert_eq!(root.id, place.run().span);
         assert_eq!(
             (root.parent, root.start, root.end),
@@ -272,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_run_hangs_under_whoever_started_it() {
-        let above = RunTrace::new(&run(), Generation::FIRST, &created());
+        let above = TraceRoot::of_created(Generation::FIRST, &created()).of(&run());
         let above = above.child(&at("child:0"), &RunId::new("c").unwrap());
         let child = Created {
             trace: Some(above),

@@ -176,6 +176,7 @@ impl Core {
             generation,
             identity: Some(created.identity()),
             parent: None,
+            trace: created.trace,
         };
         let open = children_of(&records);
         commit.put.extend(cause.effects_of_copy(&open));

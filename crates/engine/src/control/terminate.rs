@@ -112,6 +112,7 @@ impl Core {
             generation: sight.row.generation,
             identity: birth.identity,
             parent: birth.parent.as_ref(),
+            trace: birth.trace,
         };
         commit.guards.push(Guard::EndsAt(sight.end()));
         commit.put = cause.effects_of_end(&end, &left_by(&sight.journal));

@@ -1,6 +1,6 @@
 //! What the first record of a run says about where it comes from.
 
-use everstep_model::{Body, Entry, Link, Seed};
+use everstep_model::{Body, Entry, Link, Seed, TraceParent};
 
 /// Where a run comes from.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +9,8 @@ pub(crate) struct Birth {
     pub(crate) identity: Option<Seed>,
     /// Who waits for it.
     pub(crate) parent: Option<Link>,
+    /// The place in a trace from which it was started.
+    pub(crate) trace: Option<TraceParent>,
 }
 
 impl Birth {
@@ -18,6 +20,7 @@ impl Birth {
             Some(Body::Created(created)) => Self {
                 identity: Some(created.identity()),
                 parent: created.parent_link(),
+                trace: created.trace,
             },
             _ => Self::default(),
         }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use everstep_machine::{ChildView, LeftChild};
-use everstep_model::record::ParentClose;
+use everstep_machine::{ChildView, LeftChild, TraceRoot};
+use everstep_model::record::{ChildStarted, ParentClose};
 use everstep_model::{
     Body, Entry, Generation, Link, Location, Record, RecordNumber, RunId, Seed, StreamNumber,
+    TraceParent,
 };
 use everstep_store::{OutboxRow, Row};
 
@@ -21,6 +22,8 @@ pub(crate) struct Cause<'a> {
     pub(crate) identity: Option<Seed>,
     /// Who waits for it.
     pub(crate) parent: Option<&'a Link>,
+    /// The place in a trace from which it was started.
+    pub(crate) trace: Option<TraceParent>,
 }
 
 impl Cause<'_> {
@@ -88,6 +91,7 @@ impl Cause<'_> {
                 tags: record.tags.clone(),
                 parent: self.link(&record.location),
                 detached: record.detached,
+                trace: self.trace_of(record),
             })),
             Body::Sent(record) => Some(Effect::SendEvent {
                 to: record.to.clone(),
@@ -103,6 +107,12 @@ impl Cause<'_> {
                 outcome: outcome_of(body)?,
             })),
         }
+    }
+
+    /// The place in a trace from which it starts a child.
+    fn trace_of(&self, child: &ChildStarted) -> Option<TraceParent> {
+        let root = TraceRoot::new(self.generation, self.identity?, self.trace);
+        Some(root.of(self.run).child(&child.location, &child.run))
     }
 
     fn link(&self, location: &Location) -> Link {

@@ -76,6 +76,7 @@ impl Core {
         start.tags = child.tags.clone();
         start.parent = (!child.detached).then(|| child.parent.clone());
         start.by = Some(format!("run {}", child.parent.run));
+        start.trace = child.trace;
         start
     }
 

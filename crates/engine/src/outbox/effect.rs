@@ -1,7 +1,9 @@
 //! What an effect is, and its bytes: JSON, because it lives for milliseconds and people may want to read one that does not.
 
 use everstep_model::record::ChildOutcome;
-use everstep_model::{Body, ErrorCode, Failure, Generation, Link, Name, Payload, RunId, Seed};
+use everstep_model::{
+    Body, ErrorCode, Failure, Generation, Link, Name, Payload, RunId, Seed, TraceParent,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::send::SendEvent;
@@ -42,6 +44,9 @@ pub(crate) struct StartChild {
     pub(crate) parent: Link,
     /// Whether nobody waits for it.
     pub(crate) detached: bool,
+    /// The place in a trace from which it is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<TraceParent>,
 }
 
 /// A child that has ended.
@@ -198,6 +203,7 @@ mod tests {
                 tags: vec!["red".to_owned()],
                 parent: link(),
                 detached: true,
+                trace: None,
             }),
             Effect::AwaitRun {
                 run: run.clone(),

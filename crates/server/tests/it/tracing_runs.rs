@@ -9,7 +9,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
-use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result};
+use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result, StepContext, TraceParent};
 use everstep_server::{TraceExporter, TraceOptions, serve};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,10 +27,20 @@ async fn done(value: u32) -> Result<u32> {
     Ok(value)
 }
 
-async fn order(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+/// Gives the span that its own step has.
+async fn order(ctx: Ctx<AnyEvent>, (): ()) -> Result<Option<TraceParent>> {
     ctx.step("reserve", || done(1)).await?;
     ctx.event::<Approval>().await?;
-    ctx.step("charge", || done(2)).await
+    ctx.child_by_name("ship", Payload::null()).await?;
+    ctx.step_with("charge", charge).await
+}
+
+async fn charge(step: StepContext) -> Result<Option<TraceParent>> {
+    Ok(step.traceparent())
+}
+
+async fn ship(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    ctx.step("pack", || done(2)).await
 }
 
 /// What a collector has got, refusing the first request.
@@ -75,7 +85,9 @@ impl Collector {
 }
 
 async fn open(directory: &std::path::Path) -> Engine {
-    let engine = Engine::open(directory).function("order", order);
+    let engine = Engine::open(directory)
+        .function("order", order)
+        .function("ship", ship);
     engine.start().await.unwrap()
 }
 
@@ -107,24 +119,30 @@ async fn the_trace_of_a_run_that_crossed_a_restart_arrives_whole() {
     run.send_by_name("approval", Payload::null(), None)
         .await
         .unwrap();
-    run.wait_json().await.unwrap();
+    let result = run.wait_json().await.unwrap();
+    let charged: TraceParent = result.decode().unwrap();
     tokio::time::timeout(Duration::from_secs(30), exporter.stop())
         .await
         .unwrap();
 
     let spans = collector.spans();
-    let names: Vec<_> = spans.keys().map(String::as_str).collect();
-    assert_eq!(
-        names,
-        ["order", "step charge", "step reserve", "wait approval"]
-    );
-    let root = &spans["order"];
-    assert_eq!(root.get("parentSpanId"), None);
-    for (name, span) in &spans {
-        assert_eq!(span["traceId"], root["traceId"], "{name}");
-        if name != "order" {
-            assert_eq!(span["parentSpanId"], root["spanId"], "{name}");
-        }
+    let above = [
+        ("order", None),
+        ("ship", Some("child ship")),
+        ("child ship", Some("order")),
+        ("step charge", Some("order")),
+        ("step pack", Some("ship")),
+        ("step reserve", Some("order")),
+        ("wait approval", Some("order")),
+    ];
+    assert_eq!(spans.len(), above.len(), "{:?}", spans.keys());
+    for (name, above) in above {
+        let (span, above) = (&spans[name], above.map(|above| &spans[above]["spanId"]));
+        assert_eq!(span["traceId"], spans["order"]["traceId"], "{name}");
+        assert_eq!(span.get("parentSpanId"), above, "{name}");
         assert_eq!(span["status"]["code"], 1, "{name}");
     }
+    let charge = &spans["step charge"];
+    assert_eq!(charge["spanId"], charged.span.to_string());
+    assert_eq!(charge["traceId"], charged.trace.to_string());
 }
