@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
 use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result, StepContext, TraceParent};
-use everstep_server::{TraceExporter, TraceOptions, serve};
+use everstep_server::{Connections, TraceExporter, TraceOptions, serve};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -66,7 +66,7 @@ impl Collector {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (end, ended) = oneshot::channel();
-        tokio::spawn(serve(listener, router, async {
+        tokio::spawn(serve(listener, router, Connections::default(), async {
             let _ = ended.await;
         }));
         (address, end)
