@@ -20,6 +20,7 @@ use crate::hot::HotRuns;
 use crate::outbox::Outbox;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
+use crate::stats::{Counters, Tally};
 use crate::streams::StreamsState;
 use crate::tasks::Tasks;
 use crate::timer_queue::TimerQueue;
@@ -45,6 +46,7 @@ pub(crate) struct Core {
     pub(crate) streams: StreamsState,
     pub(crate) failures: Failures,
     pub(crate) endings: EndingsSource,
+    pub(crate) counters: Counters,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
     pub(crate) ended: OnceCell<()>,
@@ -62,6 +64,7 @@ pub(crate) struct Effects {
     closed: bool,
     /// Whether a run is over with it.
     ended: bool,
+    tally: Tally,
 }
 
 impl Effects {
@@ -88,6 +91,7 @@ impl Effects {
             outbox: caused_by(commit),
             closed: commit.close,
             ended: commit.close,
+            tally: Tally::of(&commit.records),
         }
     }
 
@@ -109,6 +113,7 @@ impl Effects {
             outbox: caused_by(commit),
             closed: false,
             ended: false,
+            tally: Tally::default(),
         }
     }
 }
@@ -151,6 +156,7 @@ impl Core {
         for failure in effects.failures {
             self.failures.report(failure);
         }
+        self.counters.add(effects.tally);
         self.watchers.grew(stream, effects.closed);
         if effects.ended {
             self.endings.tell(stream);

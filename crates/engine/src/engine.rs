@@ -19,6 +19,7 @@ use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
 use crate::settings::Settings;
 use crate::start::{Start, Started};
+use crate::stats::Stats;
 use crate::streams::Streams;
 use crate::watch::{Emissions, Records};
 use crate::workers::Workers;
@@ -78,6 +79,7 @@ impl Engine {
             streams: Default::default(),
             failures,
             endings: Default::default(),
+            counters: Default::default(),
             closing: AtomicBool::new(false),
             stopping: Default::default(),
             ended: Default::default(),
@@ -208,6 +210,12 @@ impl Engine {
     pub fn ready(&self) -> Result<(), EngineError> {
         self.core.check_open()?;
         self.core.watchers.check_open()
+    }
+
+    /// What it has done since it was opened, in figures.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.core.stats()
     }
 
     /// How many runs are in memory.

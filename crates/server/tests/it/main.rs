@@ -14,4 +14,5 @@ mod secured;
 mod subscribing;
 mod support;
 mod tracing_runs;
+mod watching;
 mod workflows;

@@ -9,12 +9,14 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
-use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result, StepContext, TraceParent};
-use everstep_server::{Connections, TraceExporter, TraceOptions, serve};
+use everstep::{AnyEvent, Body, Ctx, Engine, Event, Payload, Result, StepContext, TraceParent};
+use everstep_server::{Access, Connections, Options, TraceExporter, TraceOptions, router, serve};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+
+use crate::support::{JSON, ask};
 
 #[derive(Serialize, Deserialize)]
 struct Approval;
@@ -145,4 +147,22 @@ async fn the_trace_of_a_run_that_crossed_a_restart_arrives_whole() {
     let charge = &spans["step charge"];
     assert_eq!(charge["spanId"], charged.span.to_string());
     assert_eq!(charge["traceId"], charged.trace.to_string());
+}
+
+#[tokio::test]
+async fn a_run_started_over_http_is_part_of_its_callers_trace() {
+    let engine = Engine::in_memory().function("ship", ship);
+    let engine = engine.start().await.unwrap();
+    let mut options = Options::default();
+    options.access = Access::Open;
+    let server = router(&engine, options);
+    let above = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let headers = [JSON, ("traceparent", above)];
+    let body = r#"{"type":"ship","id":"s-1"}"#;
+    ask(&server, "POST", "/workflows", &headers, body).await;
+    let journal = engine.run("s-1").await.unwrap().journal().await.unwrap();
+    let Body::Created(created) = &journal[0].record.body else {
+        panic!("{:?}", journal[0]);
+    };
+    assert_eq!(created.trace, Some(above.parse().unwrap()));
 }
