@@ -29,7 +29,7 @@ use everstep_model::{
     Timestamp,
 };
 
-use crate::rolls_back::rolls_back_after;
+use crate::rolls_back::{RollsBack, goes_forward};
 use crate::subject::Subject;
 use operations::Place;
 pub use views::{
@@ -108,6 +108,8 @@ pub struct Overview {
     in_backoff: usize,
     /// Every operation seen, by its place.
     places: BTreeMap<Location, Place>,
+    /// Whether there is something left to undo in a rollback.
+    rolls_back: RollsBack,
     /// The children that were undone; steps say so themselves.
     undone: BTreeSet<Subject>,
 }
@@ -152,9 +154,10 @@ impl Overview {
             number: entry.number,
             time: *time,
         };
-        if !rolls_back_after(body, self.rollback.is_some()) {
+        if goes_forward(body) {
             self.rollback = None;
         }
+        self.rolls_back.fold(body);
         self.apply(stamp, body);
     }
 
