@@ -20,6 +20,7 @@ mod serve;
 mod stalling;
 mod streams;
 mod subscriptions;
+mod telemetry;
 mod tls;
 mod workflows;
 
@@ -28,6 +29,7 @@ pub use options::{Access, Options};
 pub use origins::Origins;
 pub use router::router;
 pub use serve::{Connections, serve};
+pub use telemetry::{TraceExporter, TraceOptions};
 pub use tls::{Tls, TlsError};
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::origins::is_from_here;
 use crate::routes;
 use crate::streams::cors;
 use crate::subscriptions::Subscriptions;
+use crate::telemetry::Metrics;
 
 /// What handlers share.
 pub(crate) struct Shared {
@@ -28,6 +29,7 @@ pub(crate) struct Shared {
     pub(crate) identities: Identities,
     /// Who may wait.
     pub(crate) waiting: Arc<Semaphore>,
+    pub(crate) metrics: Metrics,
     pub(crate) options: Options,
 }
 
@@ -48,6 +50,7 @@ pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
         streams: engine.streams(),
         subscriptions,
         waiting: Arc::new(Semaphore::new(options.waiting_max)),
+        metrics: Metrics::new(engine),
         options,
     });
     routes::build(&shared)

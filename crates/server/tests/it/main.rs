@@ -13,4 +13,6 @@ mod mounting;
 mod secured;
 mod subscribing;
 mod support;
+mod tracing_runs;
+mod watching;
 mod workflows;
