@@ -130,6 +130,8 @@ pub enum ErrorCode {
     ProducerGap,
     /// The request breaks a rule of streams.
     InvalidStreamRequest,
+    /// The worker's session is over, or never was.
+    UnknownSession,
 }
 
 impl ErrorCode {
@@ -197,6 +199,7 @@ impl ErrorCode {
         Self::StaleProducer,
         Self::ProducerGap,
         Self::InvalidStreamRequest,
+        Self::UnknownSession,
     ];
 
     /// The permanent word.
@@ -265,6 +268,7 @@ impl ErrorCode {
             Self::StaleProducer => "stale_producer",
             Self::ProducerGap => "producer_gap",
             Self::InvalidStreamRequest => "invalid_stream_request",
+            Self::UnknownSession => "unknown_session",
         }
     }
 

@@ -7,6 +7,7 @@
 pub mod client;
 pub mod problem;
 pub mod secret;
+pub mod worker;
 
 pub use problem::Problem;
 pub use secret::Secret;

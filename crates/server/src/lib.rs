@@ -12,6 +12,7 @@ mod router;
 mod serve;
 mod streams;
 mod subscriptions;
+mod workers;
 
 pub use options::Options;
 pub use origins::Origins;

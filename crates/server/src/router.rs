@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
+use axum::routing::{any, delete, post};
 use everstep_engine::Engine;
 use everstep_engine::streams::Streams;
 use tokio::sync::Semaphore;
@@ -16,6 +16,7 @@ use crate::options::Options;
 use crate::origins::is_from_here;
 use crate::streams::{cors, route};
 use crate::subscriptions::Subscriptions;
+use crate::workers::{self, Pool};
 
 /// What handlers share.
 pub(crate) struct Shared {
@@ -23,6 +24,8 @@ pub(crate) struct Shared {
     _engine: Engine,
     pub(crate) streams: Streams,
     pub(crate) subscriptions: Arc<Subscriptions>,
+    /// Who executes runs elsewhere.
+    pub(crate) workers: Arc<Pool>,
     /// Who may wait.
     pub(crate) waiting: Arc<Semaphore>,
     pub(crate) options: Options,
@@ -40,11 +43,19 @@ pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
         _engine: engine.clone(),
         streams: engine.streams(),
         subscriptions,
+        workers: Arc::new(Pool::new(engine.clone(), options.worker_time_to_live)),
         waiting: Arc::new(Semaphore::new(options.waiting_max)),
         options,
     });
     Router::new()
         .route("/v1/stream/{*path}", any(route::dispatch))
+        .route("/v1/workers", post(workers::register))
+        .route("/v1/workers/{session}", delete(workers::leave))
+        .route("/v1/workers/{session}/claim", post(workers::claim))
+        .route("/v1/workers/{session}/append", post(workers::append))
+        .route("/v1/workers/{session}/read", post(workers::read))
+        .route("/v1/workers/{session}/heartbeat", post(workers::heartbeat))
+        .route("/v1/workers/{session}/release", post(workers::release))
         .layer(from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
 }
