@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use everstep_machine::Why;
-use everstep_model::{Entry, NodeId, Record, RecordNumber, RunId};
-use everstep_store::{Bus, ListPage, ListQuery, RunRow, Store, Subscription};
+use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId};
+use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
 use crate::activation::Worker;
-use crate::answer::Answer;
+use crate::answer::{Answer, Answered};
 use crate::committer::Committer;
 use crate::core::Core;
 use crate::error::EngineError;
@@ -141,8 +141,13 @@ impl Engine {
         self.core.ask(event).await
     }
 
+    /// The open rpc with that id, for instance to see what it asks.
+    pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
+        self.core.open_rpc(run, rpc).await
+    }
+
     /// Answers an rpc.
-    pub async fn answer(&self, answer: Answer) -> Result<(), EngineError> {
+    pub async fn answer(&self, answer: Answer) -> Result<Answered, EngineError> {
         self.core.answer(answer).await
     }
 

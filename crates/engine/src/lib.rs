@@ -40,7 +40,7 @@ mod watch;
 mod workers;
 
 pub use activation::{Activation, Append, Message, Offer, Seat, Then, Worker};
-pub use answer::Answer;
+pub use answer::{Answer, Answered};
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,

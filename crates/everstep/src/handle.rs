@@ -263,8 +263,9 @@ impl RunHandle {
             rpc: rpc.clone(),
             answer: Payload::from_value(answer)?,
             by: None,
+            dedup_id: None,
         };
-        self.engine.inner.answer(answer).await
+        self.engine.inner.answer(answer).await.map(drop)
     }
 }
 

@@ -132,6 +132,20 @@ pub enum ErrorCode {
     InvalidStreamRequest,
     /// The worker's session is over, or never was.
     UnknownSession,
+    /// There is no telling who asks.
+    Unauthenticated,
+    /// Whoever asks may not do this.
+    Forbidden,
+    /// There is no key of that id.
+    UnknownKey,
+    /// The stream belongs to the engine.
+    ReservedStream,
+    /// The request is not what the API asks for.
+    InvalidRequest,
+    /// There is no such address, or it does not know that method.
+    NoRoute,
+    /// As many are waiting as the server lets wait.
+    TooBusy,
 }
 
 impl ErrorCode {
@@ -200,6 +214,13 @@ impl ErrorCode {
         Self::ProducerGap,
         Self::InvalidStreamRequest,
         Self::UnknownSession,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::UnknownKey,
+        Self::ReservedStream,
+        Self::InvalidRequest,
+        Self::NoRoute,
+        Self::TooBusy,
     ];
 
     /// The permanent word.
@@ -269,6 +290,13 @@ impl ErrorCode {
             Self::ProducerGap => "producer_gap",
             Self::InvalidStreamRequest => "invalid_stream_request",
             Self::UnknownSession => "unknown_session",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::UnknownKey => "unknown_key",
+            Self::ReservedStream => "reserved_stream",
+            Self::InvalidRequest => "invalid_request",
+            Self::NoRoute => "no_route",
+            Self::TooBusy => "too_busy",
         }
     }
 
@@ -292,6 +320,7 @@ impl ErrorCode {
                 | Self::WaitTimedOut
                 | Self::TooManyEvents
                 | Self::ProducerGap
+                | Self::TooBusy
         )
     }
 

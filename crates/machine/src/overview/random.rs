@@ -97,18 +97,21 @@ fn inbox(draw: &Draw) -> Vec<Body> {
             location: at(place),
             result: json("0"),
             by: None,
+            so_far: None,
         }
         .into(),
         StepEdited {
             location: at(place),
             result: json("1"),
             by: None,
+            so_far: None,
         }
         .into(),
         ForcedFailure {
             location: draw.flag.then(|| at(place)),
             error: failure("forced"),
             by: None,
+            so_far: None,
         }
         .into(),
         DeadlinePassed { deadline: time(9) }.into(),
@@ -142,6 +145,7 @@ fn operations(draw: &Draw) -> Vec<Body> {
         failed_step(place, draw.number, outcome).into(),
         StepAbandoned {
             location: location.clone(),
+            so_far: None,
         }
         .into(),
         sleeping(place).into(),

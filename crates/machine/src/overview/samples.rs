@@ -159,6 +159,7 @@ pub(crate) fn answered(location: &str, id: &str) -> RpcAnswered {
         rpc_id: RpcId(id.into()),
         answer: json("true"),
         by: None,
+        dedup_id: None,
     }
 }
 

@@ -306,7 +306,11 @@ impl Replay {
         }
         let is_new = self.script.next_expected().is_none();
         let left = child.left(&location);
-        if self.say(StepAbandoned { location }.into()).is_some() && is_new {
+        let abandoned = StepAbandoned {
+            location,
+            so_far: None,
+        };
+        if self.say(abandoned.into()).is_some() && is_new {
             self.left.extend(left);
         }
     }

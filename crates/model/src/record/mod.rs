@@ -39,7 +39,9 @@ pub use lifecycle::{
 };
 pub use repeat::{Gap, IterationRange, LoopAdvanced, ResolvedInside};
 pub use rpc::{RpcAnswered, RpcCompleted, RpcRequested};
-pub use step::{FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect};
+pub use step::{
+    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepSoFar, StepStarted, TookEffect,
+};
 pub use timer::{Sleeping, TimerFired, TimerPurpose};
 pub use undo::{NoReturn, UndoCompleted, UndoFailed, UndoSkipped, UndoStarted};
 pub use version::{Removed, VersionChosen};

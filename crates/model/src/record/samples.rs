@@ -85,6 +85,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             rpc_id: rpc_id.clone(),
             answer: json("1"),
             by: by.clone(),
+            dedup_id: Some("d".into()),
         }
         .into(),
         TimerFired {
@@ -121,18 +122,25 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             location: location.clone(),
             result: json("null"),
             by: by.clone(),
+            so_far: Some(StepSoFar {
+                attempts: 2,
+                started_at: Some(time),
+                sensitive: true,
+            }),
         }
         .into(),
         StepEdited {
             location: location.clone(),
             result: json("2"),
             by: by.clone(),
+            so_far: None,
         }
         .into(),
         ForcedFailure {
             location: None,
             error: failure(),
             by,
+            so_far: None,
         }
         .into(),
         DeadlinePassed { deadline: time }.into(),
@@ -174,6 +182,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         .into(),
         StepAbandoned {
             location: location.clone(),
+            so_far: None,
         }
         .into(),
         Sleeping {

@@ -6,14 +6,14 @@ use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::ReadFrom;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::etag::{etag, is_known};
-use super::failure::Failure;
 use super::query::{Live, Query};
 use super::reply::{Reply, body_of};
 use super::route::Asked;
 use super::{long_poll, sse};
+use crate::failure::Failure;
+use crate::place::place;
 use crate::router::Shared;
 
 /// What was read never changes; only what follows it does.
@@ -50,13 +50,4 @@ pub(crate) async fn get(shared: Arc<Shared>, asked: Asked) -> Result<Response<Bo
     let body = body_of(&chunk.messages, &content_type);
     let reply = reply.after(&chunk).with(header::ETAG, etag);
     Ok(reply.caching(CACHED).body(body))
-}
-
-/// A place among those who wait; there are only so many.
-fn place(shared: &Shared) -> Result<OwnedSemaphorePermit, Failure> {
-    let place = shared.waiting.clone().try_acquire_owned();
-    place.map_err(|_| {
-        let busy = StatusCode::SERVICE_UNAVAILABLE;
-        Failure::new(busy, "too many are waiting").with(header::RETRY_AFTER, 1)
-    })
 }

@@ -5,9 +5,9 @@ use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::StreamPath;
 
-use super::failure::Failure;
 use super::headers as names;
 use super::reply::Reply;
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn head(shared: &Shared, path: &StreamPath) -> Result<Response<Body>, Failure> {

@@ -7,10 +7,10 @@ use everstep_engine::streams::Reader;
 
 use super::cursor::cursor;
 use super::etag::etag;
-use super::failure::Failure;
 use super::headers as names;
 use super::query::Query;
 use super::reply::{Reply, body_of};
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn answer(

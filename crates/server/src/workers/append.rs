@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 
 use super::convert;
 use super::pool::{Pool, State};
-use super::refusal::Refusal;
-use super::request::{answered, json};
+use super::request::{answered, bad_token, json};
 use super::seat::{Order, Place};
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn append(
@@ -35,10 +35,10 @@ enum Passed {
 }
 
 impl Pool {
-    async fn append(&self, session: &str, request: AppendRequest) -> Result<AppendAnswer, Refusal> {
+    async fn append(&self, session: &str, request: AppendRequest) -> Result<AppendAnswer, Failure> {
         if request.appends.len() > APPENDS_MAX {
             let detail = format!("a request has at most {APPENDS_MAX} appends");
-            return Err(Refusal::invalid(detail));
+            return Err(Failure::invalid(detail));
         }
         let seats: Vec<u64> = request
             .appends
@@ -64,9 +64,9 @@ impl Pool {
     }
 
     /// Which run a token is for.
-    pub(super) fn seat_of(&self, token: &str, session: &str) -> Result<u64, Refusal> {
+    pub(super) fn seat_of(&self, token: &str, session: &str) -> Result<u64, Failure> {
         let right = self.tokens.read(token, session);
-        Ok(right.ok_or_else(Refusal::bad_token)?.seat)
+        Ok(right.ok_or_else(bad_token)?.seat)
     }
 }
 
@@ -75,9 +75,9 @@ fn pass_on(
     session: &str,
     seat: u64,
     append: OneAppend,
-) -> Result<Passed, Refusal> {
+) -> Result<Passed, Failure> {
     let seq = append.seq;
-    let unfit = || Refusal::invalid("`then` and `status` do not go together");
+    let unfit = || Failure::invalid("`then` and `status` do not go together");
     let append = convert::append(append).ok_or_else(unfit)?;
     let seat = state.seats.get(&seat).filter(|seat| seat.is_of(session));
     Ok(match seat.map(|seat| (&seat.place, &seat.orders)) {

@@ -9,8 +9,8 @@ use everstep_protocol::worker::{ClaimAnswer, ClaimRequest, Item};
 use futures_util::future::select;
 
 use super::pool::Pool;
-use super::refusal::Refusal;
-use super::request::{answered, json};
+use super::request::{answered, json, no_session};
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn claim(
@@ -40,7 +40,7 @@ impl Drop for Waits<'_> {
 }
 
 impl Pool {
-    async fn claim(&self, session: &str, request: ClaimRequest) -> Result<ClaimAnswer, Refusal> {
+    async fn claim(&self, session: &str, request: ClaimRequest) -> Result<ClaimAnswer, Failure> {
         let (waits, news) = self.begin_to_wait(session, &request)?;
         let mut sleep = self.engine.runtime().sleep(self.claim_wait());
         let mut closing = std::pin::pin!(self.engine.closing());
@@ -68,11 +68,11 @@ impl Pool {
         &'a self,
         session: &'a str,
         request: &ClaimRequest,
-    ) -> Result<(Waits<'a>, Arc<tokio::sync::Notify>), Refusal> {
+    ) -> Result<(Waits<'a>, Arc<tokio::sync::Notify>), Failure> {
         let now = self.now();
         let mut state = self.state();
         let its = state.sessions.get_mut(session);
-        let its = its.ok_or_else(Refusal::no_session)?;
+        let its = its.ok_or_else(no_session)?;
         its.seen_at = now;
         its.acknowledge(request.after);
         its.waiting += 1;
@@ -93,10 +93,10 @@ impl Pool {
         Ok((waits, news))
     }
 
-    fn items(&self, session: &str) -> Result<Vec<Item>, Refusal> {
+    fn items(&self, session: &str) -> Result<Vec<Item>, Failure> {
         let state = self.state();
         let its = state.sessions.get(session);
-        Ok(its.ok_or_else(Refusal::no_session)?.items())
+        Ok(its.ok_or_else(no_session)?.items())
     }
 
     fn claimed(&self, items: Vec<Item>) -> ClaimAnswer {

@@ -19,7 +19,6 @@ mod leave;
 mod offered;
 mod pool;
 mod read;
-mod refusal;
 mod register;
 mod release;
 mod request;
@@ -27,10 +26,31 @@ mod seat;
 mod session;
 mod token;
 
-pub(crate) use append::append;
-pub(crate) use claim::claim;
-pub(crate) use leave::leave;
+use everstep_protocol::access::Scope;
+
 pub(crate) use pool::Pool;
-pub(crate) use read::read;
-pub(crate) use register::register;
-pub(crate) use release::{heartbeat, release};
+
+use crate::auth::Needs;
+use crate::openapi::About;
+use crate::routes::Route;
+
+pub(crate) fn routes() -> Vec<Route> {
+    let work = Needs::Scope(Scope::Work);
+    vec![
+        Route::post("/v1/workers", work, register::register)
+            .about(About::new("Begins a session of a worker")),
+        Route::delete("/v1/workers/{session}", work, leave::leave)
+            .about(About::new("Ends a session of a worker")),
+        Route::post("/v1/workers/{session}/claim", work, claim::claim).about(About::new(
+            "Waits for runs to execute, and for news of them",
+        )),
+        Route::post("/v1/workers/{session}/append", work, append::append)
+            .about(About::new("Appends what happened in runs")),
+        Route::post("/v1/workers/{session}/read", work, read::read)
+            .about(About::new("Reads the journal of a run")),
+        Route::post("/v1/workers/{session}/heartbeat", work, release::heartbeat)
+            .about(About::new("Keeps a session alive")),
+        Route::post("/v1/workers/{session}/release", work, release::release)
+            .about(About::new("Lets go of runs")),
+    ]
+}

@@ -10,9 +10,9 @@ use everstep_protocol::worker::{ReadAnswer, ReadRequest, WireEntry};
 use tokio::sync::oneshot;
 
 use super::pool::Pool;
-use super::refusal::Refusal;
-use super::request::{answered, json};
+use super::request::{answered, json, not_its_run};
 use super::seat::Order;
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn read(
@@ -28,7 +28,7 @@ pub(crate) async fn read(
 }
 
 impl Pool {
-    async fn read(&self, session: &str, request: ReadRequest) -> Result<ReadAnswer, Refusal> {
+    async fn read(&self, session: &str, request: ReadRequest) -> Result<ReadAnswer, Failure> {
         let seat = self.seat_of(&request.token, session)?;
         let (reply, read) = oneshot::channel();
         {
@@ -38,10 +38,10 @@ impl Pool {
             let order = Order::Read { from, reply };
             let sent = seat.map(|seat| seat.orders.send(order).is_ok());
             if sent != Some(true) {
-                return Err(Refusal::lost());
+                return Err(not_its_run());
             }
         }
-        let records = read.await.map_err(|_| Refusal::lost())?;
+        let records = read.await.map_err(|_| not_its_run())?;
         let records = records.map_err(EngineError::from)?;
         Ok(ReadAnswer {
             records: records.into_iter().map(WireEntry).collect(),

@@ -5,26 +5,34 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{Extension, State};
+use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_engine::Offer;
+use everstep_model::ErrorCode;
 use everstep_protocol::worker::{
     RegisterAnswer, RegisterRequest, SLOTS_MAX, WORKER_NAME_CHARS_MAX, WORKFLOWS_MAX,
 };
 
 use super::offered::OfferedBySession;
 use super::pool::Pool;
-use super::refusal::Refusal;
 use super::request::{answered, json};
 use super::session::Session;
+use crate::auth::Caller;
+use crate::failure::Failure;
 use crate::router::Shared;
 
 /// A claim waits for this part of a session's time to live, so that two lost ones do no harm.
 const CLAIMS_PER_LIFE: u32 = 3;
 
-pub(crate) async fn register(State(shared): State<Arc<Shared>>, body: Body) -> Response {
+pub(crate) async fn register(
+    State(shared): State<Arc<Shared>>,
+    Extension(caller): Extension<Caller>,
+    body: Body,
+) -> Response {
     let answer = async {
-        let request = json(&shared, body).await?;
+        let request: RegisterRequest = json(&shared, body).await?;
+        check_grant(&caller, &request)?;
         shared.workers.register(request).await
     };
     answered(answer.await)
@@ -39,7 +47,7 @@ impl Pool {
     async fn register(
         self: &Arc<Self>,
         request: RegisterRequest,
-    ) -> Result<RegisterAnswer, Refusal> {
+    ) -> Result<RegisterAnswer, Failure> {
         check(&request)?;
         let offers: Vec<Offer> = request
             .workflows
@@ -110,19 +118,31 @@ async fn watch(pool: Weak<Pool>, session: String) {
     }
 }
 
-fn check(request: &RegisterRequest) -> Result<(), Refusal> {
+/// A worker executes what its key names, and nothing else.
+fn check_grant(caller: &Caller, request: &RegisterRequest) -> Result<(), Failure> {
+    let mut offered = request.workflows.iter().map(|offered| &offered.name);
+    match offered.find(|name| !caller.may_work_on(name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let detail = format!("this key does not allow to execute workflow `{name}`");
+            Err(Failure::new(StatusCode::FORBIDDEN, detail).coded(ErrorCode::Forbidden))
+        }
+    }
+}
+
+fn check(request: &RegisterRequest) -> Result<(), Failure> {
     let name = request.worker.chars();
     if name.count() > WORKER_NAME_CHARS_MAX {
         let detail = format!("a worker's name has at most {WORKER_NAME_CHARS_MAX} characters");
-        return Err(Refusal::invalid(detail));
+        return Err(Failure::invalid(detail));
     }
     if request.slots == 0 || request.slots > SLOTS_MAX {
         let detail = format!("a worker has 1 to {SLOTS_MAX} slots");
-        return Err(Refusal::invalid(detail));
+        return Err(Failure::invalid(detail));
     }
     if request.workflows.is_empty() || request.workflows.len() > WORKFLOWS_MAX {
         let detail = format!("a worker offers 1 to {WORKFLOWS_MAX} workflows");
-        return Err(Refusal::invalid(detail));
+        return Err(Failure::invalid(detail));
     }
     for offered in &request.workflows {
         let [first, last] = offered.versions;
@@ -131,7 +151,7 @@ fn check(request: &RegisterRequest) -> Result<(), Refusal> {
                 "workflow `{}`: versions count from 1, and the last must not be before the first",
                 offered.name
             );
-            return Err(Refusal::invalid(detail));
+            return Err(Failure::invalid(detail));
         }
     }
     Ok(())

@@ -8,8 +8,8 @@ use axum::response::Response;
 use everstep_protocol::worker::{Heard, ReleaseRequest};
 
 use super::pool::{Pool, State};
-use super::refusal::Refusal;
-use super::request::{answered, json};
+use super::request::{answered, json, no_session};
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn release(
@@ -39,16 +39,16 @@ impl Pool {
     }
 
     /// Everything under the lock, for a request of this session: it is alive.
-    pub(super) fn state_of(&self, session: &str) -> Result<MutexGuard<'_, State>, Refusal> {
+    pub(super) fn state_of(&self, session: &str) -> Result<MutexGuard<'_, State>, Failure> {
         let now = self.now();
         let mut state = self.state();
         let its = state.sessions.get_mut(session);
-        its.ok_or_else(Refusal::no_session)?.seen_at = now;
+        its.ok_or_else(no_session)?.seen_at = now;
         Ok(state)
     }
 
     /// The worker is done with these. A run it has neither ended nor suspended was lost in it.
-    pub(super) fn let_go_of(&self, session: &str, tokens: &[String]) -> Result<(), Refusal> {
+    pub(super) fn let_go_of(&self, session: &str, tokens: &[String]) -> Result<(), Failure> {
         let mut state = self.state_of(session)?;
         for token in tokens {
             let seat = self.seat_of(token, session)?;

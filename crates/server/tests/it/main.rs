@@ -1,4 +1,4 @@
-//! The server through its router, without a network.
+//! The server through its router, and where connections matter over sockets of this machine.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -6,7 +6,11 @@
     reason = "a test that panics is a test that fails"
 )]
 
+mod flood;
 mod hostile;
+mod listening;
 mod mounting;
+mod secured;
 mod subscribing;
 mod support;
+mod workflows;
