@@ -321,7 +321,8 @@ fn open_store(
     }
 }
 
-fn check(
+/// Checks what is registered.
+pub(crate) fn check(
     definitions: Vec<std::result::Result<Definition, InvalidName>>,
     defaults: &Options,
 ) -> std::result::Result<Vec<Definition>, OpenError> {

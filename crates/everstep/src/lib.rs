@@ -20,6 +20,8 @@ mod guides;
 mod handle;
 mod operation;
 mod options;
+#[cfg(feature = "remote")]
+mod remote;
 mod request;
 mod rpc;
 mod start;
@@ -46,6 +48,8 @@ pub use operation::{
     Undo, Until, Won,
 };
 pub use options::{Options, Retry};
+#[cfg(feature = "remote")]
+pub use remote::{ConnectError, Worker, WorkerBuilder};
 pub use request::RequestError;
 pub use rpc::Rpc;
 pub use start::StartRun;

@@ -130,6 +130,8 @@ pub enum ErrorCode {
     ProducerGap,
     /// The request breaks a rule of streams.
     InvalidStreamRequest,
+    /// The worker's session is over, or never was.
+    UnknownSession,
     /// There is no telling who asks.
     Unauthenticated,
     /// Whoever asks may not do this.
@@ -211,6 +213,7 @@ impl ErrorCode {
         Self::StaleProducer,
         Self::ProducerGap,
         Self::InvalidStreamRequest,
+        Self::UnknownSession,
         Self::Unauthenticated,
         Self::Forbidden,
         Self::UnknownKey,
@@ -286,6 +289,7 @@ impl ErrorCode {
             Self::StaleProducer => "stale_producer",
             Self::ProducerGap => "producer_gap",
             Self::InvalidStreamRequest => "invalid_stream_request",
+            Self::UnknownSession => "unknown_session",
             Self::Unauthenticated => "unauthenticated",
             Self::Forbidden => "forbidden",
             Self::UnknownKey => "unknown_key",
