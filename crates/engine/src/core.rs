@@ -13,12 +13,14 @@ use tokio::sync::{Notify, OnceCell};
 use crate::activation::Worker;
 use crate::catalog::Catalog;
 use crate::committer::Committer;
+use crate::endings::EndingsSource;
 use crate::error::EngineError;
 use crate::failures::{FailureEvent, Failures};
 use crate::hot::HotRuns;
 use crate::outbox::Outbox;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
+use crate::stats::{Counters, Tally};
 use crate::streams::StreamsState;
 use crate::tasks::Tasks;
 use crate::timer_queue::TimerQueue;
@@ -43,6 +45,8 @@ pub(crate) struct Core {
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) streams: StreamsState,
     pub(crate) failures: Failures,
+    pub(crate) endings: EndingsSource,
+    pub(crate) counters: Counters,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
     pub(crate) ended: OnceCell<()>,
@@ -56,7 +60,11 @@ pub(crate) struct Effects {
     emissions: Vec<Emission>,
     failures: Vec<FailureEvent>,
     outbox: Vec<OutboxRow>,
+    /// Whether the stream takes no more.
     closed: bool,
+    /// Whether a run is over with it.
+    ended: bool,
+    tally: Tally,
 }
 
 impl Effects {
@@ -82,6 +90,8 @@ impl Effects {
                 .collect(),
             outbox: caused_by(commit),
             closed: commit.close,
+            ended: commit.close,
+            tally: Tally::of(&commit.records),
         }
     }
 
@@ -102,6 +112,8 @@ impl Effects {
             failures: Vec::new(),
             outbox: caused_by(commit),
             closed: false,
+            ended: false,
+            tally: Tally::default(),
         }
     }
 }
@@ -144,7 +156,11 @@ impl Core {
         for failure in effects.failures {
             self.failures.report(failure);
         }
+        self.counters.add(effects.tally);
         self.watchers.grew(stream, effects.closed);
+        if effects.ended {
+            self.endings.tell(stream);
+        }
         let own = |row| OutboxRow { stream, ..row };
         let caused = effects.outbox.into_iter().map(own);
         self.outbox.caused(caused.collect());

@@ -167,7 +167,7 @@ impl Core {
             stream: claimed.stream,
             core: self.clone(),
             mailbox: claimed.mailbox,
-            parent: outbox::parent_of(&journal),
+            birth: outbox::Birth::of(&journal),
             fence: claimed.fence,
             seq: ExecutorSeq(0),
         };

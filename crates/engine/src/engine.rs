@@ -19,6 +19,7 @@ use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
 use crate::settings::Settings;
 use crate::start::{Start, Started};
+use crate::stats::Stats;
 use crate::streams::Streams;
 use crate::watch::{Emissions, Records};
 use crate::workers::Workers;
@@ -77,6 +78,8 @@ impl Engine {
             watchers: Default::default(),
             streams: Default::default(),
             failures,
+            endings: Default::default(),
+            counters: Default::default(),
             closing: AtomicBool::new(false),
             stopping: Default::default(),
             ended: Default::default(),
@@ -198,6 +201,21 @@ impl Engine {
     #[must_use]
     pub fn emissions(&self) -> Emissions {
         self.core.watchers.subscribe()
+    }
+
+    /// Whether requests can be served: the engine is open, and its store takes writes.
+    ///
+    /// # Errors
+    /// If not, and why.
+    pub fn ready(&self) -> Result<(), EngineError> {
+        self.core.check_open()?;
+        self.core.watchers.check_open()
+    }
+
+    /// What it has done since it was opened, in figures.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.core.stats()
     }
 
     /// How many runs are in memory.

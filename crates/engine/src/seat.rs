@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use everstep_model::record::ParentLink;
 use everstep_model::{
     Entry, ExecutorSeq, Generation, Record, RecordNumber, RunId, RunStatus, StreamNumber,
 };
@@ -15,7 +14,7 @@ use everstep_store::{
 use crate::activation::{Append, Message, Seat, Then};
 use crate::core::{Core, Effects};
 use crate::mailbox::{Letter, Mailbox};
-use crate::outbox::Cause;
+use crate::outbox::{Birth, Cause};
 use crate::projection;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
@@ -27,7 +26,7 @@ pub(crate) struct LocalSeat {
     pub(crate) stream: StreamNumber,
     pub(crate) core: Arc<Core>,
     pub(crate) mailbox: Arc<Mailbox>,
-    pub(crate) parent: Option<ParentLink>,
+    pub(crate) birth: Birth,
     pub(crate) fence: Fence,
     pub(crate) seq: ExecutorSeq,
 }
@@ -71,7 +70,9 @@ impl Seat for LocalSeat {
             stream: self.stream,
             run: &self.run,
             generation: self.generation,
-            parent: self.parent.as_ref(),
+            identity: self.birth.identity,
+            parent: self.birth.parent.as_ref(),
+            trace: self.birth.trace,
         };
         commit.put = cause.effects(&append.records, &append.left, append.seen);
         commit.records = append.records;

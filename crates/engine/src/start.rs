@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use everstep_model::record::{Created, ParentLink};
 use everstep_model::{
-    Entry, Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, Seed, StreamName,
-    StreamNumber, limits,
+    Entry, Generation, Link, Name, Payload, Record, RecordNumber, RunId, RunStatus, Seed,
+    StreamName, StreamNumber, TraceParent, limits,
 };
 use everstep_store::{
     Author, Commit, Guard, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef, Target,
@@ -37,9 +37,11 @@ pub struct Start {
     /// Refuse an id that exists instead of giving that run.
     pub strict: bool,
     /// The operation of another run that starts it and waits for its end.
-    pub parent: Option<ParentLink>,
+    pub parent: Option<Link>,
     /// Who starts it, as far as known.
     pub by: Option<String>,
+    /// The place in a trace from which it is started.
+    pub trace: Option<TraceParent>,
 }
 
 impl Start {
@@ -57,6 +59,7 @@ impl Start {
             strict: false,
             parent: None,
             by: None,
+            trace: None,
         }
     }
 }
@@ -153,9 +156,16 @@ impl Core {
                 deadline: deadline.map(|deadline| now.after(deadline)),
                 execution_retries: start.execution_retries,
                 idempotency_key: start.idempotency_key.clone(),
-                parent: start.parent.clone(),
+                parent: start.parent.clone().map(|parent| ParentLink {
+                    run: parent.run,
+                    generation: parent.generation,
+                    location: parent.location,
+                }),
                 by: start.by.clone(),
                 forked_from: None,
+                mark: None,
+                parent_identity: start.parent.as_ref().and_then(|parent| parent.identity),
+                trace: start.trace,
             }
             .into(),
         };

@@ -70,7 +70,7 @@ pub use everstep_machine::{
 };
 pub use everstep_model::{
     Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,
-    Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, days, entry_from_json,
-    entry_to_json, hours, millis, minutes, parse_duration, record, secs,
+    Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, TraceParent, days,
+    entry_from_json, entry_to_json, hours, millis, minutes, parse_duration, record, secs,
 };
 pub use everstep_store::{Cursor, RunRow, StoreError};

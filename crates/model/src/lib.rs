@@ -11,6 +11,7 @@ mod failure;
 mod id;
 mod journal_json;
 pub mod limits;
+mod link;
 mod location;
 mod name;
 mod offset;
@@ -21,6 +22,7 @@ pub mod record;
 mod retry;
 mod status;
 mod time;
+mod trace;
 
 pub use codec::{DecodeError, FORMAT_VERSION, Frame, FrameHeader};
 pub use description::{Described, Description};
@@ -35,6 +37,7 @@ pub use journal_json::{
     InvalidJournalLine, entry_from_json, entry_to_exact_json, entry_to_json, one_line,
     record_from_json, record_to_exact_json,
 };
+pub use link::Link;
 pub use location::{InvalidLocation, Location, Scope, Segment};
 pub use name::{Interner, InvalidName, Name};
 pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};
@@ -43,6 +46,7 @@ pub use record::{Body, Entry, Origin, Record};
 pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};
+pub use trace::{InvalidTraceParent, SpanId, TraceId, TraceParent};
 
 #[cfg(test)]
 mod fuzz_tests;

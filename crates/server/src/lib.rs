@@ -8,6 +8,7 @@ mod auth;
 mod failure;
 #[cfg(doctest)]
 mod guides;
+mod journals;
 mod json;
 mod openapi;
 mod options;
@@ -19,6 +20,7 @@ mod serve;
 mod stalling;
 mod streams;
 mod subscriptions;
+mod telemetry;
 mod tls;
 mod workers;
 mod workflows;
@@ -28,6 +30,7 @@ pub use options::{Access, Options};
 pub use origins::Origins;
 pub use router::router;
 pub use serve::{Connections, serve};
+pub use telemetry::{TraceExporter, TraceOptions};
 pub use tls::{Tls, TlsError};
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::origins::is_from_here;
 use crate::routes;
 use crate::streams::cors;
 use crate::subscriptions::Subscriptions;
+use crate::telemetry::Metrics;
 use crate::workers::Pool;
 
 /// What handlers share.
@@ -31,6 +32,7 @@ pub(crate) struct Shared {
     pub(crate) identities: Identities,
     /// Who may wait.
     pub(crate) waiting: Arc<Semaphore>,
+    pub(crate) metrics: Metrics,
     pub(crate) options: Options,
 }
 
@@ -52,6 +54,7 @@ pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
         subscriptions,
         workers: Arc::new(Pool::new(engine.clone(), options.worker_time_to_live)),
         waiting: Arc::new(Semaphore::new(options.waiting_max)),
+        metrics: Metrics::new(engine),
         options,
     });
     routes::build(&shared)

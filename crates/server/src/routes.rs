@@ -15,6 +15,7 @@ use crate::auth::{self, Gate, Needs, admit};
 use crate::failure::Failure;
 use crate::openapi::{self, About};
 use crate::router::Shared;
+use crate::telemetry::{self, measure};
 use crate::{streams, workers, workflows};
 
 /// One route.
@@ -97,6 +98,7 @@ pub(crate) fn table() -> Vec<Route> {
     rows.extend(workers::routes());
     rows.extend(openapi::routes());
     rows.extend(auth::routes());
+    rows.extend(telemetry::routes());
     rows
 }
 
@@ -108,7 +110,9 @@ pub(crate) fn build(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
             shared: shared.clone(),
             needs: route.needs,
         };
+        let measured = shared.metrics.route(&route.method, route.path);
         let guarded = route.handler.layer(from_fn_with_state(gate, admit));
+        let guarded = guarded.layer(from_fn_with_state(measured, measure));
         let others = paths.remove(route.path).unwrap_or_default();
         paths.insert(route.path, others.merge(guarded));
     }

@@ -40,6 +40,7 @@ mod listing;
 mod loop_takeover;
 mod loops;
 mod messages;
+mod namesakes;
 mod nodes;
 mod not_durable;
 mod outbox;

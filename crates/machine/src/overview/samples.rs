@@ -72,6 +72,9 @@ pub(crate) fn created() -> Created {
         parent: None,
         by: None,
         forked_from: None,
+        mark: None,
+        parent_identity: None,
+        trace: None,
     }
 }
 
@@ -213,6 +216,28 @@ pub(crate) fn child(location: &str, detached: bool) -> ChildStarted {
         detached,
         undo: UndoMode::None,
     }
+}
+
+/// Two children that can be undone in one place: the first was given up, and completed all the same.
+pub(crate) fn two_children(location: &str) -> Journal {
+    let child = |run: &str| ChildStarted {
+        run: RunId::new(run).unwrap(),
+        undo: UndoMode::Undo,
+        ..child(location, false)
+    };
+    let finished = |run: &str| ChildFinished {
+        run: Some(RunId::new(run).unwrap()),
+        ..child_finished(location)
+    };
+    Journal::created()
+        .with(child("ship-1"))
+        .with(StepAbandoned {
+            location: at(location),
+        })
+        .with(execution_retried(1))
+        .with(finished("ship-1"))
+        .with(child("ship-2"))
+        .with(finished("ship-2"))
 }
 
 pub(crate) fn child_finished(location: &str) -> ChildFinished {

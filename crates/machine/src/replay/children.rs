@@ -8,7 +8,9 @@ use std::time::Duration;
 use everstep_model::record::{
     ChildFinished, ChildOutcome, ChildStarted, ParentClose, Sent, StepAbandoned,
 };
-use everstep_model::{Body, Failure, Location, Name, Payload, RunId, Scope, Timestamp, UndoMode};
+use everstep_model::{
+    Body, Failure, Link, Location, Name, Payload, RunId, Scope, Timestamp, UndoMode,
+};
 
 use super::Replay;
 use super::control::cancelled;
@@ -316,10 +318,16 @@ impl Replay {
     }
 
     fn child_id(&self, location: &Location, chosen: Option<&RunId>) -> RunId {
-        match chosen {
-            Some(id) => id.clone(),
-            None => RunId::of_child(&self.id, self.generation, location, self.pass),
+        if let Some(id) = chosen {
+            return id.clone();
         }
+        let call = Link {
+            run: self.id.clone(),
+            generation: self.generation,
+            location: location.clone(),
+            identity: self.facts.as_ref().map(|facts| facts.identity),
+        };
+        RunId::of_child(&call, self.pass)
     }
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     Failure, Generation, Name, Payload, RecordRange, RetryPolicy, RpcId, RunId, Scope, Seed,
-    Segment, StepOptions,
+    Segment, SpanId, StepOptions, TraceId, TraceParent,
 };
 
 fn name(text: &str) -> Name {
@@ -69,6 +69,12 @@ pub(crate) fn one_of_each() -> Vec<Record> {
                 keys_of: Some(Generation(1)),
                 at: Some(location.clone()),
                 edited: Some("d".into()),
+            }),
+            mark: Some(Seed(8)),
+            parent_identity: Some(Seed(9)),
+            trace: Some(TraceParent {
+                trace: TraceId([7; 16]),
+                span: SpanId([9; 8]),
             }),
         }
         .into(),

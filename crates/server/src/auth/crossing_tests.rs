@@ -80,6 +80,9 @@ fn cases() -> Vec<Case> {
         (Method::DELETE, "/keys/{id}", "/keys/0123", &[ADMIN]),
         (Method::POST, "/tokens", "/tokens", &[READ, ADMIN]),
         (Method::GET, "/openapi.json", "/openapi.json", &EVERYBODY),
+        (Method::GET, "/health/live", "/health/live", &EVERYBODY),
+        (Method::GET, "/health/ready", "/health/ready", &EVERYBODY),
+        (Method::GET, "/metrics", "/metrics", &[READ, ADMIN]),
     ]);
     cases.extend(workflow_cases());
     cases

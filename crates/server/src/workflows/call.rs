@@ -9,7 +9,9 @@ use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::{Asked, Engine};
-use everstep_model::{Generation, Location, Payload, RunId, StreamName, limits, parse_duration};
+use everstep_model::{
+    Generation, Location, Payload, RunId, StreamName, TraceParent, limits, parse_duration,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -89,6 +91,12 @@ impl Call {
             by: self.by(),
             reason,
         }
+    }
+
+    /// The place in a trace from which it is asked. As Trace Context wants it, what cannot be read counts as nothing.
+    pub(crate) fn trace(&self) -> Option<TraceParent> {
+        let line = self.headers.get("traceparent")?;
+        line.to_str().ok()?.parse().ok()
     }
 
     /// A header as text.

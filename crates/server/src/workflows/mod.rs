@@ -32,6 +32,10 @@ pub(crate) fn routes() -> Vec<Route> {
     let mut routes = vec![
         Route::post("/workflows", START, start::start).about(
             About::new("Starts a run, or gives the one of that id or key")
+                .header(
+                    "traceparent",
+                    "The trace that the run's spans are part of, as Trace Context says.",
+                )
                 .takes::<StartRequest>()
                 .gives::<StartAnswer>(201, "The run was created.")
                 .gives::<StartAnswer>(200, "The run was there already."),

@@ -25,6 +25,7 @@ pub(crate) async fn start(call: Call) -> Result<Response, Failure> {
             execution_retries: request.execution_retries,
             strict: request.strict,
             by: call.by(),
+            trace: call.trace(),
             ..Start::new(workflow, request.input)
         })
         .await?;

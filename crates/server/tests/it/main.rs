@@ -6,11 +6,13 @@
     reason = "a test that panics is a test that fails"
 )]
 
-mod flood;
 mod hostile;
+mod journals;
 mod listening;
 mod mounting;
 mod secured;
 mod subscribing;
 mod support;
+mod tracing_runs;
+mod watching;
 mod workflows;
