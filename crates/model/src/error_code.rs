@@ -132,6 +132,8 @@ pub enum ErrorCode {
     InvalidStreamRequest,
     /// The worker's session is over, or never was.
     UnknownSession,
+    /// The server did not answer, or not as one does.
+    ServerUnreachable,
     /// There is no telling who asks.
     Unauthenticated,
     /// Whoever asks may not do this.
@@ -214,6 +216,7 @@ impl ErrorCode {
         Self::ProducerGap,
         Self::InvalidStreamRequest,
         Self::UnknownSession,
+        Self::ServerUnreachable,
         Self::Unauthenticated,
         Self::Forbidden,
         Self::UnknownKey,
@@ -290,6 +293,7 @@ impl ErrorCode {
             Self::ProducerGap => "producer_gap",
             Self::InvalidStreamRequest => "invalid_stream_request",
             Self::UnknownSession => "unknown_session",
+            Self::ServerUnreachable => "server_unreachable",
             Self::Unauthenticated => "unauthenticated",
             Self::Forbidden => "forbidden",
             Self::UnknownKey => "unknown_key",

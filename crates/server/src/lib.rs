@@ -8,6 +8,7 @@ mod auth;
 mod failure;
 #[cfg(doctest)]
 mod guides;
+mod journals;
 mod json;
 mod openapi;
 mod options;

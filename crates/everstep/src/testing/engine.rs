@@ -59,7 +59,7 @@ impl TestEngine {
             Err(error) => panic!("the test engine could not be opened: {error}"),
         };
         #[cfg(feature = "remote")]
-        setup.connect_worker(&engine, &runtime).await;
+        let engine = setup.serve(engine, &runtime).await;
         Self {
             engine,
             plug,

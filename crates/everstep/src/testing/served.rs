@@ -1,27 +1,46 @@
 //! A test engine whose workflows are executed by a worker that speaks to it as from another process.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_protocol::client::Transport;
 
 use super::builder::TestEngineBuilder;
 use super::runtime::VirtualRuntime;
+use crate::client::Client;
 use crate::engine::Engine;
 use crate::remote::Worker;
 
 /// The address under which the engine is served. Nobody but the worker hears it.
 const URL: &str = "http://test";
+/// How long the server holds answers: months pass quickly.
+const WAIT: Duration = Duration::from_secs(24 * 3_600);
 
 impl TestEngineBuilder {
-    /// Starts the worker, if there is one, and waits until its workflows are known.
-    pub(super) async fn connect_worker(&self, engine: &Engine, runtime: &Arc<VirtualRuntime>) {
-        let Some(server) = self
-            .server
-            .as_ref()
-            .filter(|_| !self.definitions.is_empty())
-        else {
-            return;
+    /// Serves the engine, if it is to be served: starts the worker, waits until its workflows are known, and gives the engine as
+    /// a client sees it.
+    pub(super) async fn serve(&self, engine: Engine, runtime: &Arc<VirtualRuntime>) -> Engine {
+        let Some(server) = &self.server else {
+            return engine;
         };
+        let transport = server(&engine);
+        if !self.definitions.is_empty() {
+            self.start_worker(transport.clone(), runtime).await;
+        }
+        let client = Client::connect(URL)
+            .transport(transport)
+            .runtime(runtime.clone())
+            .wait(WAIT)
+            .open();
+        match client {
+            Ok(client) => engine.asked_by(client),
+            Err(error) => panic!("the client of the test engine could not be opened: {error}"),
+        }
+    }
+
+    async fn start_worker(&self, transport: Arc<dyn Transport>, runtime: &Arc<VirtualRuntime>) {
         let started = Worker::connect(URL)
-            .transport(server(engine))
+            .transport(transport)
             .runtime(runtime.clone())
             .settings(self.settings.clone())
             .defaults(self.defaults)

@@ -38,5 +38,6 @@ impl Transport for Direct {
 pub(crate) fn serve(engine: &Engine) -> Arc<dyn Transport> {
     let mut options = Options::default();
     options.worker_time_to_live = Duration::from_secs(24 * 3_600);
+    options.wait_max = Duration::from_secs(24 * 3_600);
     Arc::new(Direct(router(engine, options)))
 }

@@ -70,6 +70,17 @@ impl TestStore {
 
 /// Runs a test in memory, on disk, and with its workflows in a worker.
 pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
+    for_each_store_in_process(&test);
+    #[cfg(feature = "remote")]
+    virtual_time(async {
+        println!("served");
+        let clock = Arc::new(VirtualRuntime::new(0));
+        test(&TestStore::Served(MemoryStore::new(clock))).await;
+    });
+}
+
+/// Runs a test in memory and on disk: one about something that a server and a worker do not have.
+pub(crate) fn for_each_store_in_process(test: impl AsyncFn(&TestStore)) {
     println!("in memory");
     virtual_time(async {
         let clock = Arc::new(VirtualRuntime::new(0));
@@ -80,12 +91,6 @@ pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
         println!("embedded");
         let clock = Arc::new(VirtualRuntime::new(0));
         test(&TestStore::Directory(tempfile::tempdir().unwrap(), clock)).await;
-    });
-    #[cfg(feature = "remote")]
-    virtual_time(async {
-        println!("served");
-        let clock = Arc::new(VirtualRuntime::new(0));
-        test(&TestStore::Served(MemoryStore::new(clock))).await;
     });
 }
 

@@ -126,7 +126,8 @@ macro_rules! bodies {
                 }
             }
 
-            pub(crate) fn to_json(&self) -> Result<String, serde_json::Error> {
+            /// Its fields as a JSON object: all of them, so not for everybody's eyes.
+            pub fn to_json(&self) -> Result<String, serde_json::Error> {
                 match self { $(Self::$kind(r) => serde_json::to_string(r),)* }
             }
 

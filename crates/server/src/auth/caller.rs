@@ -55,6 +55,11 @@ impl Caller {
         Self::of(None, Grant::All)
     }
 
+    /// Somebody who may do nothing.
+    pub(crate) fn nobody() -> Self {
+        Self::with_scopes("nobody", [])
+    }
+
     /// Somebody with a name who may do what these scopes say. What they do is written down under the name.
     #[must_use]
     pub fn with_scopes(name: &str, scopes: impl IntoIterator<Item = Scope>) -> Self {

@@ -1,5 +1,6 @@
 //! From a request to its verb, and from its address to the path of a stream.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Bytes;
@@ -8,11 +9,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::streams::{InvalidPath, StreamPath};
+use everstep_model::ErrorCode;
 use percent_encoding::percent_decode_str;
 
 use super::{delete, get, head, post, put};
-use crate::auth::Needs;
+use crate::auth::{Caller, Needs};
 use crate::failure::Failure;
+use crate::journals::{self, is_journal};
 use crate::openapi::About;
 use crate::router::Shared;
 use crate::routes::Route;
@@ -136,11 +139,16 @@ impl Address {
     }
 }
 
-fn path(raw: &str) -> Result<StreamPath, Failure> {
+fn decoded(raw: &str) -> Result<Cow<'_, str>, Failure> {
     let text = percent_decode_str(raw).decode_utf8();
-    let text = text.map_err(|_| Failure::bad_request("the path is not UTF-8"))?;
-    StreamPath::new(&text).map_err(|error| match error {
-        InvalidPath::Reserved(_) => Failure::new(StatusCode::FORBIDDEN, error.to_string()),
+    text.map_err(|_| Failure::bad_request("the path is not UTF-8"))
+}
+
+fn path(raw: &str) -> Result<StreamPath, Failure> {
+    StreamPath::new(&decoded(raw)?).map_err(|error| match error {
+        InvalidPath::Reserved(_) => {
+            Failure::new(StatusCode::FORBIDDEN, error.to_string()).coded(ErrorCode::ReservedStream)
+        }
         InvalidPath::Rule(_) => Failure::bad_request(error.to_string()),
     })
 }
@@ -167,19 +175,42 @@ pub(crate) async fn dispatch(
         };
         return subscriptions::dispatch(&shared.subscriptions, asked).await;
     }
-    let path = match path(&address.raw) {
-        Ok(path) => path,
-        Err(failure) => return failure.into_response(),
+    let query = parts.uri.query().unwrap_or_default().to_owned();
+    let answer = match journal(&address.raw) {
+        Ok(Some(path)) => {
+            let caller = parts.extensions.get::<Caller>().cloned();
+            let asked = journals::Asked {
+                path,
+                // The gate lets nobody pass without one.
+                caller: caller.unwrap_or_else(Caller::nobody),
+                query,
+                headers: parts.headers,
+                body,
+            };
+            journals::dispatch(shared, parts.method, asked).await
+        }
+        Ok(None) => match path(&address.raw) {
+            Ok(path) => {
+                let asked = Asked {
+                    path,
+                    address,
+                    query,
+                    headers: parts.headers,
+                    body,
+                };
+                verb(shared, parts.method, asked).await
+            }
+            Err(failure) => Err(failure),
+        },
+        Err(failure) => Err(failure),
     };
-    let asked = Asked {
-        path,
-        address,
-        query: parts.uri.query().unwrap_or_default().to_owned(),
-        headers: parts.headers,
-        body,
-    };
-    let answer = verb(shared, parts.method, asked).await;
     answer.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// The path of the journal that an address is about, if it is one's.
+fn journal(raw: &str) -> Result<Option<String>, Failure> {
+    let path = decoded(raw)?;
+    Ok(is_journal(&path).then(|| path.into_owned()))
 }
 
 async fn verb(shared: Arc<Shared>, method: Method, asked: Asked) -> Result<Response, Failure> {

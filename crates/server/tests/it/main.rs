@@ -6,8 +6,8 @@
     reason = "a test that panics is a test that fails"
 )]
 
-mod flood;
 mod hostile;
+mod journals;
 mod listening;
 mod mounting;
 mod secured;

@@ -6,4 +6,4 @@ mod listing;
 mod looking;
 mod messages;
 mod starting;
-mod support;
+pub(crate) mod support;

@@ -1,5 +1,7 @@
 //! A server with workflows, and requests to it.
 
+use std::ops::ControlFlow;
+
 use axum::Router;
 use everstep::testing::{TestEngine, virtual_time};
 use everstep::{
@@ -91,6 +93,26 @@ async fn doubler(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     Ok(())
 }
 
+/// Keeps one result to itself, does one thing three times, says so, and waits.
+async fn discreet(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    let secret = || async { Ok::<_, Error>("hunter2".to_owned()) };
+    ctx.step("secret", secret).sensitive().await?;
+    let body = |ctx: Ctx<AnyEvent>, turn: u32| async move {
+        ctx.step("turn", || async move { Ok::<_, Error>(turn) })
+            .await?;
+        Ok::<_, Error>(match turn {
+            2 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(turn + 1),
+        })
+    };
+    ctx.repeat("turns", 0, body).await?;
+    ctx.set_row("progress", "turns", &3)?;
+    let approval = ctx.event::<Approval>().await?;
+    ctx.note(approval.by);
+    ctx.event::<Approval>().await?;
+    Ok(())
+}
+
 pub(crate) struct Served {
     pub(crate) test: TestEngine,
     pub(crate) app: Router,
@@ -132,6 +154,7 @@ pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
             .function("nap", nap)
             .function("slow", slow)
             .function("doubler", doubler)
+            .function("discreet", discreet)
             .start()
             .await;
         let app = router(&*engine, open());

@@ -1,4 +1,11 @@
-//! A thousand hostile requests over sockets: refused, and the server is as healthy as before.
+//! A thousand hostile requests over sockets: refused, and the server is as healthy as before. In a process of its own, whose
+//! memory nobody else uses.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test that panics is a test that fails"
+)]
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,8 +15,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::listening::listen;
-use crate::support::server;
+use listening::listen;
+use support::server;
+
+#[path = "../it/listening.rs"]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod listening;
+#[path = "../it/support.rs"]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod support;
 
 const REQUESTS: usize = 1_000;
 const AT_ONCE: usize = 50;
