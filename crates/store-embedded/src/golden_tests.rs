@@ -158,7 +158,11 @@ fn fields(source: &str, kind: &str) -> String {
     let body = between(&source, &format!("pub struct {kind} {{"), "\n}").unwrap_or_default();
     let typed = names.map(|name| {
         let of = between(body, &format!("pub {name}: "), ",").unwrap_or("?");
-        format!("{name}: {of}")
+        // A box is only in memory.
+        match of.split_once("Box<") {
+            Some((outer, inner)) => format!("{name}: {outer}{}", inner.replacen('>', "", 1)),
+            None => format!("{name}: {of}"),
+        }
     });
     typed.collect::<Vec<_>>().join(", ")
 }
