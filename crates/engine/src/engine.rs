@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use everstep_machine::Why;
-use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId};
+use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId, StreamNumber};
 use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
 use crate::activation::{Offer, Worker};
@@ -176,9 +176,13 @@ impl Engine {
         self.core.list(query).await
     }
 
-    /// Waits until the run is over, and gives its last record.
-    pub async fn ended(&self, run: &RunId) -> Result<Record, EngineError> {
-        self.core.ended(run).await
+    /// Waits until the run is over, and gives its last record. `known` is a stream of the run, of whoever has started it.
+    pub async fn ended(
+        &self,
+        run: &RunId,
+        known: Option<StreamNumber>,
+    ) -> Result<Record, EngineError> {
+        self.core.ended(run, known).await
     }
 
     /// The records of a run as they come.

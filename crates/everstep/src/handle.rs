@@ -8,7 +8,7 @@ use everstep_engine::{Answer, EngineError, Records, RunInfo, SendEvent, Sent, St
 use everstep_machine::Why;
 use everstep_model::{
     Body, Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId,
-    RunId, RunStatus,
+    RunId, RunStatus, StreamNumber,
 };
 use futures_util::future::{Either, select};
 use serde::Serialize;
@@ -71,6 +71,8 @@ pub struct RunHandle {
     pub(crate) engine: Engine,
     pub(crate) id: RunId,
     pub(crate) created: bool,
+    /// The stream of the life it was started with, if it was started here.
+    pub(crate) stream: Option<StreamNumber>,
 }
 
 /// A run of a known workflow.
@@ -91,6 +93,7 @@ impl Engine {
             engine: self.clone(),
             id,
             created: false,
+            stream: None,
         })
     }
 
@@ -112,6 +115,7 @@ impl Engine {
             engine: self.clone(),
             id,
             created: false,
+            stream: None,
         }))
     }
 }
@@ -122,6 +126,7 @@ impl RunHandle {
             engine,
             id: started.run,
             created: started.created,
+            stream: Some(started.stream),
         }
     }
 
@@ -143,7 +148,7 @@ impl RunHandle {
     /// # Errors
     /// If it ends otherwise than with a result.
     pub async fn wait_json(&self) -> Result<Payload, WaitError> {
-        let last = self.engine.inner.ended(&self.id).await?;
+        let last = self.engine.inner.ended(&self.id, self.stream).await?;
         match last.body {
             Body::Completed(end) => Ok(end.result),
             Body::Failed(end) => Err(WaitError::Failed(end.error)),

@@ -74,6 +74,7 @@ impl Perform for Fork {
                 engine: run.engine,
                 id: done.run,
                 created: true,
+                stream: None,
             })
         })
     }
