@@ -115,9 +115,9 @@ impl Core {
         };
         let claimed = Claimed {
             stream,
-            run: row.id,
+            run: row.id.clone(),
             generation: row.generation,
-            workflow: row.workflow,
+            workflow: row.workflow.clone(),
             fence,
             mailbox,
             takeovers: head.takeovers,

@@ -50,16 +50,9 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     }
     writer.next_stream = stage.next_stream;
     writer.term = stage.term;
-    let (gone, heads): (Vec<_>, Vec<_>) = stage
-        .heads
-        .into_values()
-        .partition(|staged| staged.is_removed);
-    for staged in gone {
-        inner.cache.forget(staged.head.number);
-    }
     inner
         .cache
-        .publish(heads.into_iter().map(|staged| staged.head));
+        .publish(stage.heads.into_values().map(Staged::into_published));
     inner.due.publish(due);
     inner.effects.publish(stage.effects);
     Ok(outcomes)
