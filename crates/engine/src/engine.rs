@@ -9,7 +9,7 @@ use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscripti
 
 use crate::activation::{Offer, Worker};
 use crate::answer::Answer;
-use crate::committer::Committer;
+use crate::committer::{Committer, Grouping};
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::failures::{FailureHook, Failures};
@@ -183,6 +183,12 @@ impl Engine {
         known: Option<StreamNumber>,
     ) -> Result<Record, EngineError> {
         self.core.ended(run, known).await
+    }
+
+    /// How commits were grouped since it was opened.
+    #[must_use]
+    pub fn grouping(&self) -> Grouping {
+        self.core.committer.grouping()
     }
 
     /// The records of a run as they come.

@@ -36,6 +36,7 @@ mod watch;
 
 pub use activation::{Activation, Append, Message, Offer, Then, Worker};
 pub use answer::Answer;
+pub use committer::Grouping;
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,
