@@ -37,8 +37,10 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
         now,
         (writer.next_stream, writer.term),
     );
-    let outcomes = batch.iter().map(|commit| stage.commit(commit));
-    let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
+    let mut outcomes = Vec::with_capacity(batch.len());
+    for commit in batch {
+        outcomes.push(stage.commit(commit)?);
+    }
     let frames = stage.frames.values().flatten();
     let bytes = frames.map(|frame| frame.len() + ROW_OVERHEAD).sum();
     let (rows, due) = rows_of(&inner.tables, &mut stage);

@@ -65,8 +65,8 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
     {
         return Verdict::Refuse(Refusal::NotInbox);
     }
-    let takes_rows = head.name.user_path().is_some() && commit.only_rows();
-    if head.closed && !commit.only_deletes() && !takes_rows {
+    let takes_rows = || head.name.user_path().is_some() && commit.only_rows();
+    if head.closed && !commit.only_deletes() && !takes_rows() {
         return Verdict::Refuse(Refusal::Closed);
     }
     for guard in &commit.guards {
