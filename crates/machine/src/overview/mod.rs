@@ -207,7 +207,7 @@ impl Overview {
             Body::UndoFailed(record) => self.undo_failed(record),
             Body::UndoSkipped(_) => self.rollback = Some(RollbackView::Between),
             Body::Paused(record) => self.paused(record),
-            Body::Diverged(record) => self.diverged = Some(record.clone()),
+            Body::Diverged(record) => self.diverged = Some((**record).clone()),
             Body::ExecutionRetried(record) => self.execution_retried(record),
             Body::Completed(record) => self.completed(at, record),
             Body::Failed(record) => self.failed(at, record),

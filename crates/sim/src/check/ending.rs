@@ -285,7 +285,7 @@ mod tests {
             let first = Created {
                 workflow: name(RANDOM),
                 input: Payload::from_value(&program).unwrap(),
-                ..first
+                ..*first
             };
             let mut stream = stream("a", vec![completed(&[Seen::Did(Some(value.to_owned()))])]);
             stream.entries[0].record = record(first);
