@@ -157,6 +157,10 @@ impl Overview {
         if goes_forward(body) {
             self.rollback = None;
         }
+        // What ends a run does not wait for its resumption.
+        if self.rolls_back.ends_pause(body) {
+            self.pause = None;
+        }
         self.rolls_back.fold(body);
         self.apply(stamp, body);
     }

@@ -81,6 +81,7 @@ impl Replay {
     }
 
     /// Resolves another operation before the code is polled, if the next record does. Only a planted bug asks for it.
+    #[cfg(feature = "planted-bugs")]
     #[doc(hidden)]
     pub fn resolve_another(&mut self) -> Option<(OpId, Resolution)> {
         let is_outcome = |next: &mut Entry| {

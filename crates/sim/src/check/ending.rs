@@ -172,6 +172,7 @@ fn fits(op: &Op, seen: &Seen, life: &Life<'_>, place: &str) -> Result<(), String
                 takes_ms,
                 fails,
                 timeout_ms,
+                ..
             },
             Seen::Child(child),
         ) => match child {
