@@ -113,6 +113,15 @@ macro_rules! bodies {
                 match self { $(Self::$kind(_r) => bodies!(@location $place _r),)* }
             }
 
+            /// The names of the fields of a type of record on the wire.
+            #[cfg(test)]
+            pub(crate) fn field_names(type_name: &str) -> Option<&'static [&'static str]> {
+                match type_name {
+                    $($text => Some(crate::protocol_tests::field_names::<$kind>()),)*
+                    _ => None,
+                }
+            }
+
             pub(crate) fn put_fields(&self, out: &mut crate::codec::Writer) {
                 match self { $(Self::$kind(r) => <$kind as crate::codec::Wire>::put(r, out),)* }
             }

@@ -180,6 +180,7 @@ fn looks() -> Vec<Route> {
         )
         .about(
             About::new("A run's journal as it is kept, nothing withheld, for tests that replay it")
+                .parameters(audit::JOURNAL_PARAMETERS)
                 .gives_as(200, bulk::LINES, "One record per line."),
         ),
     ]

@@ -138,7 +138,7 @@ impl World {
     }
 
     /// Sends a hint to every machine, or loses, repeats or delays it.
-    pub(crate) fn publish(self: &Arc<Self>, from: usize, hint: Hint) {
+    pub(crate) fn publish(self: &Arc<Self>, from: Option<usize>, hint: Hint) {
         self.listeners.publish(self, from, hint);
     }
 }
