@@ -20,7 +20,7 @@ mod timer;
 mod undo;
 mod version;
 
-pub use application::{Emitted, Note, RowOperation, StateChanged};
+pub use application::{Emitted, Note, RESERVED_COLLECTIONS, RowOperation, StateChanged};
 pub use branch::{
     BranchCompleted, BranchFailed, BranchesKind, BranchesStarted, RaceWon, SwitchChosen,
 };
