@@ -1,7 +1,6 @@
 //! `cargo xtask conform`: the public conformance suite of the Durable Streams protocol, pinned, against the real server, once
 //! per store. Fewer tests than expected are a failure too: a suite that finds none passes.
 
-use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use crate::failure::Failure;
 use crate::process::Invocation;
 use crate::scratch::Scratch;
 use crate::stage::Verdict;
-use crate::workspace;
+use crate::workspace::{self, target};
 
 /// Tests of the pinned version.
 const TESTS: u64 = 338;
@@ -59,12 +58,6 @@ fn server_build() -> [&'static str; 8] {
         "--example",
         "streams",
     ]
-}
-
-/// Where cargo builds.
-fn target() -> PathBuf {
-    let named = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    workspace::root().join(named)
 }
 
 /// The suite, installed beside what cargo builds, and again whenever its lock file changes.

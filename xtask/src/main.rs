@@ -17,6 +17,7 @@ mod program;
 mod scratch;
 mod sim;
 mod stage;
+mod terminal;
 mod test;
 mod tidy;
 mod workspace;

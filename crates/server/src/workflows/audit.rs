@@ -8,6 +8,7 @@ use everstep_protocol::workflow::WhyView;
 
 use super::bulk::LINES;
 use super::call::{Call, answer, typed};
+use super::parameters::{Kind, Parameter};
 use crate::failure::Failure;
 
 /// The text that Mermaid draws.
@@ -24,8 +25,20 @@ pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
     answer(StatusCode::OK, &view)
 }
 
+const FROM: Parameter = Parameter {
+    name: "from",
+    about: "Only what is told of this record and those after it, for who follows a run.",
+    kind: Kind::Count(0, u32::MAX),
+};
+
+pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = &[FROM];
+
 pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
-    let lines = timeline_of(&call.engine().journal(&call.run()?).await?);
+    let from = call.parameters(TIMELINE_PARAMETERS)?.count(&FROM)?;
+    let mut lines = timeline_of(&call.engine().journal(&call.run()?).await?);
+    if let Some(from) = from {
+        lines.retain(|line| line.number.0 >= from as u64);
+    }
     match call.prefers(LINES) {
         true => Ok(typed(StatusCode::OK, LINES, to_json_lines(&lines))),
         false => answer(StatusCode::OK, &lines),
