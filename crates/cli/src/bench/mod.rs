@@ -40,14 +40,14 @@ const ROUNDS: u32 = 4;
 /// Shorter measurements are not divided.
 const ROUNDS_FROM_SECONDS: u64 = 8;
 
-pub(crate) fn run(arguments: &Bench) -> anyhow::Result<Ending> {
+pub(crate) fn run(arguments: &Bench, is_json: bool) -> anyhow::Result<Ending> {
     let place = Place::new(arguments.data.as_deref())?;
     let progress = Progress::new();
     let in_flight: &[u32] = match arguments.scenario {
         Scenario::Seq10 => &[1],
         Scenario::Throughput => &arguments.in_flight,
         Scenario::Loop => {
-            long_loop::run(arguments, &place, &progress)?;
+            long_loop::run(arguments, is_json, &place, &progress)?;
             return Ok(Ending::Well);
         }
     };
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Bench) -> anyhow::Result<Ending> {
             .push(measure(arguments, in_flight, &place, &progress)?);
     }
     progress.clear();
-    report.print(arguments.json)?;
+    report.print(is_json)?;
     Ok(Ending::Well)
 }
 
