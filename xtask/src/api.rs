@@ -8,9 +8,9 @@ use std::time::Duration;
 use crate::failure::Failure;
 use crate::process::Invocation;
 use crate::scratch::Scratch;
-use crate::served::{Server, target, unusable};
+use crate::served::{Server, unusable};
 use crate::stage::Verdict;
-use crate::workspace;
+use crate::workspace::{self, target};
 
 /// What must hold of every answer.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::process::Invocation;
 use crate::scratch::Scratch;
-use crate::served::{Server, target, unusable};
+use crate::served::{Server, unusable};
 use crate::stage::Verdict;
-use crate::workspace;
+use crate::workspace::{self, target};
 
 /// A folder of `conformance`, with a lock file that pins what it needs.
 struct Suite {

@@ -19,6 +19,7 @@ mod scratch;
 mod served;
 mod sim;
 mod stage;
+mod terminal;
 mod test;
 mod tidy;
 mod workspace;

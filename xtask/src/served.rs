@@ -1,19 +1,12 @@
 //! The server that programs of others are run against: built, started on a free port, ended when nobody needs it.
 
-use std::env;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::failure::Failure;
 use crate::process::Invocation;
-use crate::workspace;
-
-/// Where cargo builds.
-pub(crate) fn target() -> PathBuf {
-    let named = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    workspace::root().join(named)
-}
+use crate::workspace::{self, target};
 
 pub(crate) fn unusable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("{} cannot be used: {error}", path.display()))

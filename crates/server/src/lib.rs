@@ -22,12 +22,13 @@ mod streams;
 mod subscriptions;
 mod telemetry;
 mod tls;
+mod workers;
 mod workflows;
 
 pub use auth::{Caller, KeyError, Keys};
 pub use options::{Access, Options};
 pub use origins::Origins;
-pub use router::router;
+pub use router::{router, workers_router};
 pub use serve::{Connections, serve};
 pub use telemetry::{TraceExporter, TraceOptions};
 pub use tls::{Tls, TlsError};

@@ -170,6 +170,7 @@ fn looks() -> Vec<Route> {
         ),
         Route::get("/workflows/{id}/timeline", LOOK, audit::timeline).about(
             About::new("A run's journal as an audit trail: who, what, when, how long")
+                .parameters(audit::TIMELINE_PARAMETERS)
                 .gives::<Vec<serde_json::Value>>(200, "One line per record.")
                 .or_as(200, bulk::LINES),
         ),
@@ -185,6 +186,7 @@ fn looks() -> Vec<Route> {
         )
         .about(
             About::new("A run's journal as it is kept, nothing withheld, for tests that replay it")
+                .parameters(audit::JOURNAL_PARAMETERS)
                 .gives_as(200, bulk::LINES, "One record per line."),
         ),
     ]

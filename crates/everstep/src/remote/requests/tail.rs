@@ -1,0 +1,65 @@
+//! The records of a run as they come, from a server: read to the end of the journal, then asked for again and again.
+
+use std::collections::VecDeque;
+
+use everstep_engine::EngineError;
+use everstep_model::{Entry, RecordNumber, RunId};
+use everstep_protocol::client::Call;
+
+use super::error::about;
+use super::{HttpRequests, at, views};
+
+/// Says that the run is over and these are its last records.
+const CLOSED: &str = "stream-closed";
+
+/// The records of a run, from a server.
+pub(crate) struct Tail {
+    requests: HttpRequests,
+    run: RunId,
+    next: RecordNumber,
+    buffered: VecDeque<Entry>,
+    closed: bool,
+}
+
+impl Tail {
+    pub(super) fn new(requests: HttpRequests, run: RunId, from: RecordNumber) -> Self {
+        Self {
+            requests,
+            run,
+            next: from,
+            buffered: VecDeque::new(),
+            closed: false,
+        }
+    }
+
+    pub(crate) async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
+        loop {
+            if let Some(entry) = self.buffered.pop_front() {
+                return Ok(Some(entry));
+            }
+            if self.closed {
+                return Ok(None);
+            }
+            self.read_on().await?;
+        }
+    }
+
+    async fn read_on(&mut self) -> Result<(), EngineError> {
+        let wait = self.requests.wait_text();
+        let path = format!("{}/journal?from={}&wait={wait}", at(&self.run), self.next.0);
+        let answer = self.requests.held(Call::get(path)).await;
+        let answer = answer.map_err(|error| about(&self.run, error))?;
+        self.buffered = views::journal(&self.run, &answer.body)?.into();
+        if let Some(last) = self.buffered.back() {
+            self.next = last.number.plus(1);
+        }
+        self.closed = answer.header(CLOSED) == Some("true");
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Tail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tail({} from {})", self.run, self.next)
+    }
+}
