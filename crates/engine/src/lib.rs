@@ -43,6 +43,7 @@ mod workers;
 
 pub use activation::{Activation, Append, Message, Offer, Seat, Then, Worker};
 pub use answer::{Answer, Answered};
+pub use committer::Grouping;
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,

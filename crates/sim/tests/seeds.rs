@@ -114,6 +114,10 @@ const FOUND: &[(u64, &str)] = &[
         120942,
         "children of one name in a plain join changed places in a further pass",
     ),
+    (
+        2046,
+        "a run that was paused behind its last undo and then cancelled could not be resumed",
+    ),
 ];
 
 #[test]

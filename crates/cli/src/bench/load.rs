@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use everstep::{Ctx, Engine, Error, WaitError, Workflow};
+use everstep::{Ctx, Engine, Error, Grouping, WaitError, Workflow};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use super::cpu;
 use super::payload::Texts;
 use super::progress::Progress;
+use super::statistics::ratio;
 
 /// How often the load looks whether everything has come to rest.
 const REST_POLL: Duration = Duration::from_millis(1);
@@ -28,7 +29,6 @@ pub(super) struct LoadPlan {
     pub(super) payload_bytes: usize,
     /// Before each window.
     pub(super) warm_up: Duration,
-    pub(super) window: Duration,
 }
 
 /// What was measured in one window.
@@ -37,6 +37,8 @@ pub(super) struct Window {
     pub(super) elapsed: Duration,
     pub(super) cpu: Duration,
     pub(super) steps: u64,
+    /// How many commits a batch had, on average.
+    pub(super) group: f64,
     /// How long each run took that ended inside it, in microseconds.
     pub(super) run_us: Vec<f64>,
 }
@@ -134,18 +136,23 @@ impl Load {
     }
 
     /// Measures one window, then comes to rest.
-    pub(super) fn measure(&mut self, progress: &Progress) -> anyhow::Result<Window> {
+    pub(super) fn measure(
+        &mut self,
+        length: Duration,
+        progress: &Progress,
+    ) -> anyhow::Result<Window> {
         let handle = self.runtime.handle().clone();
-        handle.block_on(self.measure_window(progress))
+        handle.block_on(self.measure_window(length, progress))
     }
 
-    async fn measure_window(&mut self, progress: &Progress) -> anyhow::Result<Window> {
+    async fn measure_window(
+        &mut self,
+        length: Duration,
+        progress: &Progress,
+    ) -> anyhow::Result<Window> {
         let (plan, shared) = (&self.plan, &self.shared);
         let in_flight = plan.in_flight;
-        progress.say(&format!(
-            "{in_flight} in flight: workflows for {:?}",
-            plan.window
-        ));
+        progress.say(&format!("{in_flight} in flight: workflows for {length:?}"));
         shared.phase.send_replace(Phase::WarmingUp);
         tokio::time::sleep(plan.warm_up).await;
         let (begun, cpu, steps) = (
@@ -153,10 +160,12 @@ impl Load {
             cpu::used(),
             shared.steps.load(Ordering::Relaxed),
         );
+        let grouping = self.engine.as_ref().grouping();
         shared.phase.send_replace(Phase::Measuring);
-        pass(plan, begun, &shared.steps, progress).await;
+        pass(in_flight, (begun, length), &shared.steps, progress).await;
         let steps = shared.steps.load(Ordering::Relaxed).saturating_sub(steps);
         let (elapsed, cpu) = (begun.elapsed(), cpu::used().saturating_sub(cpu));
+        let group = mean_group(grouping, self.engine.as_ref().grouping());
         shared.phase.send_replace(Phase::Resting);
         let run_us = shared.run_us();
         self.come_to_rest().await?;
@@ -164,6 +173,7 @@ impl Load {
             elapsed,
             cpu,
             steps,
+            group,
             run_us,
         })
     }
@@ -195,10 +205,22 @@ impl Load {
     }
 }
 
+/// How many commits a batch had between two moments.
+fn mean_group(before: Grouping, after: Grouping) -> f64 {
+    let commits = after.commits.saturating_sub(before.commits);
+    let batches = after.batches.saturating_sub(before.batches);
+    ratio(commits as f64, batches as f64)
+}
+
 /// Lets the window pass, telling once a second how it goes.
-async fn pass(plan: &LoadPlan, begun: Instant, steps: &AtomicU64, progress: &Progress) {
+async fn pass(
+    in_flight: u32,
+    (begun, length): (Instant, Duration),
+    steps: &AtomicU64,
+    progress: &Progress,
+) {
     let mut last = steps.load(Ordering::Relaxed);
-    while let Some(left) = plan.window.checked_sub(begun.elapsed()) {
+    while let Some(left) = length.checked_sub(begun.elapsed()) {
         let tick = left.min(Duration::from_secs(1));
         tokio::time::sleep(tick).await;
         let now = steps.load(Ordering::Relaxed);
@@ -206,8 +228,7 @@ async fn pass(plan: &LoadPlan, begun: Instant, steps: &AtomicU64, progress: &Pro
         last = now;
         let seconds = left.saturating_sub(tick).as_secs_f64();
         progress.update(&format!(
-            "{} in flight: {rate:.0} steps/s, {seconds:.0} s left",
-            plan.in_flight
+            "{in_flight} in flight: {rate:.0} steps/s, {seconds:.0} s left"
         ));
     }
 }

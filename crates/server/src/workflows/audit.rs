@@ -28,8 +28,20 @@ pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
     answer(StatusCode::OK, &view)
 }
 
+const FROM: Parameter = Parameter {
+    name: "from",
+    about: "The number of the first record that is told of; 0 if nothing is said.",
+    kind: Kind::Count(0, u32::MAX),
+};
+
+pub(crate) const TIMELINE_PARAMETERS: &[Parameter] = &[FROM];
+
 pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
-    let lines = timeline_of(&call.engine().journal(&call.run()?).await?);
+    let from = call.parameters(TIMELINE_PARAMETERS)?.count(&FROM)?;
+    let mut lines = timeline_of(&call.engine().journal(&call.run()?).await?);
+    if let Some(from) = from {
+        lines.retain(|line| line.number.0 >= from as u64);
+    }
     match call.prefers(LINES) {
         true => Ok(typed(StatusCode::OK, LINES, to_json_lines(&lines))),
         false => answer(StatusCode::OK, &lines),
@@ -43,12 +55,6 @@ pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
         false => Ok(typed(StatusCode::OK, MERMAID, to_mermaid(&shape))),
     }
 }
-
-const FROM: Parameter = Parameter {
-    name: "from",
-    about: "The number of the first record; 0 if nothing is said.",
-    kind: Kind::Count(0, u32::MAX),
-};
 
 pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = &[
     FROM,

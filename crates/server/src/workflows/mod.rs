@@ -165,6 +165,7 @@ fn looks() -> Vec<Route> {
         ),
         Route::get("/workflows/{id}/timeline", LOOK, audit::timeline).about(
             About::new("A run's journal as an audit trail: who, what, when, how long")
+                .parameters(audit::TIMELINE_PARAMETERS)
                 .gives::<Vec<serde_json::Value>>(200, "One line per record.")
                 .or_as(200, bulk::LINES),
         ),

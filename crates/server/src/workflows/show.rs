@@ -21,7 +21,9 @@ pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
     let run = call.run()?;
     let parameters = call.parameters(PARAMETERS)?;
     if let Some(patience) = parameters.duration("wait")? {
-        let ended = call.within(patience, call.engine().ended(&run)).await?;
+        let ended = call
+            .within(patience, call.engine().ended(&run, None))
+            .await?;
         ended.transpose()?;
     }
     let info = call.engine().inspect(&run).await?;

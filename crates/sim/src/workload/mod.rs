@@ -20,7 +20,7 @@ pub use interpreter::run_program;
 pub(crate) use interpreter::value_of;
 #[cfg(test)]
 pub(crate) use ledger::{Attempt, SendTry};
-pub use ledger::{Fate, Ledger};
+pub use ledger::{Deletion, Fate, Ledger};
 #[cfg(test)]
 pub(crate) use program::How;
 pub use program::{Op, PRIMITIVES, Seen, has};

@@ -7,7 +7,7 @@ use everstep_engine::{
     Sent, Settlement, Start,
 };
 use everstep_machine::{Overview, Why};
-use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId};
+use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlAnswer,
@@ -138,6 +138,7 @@ impl Port for HttpRequests {
             Ok(Begun {
                 run: answer.id,
                 created: answer.created,
+                stream: None,
             })
         })
     }
@@ -247,7 +248,7 @@ impl Port for HttpRequests {
         })
     }
 
-    fn ended<'a>(&'a self, run: &'a RunId) -> Asking<'a, End> {
+    fn ended<'a>(&'a self, run: &'a RunId, _: Option<StreamNumber>) -> Asking<'a, End> {
         Box::pin(async move {
             let path = format!("{}?wait={}", at(run), self.wait_text());
             loop {
