@@ -48,6 +48,8 @@ pub enum Then {
     Park(RunStatus),
     /// It goes back to the queue: another node may go on.
     Release,
+    /// Whoever executed it is lost: it goes back to the queue, which is counted against it if it got nowhere.
+    Abandon,
     /// It is over, and nothing came that was not folded.
     End(RunStatus),
     /// It is over, by something that is in its journal already.

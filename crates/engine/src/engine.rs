@@ -230,6 +230,21 @@ impl Engine {
         self.core.runtime.clone()
     }
 
+    /// Whether the engine is about to end, or has ended.
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.core.is_closing()
+    }
+
+    /// Completes when the engine begins to end.
+    pub async fn closing(&self) {
+        let mut stopping = std::pin::pin!(self.core.stopping.notified());
+        stopping.as_mut().enable();
+        if !self.core.is_closing() {
+            stopping.await;
+        }
+    }
+
     /// Ends the engine in good order.
     pub async fn shutdown(&self) {
         self.core.shutdown().await;

@@ -131,6 +131,10 @@ fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
             commit.lease = LeaseChange::Release;
             commit.status = Some(RunStatus::Queued);
         }
+        Then::Abandon => {
+            commit.lease = LeaseChange::Abandon;
+            commit.status = Some(RunStatus::Queued);
+        }
         Then::End(status) | Then::EndAnyway(status) => {
             if matches!(then, Then::End(_)) {
                 commit.guards.push(Guard::InboxSeen(inbox_seen));
@@ -180,15 +184,17 @@ fn settle(
             match then {
                 Then::Continue | Then::GoOnAs(_) => {}
                 Then::Suspend(_) => core.hot_idle(stream, mailbox),
-                Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => {
-                    core.hot_gone(stream, mailbox)
-                }
+                Then::Park(_)
+                | Then::Release
+                | Then::Abandon
+                | Then::End(_)
+                | Then::EndAnyway(_) => core.hot_gone(stream, mailbox),
             }
             if let Some(end) = end {
                 core.watchers.ends_with(stream, end);
             }
             core.committed(stream, effects);
-            if then == Then::Release {
+            if matches!(then, Then::Release | Then::Abandon) {
                 core.bus.publish(Hint::Ready(stream));
             }
             Settled::Appended { first, before }

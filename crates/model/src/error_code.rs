@@ -130,6 +130,10 @@ pub enum ErrorCode {
     ProducerGap,
     /// The request breaks a rule of streams.
     InvalidStreamRequest,
+    /// The worker's session is over, or never was.
+    UnknownSession,
+    /// The server did not answer, or not as one does.
+    ServerUnreachable,
     /// There is no telling who asks.
     Unauthenticated,
     /// Whoever asks may not do this.
@@ -211,6 +215,8 @@ impl ErrorCode {
         Self::StaleProducer,
         Self::ProducerGap,
         Self::InvalidStreamRequest,
+        Self::UnknownSession,
+        Self::ServerUnreachable,
         Self::Unauthenticated,
         Self::Forbidden,
         Self::UnknownKey,
@@ -286,6 +292,8 @@ impl ErrorCode {
             Self::StaleProducer => "stale_producer",
             Self::ProducerGap => "producer_gap",
             Self::InvalidStreamRequest => "invalid_stream_request",
+            Self::UnknownSession => "unknown_session",
+            Self::ServerUnreachable => "server_unreachable",
             Self::Unauthenticated => "unauthenticated",
             Self::Forbidden => "forbidden",
             Self::UnknownKey => "unknown_key",

@@ -33,7 +33,10 @@ pub use id::{
     Epoch, ExecutorSeq, Generation, InvalidRunId, NodeId, Nonce, RpcId, RunId, Seed, StreamName,
     StreamNumber, idempotency_key,
 };
-pub use journal_json::{InvalidJournalLine, entry_from_json, entry_to_json, one_line};
+pub use journal_json::{
+    InvalidJournalLine, entry_from_json, entry_to_exact_json, entry_to_json, one_line,
+    record_from_json, record_to_exact_json,
+};
 pub use link::Link;
 pub use location::{InvalidLocation, Location, Scope, Segment};
 pub use name::{Interner, InvalidName, Name};

@@ -10,6 +10,7 @@ pub mod problem;
 #[cfg(feature = "schema")]
 mod schema;
 pub mod secret;
+pub mod worker;
 pub mod workflow;
 
 pub use problem::Problem;

@@ -4,3 +4,6 @@
 mod serving {}
 #[doc = include_str!("../../../docs/guides/streams.md")]
 mod streams {}
+
+#[doc = include_str!("../../../docs/guides/observing.md")]
+mod observing {}

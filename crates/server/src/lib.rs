@@ -22,6 +22,7 @@ mod streams;
 mod subscriptions;
 mod telemetry;
 mod tls;
+mod workers;
 mod workflows;
 
 pub use auth::{Caller, KeyError, Keys};

@@ -33,6 +33,8 @@ pub struct Options {
     pub chunk_bytes: usize,
     /// Long-polls and event streams that wait at once; more are asked to come back.
     pub waiting_max: usize,
+    /// How long a worker may go without a request before its runs go to others.
+    pub worker_time_to_live: Duration,
     /// How clients call the server, such as `https://streams.example`, where that is not what they say in `Host`.
     pub public_url: Option<String>,
     /// Who may come in.
@@ -55,6 +57,7 @@ impl Default for Options {
             body_timeout: Duration::from_secs(60),
             chunk_bytes: 1024 * 1024,
             waiting_max: 10_000,
+            worker_time_to_live: Duration::from_secs(15),
             public_url: None,
             access: Access::default(),
             token_lifetime_max: Duration::from_secs(15 * 60),

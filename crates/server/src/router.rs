@@ -18,6 +18,7 @@ use crate::routes;
 use crate::streams::cors;
 use crate::subscriptions::Subscriptions;
 use crate::telemetry::Metrics;
+use crate::workers::Pool;
 
 /// What handlers share.
 pub(crate) struct Shared {
@@ -25,6 +26,8 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine,
     pub(crate) streams: Streams,
     pub(crate) subscriptions: Arc<Subscriptions>,
+    /// Who executes runs elsewhere.
+    pub(crate) workers: Arc<Pool>,
     /// Who is who.
     pub(crate) identities: Identities,
     /// Who may wait.
@@ -49,6 +52,7 @@ pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
         engine: engine.clone(),
         streams: engine.streams(),
         subscriptions,
+        workers: Arc::new(Pool::new(engine.clone(), options.worker_time_to_live)),
         waiting: Arc::new(Semaphore::new(options.waiting_max)),
         metrics: Metrics::new(engine),
         options,

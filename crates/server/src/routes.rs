@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::openapi::{self, About};
 use crate::router::Shared;
 use crate::telemetry::{self, measure};
-use crate::{streams, workflows};
+use crate::{streams, workers, workflows};
 
 /// One route.
 pub(crate) struct Route {
@@ -95,6 +95,7 @@ impl Route {
 pub(crate) fn table() -> Vec<Route> {
     let mut rows = streams::routes();
     rows.extend(workflows::routes());
+    rows.extend(workers::routes());
     rows.extend(openapi::routes());
     rows.extend(auth::routes());
     rows.extend(telemetry::routes());

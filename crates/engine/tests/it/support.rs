@@ -46,6 +46,10 @@ impl Runtime for Virtual {
         hasher.finish()
     }
 
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         tokio::spawn(task);
     }

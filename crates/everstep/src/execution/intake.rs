@@ -86,7 +86,9 @@ impl Executor {
                 self.standing = Standing::Suspended;
                 self.leave_if_suspended()
             }
-            Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => Next::Exit,
+            Then::Park(_) | Then::Release | Then::Abandon | Then::End(_) | Then::EndAnyway(_) => {
+                Next::Exit
+            }
         }
     }
 }

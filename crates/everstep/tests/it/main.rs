@@ -72,6 +72,8 @@ mod sagas_explicit;
 mod sagas_races;
 #[cfg(feature = "schema")]
 mod schemas;
+#[cfg(feature = "remote")]
+mod served;
 mod settling;
 mod simulating;
 mod slow_store;

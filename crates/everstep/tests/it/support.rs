@@ -13,6 +13,9 @@ pub(crate) enum TestStore {
     Memory(MemoryStore),
     #[cfg(feature = "embedded")]
     Directory(tempfile::TempDir, Arc<VirtualRuntime>),
+    /// In memory, and the workflows are executed by a worker that speaks to the engine over HTTP.
+    #[cfg(feature = "remote")]
+    Served(MemoryStore),
 }
 
 impl TestStore {
@@ -22,6 +25,10 @@ impl TestStore {
             Self::Memory(store) => builder.store(Arc::new(store.clone())),
             #[cfg(feature = "embedded")]
             Self::Directory(directory, _) => builder.directory(directory.path()),
+            #[cfg(feature = "remote")]
+            Self::Served(store) => builder
+                .store(Arc::new(store.clone()))
+                .served(crate::served::serve),
         }
     }
 
@@ -49,6 +56,8 @@ impl TestStore {
     pub(crate) fn open(&self) -> Arc<dyn Store> {
         match self {
             Self::Memory(store) => Arc::new(store.clone()),
+            #[cfg(feature = "remote")]
+            Self::Served(store) => Arc::new(store.clone()),
             #[cfg(feature = "embedded")]
             Self::Directory(directory, clock) => {
                 let store =
@@ -59,8 +68,19 @@ impl TestStore {
     }
 }
 
-/// Runs a test in memory and on disk.
+/// Runs a test in memory, on disk, and with its workflows in a worker.
 pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
+    for_each_store_in_process(&test);
+    #[cfg(feature = "remote")]
+    virtual_time(async {
+        println!("served");
+        let clock = Arc::new(VirtualRuntime::new(0));
+        test(&TestStore::Served(MemoryStore::new(clock))).await;
+    });
+}
+
+/// Runs a test in memory and on disk: one about something that a server and a worker do not have.
+pub(crate) fn for_each_store_in_process(test: impl AsyncFn(&TestStore)) {
     println!("in memory");
     virtual_time(async {
         let clock = Arc::new(VirtualRuntime::new(0));

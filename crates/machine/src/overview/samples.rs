@@ -233,6 +233,7 @@ pub(crate) fn two_children(location: &str) -> Journal {
         .with(child("ship-1"))
         .with(StepAbandoned {
             location: at(location),
+            so_far: None,
         })
         .with(execution_retried(1))
         .with(finished("ship-1"))

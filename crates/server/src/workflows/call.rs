@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::{Asked, Engine};
 use everstep_model::{
-    Generation, Location, Payload, RunId, StreamName, TraceParent, parse_duration,
+    Generation, Location, Payload, RunId, StreamName, TraceParent, limits, parse_duration,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +22,9 @@ use crate::json;
 use crate::place::place;
 use crate::router::Shared;
 use crate::streams::route::{PREFIX, whole_body};
+
+/// The header with the name of who acts.
+const ACTOR: &str = "everstep-actor";
 
 /// A request of the API.
 pub(crate) struct Call {
@@ -49,6 +52,7 @@ impl FromRequest<Arc<Shared>> for Call {
         let Path(named) = named.map_err(|error| Failure::invalid(error.body_text()))?;
         let caller = parts.extensions.get::<Caller>();
         let by = caller.and_then(Caller::name).map(str::to_owned);
+        let by = by.or_else(|| actor(&parts.headers));
         Ok(Self {
             shared: shared.clone(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
@@ -149,6 +153,16 @@ impl Call {
             () = late => None,
         })
     }
+}
+
+/// Who acts, as they say themselves: heard where nobody is known by a key. The name is written as in a path.
+fn actor(headers: &HeaderMap) -> Option<String> {
+    let said = headers.get(ACTOR)?.to_str().ok()?;
+    let name = percent_encoding::percent_decode_str(said)
+        .decode_utf8()
+        .ok()?;
+    let fits = |name: &str| !name.is_empty() && name.chars().count() <= limits::NAME_CHARS_MAX;
+    Some(name.into_owned()).filter(|name| fits(name) && !name.chars().any(char::is_control))
 }
 
 pub(crate) fn run_id(text: &str) -> Result<RunId, Failure> {
