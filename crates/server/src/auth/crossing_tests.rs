@@ -85,7 +85,26 @@ fn cases() -> Vec<Case> {
         (Method::GET, "/metrics", "/metrics", &[READ, ADMIN]),
     ]);
     cases.extend(workflow_cases());
+    cases.extend(worker_cases());
     cases
+}
+
+fn worker_cases() -> Vec<Case> {
+    const WORKERS: &[Who] = &[Who::Key(Scope::Work), ADMIN];
+    let work = |route, address| (Method::POST, route, address, WORKERS);
+    const SESSION: &str = "/v1/workers/{session}";
+    vec![
+        work("/v1/workers", "/v1/workers"),
+        (Method::DELETE, SESSION, "/v1/workers/none", WORKERS),
+        work("/v1/workers/{session}/claim", "/v1/workers/none/claim"),
+        work("/v1/workers/{session}/append", "/v1/workers/none/append"),
+        work("/v1/workers/{session}/read", "/v1/workers/none/read"),
+        work(
+            "/v1/workers/{session}/heartbeat",
+            "/v1/workers/none/heartbeat",
+        ),
+        work("/v1/workers/{session}/release", "/v1/workers/none/release"),
+    ]
 }
 
 fn workflow_cases() -> Vec<Case> {
