@@ -7,12 +7,13 @@ use anyhow::Context;
 use clap::Args;
 use everstep::Engine;
 use everstep_demo::{Gateway, Pace};
-use everstep_server::{Access, Keys, router};
+use everstep_server::{Access, Keys, TraceExporter, TraceOptions, router};
 use tokio::net::TcpListener;
 
 use crate::arguments::Around;
 use crate::config::{Config, Flags};
 use crate::ending::{Ending, UsageError};
+use crate::logging;
 use crate::output::Output;
 use crate::serving::{Stopping, connections, open_store, options};
 
@@ -79,6 +80,7 @@ impl Serve {
 pub(crate) async fn run(arguments: &Serve, around: &Around) -> anyhow::Result<Ending> {
     let mut stopping = Stopping::heard()?;
     let config = around.config(arguments.flags())?;
+    logging::of(&config);
     let out = Output::new(around.json);
     let mut options = options(&config)?;
     options.access = Access::Keys;
@@ -109,10 +111,16 @@ pub(crate) async fn run(arguments: &Serve, around: &Around) -> anyhow::Result<En
         true => out.json(&serde_json::json!({"listening": url}))?,
         false => out.line(&format!("serving {url}, kept in {}", data.display()))?,
     }
+    let traces = config.text("otlp_endpoint").map(TraceOptions::to);
+    let traces = traces.map(|options| TraceExporter::start(&engine, options));
+    let traces = traces.transpose()?;
     let router = router(&engine, options);
     everstep_server::serve(listener, router, connections, stopping.asked()).await;
     if !out.is_json {
         out.line("shutting down; runs that are not over go on next time")?;
+    }
+    if let Some(traces) = traces {
+        traces.stop().await;
     }
     tokio::select! {
         () = engine.shutdown() => {}

@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Address,
     /// Texts with commas between them.
     List,
+    /// One of these words.
+    Choice(&'static [&'static str]),
 }
 
 const fn setting(
@@ -105,6 +107,25 @@ pub(crate) const SETTINGS: &[Setting] = &[
         Kind::List,
         None,
         "web pages that may read answers, such as https://app.example",
+    ),
+    // For whoever watches.
+    setting(
+        "log_level",
+        Kind::Choice(&["error", "warn", "info", "debug"]),
+        Some("warn"),
+        "how much servers log: error, warn, info or debug",
+    ),
+    setting(
+        "log_format",
+        Kind::Choice(&["text", "json"]),
+        Some("text"),
+        "how servers log: text or json",
+    ),
+    setting(
+        "otlp_endpoint",
+        Kind::Text,
+        None,
+        "a collector (OTLP over HTTP) that `serve` tells of every run, such as http://localhost:4318",
     ),
     // Limits.
     setting(
@@ -208,6 +229,7 @@ impl Kind {
             Self::Count => text.parse::<usize>().is_ok_and(|count| count > 0),
             Self::Duration => everstep_model::parse_duration(text).is_ok_and(|it| !it.is_zero()),
             Self::Address => text.parse::<std::net::SocketAddr>().is_ok(),
+            Self::Choice(words) => words.contains(&text),
         };
         match (fits, self) {
             (true, _) => Ok(()),
@@ -215,6 +237,7 @@ impl Kind {
             (false, Self::Flag) => Err("it is `true` or `false`"),
             (false, Self::Count) => Err("it is a whole number from 1"),
             (false, Self::Duration) => Err("it is a duration such as `30s`"),
+            (false, Self::Choice(_)) => Err("it is not one of the words there are"),
             (false, Self::Address) => Err("it is an address such as `127.0.0.1:4437`"),
         }
     }

@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::arguments::Around;
 use crate::ending::Ending;
+use crate::logging;
 use crate::serving::{Stopping, connections, open_store, options};
 use crate::system_clock::SystemClock;
 use screen::Screen;
@@ -68,6 +69,7 @@ pub(crate) async fn run(arguments: &Dev, around: &Around) -> anyhow::Result<Endi
         ("long_poll_timeout", arguments.long_poll_timeout.clone()),
     ];
     let config = around.config(flags)?;
+    logging::of(&config);
     let mut options = options(&config)?;
     options.access = Access::Open;
     options.loopback_only = true;
