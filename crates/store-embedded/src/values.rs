@@ -1,5 +1,7 @@
 //! The values of heads and rows. Each begins with its format version; later releases may only add at the end.
 
+use std::sync::Arc;
+
 use everstep_model::{
     Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, Payload, RecordNumber, RecordRange,
     RpcId, RunId, RunStatus, StreamName, StreamNumber, Term, Timestamp,
@@ -87,7 +89,7 @@ pub(crate) fn decode_head(number: StreamNumber, bytes: &[u8]) -> Result<Head, Un
     };
     let run = match flags & RUN {
         0 => None,
-        _ => Some(take_run(&mut input)?),
+        _ => Some(Arc::new(take_run(&mut input)?)),
     };
     Ok(Head {
         number,

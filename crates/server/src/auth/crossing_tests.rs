@@ -120,6 +120,7 @@ fn workflow_cases() -> Vec<Case> {
     vec![
         (post.clone(), "/workflows", "/workflows", &[START, ADMIN]),
         (get.clone(), "/workflows", "/workflows", &[READ, ADMIN]),
+        (get.clone(), "/types", "/types", &[READ, ADMIN]),
         look("/workflows/{id}", "/workflows/order-7"),
         (
             Method::DELETE,
