@@ -136,6 +136,7 @@ const BENCH_EXAMPLES: &str = "\
 Examples:
   everstep bench throughput                          64, 256 and 1,024 runs in flight, 60 s each
   everstep bench throughput --in-flight 64 --json    one line of figures for a script
+  everstep bench throughput --remote                 the same by a worker, over HTTP
   everstep bench seq10 --data /mnt/disk              one run at a time, on another disk
   everstep bench loop --iterations 100000            one run that goes round and round
 
@@ -169,6 +170,9 @@ pub(crate) struct Bench {
     /// Threads that execute workflow code; the committer has one of its own.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) workers: u32,
+    /// Execute the workflows by a worker that speaks HTTP to the engine, on this machine.
+    #[arg(long)]
+    pub(crate) remote: bool,
 }
 
 /// What a benchmark does.

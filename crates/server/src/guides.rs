@@ -5,5 +5,8 @@ mod serving {}
 #[doc = include_str!("../../../docs/guides/streams.md")]
 mod streams {}
 
+#[doc = include_str!("../../../docs/guides/workers.md")]
+mod workers {}
+
 #[doc = include_str!("../../../docs/guides/observing.md")]
 mod observing {}

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use super::cpu;
 use super::payload::Texts;
 use super::progress::Progress;
+use super::remote::Remote;
 use super::statistics::ratio;
 
 /// How often the load looks whether everything has come to rest.
@@ -27,6 +28,8 @@ pub(super) struct LoadPlan {
     pub(super) in_flight: u32,
     pub(super) workers: usize,
     pub(super) payload_bytes: usize,
+    /// Whether a worker executes the workflows, over HTTP.
+    pub(super) is_remote: bool,
     /// Before each window.
     pub(super) warm_up: Duration,
 }
@@ -98,6 +101,7 @@ impl Workflow for TenSteps {
 pub(super) struct Load {
     runtime: Runtime,
     engine: Engine,
+    remote: Option<Remote>,
     drivers: JoinSet<Result<(), WaitError>>,
     shared: Arc<Shared>,
     plan: LoadPlan,
@@ -115,7 +119,15 @@ impl Load {
             texts: Texts::of_json_bytes(plan.payload_bytes),
             steps: steps.clone(),
         };
-        let engine = runtime.block_on(Engine::open(place).workflow(workflow).start())?;
+        let engine = Engine::open(place);
+        let (engine, remote) = match plan.is_remote {
+            false => (runtime.block_on(engine.workflow(workflow).start())?, None),
+            true => {
+                let engine = runtime.block_on(engine.start())?;
+                let remote = runtime.block_on(Remote::start(&engine, workflow))?;
+                (engine, Some(remote))
+            }
+        };
         let shared = Arc::new(Shared {
             phase: watch::channel(Phase::Resting).0,
             running: AtomicUsize::new(0),
@@ -129,6 +141,7 @@ impl Load {
         Ok(Self {
             runtime,
             engine,
+            remote,
             drivers,
             shared,
             plan,
@@ -198,6 +211,9 @@ impl Load {
         handle.block_on(async {
             while let Some(driver) = self.drivers.join_next().await {
                 driver??;
+            }
+            if let Some(remote) = self.remote {
+                remote.end().await;
             }
             self.engine.shutdown().await;
             Ok(())

@@ -16,6 +16,7 @@ mod load;
 mod long_loop;
 mod payload;
 mod progress;
+mod remote;
 mod report;
 mod statistics;
 mod store_alone;
@@ -85,6 +86,7 @@ fn measure(
     let plan = LoadPlan {
         in_flight,
         workers: arguments.workers as usize,
+        is_remote: arguments.remote,
         payload_bytes,
         warm_up: Duration::from_secs_f64((seconds / 20.0).clamp(0.3, 2.0)),
     };
