@@ -62,6 +62,7 @@ const READ: Who = Who::Key(Scope::Read);
 const START: Who = Who::Key(Scope::Start);
 const SEND: Who = Who::Key(Scope::Send);
 const OPERATE: Who = Who::Key(Scope::Operate);
+const WORK: Who = Who::Key(Scope::Work);
 const ADMIN: Who = Who::Key(Scope::Admin);
 const STREAM: &str = "/v1/stream/{*path}";
 /// What the run asks in its second generation; the id follows from that.
@@ -85,7 +86,27 @@ fn cases() -> Vec<Case> {
         (Method::GET, "/metrics", "/metrics", &[READ, ADMIN]),
     ]);
     cases.extend(workflow_cases());
+    cases.extend(worker_cases());
     cases
+}
+
+fn worker_cases() -> Vec<Case> {
+    const WORKERS: &[Who] = &[WORK, ADMIN];
+    let post = |route, address| (Method::POST, route, address, WORKERS);
+    vec![
+        post("/v1/workers", "/v1/workers"),
+        (
+            Method::DELETE,
+            "/v1/workers/{session}",
+            "/v1/workers/s",
+            WORKERS,
+        ),
+        post("/v1/workers/{session}/claim", "/v1/workers/s/claim"),
+        post("/v1/workers/{session}/append", "/v1/workers/s/append"),
+        post("/v1/workers/{session}/read", "/v1/workers/s/read"),
+        post("/v1/workers/{session}/heartbeat", "/v1/workers/s/heartbeat"),
+        post("/v1/workers/{session}/release", "/v1/workers/s/release"),
+    ]
 }
 
 fn workflow_cases() -> Vec<Case> {
