@@ -115,6 +115,8 @@ fn test(suite: &Path, address: &str, result: &str) -> Result<(), Failure> {
             &root,
             "--reporter=dot",
             "--reporter=json",
+            // Some compare a hundred thousand bytes one by one, which takes a busy machine longer than the usual 5 s.
+            "--testTimeout=60000",
             &outcome,
         ],
     )

@@ -34,8 +34,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    show_warnings();
     let Arguments { around, command } = arguments;
+    // Servers say what is set to be said.
+    if !matches!(command, Command::Dev(_) | Command::Serve(_)) {
+        show_warnings();
+    }
     let ended = match command {
         Command::Dev(dev) => block_on_all(dev::run(&dev, &around)),
         Command::Serve(serve) => block_on_all(serve::run(&serve, &around)),

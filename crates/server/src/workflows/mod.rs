@@ -6,6 +6,7 @@ mod bulk;
 mod call;
 mod control;
 mod event;
+mod kinds;
 mod list;
 pub(crate) mod parameters;
 mod rpc;
@@ -17,7 +18,7 @@ use everstep_protocol::access::Scope;
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport, BulkRequest, CancelRequest, ControlAnswer, ControlRequest,
     EventAnswer, ForkRequest, RestartRequest, RunPage, RunView, SettleRequest, StartAnswer,
-    StartRequest, WhyView,
+    StartRequest, TypePage, WhyView,
 };
 
 use crate::auth::{Needs, RunAct};
@@ -160,6 +161,10 @@ fn verbs() -> Vec<Route> {
 
 fn looks() -> Vec<Route> {
     vec![
+        Route::get("/types", Needs::Scope(Scope::Read), kinds::list).about(
+            About::new("Lists the workflows that can be started, with their versions")
+                .gives::<TypePage>(200, "Every workflow."),
+        ),
         Route::get("/workflows/{id}/why", LOOK, audit::why).about(
             About::new("Why a run is not moving").gives::<WhyView>(200, "What it waits for."),
         ),
