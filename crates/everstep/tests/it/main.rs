@@ -55,6 +55,8 @@ mod random_undos;
 mod recorded;
 mod records;
 mod refused_pauses;
+#[cfg(feature = "remote")]
+mod remote_workers;
 mod removed;
 mod replaying;
 mod requests;

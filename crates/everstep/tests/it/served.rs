@@ -11,7 +11,7 @@ use everstep_server::{Access, Options, router};
 use tower::ServiceExt;
 
 /// Requests into a router.
-struct Direct(Router);
+pub(crate) struct Direct(pub(crate) Router);
 
 impl Transport for Direct {
     fn call(
