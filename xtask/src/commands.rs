@@ -71,7 +71,11 @@ pub(crate) fn run_all() -> Result<Verdict, Failure> {
 fn type_out(document: &Document, scratch: &Scratch) -> Result<(), Failure> {
     let mut commands = document.commands();
     commands.retain(|command| !is_known_here(command));
-    if commands.is_empty() {
+    // Requests to other servers than ours are sent, and their answers compared, by `crates/server/tests/guide`.
+    if !commands
+        .iter()
+        .any(|command| command.starts_with("everstep "))
+    {
         return Ok(());
     }
     println!("      {}", document.path);
@@ -93,8 +97,7 @@ fn documented() -> Result<Vec<(String, &'static How)>, Failure> {
     let mut found: Vec<(String, &How)> = Vec::new();
     for document in documents::all()? {
         for command in document.commands() {
-            // Requests to a server are sent by `crates/server/tests/guide`.
-            if command.starts_with("curl ") || !is_known_here(&command) {
+            if !is_known_here(&command) {
                 continue;
             }
             if found.iter().any(|(known, _)| *known == command) {

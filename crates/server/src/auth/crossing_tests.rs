@@ -153,7 +153,12 @@ fn workflow_cases() -> Vec<Case> {
         operate("/workflows/{id}/cancel", "/workflows/order-7/cancel"),
         operate("/workflows/{id}/terminate", "/workflows/order-7/terminate"),
         operate("/workflows/{id}/restart", "/workflows/order-7/restart"),
-        operate("/workflows/{id}/fork", "/workflows/order-7/fork"),
+        (
+            post.clone(),
+            "/workflows/{id}/fork",
+            "/workflows/order-7/fork",
+            &[ADMIN],
+        ),
         operate("/workflows/{id}/recover", "/workflows/order-7/recover"),
         operate(
             "/workflows/{id}/retry-rollback",
@@ -387,6 +392,7 @@ impl World {
             rpcs: vec!["approve".to_owned()],
             events: vec!["note".to_owned()],
             expires_at: self.now.after(Duration::from_secs(600)),
+            by: None,
             key: None,
         };
         change(&mut token);
