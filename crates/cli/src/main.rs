@@ -9,7 +9,6 @@ mod dev;
 mod ending;
 mod error_pages;
 mod explain;
-mod logging;
 mod output;
 mod serve;
 mod serving;
@@ -35,10 +34,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    if !matches!(arguments.command, Command::Dev(_) | Command::Serve(_)) {
-        logging::warnings();
-    }
     let Arguments { around, command } = arguments;
+    // Servers say what is set to be said.
+    if !matches!(command, Command::Dev(_) | Command::Serve(_)) {
+        show_warnings();
+    }
     let ended = match command {
         Command::Dev(dev) => block_on_all(dev::run(&dev, &around)),
         Command::Serve(serve) => block_on_all(serve::run(&serve, &around)),
@@ -90,4 +90,16 @@ fn speak(command: Command, around: &Around) -> anyhow::Result<Ending> {
         | Command::Config(_)
         | Command::Completions(_) => unreachable!("these have an engine, or need no server"),
     }
+}
+
+/// What the engine has to say beside its answers (a store that fails, a run that makes no progress) goes to stderr.
+fn show_warnings() {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .without_time()
+        .with_target(false);
+    // Only a second subscriber could fail here, and there is none.
+    let _ = subscriber.try_init();
 }

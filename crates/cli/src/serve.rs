@@ -7,15 +7,14 @@ use anyhow::Context;
 use clap::Args;
 use everstep::Engine;
 use everstep_demo::{Gateway, Pace};
-use everstep_server::{Access, Keys, TraceExporter, TraceOptions, router};
+use everstep_server::{Access, Keys, router};
 use tokio::net::TcpListener;
 
 use crate::arguments::Around;
 use crate::config::{Config, Flags};
 use crate::ending::{Ending, UsageError};
-use crate::logging;
 use crate::output::Output;
-use crate::serving::{Stopping, connections, open_store, options};
+use crate::serving::{Stopping, connections, export_traces, open_store, options, show_logs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,6 +53,15 @@ pub(crate) struct Serve {
     /// How long a long-poll waits.
     #[arg(long, value_name = "DURATION")]
     long_poll_timeout: Option<String>,
+    /// How much to say on stderr: error, warn, info, debug or trace.
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
+    /// How to say it: text or json.
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+    /// The OpenTelemetry collector to tell of every run that ends, such as http://localhost:4318.
+    #[arg(long, value_name = "URL")]
+    otlp_endpoint: Option<String>,
     /// Execute the demo workflows too, for trying it out.
     #[arg(long)]
     demo: bool,
@@ -73,6 +81,9 @@ impl Serve {
             ("public_url", self.public_url.clone()),
             ("origins", self.origins.clone()),
             ("long_poll_timeout", self.long_poll_timeout.clone()),
+            ("log", self.log.clone()),
+            ("log_format", self.log_format.clone()),
+            ("otlp_endpoint", self.otlp_endpoint.clone()),
         ]
     }
 }
@@ -80,7 +91,7 @@ impl Serve {
 pub(crate) async fn run(arguments: &Serve, around: &Around) -> anyhow::Result<Ending> {
     let mut stopping = Stopping::heard()?;
     let config = around.config(arguments.flags())?;
-    logging::of(&config);
+    show_logs(&config);
     let out = Output::new(around.json);
     let mut options = options(&config)?;
     options.access = Access::Keys;
@@ -101,6 +112,7 @@ pub(crate) async fn run(arguments: &Serve, around: &Around) -> anyhow::Result<En
         engine.shutdown().await;
         return Err(no_key(&data.display().to_string()).into());
     }
+    let traces = export_traces(&engine, &config)?;
     let scheme = if connections.tls.is_some() {
         "https"
     } else {
@@ -111,19 +123,19 @@ pub(crate) async fn run(arguments: &Serve, around: &Around) -> anyhow::Result<En
         true => out.json(&serde_json::json!({"listening": url}))?,
         false => out.line(&format!("serving {url}, kept in {}", data.display()))?,
     }
-    let traces = config.text("otlp_endpoint").map(TraceOptions::to);
-    let traces = traces.map(|options| TraceExporter::start(&engine, options));
-    let traces = traces.transpose()?;
     let router = router(&engine, options);
     everstep_server::serve(listener, router, connections, stopping.asked()).await;
     if !out.is_json {
         out.line("shutting down; runs that are not over go on next time")?;
     }
-    if let Some(traces) = traces {
-        traces.stop().await;
-    }
+    let shutdown = async {
+        engine.shutdown().await;
+        if let Some(traces) = traces {
+            traces.stop().await;
+        }
+    };
     tokio::select! {
-        () = engine.shutdown() => {}
+        () = shutdown => {}
         () = stopping.asked() => {}
     }
     Ok(Ending::Interrupted)

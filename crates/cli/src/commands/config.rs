@@ -66,7 +66,8 @@ fn as_json(config: &Config) -> serde_json::Value {
                 .parse::<u64>()
                 .map_or(json!(value), |count| json!(count)),
             Kind::List => json!(config.list(setting.name)),
-            Kind::Text | Kind::Duration | Kind::Address | Kind::Choice(_) => json!(value),
+            Kind::Share => json!(value.parse::<f64>().ok()),
+            Kind::Text | Kind::Duration | Kind::Address | Kind::OneOf(_) => json!(value),
         });
         let from = known.map(|(_, origin)| origin.to_string());
         (

@@ -42,7 +42,9 @@ fn text_of(kind: Kind, value: &toml::Value) -> Option<String> {
             let texts: Option<Vec<&str>> = items.iter().map(toml::Value::as_str).collect();
             texts.map(|texts| texts.join(","))
         }
-        (Kind::Count | Kind::Flag, _) => None,
+        (Kind::Share, toml::Value::Float(share)) => Some(share.to_string()),
+        (Kind::Share, toml::Value::Integer(share)) => Some(share.to_string()),
+        (Kind::Count | Kind::Flag | Kind::Share, _) => None,
         (_, toml::Value::String(text)) => Some(text.clone()),
         (_, _) => None,
     }

@@ -143,6 +143,10 @@ impl Config {
         Ok(self.required(name)?.parse()?)
     }
 
+    pub(crate) fn share(&self, name: &str) -> anyhow::Result<f64> {
+        Ok(self.required(name)?.parse()?)
+    }
+
     pub(crate) fn duration(&self, name: &str) -> anyhow::Result<Duration> {
         Ok(everstep_model::parse_duration(self.required(name)?)?)
     }

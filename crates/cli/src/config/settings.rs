@@ -1,6 +1,8 @@
 //! Everything that can be set. A setting `long_poll_timeout` is the flag `--long-poll-timeout`, the variable
 //! `EVERSTEP_LONG_POLL_TIMEOUT` and the key `long_poll_timeout` of the file, wherever it makes sense.
 
+use crate::serving::{FORMATS, LEVELS};
+
 /// One thing that can be set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
@@ -28,7 +30,9 @@ pub(crate) enum Kind {
     /// Texts with commas between them.
     List,
     /// One of these words.
-    Choice(&'static [&'static str]),
+    OneOf(&'static [&'static str]),
+    /// A part of a whole, from 0 to 1.
+    Share,
 }
 
 const fn setting(
@@ -108,24 +112,36 @@ pub(crate) const SETTINGS: &[Setting] = &[
         None,
         "web pages that may read answers, such as https://app.example",
     ),
-    // For whoever watches.
+    // What operators see.
     setting(
-        "log_level",
-        Kind::Choice(&["error", "warn", "info", "debug"]),
+        "log",
+        Kind::OneOf(LEVELS),
         Some("warn"),
-        "how much servers log: error, warn, info or debug",
+        "how much a server says beside its answers",
     ),
     setting(
         "log_format",
-        Kind::Choice(&["text", "json"]),
+        Kind::OneOf(FORMATS),
         Some("text"),
-        "how servers log: text or json",
+        "how it says that",
     ),
     setting(
         "otlp_endpoint",
         Kind::Text,
         None,
-        "a collector (OTLP over HTTP) that `serve` tells of every run, such as http://localhost:4318",
+        "the OpenTelemetry collector that is told of runs, such as http://localhost:4318",
+    ),
+    setting(
+        "otlp_service",
+        Kind::Text,
+        Some("everstep"),
+        "what the service is called there",
+    ),
+    setting(
+        "otlp_ratio",
+        Kind::Share,
+        Some("1"),
+        "the share of runs that is told of",
     ),
     // Limits.
     setting(
@@ -234,24 +250,31 @@ impl Setting {
 
 impl Kind {
     /// What is wrong with a text that should be of this kind.
-    pub(crate) fn check(self, text: &str) -> Result<(), &'static str> {
+    pub(crate) fn check(self, text: &str) -> Result<(), String> {
         let fits = match self {
             Self::Text | Self::Secret | Self::List => !text.is_empty(),
             Self::Flag => matches!(text, "true" | "false"),
             Self::Count => text.parse::<usize>().is_ok_and(|count| count > 0),
             Self::Duration => everstep_model::parse_duration(text).is_ok_and(|it| !it.is_zero()),
             Self::Address => text.parse::<std::net::SocketAddr>().is_ok(),
-            Self::Choice(words) => words.contains(&text),
+            Self::OneOf(words) => words.contains(&text),
+            Self::Share => text.parse().is_ok_and(|it| (0.0..=1.0).contains(&it)),
         };
-        match (fits, self) {
-            (true, _) => Ok(()),
-            (false, Self::Text | Self::Secret | Self::List) => Err("it is empty"),
-            (false, Self::Flag) => Err("it is `true` or `false`"),
-            (false, Self::Count) => Err("it is a whole number from 1"),
-            (false, Self::Duration) => Err("it is a duration such as `30s`"),
-            (false, Self::Choice(_)) => Err("it is not one of the words there are"),
-            (false, Self::Address) => Err("it is an address such as `127.0.0.1:4437`"),
-        }
+        if fits { Ok(()) } else { Err(self.rule()) }
+    }
+
+    /// What a text of this kind is, for who wrote another.
+    fn rule(self) -> String {
+        let rule = match self {
+            Self::Text | Self::Secret | Self::List => "it is empty",
+            Self::Flag => "it is `true` or `false`",
+            Self::Count => "it is a whole number from 1",
+            Self::Duration => "it is a duration such as `30s`",
+            Self::Address => "it is an address such as `127.0.0.1:4437`",
+            Self::Share => "it is a number from 0 to 1",
+            Self::OneOf(words) => return format!("it is one of {}", words.join(", ")),
+        };
+        rule.to_owned()
     }
 }
 

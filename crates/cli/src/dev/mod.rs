@@ -21,8 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::arguments::Around;
 use crate::ending::Ending;
-use crate::logging;
-use crate::serving::{Stopping, connections, open_store, options};
+use crate::serving::{Stopping, connections, export_traces, open_store, options, show_logs};
 use crate::system_clock::SystemClock;
 use screen::Screen;
 use watch::Watch;
@@ -69,7 +68,7 @@ pub(crate) async fn run(arguments: &Dev, around: &Around) -> anyhow::Result<Endi
         ("long_poll_timeout", arguments.long_poll_timeout.clone()),
     ];
     let config = around.config(flags)?;
-    logging::of(&config);
+    show_logs(&config);
     let mut options = options(&config)?;
     options.access = Access::Open;
     options.loopback_only = true;
@@ -109,6 +108,7 @@ pub(crate) async fn run(arguments: &Dev, around: &Around) -> anyhow::Result<Endi
     let engine = everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1))
         .start()
         .await?;
+    let traces = export_traces(&engine, &config)?;
     screen.introduce(&url, &place, durability, watch.left_behind())?;
     let router = router(&engine, options);
     let served = everstep_server::serve(listener, router, connections, stopping.asked());
@@ -131,8 +131,14 @@ pub(crate) async fn run(arguments: &Dev, around: &Around) -> anyhow::Result<Endi
     if ended.is_ok() {
         screen.remark("shutting down; runs that are not over go on next time")?;
     }
+    let shutdown = async {
+        engine.shutdown().await;
+        if let Some(traces) = traces {
+            traces.stop().await;
+        }
+    };
     tokio::select! {
-        () = engine.shutdown() => {}
+        () = shutdown => {}
         () = stopping.asked() => {}
     }
     ended.map(|()| Ending::Interrupted)

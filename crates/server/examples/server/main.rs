@@ -83,7 +83,9 @@ async fn main() -> anyhow::Result<()> {
             None => drop(stopped.await),
         }
     };
-    let connections = Connections::default();
+    let mut connections = Connections::default();
+    // Clients that are busy for long, such as tests on a busy machine, find their connections again.
+    connections.head_timeout = Duration::from_secs(60);
     serve(listener, router(&engine, options), connections, ended).await;
     engine.shutdown().await;
     Ok(())

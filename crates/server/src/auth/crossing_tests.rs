@@ -61,6 +61,7 @@ const EVERYBODY: [Who; 17] = [
 const READ: Who = Who::Key(Scope::Read);
 const START: Who = Who::Key(Scope::Start);
 const SEND: Who = Who::Key(Scope::Send);
+const WORK: Who = Who::Key(Scope::Work);
 const OPERATE: Who = Who::Key(Scope::Operate);
 const ADMIN: Who = Who::Key(Scope::Admin);
 const STREAM: &str = "/v1/stream/{*path}";
@@ -90,7 +91,7 @@ fn cases() -> Vec<Case> {
 }
 
 fn worker_cases() -> Vec<Case> {
-    const WORKERS: &[Who] = &[Who::Key(Scope::Work), ADMIN];
+    const WORKERS: &[Who] = &[WORK, ADMIN];
     let work = |route, address| (Method::POST, route, address, WORKERS);
     const SESSION: &str = "/v1/workers/{session}";
     vec![

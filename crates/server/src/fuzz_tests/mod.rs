@@ -1,8 +1,10 @@
 //! What clients send is fed what nobody wrote (`everstep-fuzz`), one file each.
 
 mod access;
+mod api_body;
 mod authorization;
 mod headers;
+mod journal_append;
 mod query;
 mod subscription;
 mod token;

@@ -79,3 +79,13 @@ async fn read(
 fn reserved(why: &str) -> Failure {
     Failure::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::ReservedStream)
 }
+
+/// What an append is read as: so many events and answers.
+#[cfg(test)]
+pub(crate) fn fuzzed(body: &[u8]) -> Option<(usize, usize)> {
+    let records = appended::parse(body).ok()?;
+    let is_event =
+        |record: &&appended::Appended| matches!(record, appended::Appended::Event { .. });
+    let events = records.iter().filter(is_event).count();
+    Some((events, records.len() - events))
+}

@@ -36,22 +36,32 @@ use crate::openapi::About;
 use crate::routes::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
+    // What is in the bodies is said in PROTOCOL.md, with what it means.
+    let about = |summary| {
+        About::new(summary)
+            .takes_any()
+            .gives_as(200, "application/json", "As PROTOCOL.md says.")
+    };
     let work = Needs::Scope(Scope::Work);
     vec![
         Route::post("/v1/workers", work, register::register)
-            .about(About::new("Begins a session of a worker")),
-        Route::delete("/v1/workers/{session}", work, leave::leave)
-            .about(About::new("Ends a session of a worker")),
-        Route::post("/v1/workers/{session}/claim", work, claim::claim).about(About::new(
-            "Waits for runs to execute, and for news of them",
-        )),
+            .about(about("Begins a session of a worker")),
+        Route::delete("/v1/workers/{session}", work, leave::leave).about(
+            About::new("Ends a session of a worker").gives_as(
+                200,
+                "application/json",
+                "It has ended.",
+            ),
+        ),
+        Route::post("/v1/workers/{session}/claim", work, claim::claim)
+            .about(about("Waits for runs to execute, and for news of them")),
         Route::post("/v1/workers/{session}/append", work, append::append)
-            .about(About::new("Appends what happened in runs")),
+            .about(about("Appends what happened in runs")),
         Route::post("/v1/workers/{session}/read", work, read::read)
-            .about(About::new("Reads the journal of a run")),
+            .about(about("Reads the journal of a run")),
         Route::post("/v1/workers/{session}/heartbeat", work, release::heartbeat)
-            .about(About::new("Keeps a session alive")),
+            .about(about("Keeps a session alive")),
         Route::post("/v1/workers/{session}/release", work, release::release)
-            .about(About::new("Lets go of runs")),
+            .about(about("Lets go of runs")),
     ]
 }

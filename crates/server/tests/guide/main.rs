@@ -27,12 +27,11 @@ const ANYTHING: &str = "…";
 /// The requests of the guide with the answers it shows, if it does.
 fn requests() -> Vec<(&'static str, Option<Value>)> {
     let mut requests: Vec<(&str, Option<Value>)> = Vec::new();
-    for block in GUIDE.split("```console\n").skip(1) {
+    for block in GUIDE.split("```shell\n").skip(1) {
         let block = block.split("```").next().unwrap();
         for line in block.lines() {
             match line.strip_prefix("$ ") {
-                Some(command) if command.starts_with("curl ") => requests.push((command, None)),
-                Some(_) => {}
+                Some(command) => requests.push((command, None)),
                 None => requests.last_mut().unwrap().1 = Some(serde_json::from_str(line).unwrap()),
             }
         }

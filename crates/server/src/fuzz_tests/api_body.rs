@@ -1,0 +1,27 @@
+//! Bodies of the API: a request is read whole and says the same when it is written again, or it is refused.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use everstep_protocol::workflow::{BulkRequest, StartRequest};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::json;
+
+fn read<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[u8]) -> bool {
+    let kind = HeaderValue::from_static("application/json");
+    let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, kind)]);
+    let Ok(request) = json::request::<T>(&headers, bytes) else {
+        return false;
+    };
+    let written = serde_json::to_vec(&request).unwrap();
+    assert_eq!(json::request::<T>(&headers, &written).unwrap(), request);
+    true
+}
+
+#[test]
+fn a_request_that_is_understood_can_be_said_again() {
+    everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "api_body", |bytes| {
+        let (start, bulk) = (read::<StartRequest>(bytes), read::<BulkRequest>(bytes));
+        format!("{start} {bulk}")
+    });
+}
