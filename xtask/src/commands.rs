@@ -77,7 +77,11 @@ pub(crate) fn run_all() -> Result<Verdict, Failure> {
 fn type_out(document: &Document, scratch: &Scratch) -> Result<(), Failure> {
     let mut commands = document.commands();
     commands.retain(|command| !is_known_here(command));
-    if commands.is_empty() {
+    // Requests to other servers than ours are sent, and their answers compared, by `crates/server/tests/guide`.
+    if !commands
+        .iter()
+        .any(|command| command.starts_with("everstep "))
+    {
         return Ok(());
     }
     println!("      {}", document.path);

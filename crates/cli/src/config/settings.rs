@@ -151,6 +151,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "how long a long-poll waits",
     ),
     setting(
+        "wait_max",
+        Kind::Duration,
+        Some("1m"),
+        "how long a request with `wait` or `reply` may be held",
+    ),
+    setting(
         "sse_lifetime",
         Kind::Duration,
         Some("1m"),
@@ -179,6 +185,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         Kind::Count,
         Some("10000"),
         "requests that may wait at once",
+    ),
+    setting(
+        "worker_time_to_live",
+        Kind::Duration,
+        Some("15s"),
+        "how long a worker may be silent before its runs go to others",
     ),
     setting(
         "token_lifetime_max",

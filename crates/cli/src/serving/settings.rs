@@ -9,6 +9,8 @@ use crate::ending::UsageError;
 pub(crate) fn options(config: &Config) -> anyhow::Result<Options> {
     let mut options = Options::default();
     options.long_poll_timeout = config.duration("long_poll_timeout")?;
+    options.wait_max = config.duration("wait_max")?;
+    options.worker_time_to_live = config.duration("worker_time_to_live")?;
     options.sse_lifetime = config.duration("sse_lifetime")?;
     options.body_bytes_max = config.count("body_bytes_max")?;
     options.body_timeout = config.duration("body_timeout")?;
@@ -51,4 +53,24 @@ fn tls(config: &Config) -> anyhow::Result<Option<Tls>> {
         std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
     };
     Ok(Some(Tls::from_pem(&read(&certificate)?, &read(&key)?)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Surroundings;
+
+    #[test]
+    fn who_sets_nothing_gets_what_applications_get() {
+        let nothing = Surroundings {
+            variables: Vec::new(),
+            file: None,
+        };
+        let config = Config::resolve(Vec::new(), &nothing).unwrap();
+        let options = options(&config).unwrap();
+        assert_eq!(format!("{options:?}"), format!("{:?}", Options::default()));
+        let connections = connections(&config).unwrap();
+        let default = Connections::default();
+        assert_eq!(format!("{connections:?}"), format!("{default:?}"));
+    }
 }

@@ -97,6 +97,11 @@ impl Caller {
         self.name.as_deref()
     }
 
+    /// Whether it may say itself under which name it acts. Only who may do everything anyway is believed.
+    pub(crate) fn may_name_itself(&self) -> bool {
+        self.name.is_none() && *self.grant == Grant::All
+    }
+
     /// Whether it may do what this scope covers, to everything.
     #[must_use]
     pub fn has(&self, scope: Scope) -> bool {
@@ -186,6 +191,7 @@ mod tests {
         assert!(caller.may_answer(&a, now, "approve") && !caller.may_answer(&a, now, "note"));
         assert!(!caller.may_send(&a, before, "note"));
         assert!(Scope::ALL.iter().all(|scope| !caller.has(*scope)));
+        assert!(!caller.may_name_itself() && Caller::unlimited().may_name_itself());
     }
 
     #[test]

@@ -49,6 +49,7 @@ impl Gate {
         let demand = match self.needs {
             Needs::Nobody => Demand::Nothing,
             Needs::Scope(scope) => Demand::Scopes(vec![scope]),
+            Needs::Scopes(scopes) => Demand::Scopes(scopes.to_vec()),
             Needs::Stream => {
                 let raw = request.uri().path().strip_prefix(PREFIX);
                 let forks = request.headers().contains_key(FORKED_FROM);

@@ -92,14 +92,12 @@ impl Identities {
             Spoiled::NotOurs => Refusal::Unknown(WRONG),
             Spoiled::Expired => Refusal::Unknown(EXPIRED),
         })?;
-        let name = match &token.key {
-            Some(id) => {
-                let key = self.keys.with_id(id).await?;
-                // A token ends with the key that asked for it.
-                Some(key.ok_or(Refusal::Unknown(WRONG))?.view.name)
-            }
-            None => None,
-        };
+        if let Some(id) = &token.key {
+            // A token ends with the key that asked for it.
+            let key = self.keys.with_id(id).await?;
+            key.ok_or(Refusal::Unknown(WRONG))?;
+        }
+        let name = token.by.clone();
         Ok(Identified {
             caller: Caller::with_token(name.as_deref(), token.grant()),
             key: None,

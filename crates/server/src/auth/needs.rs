@@ -9,6 +9,8 @@ pub(crate) enum Needs {
     Nobody,
     /// A key with this scope.
     Scope(Scope),
+    /// A key with all of these.
+    Scopes(&'static [Scope]),
     /// Whatever the method and the path of a stream say: those of users, journals, subscriptions (`authorize.rs`).
     Stream,
     /// To do this with the run that the parameter `id` of the path names: a key with the scope for it, or a run token that

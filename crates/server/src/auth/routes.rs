@@ -120,6 +120,7 @@ async fn mint_token(
         rpcs: asked.rpcs,
         events: asked.events,
         expires_at: shared.streams.now().after(lifetime),
+        by: identified.caller.name().map(str::to_owned),
         key: identified.key,
     };
     let signer = shared.identities.signer().await?;

@@ -25,6 +25,9 @@ pub(super) struct RunToken {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) events: Vec<String>,
     pub(super) expires_at: Timestamp,
+    /// Who asked for it: what its holder does is written down under that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<String>,
     /// The id of the key that asked for it: it ends with the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) key: Option<String>,
@@ -77,6 +80,7 @@ mod tests {
             rpcs: vec!["approve".to_owned()],
             events: Vec::new(),
             expires_at: Timestamp::from_millis(1_000),
+            by: Some("web".to_owned()),
             key: Some("k".to_owned()),
         }
     }

@@ -150,6 +150,10 @@ fn needs(needs: Needs) -> String {
     match needs {
         Needs::Nobody => "nothing".to_owned(),
         Needs::Scope(scope) => format!("the scope `{scope}`"),
+        Needs::Scopes(scopes) => {
+            let words: Vec<String> = scopes.iter().map(|scope| format!("`{scope}`")).collect();
+            format!("the scopes {}", words.join(" and "))
+        }
         Needs::Stream => "the scope `read` or `send`, or a run token for the journal".to_owned(),
         Needs::Run(act) => {
             let of_token = match act {

@@ -51,8 +51,10 @@ impl FromRequest<Arc<Shared>> for Call {
         let named = Path::<HashMap<String, String>>::from_request_parts(&mut parts, shared).await;
         let Path(named) = named.map_err(|error| Failure::invalid(error.body_text()))?;
         let caller = parts.extensions.get::<Caller>();
-        let by = caller.and_then(Caller::name).map(str::to_owned);
-        let by = by.or_else(|| actor(&parts.headers));
+        let by = match caller {
+            Some(caller) if !caller.may_name_itself() => caller.name().map(str::to_owned),
+            Some(_) | None => actor(&parts.headers),
+        };
         Ok(Self {
             shared: shared.clone(),
             query: parts.uri.query().unwrap_or_default().to_owned(),

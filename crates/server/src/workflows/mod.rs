@@ -27,6 +27,8 @@ use crate::routes::Route;
 
 const START: Needs = Needs::Scope(Scope::Start);
 const OPERATE: Needs = Needs::Scope(Scope::Operate);
+/// A fork shows what its source holds.
+const FORK: Needs = Needs::Scopes(&[Scope::Operate, Scope::Read]);
 const LOOK: Needs = Needs::Run(RunAct::Look);
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -125,7 +127,7 @@ fn verbs() -> Vec<Route> {
         >(
             "Begins a run again, from its start or from one of its operations",
         )),
-        Route::post("/workflows/{id}/fork", OPERATE, control::fork).about(verb::<ForkRequest>(
+        Route::post("/workflows/{id}/fork", FORK, control::fork).about(verb::<ForkRequest>(
             "Begins another run where this one is, or was",
         )),
         Route::post("/workflows/{id}/recover", OPERATE, control::recover)

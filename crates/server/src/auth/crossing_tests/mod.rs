@@ -1,0 +1,205 @@
+//! Every route crossed with every kind of identity. What each may do is written down a second time, by hand (`cases.rs`).
+
+mod cases;
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Method, Request};
+use everstep::{AnyEvent, Ctx, Rpc};
+use everstep_model::{Generation, Payload, RunId, Timestamp};
+use everstep_protocol::access::{CreateKey, Scope, View};
+use serde::Serialize;
+use tower::ServiceExt;
+
+use cases::{Case, EVERYBODY, Who, cases};
+
+use super::key_list::Keys;
+use super::run_token::RunToken;
+use super::signer::Signer;
+use crate::options::Options;
+use crate::router::router;
+use crate::routes::table;
+
+#[derive(Serialize)]
+struct Approve;
+
+impl Rpc for Approve {
+    const METHOD: &'static str = "approve";
+    type Answer = bool;
+}
+
+async fn order(ctx: Ctx<AnyEvent>, (): ()) -> everstep::Result<bool> {
+    ctx.rpc(Approve).await
+}
+
+struct World {
+    router: Router,
+    keys: Vec<(Scope, String)>,
+    revoked: String,
+    signer: Signer,
+    now: Timestamp,
+    /// The id of a key that was revoked.
+    gone: String,
+}
+
+impl World {
+    async fn new() -> Self {
+        let engine = everstep::Engine::in_memory().function("order", order);
+        let engine = engine.start().await.unwrap();
+        let run = engine.start_by_name("order", Payload::null()).id("order-7");
+        run.await.unwrap().restart().await.unwrap();
+        let engine: &everstep_engine::Engine = engine.as_ref();
+        let order = RunId::new("order-7").unwrap();
+        while engine
+            .inspect(&order)
+            .await
+            .unwrap()
+            .overview
+            .rpcs
+            .is_empty()
+        {
+            tokio::task::yield_now().await;
+        }
+        let options = Options {
+            long_poll_timeout: Duration::from_millis(1),
+            ..Options::default()
+        };
+        let made = Keys::of(engine);
+        let mut keys = Vec::new();
+        for scope in Scope::ALL {
+            let wish = wish(scope);
+            keys.push((scope, made.create(wish, None).await.unwrap().key));
+        }
+        let revoked = made.create(wish(Scope::Admin), None).await.unwrap();
+        assert!(made.revoke(&revoked.view.id).await.unwrap());
+        Self {
+            signer: Signer::of_store(&engine.streams()).await.unwrap(),
+            now: engine.streams().now(),
+            router: router(engine, options),
+            keys,
+            revoked: revoked.key,
+            gone: revoked.view.id,
+        }
+    }
+
+    fn token(&self, change: impl FnOnce(&mut RunToken)) -> RunToken {
+        let mut token = RunToken {
+            run: RunId::new("order-7").unwrap(),
+            generation: Generation(2),
+            view: View::Client,
+            rpcs: vec!["approve".to_owned()],
+            events: vec!["note".to_owned()],
+            expires_at: self.now.after(Duration::from_secs(600)),
+            by: None,
+            key: None,
+        };
+        change(&mut token);
+        token
+    }
+
+    /// What they show.
+    fn shown(&self, who: Who) -> Option<String> {
+        let signed = |change: fn(&mut RunToken)| self.token(change).signed(&self.signer);
+        Some(match who {
+            Who::Nobody => return None,
+            Who::Nonsense => "nonsense".to_owned(),
+            Who::ForgedKey => {
+                let known = &self.keys[0].1;
+                format!("{}{}", &known[..known.len() - 1], other_digit(known))
+            }
+            Who::RevokedKey => self.revoked.clone(),
+            Who::Key(scope) => {
+                let found = self.keys.iter().find(|(known, _)| *known == scope);
+                found.unwrap().1.clone()
+            }
+            Who::ForgedToken => self.token(|_| {}).signed(&Signer::new(b"another")),
+            Who::ExpiredToken => signed(|token| token.expires_at = Timestamp::default()),
+            Who::OrphanedToken => {
+                let key = self.gone.clone();
+                self.token(|token| token.key = Some(key))
+                    .signed(&self.signer)
+            }
+            Who::OtherRunsToken => signed(|token| token.run = RunId::new("order-8").unwrap()),
+            Who::OldGenerationsToken => signed(|token| token.generation = Generation(1)),
+            Who::ClientToken => signed(|_| {}),
+            Who::FullToken => signed(|token| {
+                token.view = View::Full;
+                token.rpcs.clear();
+                token.events.clear();
+            }),
+        })
+    }
+
+    /// Whether they come in, to whatever awaits them there.
+    async fn comes_in(&self, who: Who, method: &Method, address: &str) -> bool {
+        let mut request = Request::builder().method(method).uri(address);
+        if let Some(shown) = self.shown(who) {
+            request = request.header("Authorization", format!("Bearer {shown}"));
+        }
+        let request = request.header("Content-Type", "text/plain");
+        let request = request.body(Body::from("x")).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        if !matches!(status, 401 | 403) {
+            return true;
+        }
+        // The answer to a HEAD has no body that could say why, and no handler of one refuses anybody by itself.
+        if *method == Method::HEAD {
+            return false;
+        }
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let text = String::from_utf8_lossy(&body);
+        let refused = text.contains("\"unauthenticated\"") || text.contains("\"forbidden\"");
+        !refused
+    }
+}
+
+fn wish(scope: Scope) -> CreateKey {
+    CreateKey {
+        name: scope.to_string(),
+        scopes: vec![scope],
+        workflows: match scope {
+            Scope::Work => vec!["pay".to_owned()],
+            _ => Vec::new(),
+        },
+    }
+}
+
+fn other_digit(key: &str) -> char {
+    if key.ends_with('0') { '1' } else { '0' }
+}
+
+#[tokio::test]
+async fn every_route_lets_in_whom_it_should_and_nobody_else() {
+    let world = World::new().await;
+    for (method, route, address, welcome) in cases() {
+        assert!(
+            table()
+                .iter()
+                .any(|row| row.method == method && row.path == route),
+            "{method} {route} is not in the table"
+        );
+        for who in EVERYBODY {
+            let expected = welcome.contains(&who);
+            let came_in = world.comes_in(who, &method, address).await;
+            assert_eq!(came_in, expected, "{who:?} {method} {address}");
+        }
+    }
+}
+
+#[test]
+fn no_route_is_left_out_of_the_crossing() {
+    let cases = cases();
+    for row in table() {
+        let crossed = |case: &Case| case.0 == row.method && case.1 == row.path;
+        assert!(
+            cases.iter().any(crossed),
+            "{} {} ({:?}) is crossed with nobody",
+            row.method,
+            row.path,
+            row.needs
+        );
+    }
+}
