@@ -16,7 +16,7 @@ use crate::options::Options;
 use crate::origins::is_from_here;
 use crate::routes::{self, Route};
 use crate::streams::cors;
-use crate::subscriptions::Subscriptions;
+use crate::subscriptions::{Reach, Subscriptions};
 use crate::telemetry::Metrics;
 use crate::workers::{self, Pool};
 
@@ -57,11 +57,15 @@ pub fn workers_router(engine: impl AsRef<Engine>, options: Options) -> Router {
 
 impl Shared {
     fn new(engine: &Engine, options: Options) -> Arc<Self> {
+        let reach = match options.loopback_only {
+            true => Reach::ThisMachine,
+            false => Reach::Public,
+        };
         Arc::new(Self {
             identities: Identities::new(engine, options.access),
             engine: engine.clone(),
             streams: engine.streams(),
-            subscriptions: Arc::new(Subscriptions::new(engine.streams())),
+            subscriptions: Arc::new(Subscriptions::new(engine.streams(), reach)),
             workers: Arc::new(Pool::new(engine.clone(), options.worker_time_to_live)),
             waiting: Arc::new(Semaphore::new(options.waiting_max)),
             metrics: Metrics::new(engine),

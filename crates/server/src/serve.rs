@@ -17,6 +17,8 @@ use crate::tls::Tls;
 
 /// How long to rest after the machine has run out of sockets.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
+/// What is buffered of a connection at the least; below it none could be served.
+const HEAD_BYTES_LEAST: usize = 8 * 1024;
 
 /// How connections are treated.
 #[derive(Clone, Debug)]
@@ -26,7 +28,7 @@ pub struct Connections {
     pub max: usize,
     /// How long a request's head may take to arrive, and a connection may be idle.
     pub head_timeout: Duration,
-    /// Bytes of a request's head, and of what is buffered of its answer.
+    /// Bytes of a request's head, and of what is buffered of its answer; 8,192 at the least.
     pub head_bytes_max: usize,
     /// How long agreeing on a secure connection may take.
     pub handshake_timeout: Duration,
@@ -150,7 +152,7 @@ impl Connection {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.connections.head_timeout)
-            .max_buf_size(self.connections.head_bytes_max)
+            .max_buf_size(self.connections.head_bytes_max.max(HEAD_BYTES_LEAST))
             .serve_connection(TokioIo::new(socket), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {

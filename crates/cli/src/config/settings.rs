@@ -214,7 +214,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "head_bytes_max",
         Kind::Count,
         Some("16384"),
-        "bytes of a request's head",
+        "bytes of a request's head, 8192 at the least",
     ),
     setting(
         "handshake_timeout",

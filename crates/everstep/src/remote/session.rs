@@ -198,7 +198,8 @@ impl Session {
         self.changed.notify_waiters();
     }
 
-    /// Posts to the session, again and again until there is an answer: what passes is waited for, a refusal is given.
+    /// Posts to the session, again and again until there is an answer: what passes is waited for. A refusal ends the session: its
+    /// server gives the runs back once it hears no more of it, and the worker comes again after a rest.
     pub(super) async fn call<T: DeserializeOwned>(
         &self,
         verb: &str,
@@ -212,15 +213,17 @@ impl Session {
             let answer = self.connection().send(call.clone()).await;
             match answer.and_then(|answer| answer.json()) {
                 Ok(answer) => return Ok(answer),
-                Err(error) if error.code() == Some(ErrorCode::UnknownSession) => {
-                    self.end();
-                    return Err(error);
-                }
                 Err(error) if error.is_passing() && !self.is_over() => {
                     tracing::debug!(%error, verb, "the server gave no answer; trying again");
                     backoff.rest(&*self.setup.runtime).await;
                 }
-                Err(error) => return Err(error),
+                Err(error) => {
+                    if error.code() != Some(ErrorCode::UnknownSession) {
+                        tracing::warn!(%error, verb, "the server refuses this session; coming again");
+                    }
+                    self.end();
+                    return Err(error);
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use everstep::record::Terminated;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{AnyEvent, Ctx, Engine, Event, Generation, Result, RunStatus, minutes, secs};
-use everstep_model::{Record, RecordNumber, RunId, StreamName, Timestamp};
+use everstep_model::{Body, Record, RecordNumber, RunId, StreamName, Timestamp};
 use everstep_store::{
     Author, Commit, GenerationRow, MemoryStore, OutboxRow, Outcome, ReadRequest, Row, RunRow,
     Store, StreamRef, Target,
@@ -34,15 +34,26 @@ async fn sink(ctx: Ctx<AnyEvent>, (): ()) -> Result<Vec<u32>> {
 
 /// The effect of [`sends`] is in the store again, as if whoever delivered it had died before taking it away.
 async fn undo_removal(store: &TestStore) {
+    let store = store.open();
+    let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
+    let head = store.head(StreamRef::Name(name)).await.unwrap().unwrap();
+    let beginning = ReadRequest {
+        stream: head.number,
+        from: RecordNumber(0),
+        limit: 1,
+        bytes: usize::MAX,
+    };
+    let beginning = store.read(beginning).await.unwrap().unwrap();
+    let Body::Created(created) = &beginning.entries[0].record.body else {
+        panic!("{beginning:?}");
+    };
+    let identity = created.identity();
     let effect = serde_json::json!({"send_event": {
         "to": "sink",
         "event": Ping::NAME,
         "payload": 1,
-        "sender": {"run": "r", "generation": 1, "location": "__sent:0"},
+        "sender": {"run": "r", "generation": 1, "location": "__sent:0", "identity": identity},
     }});
-    let store = store.open();
-    let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
-    let head = store.head(StreamRef::Name(name)).await.unwrap().unwrap();
     let now = Timestamp::default();
     let mut commit = Commit::new(Target::Stream(head.number), Author::Inbox, now);
     commit.put.push(Row::Outbox(OutboxRow {

@@ -111,6 +111,7 @@ impl Answer {
             false => &self.body,
         };
         serde_json::from_slice(body).map_err(|error| CallError::Strange {
+            status: None,
             address: self.address.clone(),
             detail: error.to_string(),
         })

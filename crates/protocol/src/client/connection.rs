@@ -139,6 +139,7 @@ impl Connection {
         let uri: Uri = address.parse().map_err(|error: http::uri::InvalidUri| {
             let detail = error.to_string();
             CallError::Strange {
+                status: None,
                 address: address.to_owned(),
                 detail,
             }
@@ -171,6 +172,7 @@ fn refusal(address: String, response: &Response<Bytes>) -> CallError {
     let text = String::from_utf8_lossy(response.body());
     let start: String = text.chars().take(SHOWN).collect();
     CallError::Strange {
+        status: Some(response.status().as_u16()),
         address,
         detail: format!("{} {}", response.status(), start.trim())
             .trim()

@@ -24,6 +24,8 @@ pub enum CallError {
         address: String,
         /// What it answered.
         detail: String,
+        /// The status of the answer, if it is the answer that is strange.
+        status: Option<u16>,
     },
     /// The body could not be written as JSON.
     #[error("the request cannot be written as JSON: {0}")]
@@ -45,17 +47,18 @@ impl CallError {
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Problem(problem) => Some(problem.status),
-            Self::Transport(_) | Self::Strange { .. } | Self::Unserializable(_) => None,
+            Self::Strange { status, .. } => *status,
+            Self::Transport(_) | Self::Unserializable(_) => None,
         }
     }
 
     /// Whether the same call may go well a little later, as far as the answer tells.
     #[must_use]
     pub fn is_passing(&self) -> bool {
+        // Of a proxy in between that has lost its server only the status can be understood.
         match self {
-            Self::Problem(problem) => matches!(problem.status, 408 | 429 | 502 | 503 | 504),
             Self::Transport(_) => true,
-            Self::Strange { .. } | Self::Unserializable(_) => false,
+            error => matches!(error.status(), Some(408 | 429 | 502 | 503 | 504)),
         }
     }
 }

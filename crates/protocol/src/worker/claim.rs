@@ -1,7 +1,7 @@
 //! `POST /v1/workers/{session}/claim`: runs to execute, and news of those the worker has.
 //!
 //! Everything a session is told is one list of numbered items. A claim says up to which it has them; those are forgotten,
-//! and the answer holds all others, so that an answer that got lost is given again.
+//! and the answer holds the others, or the first of very many, so that an answer that got lost is given again.
 
 use everstep_model::{Generation, Name, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct ClaimRequest {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimAnswer {
-    /// The items after the one named, in order.
+    /// The items after the one named, in order; of very many the first, and the others once these are named.
     pub items: Vec<Item>,
     /// The server's clock.
     pub now: Timestamp,

@@ -20,6 +20,9 @@ use crate::router::Shared;
 /// What was read never changes; only what follows it does.
 const CACHED: &str = "private, max-age=60, stale-while-revalidate=300";
 
+/// Of a journal a caller may see less from one request to the next: who has an answer asks whether it still holds.
+const CACHED_VIEW: &str = "private, no-cache";
+
 /// A read that is under way.
 pub(crate) struct Reading {
     pub(crate) reader: Reader,
@@ -64,13 +67,17 @@ pub(crate) async fn answer(
         let body = body_of(&chunk.messages, &content_type);
         return Ok(reply.after(&chunk).caching("no-store").body(body));
     }
+    let cached = match reading.view {
+        None => CACHED,
+        Some(_) => CACHED_VIEW,
+    };
     let etag = etag(reader.info(), reading.view, from, &chunk);
     if is_known(headers, &etag) {
         let unchanged = Reply::new(StatusCode::NOT_MODIFIED);
-        let unchanged = unchanged.with(header::ETAG, etag).caching(CACHED);
+        let unchanged = unchanged.with(header::ETAG, etag).caching(cached);
         return Ok(unchanged.after(&chunk).empty());
     }
     let body = body_of(&chunk.messages, &content_type);
     let reply = reply.after(&chunk).with(header::ETAG, etag);
-    Ok(reply.caching(CACHED).body(body))
+    Ok(reply.caching(cached).body(body))
 }

@@ -14,7 +14,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::webhook_url::{Target, check, is_local, may_be_called};
+use super::webhook_url::{Reach, Target, check, is_local, may_be_called};
 
 /// How long a webhook may take.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,8 +28,12 @@ pub(super) struct Answer {
 }
 
 /// Posts JSON to a webhook.
-pub(super) async fn post(url: &str, signature: &str, body: String) -> Result<Answer, String> {
-    let target = check(url)?;
+pub(super) async fn post(
+    (url, reach): (&str, Reach),
+    signature: &str,
+    body: String,
+) -> Result<Answer, String> {
+    let target = check(url, reach)?;
     let sent = tokio::time::timeout(PATIENCE, send(&target, signature, body)).await;
     sent.unwrap_or_else(|_| Err("it took too long".to_owned()))
 }

@@ -133,7 +133,7 @@ impl Subscriptions {
         })
         .to_string();
         let signature = keys.signature(self.streams.now().as_millis() / 1_000, &body);
-        let answered = client::post(url, &signature, body).await;
+        let answered = client::post((url, self.reach), &signature, body).await;
         let answer = match answered {
             Ok(answer) if answer.status.is_success() => answer,
             Ok(answer) => return self.failed(id, generation, answer.status.to_string()).await,

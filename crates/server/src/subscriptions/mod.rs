@@ -25,10 +25,11 @@ mod webhook_url;
 
 pub(crate) use register::Subscriptions;
 pub(crate) use routes::{Asked, dispatch};
+pub(crate) use webhook_url::Reach;
 
 /// The streams that a body names, and whether it is about a webhook; none if it is refused.
 #[cfg(test)]
 pub(crate) fn fuzzed(body: &[u8]) -> Option<(Vec<String>, bool)> {
-    let config = requests::config(&axum::body::Bytes::copy_from_slice(body)).ok()?;
+    let config = requests::config(&axum::body::Bytes::copy_from_slice(body), Reach::Public).ok()?;
     Some((config.streams, config.webhook.is_some()))
 }

@@ -13,11 +13,14 @@ use super::error::Refused;
 use super::keys::Keys;
 use super::schedule::Schedule;
 use super::state::{Config, Link, LinkType, START, Subscription, Tails};
+use super::webhook_url::Reach;
 
 const INDEX: &str = "__ds/subscriptions";
 
 pub(crate) struct Subscriptions {
     pub(super) streams: Streams,
+    /// How far webhooks reach.
+    pub(super) reach: Reach,
     keys: OnceCell<Keys>,
     known: RwLock<BTreeMap<String, Known>>,
     /// How many are known, so that appends nobody subscribed to take no lock.
@@ -32,9 +35,10 @@ struct Known {
 }
 
 impl Subscriptions {
-    pub(crate) fn new(streams: Streams) -> Self {
+    pub(crate) fn new(streams: Streams, reach: Reach) -> Self {
         Self {
             streams,
+            reach,
             keys: OnceCell::new(),
             known: RwLock::default(),
             count: AtomicUsize::new(0),

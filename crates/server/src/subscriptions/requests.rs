@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::Refused;
 use super::state::{Ack, Config, Kind};
-use super::webhook_url;
+use super::webhook_url::{self, Reach};
 
 const LEASE_MS_MIN: u64 = 1_000;
 const LEASE_MS_MAX: u64 = 600_000;
@@ -90,7 +90,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, Refused> {
 }
 
 /// Checks what a subscription is to be.
-pub(super) fn config(body: &Bytes) -> Result<Config, Refused> {
+pub(super) fn config(body: &Bytes, reach: Reach) -> Result<Config, Refused> {
     let body: ConfigBody = parse(body)?;
     let lease_ttl_ms = body.lease_ttl_ms.unwrap_or(LEASE_MS_DEFAULT);
     if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&lease_ttl_ms) {
@@ -111,7 +111,7 @@ pub(super) fn config(body: &Bytes) -> Result<Config, Refused> {
     let webhook = body.webhook.map(|webhook| webhook.url);
     match (body.kind, &webhook, &body.wake_stream) {
         (Kind::Webhook, Some(url), None) => {
-            webhook_url::check(url).map_err(Refused::UrlRejected)?;
+            webhook_url::check(url, reach).map_err(Refused::UrlRejected)?;
         }
         (Kind::PullWake, None, Some(stream)) => check_streams(std::slice::from_ref(stream))?,
         (Kind::Webhook, ..) => return Err(Refused::invalid("a webhook has webhook.url alone")),

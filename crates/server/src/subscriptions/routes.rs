@@ -88,7 +88,7 @@ impl Subscriptions {
     }
 
     async fn create(self: &Arc<Self>, id: &str, asked: &Asked) -> Result<Response, Refused> {
-        let config = config(&asked.body)?;
+        let config = config(&asked.body, self.reach)?;
         loop {
             if let Some((_, known)) = self.load(id).await? {
                 return match known.config == config {

@@ -17,8 +17,17 @@ pub(super) struct Target {
     pub(super) authority: String,
 }
 
+/// How far webhooks reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Public addresses, by https.
+    Public,
+    /// This machine too, by http: for development, where nobody else can ask.
+    ThisMachine,
+}
+
 /// Checks an address as far as it can be without resolving its name.
-pub(super) fn check(url: &str) -> Result<Target, &'static str> {
+pub(super) fn check(url: &str, reach: Reach) -> Result<Target, &'static str> {
     let uri: Uri = url.parse().map_err(|_| "the webhook's address is no URL")?;
     let authority = uri
         .authority()
@@ -33,8 +42,11 @@ pub(super) fn check(url: &str) -> Result<Target, &'static str> {
     let is_tls = match uri.scheme_str() {
         Some("https") => true,
         Some("http") if is_local(host) => false,
-        _ => return Err("a webhook is called by https, or by http on this machine"),
+        _ => return Err("a webhook is called by https"),
     };
+    if is_local(host) && reach == Reach::Public {
+        return Err("a webhook's address must be public");
+    }
     if let Ok(address) = host.parse()
         && !may_be_called(address, is_local(host))
     {
@@ -110,10 +122,13 @@ mod tests {
             "http://127.0.0.1:99/",
             "https://[2606:2800:220:1::1]/",
         ] {
-            assert!(check(url).is_ok(), "{url}");
+            assert!(check(url, Reach::ThisMachine).is_ok(), "{url}");
+            let is_public = url.starts_with("https:");
+            assert_eq!(check(url, Reach::Public).is_ok(), is_public, "{url}");
         }
         for url in [
             "http://10.0.0.1/hook",
+            "http://[::ffff:127.0.0.1]/",
             "https://10.0.0.1/",
             "https://169.254.169.254/latest",
             "https://192.168.1.1/",
@@ -130,7 +145,8 @@ mod tests {
             "/hook",
             "",
         ] {
-            assert!(check(url).is_err(), "{url}");
+            assert!(check(url, Reach::ThisMachine).is_err(), "{url}");
+            assert!(check(url, Reach::Public).is_err(), "{url}");
         }
     }
 }

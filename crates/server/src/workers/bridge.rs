@@ -80,7 +80,23 @@ impl Bridge {
         }
         let was_given_back = self.give_back.is_some();
         let last = self.last.take().filter(|_| !was_given_back);
+        self.answer_the_rest(orders, last.as_ref());
         self.pool.execution_over(self.seat, self.answered, last);
+    }
+
+    /// What was sent again while it was under way is answered as it was.
+    fn answer_the_rest(
+        &self,
+        mut orders: mpsc::UnboundedReceiver<Order>,
+        last: Option<&OneAnswer>,
+    ) {
+        orders.close();
+        while let Ok(order) = orders.try_recv() {
+            if let Order::Append { seq, reply, .. } = order {
+                let repeated = last.filter(|_| seq == self.answered).cloned();
+                let _ = reply.send(repeated.unwrap_or(OneAnswer::Lost));
+            }
+        }
     }
 
     fn hear(&mut self, message: Message) -> Next {

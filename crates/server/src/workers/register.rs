@@ -70,6 +70,8 @@ impl Pool {
             offers,
             descriptions,
         };
+        // Before anything is waited for: whoever asks may go away meanwhile, and then nobody else would end the session.
+        runtime.spawn(Box::pin(watch(Arc::downgrade(self), id.clone())));
         match self.engine.offer(Arc::new(worker)).await {
             Ok(offered) => {
                 if let Some(session) = self.state().sessions.get_mut(&id) {
@@ -81,7 +83,6 @@ impl Pool {
                 return Err(error.into());
             }
         }
-        runtime.spawn(Box::pin(watch(Arc::downgrade(self), id.clone())));
         tracing::info!(worker = request.worker, session = id, "a worker has come");
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Ok(RegisterAnswer {

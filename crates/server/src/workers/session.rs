@@ -8,6 +8,9 @@ use everstep_model::{Name, Timestamp};
 use everstep_protocol::worker::{Assigned, Item, News};
 use tokio::sync::Notify;
 
+/// About how many bytes of items go into one answer; a single item may be larger.
+const ITEMS_BYTES: usize = 4 * 1024 * 1024;
+
 /// A session.
 pub(super) struct Session {
     pub(super) offers: Vec<Offer>,
@@ -23,7 +26,8 @@ pub(super) struct Session {
     /// That it is offered to the engine.
     pub(super) offered: Option<Offered>,
     /// What it was told and has not acknowledged.
-    items: VecDeque<Item>,
+    /// Each with its size.
+    items: VecDeque<(Item, usize)>,
     last_item: u64,
     news: Arc<Notify>,
 }
@@ -65,24 +69,34 @@ impl Session {
 
     fn push(&mut self, run: Option<Assigned>, news: Option<News>) {
         self.last_item += 1;
-        self.items.push_back(Item {
+        let item = Item {
             number: self.last_item,
             run,
             news,
-        });
+        };
+        let bytes = serde_json::to_vec(&item).map_or(0, |json| json.len());
+        self.items.push_back((item, bytes));
         self.news.notify_waiters();
     }
 
     /// It has everything up to this item.
     pub(super) fn acknowledge(&mut self, number: u64) {
-        while self.items.front().is_some_and(|item| item.number <= number) {
+        let is_known = |(item, _): &(Item, usize)| item.number <= number;
+        while self.items.front().is_some_and(is_known) {
             self.items.pop_front();
         }
     }
 
-    /// What it has not acknowledged.
+    /// What it has not acknowledged, or of very much the beginning: there is more once that is acknowledged.
     pub(super) fn items(&self) -> Vec<Item> {
-        self.items.iter().cloned().collect()
+        let mut before = 0;
+        let fits = |(_, bytes): &&(Item, usize)| {
+            let is_first = before == 0;
+            before += bytes;
+            is_first || before <= ITEMS_BYTES
+        };
+        let items = self.items.iter().take_while(fits);
+        items.map(|(item, _)| item.clone()).collect()
     }
 
     /// What is notified when it is told something.

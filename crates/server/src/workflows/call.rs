@@ -15,6 +15,8 @@ use everstep_model::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::parameters::{Parameter, Parameters};
 use crate::auth::Caller;
 use crate::failure::Failure;
@@ -146,14 +148,29 @@ impl Call {
         patience: Duration,
         work: impl Future<Output = T>,
     ) -> Result<Option<T>, Failure> {
-        let _place = place(&self.shared)?;
+        let place = place(&self.shared)?;
+        Ok(self.within_place(place, patience, work).await)
+    }
+
+    /// A place among those who wait, for who must have one before they do something.
+    pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        place(&self.shared)
+    }
+
+    /// Waits for something in a place that was taken before.
+    pub(crate) async fn within_place<T>(
+        &self,
+        _place: OwnedSemaphorePermit,
+        patience: Duration,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
         let patience = patience.min(self.shared.options.wait_max);
         let late = self.engine().runtime().sleep(patience);
-        Ok(tokio::select! {
+        tokio::select! {
             biased;
             done = work => Some(done),
             () = late => None,
-        })
+        }
     }
 }
 

@@ -35,9 +35,12 @@ pub(crate) async fn send(call: Call) -> Result<Response, Failure> {
         let sent = call.engine().send(event).await?;
         return answer(StatusCode::ACCEPTED, &outcome(sent));
     };
+    // Taken first: who is told to come back has sent nothing.
+    let place = call.place()?;
     let question = call.engine().ask(event).await?;
     let mut sent = outcome(question.sent());
-    match call.within(patience, question.answer()).await? {
+    let replied = call.within_place(place, patience, question.answer());
+    match replied.await {
         Some(Ok(Some(reply))) => {
             sent.reply = Some(reply);
             answer(StatusCode::OK, &sent)
