@@ -1,5 +1,6 @@
 //! Values come back as they were written, and damage is an error, never a panic.
 
+use everstep_store::{Row, RpcRow};
 use everstep_store_testkit::sample;
 use proptest::prelude::*;
 
