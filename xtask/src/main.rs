@@ -12,6 +12,7 @@ mod failure;
 mod fuzz;
 mod install;
 mod manifest;
+mod postgres;
 mod process;
 mod program;
 mod scratch;
