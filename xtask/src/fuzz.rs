@@ -8,6 +8,7 @@ use crate::process::Invocation;
 const PACKAGES: &[&str] = &[
     "everstep-engine",
     "everstep-model",
+    "everstep-server",
     "everstep-store",
     "everstep-store-embedded",
 ];

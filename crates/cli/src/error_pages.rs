@@ -77,6 +77,13 @@ pages! {
     StaleProducer => "stale_producer",
     ProducerGap => "producer_gap",
     InvalidStreamRequest => "invalid_stream_request",
+    Unauthenticated => "unauthenticated",
+    Forbidden => "forbidden",
+    UnknownKey => "unknown_key",
+    ReservedStream => "reserved_stream",
+    InvalidRequest => "invalid_request",
+    NoRoute => "no_route",
+    TooBusy => "too_busy",
 }
 
 /// The one line that says what a code means.

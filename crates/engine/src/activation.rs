@@ -5,20 +5,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_machine::{LeftChild, Obsolete};
-use everstep_model::record::ParentLink;
-use everstep_model::{
-    Entry, ExecutorSeq, Generation, Name, Record, RecordNumber, RunId, RunStatus, StreamNumber,
-    Timestamp,
-};
-use everstep_store::{
-    Author, BoxFuture, Commit, Fence, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError,
-    Target,
-};
+use everstep_model::{Entry, Generation, Name, Record, RecordNumber, RunId, RunStatus, Timestamp};
+use everstep_store::{BoxFuture, StoreError};
 
-use crate::core::{Core, Effects};
-use crate::mailbox::Mailbox;
-use crate::outbox::Cause;
-use crate::projection;
+use crate::declares::Declares;
+use crate::runtime::Runtime;
 use crate::settings::Settings;
 
 /// A workflow somebody can execute, and the versions of it.
@@ -35,8 +26,8 @@ pub trait Worker: Send + Sync + 'static {
     /// What it can execute.
     fn offers(&self) -> Vec<Offer>;
 
-    /// How long runs of a workflow may take that nobody said more about, counted from their creation.
-    fn deadline(&self, _workflow: &Name) -> Option<std::time::Duration> {
+    /// What a workflow says about itself, if this worker knows.
+    fn declares(&self, _workflow: &Name) -> Option<Arc<dyn Declares>> {
         None
     }
 
@@ -57,6 +48,8 @@ pub enum Then {
     Park(RunStatus),
     /// It goes back to the queue: another node may go on.
     Release,
+    /// Whoever executed it is lost: it goes back to the queue, which is counted against it if it got nowhere.
+    Abandon,
     /// It is over, and nothing came that was not folded.
     End(RunStatus),
     /// It is over, by something that is in its journal already.
@@ -104,7 +97,7 @@ pub enum Message {
     /// The journal has more records: read on.
     Grew,
     /// A suspended run has something to do, and this executor has the right again: read on.
-    Resumed(Fence),
+    Resumed,
     /// The right is lost, or the store is: drop everything.
     Lost,
     /// The engine wants the memory: a suspended run is dropped.
@@ -113,7 +106,26 @@ pub enum Message {
     Stop,
 }
 
-/// A run to execute, with the right to append to its journal.
+/// Where an executor sits: how it hears of its run, and how it writes. In the process of the engine, or at the other end of a
+/// connection.
+pub trait Seat: Send {
+    /// The next message, if there is one; the task is woken when one comes.
+    fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Message>;
+
+    /// Sends records to be written. The answer comes as a message.
+    fn append(&mut self, append: Append);
+
+    /// The records from `from` on.
+    fn read(&self, from: RecordNumber) -> BoxFuture<'static, Result<Vec<Entry>, StoreError>>;
+
+    /// Time, randomness and tasks. Its clock is the engine's.
+    fn runtime(&self) -> &Arc<dyn Runtime>;
+
+    /// The settings under which it executes.
+    fn settings(&self) -> &Settings;
+}
+
+/// A run to execute, with the right to append to its journal. Dropping it lets go of the run.
 pub struct Activation {
     /// The run.
     pub run: RunId,
@@ -121,215 +133,54 @@ pub struct Activation {
     pub generation: Generation,
     /// Its workflow.
     pub workflow: Name,
+    /// The version of its workflow.
+    pub version: u32,
     /// The journal so far.
     pub journal: Vec<Entry>,
     /// Whether its last executor died without progress: each attempt's start is then durable before it begins, so that a
     /// run that ends processes shows.
     pub cautious: bool,
-    pub(crate) stream: StreamNumber,
-    pub(crate) core: Arc<Core>,
-    pub(crate) mailbox: Arc<Mailbox>,
-    pub(crate) parent: Option<ParentLink>,
-    pub(crate) fence: Fence,
-    pub(crate) seq: ExecutorSeq,
+    /// Where its executor sits.
+    pub seat: Box<dyn Seat>,
 }
 
 impl Activation {
     /// The next message, if there is one; the task is woken when one comes.
     pub fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Message> {
-        let message = self.mailbox.poll(context);
-        match &message {
-            Poll::Ready(Message::Appended { .. }) => self.seq = self.seq.next(),
-            // News of an older right may come late.
-            Poll::Ready(Message::Resumed(fence)) if fence.epoch > self.fence.epoch => {
-                self.fence = *fence;
-                self.seq = ExecutorSeq(0);
-            }
-            Poll::Ready(
-                Message::Missed { .. }
-                | Message::Grew
-                | Message::Resumed(_)
-                | Message::Lost
-                | Message::Evict
-                | Message::Stop,
-            )
-            | Poll::Pending => {}
-        }
-        message
+        self.seat.poll_message(context)
     }
 
-    /// Sends records to the committer. The answer comes as a message.
+    /// Sends records to be written. The answer comes as a message.
     pub fn append(&mut self, append: Append) {
-        let now = self.core.runtime.now();
-        let author = Author::Executor {
-            fence: self.fence,
-            seq: self.seq.next(),
-            seen: append.seen,
-            progress: append.progress,
-        };
-        let mut commit = Commit::new(Target::Stream(self.stream), author, now);
-        let then = append.then;
-        conclude(&mut commit, then, append.inbox_seen);
-        let obsolete = append.obsolete.into_iter();
-        commit
-            .delete
-            .extend(obsolete.map(|row| projection::obsolete_key(row, self.stream)));
-        let cause = Cause {
-            stream: self.stream,
-            run: &self.run,
-            generation: self.generation,
-            parent: self.parent.as_ref(),
-        };
-        commit.put = cause.effects(&append.records, &append.left, append.seen);
-        commit.records = append.records;
-        let timers = projection::project(&mut commit, self.stream);
-        let effects = Effects::of(&self.run, &commit, timers);
-        let (core, mailbox, stream) = (self.core.clone(), self.mailbox.clone(), self.stream);
-        let reply = move |commit: Commit, outcome| {
-            let end = commit.records.last().filter(|_| commit.close);
-            let settled = settle(&core, (stream, &mailbox), (then, end), effects, outcome);
-            mailbox.push(settled.into_message(commit.records));
-        };
-        self.core.committer.submit(commit, Box::new(reply));
+        self.seat.append(append);
     }
 
     /// The records from `from` on.
     pub fn read(&self, from: RecordNumber) -> BoxFuture<'static, Result<Vec<Entry>, StoreError>> {
-        let (core, stream) = (self.core.clone(), self.stream);
-        Box::pin(async move { core.read_journal(stream, from).await })
+        self.seat.read(from)
     }
 
     /// The engine's clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.core.runtime.now()
+        self.seat.runtime().now()
     }
 
-    /// The engine's runtime.
+    /// The executor's runtime, on the engine's clock.
     #[must_use]
-    pub fn runtime(&self) -> Arc<dyn crate::Runtime> {
-        self.core.runtime.clone()
+    pub fn runtime(&self) -> Arc<dyn Runtime> {
+        self.seat.runtime().clone()
     }
 
-    /// The engine's settings.
+    /// The executor's settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
-        &self.core.settings
-    }
-}
-
-impl Drop for Activation {
-    /// However an executor ends, its run is not taken for executed.
-    fn drop(&mut self) {
-        self.core.hot_gone(self.stream, &self.mailbox);
+        self.seat.settings()
     }
 }
 
 impl std::fmt::Debug for Activation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Activation({})", self.run)
-    }
-}
-
-fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
-    match then {
-        Then::Continue => {}
-        Then::GoOnAs(status) => {
-            commit.guards.push(Guard::InboxSeen(inbox_seen));
-            commit.status = Some(status);
-        }
-        Then::Suspend(status) => {
-            commit.guards.push(Guard::InboxSeen(inbox_seen));
-            commit.lease = LeaseChange::Release;
-            commit.ready = Some(false);
-            commit.status = Some(status);
-        }
-        Then::Park(status) => {
-            commit.guards.push(Guard::InboxSeen(inbox_seen));
-            commit.lease = LeaseChange::Release;
-            commit.ready = Some(false);
-            commit.status = Some(status);
-        }
-        Then::Release => {
-            commit.lease = LeaseChange::Release;
-            commit.status = Some(RunStatus::Queued);
-        }
-        Then::End(status) | Then::EndAnyway(status) => {
-            if matches!(then, Then::End(_)) {
-                commit.guards.push(Guard::InboxSeen(inbox_seen));
-            }
-            commit.lease = LeaseChange::Release;
-            commit.ready = Some(false);
-            commit.status = Some(status);
-            commit.close = true;
-        }
-    }
-}
-
-/// What became of an append.
-enum Settled {
-    Appended {
-        first: RecordNumber,
-        before: Vec<Entry>,
-    },
-    Missed(Vec<Entry>),
-    Lost,
-}
-
-impl Settled {
-    fn into_message(self, records: Vec<Record>) -> Message {
-        match self {
-            Self::Appended { first, before } => Message::Appended {
-                first,
-                before,
-                records,
-            },
-            Self::Missed(came) => Message::Missed { came, records },
-            Self::Lost => Message::Lost,
-        }
-    }
-}
-
-/// Called by the committer once the outcome is known: first the engine's own books, then the executor.
-fn settle(
-    core: &Arc<Core>,
-    (stream, mailbox): (StreamNumber, &Arc<Mailbox>),
-    (then, end): (Then, Option<&Record>),
-    effects: Effects,
-    outcome: Result<Outcome, StoreError>,
-) -> Settled {
-    match outcome {
-        Ok(Outcome::Committed { first, before, .. } | Outcome::Duplicate { first, before, .. }) => {
-            match then {
-                Then::Continue | Then::GoOnAs(_) => {}
-                Then::Suspend(_) => core.hot_idle(stream, mailbox),
-                Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => {
-                    core.hot_gone(stream, mailbox)
-                }
-            }
-            if let Some(end) = end {
-                core.watchers.ends_with(stream, end);
-            }
-            core.committed(stream, effects);
-            if then == Then::Release {
-                core.bus.publish(Hint::Ready(stream));
-            }
-            Settled::Appended { first, before }
-        }
-        Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Settled::Missed(missed),
-        Ok(Outcome::Refused(Refusal::Unreadable(error))) => {
-            core.hot_gone(stream, mailbox);
-            core.unreadable(stream, &error);
-            Settled::Lost
-        }
-        Ok(Outcome::Refused(refusal)) => {
-            tracing::debug!(%stream, %refusal, "an executor lost its run");
-            core.hot_gone(stream, mailbox);
-            Settled::Lost
-        }
-        Err(_) => {
-            core.hot_gone(stream, mailbox);
-            Settled::Lost
-        }
     }
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use everstep_model::record::RpcAnswered;
-use everstep_model::{Payload, Record, RpcId, RunId};
+use everstep_model::{Body, Payload, Record, RecordNumber, RpcId, RunId};
 use everstep_store::{Guard, Outcome, Row, RowKey, RpcRow};
 
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::projection;
+use crate::start::check_key;
 
 /// An answer to an rpc.
 #[derive(Clone, Debug)]
@@ -21,6 +22,17 @@ pub struct Answer {
     pub answer: Payload,
     /// Who answers.
     pub by: Option<String>,
+    /// The sender's id for it; sent again under the same id it is not refused.
+    pub dedup_id: Option<String>,
+}
+
+/// What became of an answer that was not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// It was the first, and is in the run's journal at this record.
+    Accepted(RecordNumber),
+    /// It was there already, at this record.
+    Duplicate(RecordNumber),
 }
 
 impl Core {
@@ -45,11 +57,16 @@ impl Core {
         }
     }
 
-    pub(crate) async fn answer(self: &Arc<Self>, answer: Answer) -> Result<(), EngineError> {
+    pub(crate) async fn answer(self: &Arc<Self>, answer: Answer) -> Result<Answered, EngineError> {
         self.check_open()?;
         answer.answer.check_size()?;
-        let row = self.open_rpc(&answer.run, &answer.rpc).await?;
-        let (head, _) = self.find(&answer.run).await?;
+        check_key("dedup id", answer.dedup_id.as_deref())?;
+        let row = match self.open_rpc(&answer.run, &answer.rpc).await {
+            Err(EngineError::RpcNotOpen { .. }) => return self.answered_before(&answer).await,
+            row => row?,
+        };
+        let (head, run) = self.find(&answer.run).await?;
+        self.check_answer(&run, &row.method, &answer.answer)?;
         let mut commit = self.inbox_commit(&head);
         commit.guards.push(Guard::RowPresent(RowKey::Rpc(
             head.number,
@@ -60,16 +77,35 @@ impl Core {
             body: RpcAnswered {
                 location: row.location,
                 rpc_id: answer.rpc.clone(),
-                answer: answer.answer,
-                by: answer.by,
+                answer: answer.answer.clone(),
+                by: answer.by.clone(),
+                dedup_id: answer.dedup_id.clone(),
             }
             .into(),
         });
         projection::project(&mut commit, head.number);
         match self.deliver(&answer.run, &head, commit).await? {
-            Outcome::Committed { .. } | Outcome::Duplicate { .. } => Ok(()),
-            Outcome::Refused(_) => Err(self.not_open(&answer.run, &answer.rpc)),
+            Outcome::Committed { first, .. } => Ok(Answered::Accepted(first)),
+            Outcome::Duplicate { first, .. } => Ok(Answered::Duplicate(first)),
+            Outcome::Refused(_) => self.answered_before(&answer).await,
         }
+    }
+
+    /// Looks for this very answer in the journal of a question that is not open any more.
+    async fn answered_before(&self, answer: &Answer) -> Result<Answered, EngineError> {
+        if answer.dedup_id.is_some() {
+            let (_, journal) = self.journal(&answer.run).await?;
+            let found = journal.iter().find(|entry| match &entry.record.body {
+                Body::RpcAnswered(known) => {
+                    known.rpc_id == answer.rpc && known.dedup_id == answer.dedup_id
+                }
+                _ => false,
+            });
+            if let Some(entry) = found {
+                return Ok(Answered::Duplicate(entry.number));
+            }
+        }
+        Err(self.not_open(&answer.run, &answer.rpc))
     }
 
     fn not_open(&self, run: &RunId, rpc: &RpcId) -> EngineError {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
 use everstep_store::{
@@ -11,18 +10,22 @@ use everstep_store::{
 
 use tokio::sync::{Notify, OnceCell};
 
-use crate::activation::{Offer, Worker};
+use crate::activation::Worker;
+use crate::catalog::Catalog;
 use crate::committer::Committer;
+use crate::endings::EndingsSource;
 use crate::error::EngineError;
 use crate::failures::{FailureEvent, Failures};
 use crate::hot::HotRuns;
 use crate::outbox::Outbox;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
+use crate::stats::{Counters, Tally};
 use crate::streams::StreamsState;
 use crate::tasks::Tasks;
 use crate::timer_queue::TimerQueue;
 use crate::watch::{Emission, Watchers};
+use crate::workers::Workers;
 
 /// Records read from the store at once.
 const READ_PAGE: usize = 10_000;
@@ -33,7 +36,8 @@ pub(crate) struct Core {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) settings: Settings,
     pub(crate) node: NodeId,
-    pub(crate) workers: Vec<(Offer, Arc<dyn Worker>)>,
+    pub(crate) workers: Workers,
+    pub(crate) catalog: Catalog,
     pub(crate) committer: Committer,
     pub(crate) hot: HotRuns,
     pub(crate) timers: TimerQueue,
@@ -41,6 +45,8 @@ pub(crate) struct Core {
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) streams: StreamsState,
     pub(crate) failures: Failures,
+    pub(crate) endings: EndingsSource,
+    pub(crate) counters: Counters,
     pub(crate) closing: AtomicBool,
     pub(crate) stopping: Notify,
     pub(crate) ended: OnceCell<()>,
@@ -54,7 +60,11 @@ pub(crate) struct Effects {
     emissions: Vec<Emission>,
     failures: Vec<FailureEvent>,
     outbox: Vec<OutboxRow>,
+    /// Whether the stream takes no more.
     closed: bool,
+    /// Whether a run is over with it.
+    ended: bool,
+    tally: Tally,
 }
 
 impl Effects {
@@ -80,6 +90,8 @@ impl Effects {
                 .collect(),
             outbox: caused_by(commit),
             closed: commit.close,
+            ended: commit.close,
+            tally: Tally::of(&commit.records),
         }
     }
 
@@ -100,6 +112,8 @@ impl Effects {
             failures: Vec::new(),
             outbox: caused_by(commit),
             closed: false,
+            ended: false,
+            tally: Tally::default(),
         }
     }
 }
@@ -142,7 +156,11 @@ impl Core {
         for failure in effects.failures {
             self.failures.report(failure);
         }
+        self.counters.add(effects.tally);
         self.watchers.grew(stream, effects.closed);
+        if effects.ended {
+            self.endings.tell(stream);
+        }
         let own = |row| OutboxRow { stream, ..row };
         let caused = effects.outbox.into_iter().map(own);
         self.outbox.caused(caused.collect());
@@ -163,28 +181,14 @@ impl Core {
     }
 
     /// The worker for a workflow and version, if one is here.
-    pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<&Arc<dyn Worker>> {
-        let offered =
-            |offer: &Offer| offer.workflow == *workflow && offer.versions.contains(&version);
-        self.workers
-            .iter()
-            .find(|(offer, _)| offered(offer))
-            .map(|(_, worker)| worker)
+    pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Worker>> {
+        self.workers.find(workflow, version)
     }
 
-    /// How long runs of a workflow may take, as the worker says that offers it here.
-    pub(crate) fn deadline_of(&self, workflow: &Name) -> Option<Duration> {
-        let version = self.newest_version(workflow)?;
-        self.worker(workflow, version)?.deadline(workflow)
-    }
-
-    /// The newest version of a workflow offered here.
+    /// The newest version of a workflow offered here, or else the newest that workers have told of.
     pub(crate) fn newest_version(&self, workflow: &Name) -> Option<u32> {
-        let offers = self
-            .workers
-            .iter()
-            .filter(|(offer, _)| offer.workflow == *workflow);
-        offers.map(|(offer, _)| *offer.versions.end()).max()
+        let offered = self.workers.newest(workflow);
+        offered.or_else(|| self.catalog.newest(workflow))
     }
 
     /// Takes the run for this node with the commit, if nobody alive has it.

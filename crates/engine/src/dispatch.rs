@@ -17,6 +17,7 @@ use crate::activation::{Activation, Message, Worker};
 use crate::core::Core;
 use crate::mailbox::Mailbox;
 use crate::outbox;
+use crate::seat::LocalSeat;
 
 /// A run that this node may execute.
 pub(crate) struct Claimed {
@@ -24,6 +25,7 @@ pub(crate) struct Claimed {
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
     pub(crate) workflow: Name,
+    pub(crate) version: u32,
     pub(crate) fence: Fence,
     pub(crate) mailbox: Arc<Mailbox>,
     /// How often it was taken over without progress.
@@ -118,11 +120,12 @@ impl Core {
             run: row.id,
             generation: row.generation,
             workflow: row.workflow,
+            version: row.version,
             fence,
             mailbox,
             takeovers: head.takeovers,
         };
-        let worker = self.worker(&claimed.workflow, row.version).cloned();
+        let worker = self.worker(&claimed.workflow, row.version);
         if head.takeovers > limits::TAKEOVERS_MAX {
             let inbox = head.frame.inbox_count;
             self.park_without_progress(&claimed, head.takeovers, inbox)
@@ -158,18 +161,24 @@ impl Core {
         if self.is_closing() {
             claimed.mailbox.push(Message::Stop);
         }
+        let seat = LocalSeat {
+            run: claimed.run.clone(),
+            generation: claimed.generation,
+            stream: claimed.stream,
+            core: self.clone(),
+            mailbox: claimed.mailbox,
+            birth: outbox::Birth::of(&journal),
+            fence: claimed.fence,
+            seq: ExecutorSeq(0),
+        };
         let activation = Activation {
             run: claimed.run,
             generation: claimed.generation,
             workflow: claimed.workflow,
-            parent: outbox::parent_of(&journal),
+            version: claimed.version,
             journal,
             cautious: claimed.takeovers > 0,
-            stream: claimed.stream,
-            core: self.clone(),
-            mailbox: claimed.mailbox,
-            fence: claimed.fence,
-            seq: ExecutorSeq(0),
+            seat: Box::new(seat),
         };
         self.spawn(worker.execute(activation));
     }

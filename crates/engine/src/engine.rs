@@ -7,8 +7,8 @@ use everstep_machine::Why;
 use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId};
 use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
-use crate::activation::{Offer, Worker};
-use crate::answer::Answer;
+use crate::activation::Worker;
+use crate::answer::{Answer, Answered};
 use crate::committer::Committer;
 use crate::core::Core;
 use crate::error::EngineError;
@@ -19,8 +19,10 @@ use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
 use crate::settings::Settings;
 use crate::start::{Start, Started};
+use crate::stats::Stats;
 use crate::streams::Streams;
 use crate::watch::{Emissions, Records};
+use crate::workers::Workers;
 
 /// What an engine is made of.
 pub struct EngineParts {
@@ -60,12 +62,6 @@ impl AsRef<Self> for Engine {
 impl Engine {
     /// Starts an engine and picks up whatever was left behind.
     pub async fn open(parts: EngineParts) -> Result<Self, EngineError> {
-        let workers = parts.workers.into_iter().flat_map(|worker| {
-            let offers = worker.offers();
-            offers
-                .into_iter()
-                .map(move |offer: Offer| (offer, worker.clone()))
-        });
         let (failures, telling) = Failures::to(parts.failure_hooks);
         let core = Arc::new(Core {
             node: NodeId(parts.runtime.random()),
@@ -73,7 +69,8 @@ impl Engine {
             bus: parts.bus,
             runtime: parts.runtime,
             settings: parts.settings,
-            workers: workers.collect(),
+            workers: Workers::of(parts.workers),
+            catalog: Default::default(),
             committer: Committer::default(),
             hot: Default::default(),
             timers: Default::default(),
@@ -81,6 +78,8 @@ impl Engine {
             watchers: Default::default(),
             streams: Default::default(),
             failures,
+            endings: Default::default(),
+            counters: Default::default(),
             closing: AtomicBool::new(false),
             stopping: Default::default(),
             ended: Default::default(),
@@ -107,6 +106,10 @@ impl Engine {
         }
         core.spawn(Box::pin(core.clone().keep_lease()));
         core.spawn(Box::pin(core.clone().run_outbox()));
+        if let Err(error) = core.read_catalog().await {
+            core.shutdown().await;
+            return Err(error);
+        }
         if let Err(error) = core.settle_outbox().await {
             core.shutdown().await;
             return Err(error.into());
@@ -141,13 +144,13 @@ impl Engine {
         self.core.ask(event).await
     }
 
-    /// The open rpc with that id, for instance to check an answer against its schema.
+    /// The open rpc with that id, for instance to see what it asks.
     pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
         self.core.open_rpc(run, rpc).await
     }
 
     /// Answers an rpc.
-    pub async fn answer(&self, answer: Answer) -> Result<(), EngineError> {
+    pub async fn answer(&self, answer: Answer) -> Result<Answered, EngineError> {
         self.core.answer(answer).await
     }
 
@@ -200,6 +203,21 @@ impl Engine {
         self.core.watchers.subscribe()
     }
 
+    /// Whether requests can be served: the engine is open, and its store takes writes.
+    ///
+    /// # Errors
+    /// If not, and why.
+    pub fn ready(&self) -> Result<(), EngineError> {
+        self.core.check_open()?;
+        self.core.watchers.check_open()
+    }
+
+    /// What it has done since it was opened, in figures.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.core.stats()
+    }
+
     /// How many runs are in memory.
     #[must_use]
     pub fn hot_runs(&self) -> usize {
@@ -210,6 +228,21 @@ impl Engine {
     #[must_use]
     pub fn runtime(&self) -> Arc<dyn Runtime> {
         self.core.runtime.clone()
+    }
+
+    /// Whether the engine is about to end, or has ended.
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.core.is_closing()
+    }
+
+    /// Completes when the engine begins to end.
+    pub async fn closing(&self) {
+        let mut stopping = std::pin::pin!(self.core.stopping.notified());
+        stopping.as_mut().enable();
+        if !self.core.is_closing() {
+            stopping.await;
+        }
     }
 
     /// Ends the engine in good order.

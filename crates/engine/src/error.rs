@@ -118,6 +118,14 @@ pub enum EngineError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The engine is behind a server, which said no, or did not answer.
+    #[error("{message}")]
+    Remote {
+        /// The permanent word for it.
+        code: ErrorCode,
+        /// What the server said.
+        message: String,
+    },
     /// The journal could not be read as one.
     #[error("the journal of run `{run}` cannot be read: {detail}")]
     Journal {
@@ -153,6 +161,7 @@ impl EngineError {
             Self::Schema { .. } => ErrorCode::SchemaMismatch,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
             Self::Store(error) => error.code(),
+            Self::Remote { code, .. } => *code,
             Self::Journal { .. } => ErrorCode::StoreCorrupt,
         }
     }

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use crate::activation::Message;
 use crate::core::Core;
-use crate::mailbox::Mailbox;
+use crate::mailbox::{Letter, Mailbox};
 
 /// Evictions come in groups, so that many runs that suspended together do not wake the task one by one.
 const EVICTION_PAUSE: Duration = Duration::from_millis(250);
@@ -96,8 +96,8 @@ impl HotRuns {
         }
         drop(state);
         mailbox.push(match idle {
-            Some(_) => Message::Resumed(fence),
-            None => Message::Lost,
+            Some(_) => Letter::Right(fence),
+            None => Letter::Message(Message::Lost),
         });
         idle.is_some()
     }
@@ -270,9 +270,9 @@ mod tests {
         }
     }
 
-    fn told(mailbox: &Mailbox) -> Option<Message> {
+    fn told(mailbox: &Mailbox) -> Option<Letter> {
         match mailbox.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(message) => Some(message),
+            Poll::Ready(letter) => Some(letter),
             Poll::Pending => None,
         }
     }
@@ -288,7 +288,7 @@ mod tests {
         let (runs, mailbox) = hot(3);
         runs.set_idle(STREAM, &mailbox, Timestamp::from_millis(0), 10);
         assert!(runs.resume(STREAM, fence(5)));
-        assert_eq!(told(&mailbox), Some(Message::Resumed(fence(5))));
+        assert_eq!(told(&mailbox), Some(Letter::Right(fence(5))));
         assert_eq!(runs.executing(), 1);
     }
 
@@ -296,7 +296,7 @@ mod tests {
     fn an_executor_in_the_middle_of_something_is_not_given_a_new_right() {
         let (runs, mailbox) = hot(3);
         assert!(!runs.resume(STREAM, fence(5)));
-        assert_eq!(told(&mailbox), Some(Message::Lost));
+        assert_eq!(told(&mailbox), Some(Message::Lost.into()));
         assert!(!runs.contains(STREAM));
     }
 
@@ -306,7 +306,10 @@ mod tests {
         assert!(runs.resume(STREAM, fence(4)));
         let late = Arc::<Mailbox>::default();
         runs.add(STREAM, Epoch(4), late.clone());
-        assert_eq!((told(&mailbox), told(&late)), (None, Some(Message::Lost)));
+        assert_eq!(
+            (told(&mailbox), told(&late)),
+            (None, Some(Message::Lost.into()))
+        );
         assert!(runs.contains(STREAM));
     }
 
@@ -314,6 +317,6 @@ mod tests {
     fn whoever_had_the_run_before_is_told() {
         let (runs, mailbox) = hot(3);
         runs.add(STREAM, Epoch(4), Arc::default());
-        assert_eq!(told(&mailbox), Some(Message::Lost));
+        assert_eq!(told(&mailbox), Some(Message::Lost.into()));
     }
 }

@@ -6,10 +6,13 @@
 
 mod activation;
 mod answer;
+mod catalog;
 mod committer;
 mod control;
 mod core;
+mod declares;
 mod dispatch;
+mod endings;
 mod engine;
 mod error;
 mod failures;
@@ -23,23 +26,29 @@ mod projection;
 mod recovery;
 mod request;
 mod runtime;
+mod schema;
+mod seat;
 mod send;
 mod settings;
 mod shutdown;
 mod start;
+mod stats;
 pub mod streams;
 mod tasks;
 mod timer_queue;
 mod timers;
 mod tokio_runtime;
 mod watch;
+mod workers;
 
-pub use activation::{Activation, Append, Message, Offer, Then, Worker};
-pub use answer::Answer;
+pub use activation::{Activation, Append, Message, Offer, Seat, Then, Worker};
+pub use answer::{Answer, Answered};
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,
 };
+pub use declares::Declares;
+pub use endings::{EndedRun, Ending, Endings};
 pub use engine::{Engine, EngineParts};
 pub use error::EngineError;
 pub use failures::{FailureEvent, FailureHook};
@@ -49,8 +58,10 @@ pub use runtime::Runtime;
 pub use send::{SendEvent, Sent};
 pub use settings::Settings;
 pub use start::{Start, Started};
+pub use stats::Stats;
 pub use tokio_runtime::TokioRuntime;
 pub use watch::{Emission, Emissions, Records};
+pub use workers::Offered;
 
 #[cfg(test)]
 mod fuzz_tests;

@@ -4,21 +4,38 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use everstep_store::Fence;
+
 use crate::activation::Message;
+
+/// What lies in a mailbox.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Letter {
+    /// Something the executor is told.
+    Message(Message),
+    /// Its run has something to do, and this is the right to go on with it.
+    Right(Fence),
+}
+
+impl From<Message> for Letter {
+    fn from(message: Message) -> Self {
+        Self::Message(message)
+    }
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    messages: VecDeque<Message>,
+    messages: VecDeque<Letter>,
     waker: Option<Waker>,
 }
 
 impl Mailbox {
-    pub(crate) fn push(&self, message: Message) {
+    pub(crate) fn push(&self, letter: impl Into<Letter>) {
         let mut state = self.state();
-        state.messages.push_back(message);
+        state.messages.push_back(letter.into());
         let waker = state.waker.take();
         drop(state);
         if let Some(waker) = waker {
@@ -26,10 +43,10 @@ impl Mailbox {
         }
     }
 
-    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Message> {
+    pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<Letter> {
         let mut state = self.state();
         match state.messages.pop_front() {
-            Some(message) => Poll::Ready(message),
+            Some(letter) => Poll::Ready(letter),
             None => {
                 match &mut state.waker {
                     Some(waker) => waker.clone_from(context.waker()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_model::{ExecutorSeq, Name, RunStatus, StreamName, StreamNumber, limits};
+use everstep_model::{ExecutorSeq, RunStatus, StreamName, StreamNumber, limits};
 use everstep_store::{
     Author, Commit, Head, Hint, LeaseChange, ListQuery, Outcome, Refusal, StoreError, StreamRef,
     Target,
@@ -144,12 +144,7 @@ impl Core {
 
     /// Gives parked runs another chance: the code that is registered now may fit their journals.
     pub(crate) async fn retry_diverged(self: &Arc<Self>) -> Result<(), StoreError> {
-        let mut workflows: Vec<Name> = self
-            .workers
-            .iter()
-            .map(|(offer, _)| offer.workflow.clone())
-            .collect();
-        workflows.dedup();
+        let workflows = self.workers.workflows();
         if workflows.is_empty() {
             return Ok(());
         }

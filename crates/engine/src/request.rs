@@ -19,6 +19,7 @@ use crate::watch::Records;
 pub struct Question {
     run: RunId,
     id: String,
+    sent: Sent,
     /// The life of the run that is looked at.
     generation: Generation,
     /// The event in it.
@@ -39,6 +40,7 @@ impl Core {
             records: self.records_of(head.number, event),
             run,
             id,
+            sent,
             generation,
             event,
         })
@@ -46,6 +48,12 @@ impl Core {
 }
 
 impl Question {
+    /// What became of the event.
+    #[must_use]
+    pub fn sent(&self) -> Sent {
+        self.sent
+    }
+
     /// Waits for the answer; none if the run ended without one.
     ///
     /// # Errors

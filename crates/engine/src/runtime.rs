@@ -12,6 +12,9 @@ pub trait Runtime: Clock {
     /// A random number.
     fn random(&self) -> u64;
 
+    /// The time that has passed since some moment. Nobody sets this clock, so it never jumps and never goes back.
+    fn elapsed(&self) -> Duration;
+
     /// Runs a task among many.
     fn spawn(&self, task: BoxFuture<'static, ()>);
 

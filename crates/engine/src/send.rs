@@ -49,7 +49,8 @@ impl Core {
         self.check_open()?;
         event.payload.check_size()?;
         check_key("dedup id", event.dedup_id.as_deref())?;
-        let (mut head, _) = self.find(&event.run).await?;
+        let (mut head, row) = self.find(&event.run).await?;
+        self.check_event(&row, &event.name, &event.payload)?;
         let mut outcome = self.send_to(&head, &event, reply_to).await?;
         if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
             // It may have been revived at that very moment.

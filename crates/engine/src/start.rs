@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use everstep_model::record::{Created, ParentLink};
 use everstep_model::{
-    Entry, Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, Seed, StreamName,
-    StreamNumber, limits,
+    Entry, Generation, Link, Name, Payload, Record, RecordNumber, RunId, RunStatus, Seed,
+    StreamName, StreamNumber, TraceParent, limits,
 };
 use everstep_store::{
     Author, Commit, Guard, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef, Target,
@@ -30,16 +30,18 @@ pub struct Start {
     pub tags: Vec<String>,
     /// A key that leads every start with it to one run of this workflow.
     pub idempotency_key: Option<String>,
-    /// How long the run may take, counted from its creation.
+    /// How long the run may take, counted from its creation; the workflow's own setting if none is given.
     pub deadline: Option<Duration>,
     /// How often the whole function may be retried; the workflow's own setting if none is given.
     pub execution_retries: Option<u32>,
     /// Refuse an id that exists instead of giving that run.
     pub strict: bool,
     /// The operation of another run that starts it and waits for its end.
-    pub parent: Option<ParentLink>,
+    pub parent: Option<Link>,
     /// Who starts it, as far as known.
     pub by: Option<String>,
+    /// The place in a trace from which it is started.
+    pub trace: Option<TraceParent>,
 }
 
 impl Start {
@@ -57,6 +59,7 @@ impl Start {
             strict: false,
             parent: None,
             by: None,
+            trace: None,
         }
     }
 }
@@ -79,9 +82,8 @@ impl Core {
     pub(crate) async fn start(self: &Arc<Self>, start: Start) -> Result<Started, EngineError> {
         self.check_open()?;
         check(&start)?;
-        let version = self
-            .newest_version(&start.workflow)
-            .ok_or_else(|| EngineError::UnknownWorkflow(start.workflow.to_string()))?;
+        let version = self.version_to_start(&start.workflow).await?;
+        self.check_input(&start.workflow, version, &start.input)?;
         let id = match &start.id {
             Some(id) => id.clone(),
             None => self.random_id()?,
@@ -97,6 +99,7 @@ impl Core {
                     run: id.clone(),
                     generation: Generation::FIRST,
                     workflow: start.workflow.clone(),
+                    version,
                     fence,
                     mailbox: self.enter_memory(stream, fence),
                     takeovers: 0,
@@ -108,7 +111,7 @@ impl Core {
                         number: RecordNumber(0),
                         record,
                     };
-                    self.activate(worker, claimed, vec![first]);
+                    self.activate(&worker, claimed, vec![first]);
                 }
                 Ok(Started {
                     run: id,
@@ -138,6 +141,8 @@ impl Core {
 
     fn creation(&self, start: &Start, id: &RunId, version: u32) -> (Commit, Record) {
         let now = self.runtime.now();
+        let deadline = start.deadline;
+        let deadline = deadline.or_else(|| self.deadline_of(&start.workflow, version));
         let name = StreamName::of_run(id, Generation::FIRST);
         let mut commit = Commit::new(Target::Create(name.clone()), Author::Inbox, now);
         let record = Record {
@@ -148,12 +153,19 @@ impl Core {
                 input: start.input.clone(),
                 seed: Seed(self.runtime.random()),
                 tags: start.tags.clone(),
-                deadline: start.deadline.map(|deadline| now.after(deadline)),
+                deadline: deadline.map(|deadline| now.after(deadline)),
                 execution_retries: start.execution_retries,
                 idempotency_key: start.idempotency_key.clone(),
-                parent: start.parent.clone(),
+                parent: start.parent.clone().map(|parent| ParentLink {
+                    run: parent.run,
+                    generation: parent.generation,
+                    location: parent.location,
+                }),
                 by: start.by.clone(),
                 forked_from: None,
+                mark: None,
+                parent_identity: start.parent.as_ref().and_then(|parent| parent.identity),
+                trace: start.trace,
             }
             .into(),
         };
@@ -178,7 +190,9 @@ impl Core {
             }));
         }
         commit.ready = Some(true);
-        commit.lease = self.take();
+        if self.worker(&start.workflow, version).is_some() {
+            commit.lease = self.take();
+        }
         (commit, record)
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Wake, Waker};
 use std::thread::Thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Clock};
@@ -25,6 +25,7 @@ pub struct TokioRuntime {
     handle: tokio::runtime::Handle,
     entropy: RandomState,
     draws: AtomicU64,
+    began: Instant,
 }
 
 impl TokioRuntime {
@@ -43,6 +44,7 @@ impl TokioRuntime {
             handle,
             entropy: RandomState::new(),
             draws: AtomicU64::new(0),
+            began: Instant::now(),
         }
     }
 }
@@ -63,6 +65,10 @@ impl Runtime for TokioRuntime {
         let mut hasher = self.entropy.build_hasher();
         hasher.write_u64(self.draws.fetch_add(1, Ordering::Relaxed));
         hasher.finish()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
     }
 
     fn spawn(&self, task: BoxFuture<'static, ()>) {

@@ -1,127 +1,18 @@
-//! Listing runs, and listening to what workflows emit.
+//! Whoever asks an engine: in the same process, or over HTTP.
 
-use std::future::{Future, IntoFuture};
-use std::pin::Pin;
+use std::sync::Arc;
 
-use everstep_engine::{Emissions, EngineError};
-use everstep_model::{Name, RunStatus, Timestamp, limits};
-use everstep_store::{Cursor, ListQuery, RunRow};
+use crate::port::Port;
 
-use crate::engine::Engine;
-
-/// Runs on a page unless said otherwise.
-const DEFAULT_LIMIT: usize = 50;
-
-/// A page of a list of runs, newest first.
+/// Starts runs, finds them, watches and steers them. An [`Engine`](crate::Engine) is one for its own runs; with
+/// [`Client::connect`] the engine is behind a server.
 #[derive(Clone, Debug)]
-pub struct RunPage {
-    /// The runs.
-    pub runs: Vec<RunRow>,
-    /// Where the next page begins; none on the last.
-    pub next: Option<Cursor>,
+pub struct Client {
+    pub(crate) port: Arc<dyn Port>,
 }
 
-/// A list of runs. Filter it, then await it.
-#[must_use = "nothing is listed until it is awaited"]
-#[derive(Debug)]
-pub struct ListRuns {
-    pub(crate) engine: Engine,
-    workflows: Vec<String>,
-    query: ListQuery,
-}
-
-impl Engine {
-    /// Lists runs, newest first.
-    pub fn list(&self) -> ListRuns {
-        ListRuns {
-            engine: self.clone(),
-            workflows: Vec::new(),
-            query: ListQuery {
-                limit: DEFAULT_LIMIT,
-                ..ListQuery::default()
-            },
-        }
-    }
-
-    /// What workflows emit from now on. Best effort: a listener that is far behind misses some.
-    #[must_use]
-    pub fn subscribe(&self) -> Emissions {
-        self.inner.emissions()
-    }
-
-    /// How many runs are in memory.
-    #[must_use]
-    pub fn hot_runs(&self) -> usize {
-        self.inner.hot_runs()
-    }
-}
-
-impl ListRuns {
-    /// Only runs of this workflow, or of any of several.
-    pub fn workflow(mut self, workflow: impl Into<String>) -> Self {
-        self.workflows.push(workflow.into());
-        self
-    }
-
-    /// Only runs of this status, or of any of several.
-    pub fn status(mut self, status: RunStatus) -> Self {
-        self.query.statuses.push(status);
-        self
-    }
-
-    /// Only runs with this tag.
-    pub fn tag(mut self, tag: impl Into<String>) -> Self {
-        self.query.tag = Some(tag.into());
-        self
-    }
-
-    /// Only runs created at or after this time.
-    pub fn created_from(mut self, time: Timestamp) -> Self {
-        self.query.created_from = Some(time);
-        self
-    }
-
-    /// Only runs created before this time.
-    pub fn created_before(mut self, time: Timestamp) -> Self {
-        self.query.created_before = Some(time);
-        self
-    }
-
-    /// At most this many on a page.
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.query.limit = limit.clamp(1, limits::LIST_PAGE_MAX);
-        self
-    }
-
-    /// The page that begins where another ended.
-    pub fn after(mut self, cursor: Cursor) -> Self {
-        self.query.cursor = Some(cursor);
-        self
-    }
-
-    /// The list as the engine is asked for it.
-    pub(crate) fn into_query(mut self) -> Result<ListQuery, EngineError> {
-        for workflow in &self.workflows {
-            self.query.workflows.push(Name::new(workflow)?);
-        }
-        Ok(self.query)
-    }
-
-    async fn fetch(self) -> Result<RunPage, EngineError> {
-        let engine = self.engine.clone();
-        let page = engine.inner.list(self.into_query()?).await?;
-        Ok(RunPage {
-            runs: page.rows,
-            next: page.next,
-        })
-    }
-}
-
-impl IntoFuture for ListRuns {
-    type Output = Result<RunPage, EngineError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.fetch())
+impl Client {
+    pub(crate) fn new(port: Arc<dyn Port>) -> Self {
+        Self { port }
     }
 }

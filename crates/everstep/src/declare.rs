@@ -81,6 +81,27 @@ impl Declaration {
             .map_or(Ok(()), |declared| (declared.check)(payload))
     }
 
+    /// The same in a form that can be sent.
+    #[cfg(feature = "remote")]
+    pub(crate) fn describe(&self) -> everstep_model::Description {
+        let described = |declared: &Declared| everstep_model::Described {
+            schema: declared.schema.clone(),
+        };
+        let all = |map: &BTreeMap<&'static str, Declared>| {
+            let described = map
+                .iter()
+                .map(|(name, one)| ((*name).to_owned(), described(one)));
+            described.collect::<BTreeMap<_, _>>()
+        };
+        everstep_model::Description {
+            input: self.input_schema().cloned(),
+            output: self.output_schema().cloned(),
+            events: (!self.events.is_empty()).then(|| all(&self.events)),
+            rpcs: all(&self.rpcs),
+            deadline: None,
+        }
+    }
+
     pub(crate) fn of_input<I: DeserializeOwned>() -> Self {
         Self {
             input: Some(Declared::of::<I>()),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::future::Future;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::client::Client;
 use crate::ctx::{AnyEvent, Ctx};
 use crate::declare::Declaration;
 use crate::definition::Definition;
@@ -72,6 +74,16 @@ impl OpenError {
 pub struct Engine {
     pub(crate) inner: everstep_engine::Engine,
     pub(crate) registry: Arc<Registry>,
+    client: Client,
+}
+
+/// Everything that can be asked of an engine.
+impl Deref for Engine {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
 }
 
 impl std::fmt::Debug for Engine {
@@ -129,6 +141,12 @@ impl Engine {
     /// Ends the engine in good order: takes nothing new, lets steps finish, releases the rest.
     pub async fn shutdown(&self) {
         self.inner.shutdown().await;
+    }
+
+    /// The same engine, asked by another way than in this process.
+    #[cfg(all(feature = "remote", feature = "testing"))]
+    pub(crate) fn asked_by(self, client: Client) -> Self {
+        Self { client, ..self }
     }
 
     /// What a workflow declares about itself, if it is registered here.
@@ -288,7 +306,11 @@ impl EngineBuilder {
             failure_hooks: self.failure_hooks,
         })
         .await?;
-        Ok(Engine { inner, registry })
+        Ok(Engine {
+            client: Client::new(Arc::new(inner.clone())),
+            inner,
+            registry,
+        })
     }
 }
 
@@ -321,7 +343,8 @@ fn open_store(
     }
 }
 
-fn check(
+/// Checks what is registered.
+pub(crate) fn check(
     definitions: Vec<std::result::Result<Definition, InvalidName>>,
     defaults: &Options,
 ) -> std::result::Result<Vec<Definition>, OpenError> {

@@ -2,19 +2,22 @@
 
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{Answer, EngineError, Records, RunInfo, SendEvent, Sent, Started};
+use everstep_engine::{Answer, EngineError, RunInfo, SendEvent, Sent};
 use everstep_machine::Why;
 use everstep_model::{
-    Body, Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId,
-    RunId, RunStatus,
+    Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
+    RunStatus,
 };
 use futures_util::future::{Either, select};
 use serde::Serialize;
 
-use crate::engine::Engine;
+use crate::client::Client;
 use crate::event::{Accepts, Event};
+use crate::port::{Begun, End, Port};
+use crate::records::Records;
 use crate::workflow::Workflow;
 
 /// Why waiting for a run gave no result.
@@ -68,7 +71,7 @@ impl WaitError {
 /// A run, whatever its workflow.
 #[derive(Clone, Debug)]
 pub struct RunHandle {
-    pub(crate) engine: Engine,
+    pub(crate) port: Arc<dyn Port>,
     pub(crate) id: RunId,
     pub(crate) created: bool,
 }
@@ -79,16 +82,16 @@ pub struct Handle<W> {
     workflow: PhantomData<fn() -> W>,
 }
 
-impl Engine {
+impl Client {
     /// A handle to an existing run.
     ///
     /// # Errors
     /// If there is none.
     pub async fn run(&self, id: impl AsRef<str>) -> Result<RunHandle, EngineError> {
         let id = RunId::new(id)?;
-        self.inner.row(&id).await?;
+        self.port.row(&id).await?;
         Ok(RunHandle {
-            engine: self.clone(),
+            port: self.port.clone(),
             id,
             created: false,
         })
@@ -100,7 +103,7 @@ impl Engine {
     /// If there is none, or it is a run of another workflow.
     pub async fn run_of<W: Workflow>(&self, id: impl AsRef<str>) -> Result<Handle<W>, EngineError> {
         let id = RunId::new(id)?;
-        let row = self.inner.row(&id).await?;
+        let row = self.port.row(&id).await?;
         if row.workflow.as_str() != W::NAME {
             return Err(EngineError::OtherWorkflow {
                 run: id,
@@ -109,7 +112,7 @@ impl Engine {
             });
         }
         Ok(Handle::new(RunHandle {
-            engine: self.clone(),
+            port: self.port.clone(),
             id,
             created: false,
         }))
@@ -117,11 +120,11 @@ impl Engine {
 }
 
 impl RunHandle {
-    pub(crate) fn started(engine: Engine, started: Started) -> Self {
+    pub(crate) fn new(port: Arc<dyn Port>, begun: Begun) -> Self {
         Self {
-            engine,
-            id: started.run,
-            created: started.created,
+            port,
+            id: begun.run,
+            created: begun.created,
         }
     }
 
@@ -143,20 +146,18 @@ impl RunHandle {
     /// # Errors
     /// If it ends otherwise than with a result.
     pub async fn wait_json(&self) -> Result<Payload, WaitError> {
-        let last = self.engine.inner.ended(&self.id).await?;
-        match last.body {
-            Body::Completed(end) => Ok(end.result),
-            Body::Failed(end) => Err(WaitError::Failed(end.error)),
-            Body::Cancelled(end) => Err(WaitError::Cancelled(end.reason)),
-            Body::Terminated(end) => Err(WaitError::Terminated(end.reason)),
-            Body::RollbackFailed(end) => Err(WaitError::RollbackFailed {
-                error: end.error,
-                rollback_error: end.rollback_error,
+        match self.port.ended(&self.id).await? {
+            End::Completed(result) => Ok(result),
+            End::Failed(error) => Err(WaitError::Failed(error)),
+            End::Cancelled(reason) => Err(WaitError::Cancelled(reason)),
+            End::Terminated(reason) => Err(WaitError::Terminated(reason)),
+            End::RollbackFailed {
+                error,
+                rollback_error,
+            } => Err(WaitError::RollbackFailed {
+                error,
+                rollback_error,
             }),
-            _ => Err(WaitError::Engine(EngineError::Journal {
-                run: self.id.clone(),
-                detail: "it is closed without an end".to_owned(),
-            })),
         }
     }
 
@@ -165,7 +166,7 @@ impl RunHandle {
     /// # Errors
     /// If it ends otherwise than with a result, or not in time.
     pub async fn wait_json_within(&self, timeout: Duration) -> Result<Payload, WaitError> {
-        let sleep = self.engine.inner.runtime().sleep(timeout);
+        let sleep = self.port.sleep(timeout);
         match select(std::pin::pin!(self.wait_json()), sleep).await {
             Either::Left((result, _)) => result,
             Either::Right(_) => Err(WaitError::TimedOut(timeout)),
@@ -177,7 +178,7 @@ impl RunHandle {
     /// # Errors
     /// If the store fails.
     pub async fn generation(&self) -> Result<Generation, EngineError> {
-        let row = self.engine.inner.row(&self.id).await?;
+        let row = self.port.row(&self.id).await?;
         Ok(row.generation)
     }
 
@@ -186,7 +187,7 @@ impl RunHandle {
     /// # Errors
     /// If the store fails.
     pub async fn status(&self) -> Result<RunStatus, EngineError> {
-        self.engine.inner.row(&self.id).await.map(|row| row.status)
+        self.port.row(&self.id).await.map(|row| row.status)
     }
 
     /// The run in full: its steps, what it waits for, its result or error.
@@ -194,7 +195,7 @@ impl RunHandle {
     /// # Errors
     /// If the store fails.
     pub async fn inspect(&self) -> Result<RunInfo, EngineError> {
-        self.engine.inner.inspect(&self.id).await
+        self.port.inspect(&self.id).await
     }
 
     /// Why the run is not moving.
@@ -202,7 +203,7 @@ impl RunHandle {
     /// # Errors
     /// If the store fails.
     pub async fn why(&self) -> Result<Why, EngineError> {
-        self.engine.inner.why(&self.id).await
+        self.port.why(&self.id).await
     }
 
     /// The run's journal.
@@ -210,7 +211,7 @@ impl RunHandle {
     /// # Errors
     /// If the store fails.
     pub async fn journal(&self) -> Result<Vec<Entry>, EngineError> {
-        self.engine.inner.journal(&self.id).await
+        self.port.journal(&self.id).await
     }
 
     /// The run's records as they come, from the beginning.
@@ -226,7 +227,7 @@ impl RunHandle {
     /// # Errors
     /// If the store fails.
     pub async fn records_from(&self, from: RecordNumber) -> Result<Records, EngineError> {
-        self.engine.inner.records(&self.id, from).await
+        self.port.records(&self.id, from).await
     }
 
     /// Sends an event by name, with its payload as JSON.
@@ -239,50 +240,14 @@ impl RunHandle {
         payload: Payload,
         dedup_id: Option<String>,
     ) -> Result<Sent, EngineError> {
-        let name = Name::new(name)?;
-        self.check_event(&name, &payload).await?;
-        self.send_checked(name, payload, dedup_id).await
-    }
-
-    async fn send_checked(
-        &self,
-        name: Name,
-        payload: Payload,
-        dedup_id: Option<String>,
-    ) -> Result<Sent, EngineError> {
         let event = SendEvent {
             run: self.id.clone(),
-            name,
+            name: Name::new(name)?,
             payload,
             dedup_id,
             by: None,
         };
-        self.engine.inner.send(event).await
-    }
-
-    pub(crate) async fn check_event(
-        &self,
-        name: &Name,
-        payload: &Payload,
-    ) -> Result<(), EngineError> {
-        let row = self.engine.inner.row(&self.id).await?;
-        let Some(declaration) = self.engine.declaration(&row.workflow) else {
-            return Ok(());
-        };
-        if !declaration.accepts(name.as_str()) {
-            let accepted: Vec<_> = declaration.events().collect();
-            return Err(EngineError::EventNotAccepted {
-                workflow: row.workflow.to_string(),
-                event: name.to_string(),
-                accepted: accepted.join(", "),
-            });
-        }
-        declaration
-            .check_event(name.as_str(), payload)
-            .map_err(|detail| EngineError::Schema {
-                what: format!("the payload of event `{name}`"),
-                detail,
-            })
+        self.port.send(event).await
     }
 
     /// Answers a question of the run. The first valid answer wins.
@@ -294,25 +259,14 @@ impl RunHandle {
         rpc: &RpcId,
         answer: &T,
     ) -> Result<(), EngineError> {
-        let answer = Payload::from_value(answer)?;
-        let open = self.engine.inner.open_rpc(&self.id, rpc).await?;
-        let row = self.engine.inner.row(&self.id).await?;
-        if let Some(declaration) = self.engine.declaration(&row.workflow) {
-            let method = open.method.as_str();
-            declaration
-                .check_answer(method, &answer)
-                .map_err(|detail| EngineError::Schema {
-                    what: format!("the answer to `{method}`"),
-                    detail,
-                })?;
-        }
         let answer = Answer {
             run: self.id.clone(),
             rpc: rpc.clone(),
-            answer,
+            answer: Payload::from_value(answer)?,
             by: None,
+            dedup_id: None,
         };
-        self.engine.inner.answer(answer).await
+        self.port.answer(answer).await
     }
 }
 
@@ -402,9 +356,7 @@ impl<W: Workflow> Handle<W> {
         W: Accepts<E>,
     {
         let payload = Payload::from_value(event)?;
-        self.run
-            .send_checked(Name::new(E::NAME)?, payload, None)
-            .await
+        self.run.send_by_name(E::NAME, payload, None).await
     }
 
     /// Sends an event once: a second one with the same id changes nothing.
@@ -420,9 +372,8 @@ impl<W: Workflow> Handle<W> {
         W: Accepts<E>,
     {
         let payload = Payload::from_value(event)?;
-        let name = Name::new(E::NAME)?;
         self.run
-            .send_checked(name, payload, Some(dedup_id.into()))
+            .send_by_name(E::NAME, payload, Some(dedup_id.into()))
             .await
     }
 }

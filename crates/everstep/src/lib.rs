@@ -18,8 +18,13 @@ mod execution;
 #[cfg(doctest)]
 mod guides;
 mod handle;
+mod list;
 mod operation;
 mod options;
+mod port;
+mod records;
+#[cfg(feature = "remote")]
+mod remote;
 mod request;
 mod rpc;
 mod start;
@@ -28,7 +33,7 @@ pub mod testing;
 mod worker;
 mod workflow;
 
-pub use client::{ListRuns, RunPage};
+pub use client::Client;
 pub use control::{
     BulkRuns, Cancel, ControlRequest, EditStep, FailOperation, Fork, Plain, RestartFrom, SkipStep,
     Verb,
@@ -39,6 +44,7 @@ pub use engine::{Engine, EngineBuilder, OpenError};
 pub use error::{BranchFailure, BranchesFailure, ChildFailure, Error, Result, Source};
 pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use handle::{Handle, RunHandle, WaitError};
+pub use list::{ListRuns, RunPage};
 pub use operation::{
     AnyEventWait, AnyEventWithin, BestEffort, Branch, Child, ChildWithin, DetachedChild, Each,
     EventBatch, EventReceived, EventWait, EventWithin, Join, Race, Received, Removed, Repeat,
@@ -46,6 +52,9 @@ pub use operation::{
     Undo, Until, Won,
 };
 pub use options::{Options, Retry};
+pub use records::Records;
+#[cfg(feature = "remote")]
+pub use remote::{ClientBuilder, ConnectError, Worker, WorkerBuilder};
 pub use request::RequestError;
 pub use rpc::Rpc;
 pub use start::StartRun;
@@ -53,7 +62,7 @@ pub use workflow::Workflow;
 
 pub use everstep_engine::{
     Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,
-    FailureEvent, Records, Retention, RunInfo, Sent, Settings,
+    FailureEvent, Retention, RunInfo, Sent, Settings,
 };
 pub use everstep_machine::{
     Actor, Line, Outcome, Overview, Reason, RemovedKind, Shape, StepFailure, StepView, Why,
@@ -61,7 +70,7 @@ pub use everstep_machine::{
 };
 pub use everstep_model::{
     Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,
-    Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, days, entry_from_json,
-    entry_to_json, hours, millis, minutes, parse_duration, record, secs,
+    Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, TraceParent, days,
+    entry_from_json, entry_to_json, hours, millis, minutes, parse_duration, record, secs,
 };
 pub use everstep_store::{Cursor, RunRow, StoreError};

@@ -51,7 +51,6 @@ impl RunHandle {
     pub async fn request<E: Request>(&self, event: &E) -> Result<E::Reply, RequestError> {
         let payload = Payload::from_value(event).map_err(EngineError::from)?;
         let name = Name::new(E::NAME).map_err(EngineError::from)?;
-        self.check_event(&name, &payload).await?;
         let event = SendEvent {
             run: self.id.clone(),
             name,
@@ -59,8 +58,7 @@ impl RunHandle {
             dedup_id: None,
             by: None,
         };
-        let question = self.engine.inner.ask(event).await?;
-        match question.answer().await? {
+        match self.port.ask(event).await? {
             Some(answer) => answer.decode().map_err(RequestError::Reply),
             None => Err(RequestError::RunEnded(self.id.clone())),
         }
@@ -75,7 +73,7 @@ impl RunHandle {
         event: &E,
         timeout: Duration,
     ) -> Result<E::Reply, RequestError> {
-        let sleep = self.engine.inner.runtime().sleep(timeout);
+        let sleep = self.port.sleep(timeout);
         match select(std::pin::pin!(self.request(event)), sleep).await {
             Either::Left((reply, _)) => reply,
             Either::Right(_) => Err(RequestError::TimedOut(timeout)),

@@ -3,20 +3,22 @@
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{EngineError, Start};
 use everstep_model::{Name, Payload, PayloadError, RunId};
 use futures_util::future::join_all;
 
-use crate::engine::Engine;
+use crate::client::Client;
 use crate::handle::{Handle, RunHandle, WaitError};
+use crate::port::Port;
 use crate::workflow::Workflow;
 
 /// A run to start.
 #[must_use = "nothing is started until it is awaited"]
 pub struct StartRun<W> {
-    engine: Engine,
+    port: Arc<dyn Port>,
     workflow: String,
     input: Result<Payload, PayloadError>,
     id: Option<String>,
@@ -28,15 +30,19 @@ pub struct StartRun<W> {
     typed: PhantomData<fn() -> W>,
 }
 
-impl Engine {
+impl Client {
     /// Starts a run of a workflow, or gives the existing run of that id.
     pub fn start<W: Workflow>(&self, input: &W::Input) -> StartRun<W> {
-        StartRun::new(self.clone(), W::NAME.to_owned(), Payload::from_value(input))
+        StartRun::new(
+            self.port.clone(),
+            W::NAME.to_owned(),
+            Payload::from_value(input),
+        )
     }
 
     /// Starts a run of a workflow by name, with input as JSON.
     pub fn start_by_name(&self, workflow: impl Into<String>, input: Payload) -> StartRun<()> {
-        StartRun::new(self.clone(), workflow.into(), Ok(input))
+        StartRun::new(self.port.clone(), workflow.into(), Ok(input))
     }
 
     /// Starts many runs of a workflow, and reports on each in the order given. An id that exists, or comes twice, gives the
@@ -64,9 +70,9 @@ impl Engine {
 }
 
 impl<W> StartRun<W> {
-    fn new(engine: Engine, workflow: String, input: Result<Payload, PayloadError>) -> Self {
+    fn new(port: Arc<dyn Port>, workflow: String, input: Result<Payload, PayloadError>) -> Self {
         Self {
-            engine,
+            port,
             workflow,
             input,
             id: None,
@@ -116,26 +122,15 @@ impl<W> StartRun<W> {
     }
 
     async fn run(self) -> Result<RunHandle, EngineError> {
-        let unknown = || EngineError::UnknownWorkflow(self.workflow.clone());
-        let workflow = Name::new(&self.workflow)?;
-        let definition = self.engine.registry.find(&workflow).ok_or_else(unknown)?;
-        let input = self.input?;
-        definition
-            .declaration
-            .check_input(&input)
-            .map_err(|detail| EngineError::Schema {
-                what: format!("the input of workflow `{workflow}`"),
-                detail,
-            })?;
-        let mut start = Start::new(workflow, input);
+        let mut start = Start::new(Name::new(&self.workflow)?, self.input?);
         start.id = self.id.map(RunId::new).transpose()?;
         start.tags = self.tags;
         start.idempotency_key = self.idempotency_key;
-        start.deadline = self.deadline.or(self.engine.registry.deadline(definition));
+        start.deadline = self.deadline;
         start.execution_retries = self.execution_retries;
         start.strict = self.strict;
-        let started = self.engine.inner.start(start).await?;
-        Ok(RunHandle::started(self.engine.clone(), started))
+        let begun = self.port.start(start).await?;
+        Ok(RunHandle::new(self.port, begun))
     }
 }
 

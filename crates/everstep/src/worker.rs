@@ -1,11 +1,13 @@
 //! The in-process worker: finds the definition of a run's workflow and runs its executor.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use everstep_engine::{Activation, Offer, Worker};
-use everstep_model::Name;
+use everstep_engine::{Activation, Declares, Offer, Worker};
+use everstep_model::{Name, Payload};
 use everstep_store::BoxFuture;
 
+use crate::declare::Declaration;
 use crate::definition::Definition;
 use crate::execution::{Executor, Mocks, SharedParts};
 use crate::options::Options;
@@ -30,15 +32,49 @@ impl Registry {
         }
     }
 
-    /// How long runs of this workflow may take.
-    pub(crate) fn deadline(&self, definition: &Definition) -> Option<std::time::Duration> {
-        definition.options.over(self.defaults).deadline
-    }
-
     pub(crate) fn find(&self, workflow: &Name) -> Option<&Arc<Definition>> {
         self.definitions
             .iter()
             .find(|definition| definition.name == *workflow)
+    }
+}
+
+/// What a definition says, with the options of this process over it.
+struct Declared {
+    definition: Arc<Definition>,
+    deadline: Option<Duration>,
+}
+
+impl Declares for Declared {
+    fn accepts(&self) -> Option<Vec<String>> {
+        let events: Vec<String> = self.declaration().events().map(str::to_owned).collect();
+        (!events.is_empty()).then_some(events)
+    }
+
+    fn is_accepted(&self, event: &str) -> bool {
+        self.declaration().accepts(event)
+    }
+
+    fn check_input(&self, input: &Payload) -> Result<(), String> {
+        self.declaration().check_input(input)
+    }
+
+    fn check_event(&self, name: &str, payload: &Payload) -> Result<(), String> {
+        self.declaration().check_event(name, payload)
+    }
+
+    fn check_answer(&self, method: &str, answer: &Payload) -> Result<(), String> {
+        self.declaration().check_answer(method, answer)
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.deadline
+    }
+}
+
+impl Declared {
+    fn declaration(&self) -> &Declaration {
+        &self.definition.declaration
     }
 }
 
@@ -51,9 +87,13 @@ impl Worker for Registry {
         offers.collect()
     }
 
-    fn deadline(&self, workflow: &Name) -> Option<std::time::Duration> {
-        let definition = self.find(workflow)?;
-        definition.options.over(self.defaults).deadline
+    fn declares(&self, workflow: &Name) -> Option<Arc<dyn Declares>> {
+        let definition = self.find(workflow)?.clone();
+        let deadline = definition.options.over(self.defaults).deadline;
+        Some(Arc::new(Declared {
+            definition,
+            deadline,
+        }))
     }
 
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()> {

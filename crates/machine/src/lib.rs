@@ -18,6 +18,7 @@ mod rolls_back;
 mod shape;
 mod subject;
 mod timeline;
+mod trace;
 mod why;
 
 pub use fork::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
@@ -33,4 +34,5 @@ pub use replay::{
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
 pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
 pub use timeline::{Actor, Line, Outcome, timeline, to_json_lines};
+pub use trace::{RunTrace, Span, SpanOf, TraceRoot, spans};
 pub use why::{Reason, Why, why};

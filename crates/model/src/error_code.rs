@@ -130,6 +130,24 @@ pub enum ErrorCode {
     ProducerGap,
     /// The request breaks a rule of streams.
     InvalidStreamRequest,
+    /// The worker's session is over, or never was.
+    UnknownSession,
+    /// The server did not answer, or not as one does.
+    ServerUnreachable,
+    /// There is no telling who asks.
+    Unauthenticated,
+    /// Whoever asks may not do this.
+    Forbidden,
+    /// There is no key of that id.
+    UnknownKey,
+    /// The stream belongs to the engine.
+    ReservedStream,
+    /// The request is not what the API asks for.
+    InvalidRequest,
+    /// There is no such address, or it does not know that method.
+    NoRoute,
+    /// As many are waiting as the server lets wait.
+    TooBusy,
 }
 
 impl ErrorCode {
@@ -197,6 +215,15 @@ impl ErrorCode {
         Self::StaleProducer,
         Self::ProducerGap,
         Self::InvalidStreamRequest,
+        Self::UnknownSession,
+        Self::ServerUnreachable,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::UnknownKey,
+        Self::ReservedStream,
+        Self::InvalidRequest,
+        Self::NoRoute,
+        Self::TooBusy,
     ];
 
     /// The permanent word.
@@ -265,6 +292,15 @@ impl ErrorCode {
             Self::StaleProducer => "stale_producer",
             Self::ProducerGap => "producer_gap",
             Self::InvalidStreamRequest => "invalid_stream_request",
+            Self::UnknownSession => "unknown_session",
+            Self::ServerUnreachable => "server_unreachable",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::UnknownKey => "unknown_key",
+            Self::ReservedStream => "reserved_stream",
+            Self::InvalidRequest => "invalid_request",
+            Self::NoRoute => "no_route",
+            Self::TooBusy => "too_busy",
         }
     }
 
@@ -288,6 +324,7 @@ impl ErrorCode {
                 | Self::WaitTimedOut
                 | Self::TooManyEvents
                 | Self::ProducerGap
+                | Self::TooBusy
         )
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::limits;
+use crate::link::Link;
 use crate::location::Location;
 
 macro_rules! number {
@@ -141,12 +142,11 @@ impl RunId {
     /// The id of the child that a run starts at `location`, unless it chooses one: the same on every replay. A later pass
     /// of the function that starts it anew gets another one.
     #[must_use]
-    pub fn of_child(parent: &Self, generation: Generation, location: &Location, pass: u32) -> Self {
-        let text = format!("{parent}\n{generation}\n{location}\n{pass}");
-        let digest = Sha256::digest(text.as_bytes());
-        let mark: String = digest.iter().take(10).map(|b| format!("{b:02x}")).collect();
+    pub fn of_child(call: &Link, pass: u32) -> Self {
+        let mark = digest(&format!("{}\n{pass}", call.text()), 10);
         // The parent's id is there for people; the mark alone tells children apart.
-        let shown = parent.0.get(..CHILD_PREFIX_BYTES).unwrap_or(&parent.0);
+        let parent = &call.run.0;
+        let shown = parent.get(..CHILD_PREFIX_BYTES).unwrap_or(parent);
         Self(format!("{shown}-{mark}").into())
     }
 }
@@ -264,9 +264,17 @@ impl fmt::Display for RpcId {
 /// The key that every attempt of one step shares: 32 hexadecimal digits from run, generation and location.
 #[must_use]
 pub fn idempotency_key(run: &RunId, generation: Generation, location: &Location) -> String {
-    let text = format!("{run}\n{generation}\n{location}");
+    digest(&format!("{run}\n{generation}\n{location}"), 16)
+}
+
+/// So many bytes of the digest of a text, in hexadecimal digits.
+pub(crate) fn digest(text: &str, bytes: usize) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
+    digest
+        .iter()
+        .take(bytes)
+        .map(|b| format!("{b:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -288,11 +296,19 @@ mod tests {
         let place: Location = "ship:0".parse().unwrap();
         let mut run = RunId::new("order.").unwrap();
         for _ in 0..100 {
-            let child = RunId::of_child(&run, Generation::FIRST, &place, 1);
+            let link = |generation, identity| Link {
+                run: run.clone(),
+                generation,
+                location: place.clone(),
+                identity: Some(Seed(identity)),
+            };
+            let call = link(Generation::FIRST, 7);
+            let child = RunId::of_child(&call, 1);
             assert_eq!(RunId::new(child.as_str()).unwrap(), child);
-            assert_eq!(child, RunId::of_child(&run, Generation::FIRST, &place, 1));
-            assert_ne!(child, RunId::of_child(&run, Generation::FIRST, &place, 2));
-            assert_ne!(child, RunId::of_child(&run, Generation(2), &place, 1));
+            assert_eq!(child, RunId::of_child(&call, 1));
+            assert_ne!(child, RunId::of_child(&call, 2));
+            assert_ne!(child, RunId::of_child(&link(Generation(2), 7), 1));
+            assert_ne!(child, RunId::of_child(&link(Generation::FIRST, 8), 1));
             run = child;
         }
     }

@@ -23,6 +23,9 @@ pub enum InvalidJournalLine {
         "the line holds a record of type {0:?}, which this release does not know; upgrade Everstep"
     )]
     UnknownType(String),
+    /// It does not say where it stands in its journal.
+    #[error("the line does not say the number of its record")]
+    NoNumber,
     /// The fields do not fit the kind.
     #[error("the fields of a {kind:?} record do not fit: {error}")]
     Fields {
@@ -46,7 +49,8 @@ struct EnvelopeOut<'a> {
 struct HeadersOut<'a> {
     operation: &'a str,
     timestamp: Timestamp,
-    number: RecordNumber,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<RecordNumber>,
 }
 
 #[derive(Deserialize)]
@@ -61,29 +65,43 @@ struct EnvelopeIn<'a> {
 #[derive(Deserialize)]
 struct HeadersIn {
     timestamp: Timestamp,
-    number: RecordNumber,
+    #[serde(default)]
+    number: Option<RecordNumber>,
 }
 
 /// The record as one line of JSON.
 pub fn entry_to_json(entry: &Entry) -> Result<String, serde_json::Error> {
-    let body = &entry.record.body;
+    entry_to_exact_json(entry).map(one_line)
+}
+
+/// The record as JSON, with payloads as the very bytes they were given: they may be spread over lines.
+pub fn entry_to_exact_json(entry: &Entry) -> Result<String, serde_json::Error> {
+    to_json(&entry.record, Some(entry.number))
+}
+
+/// A record that has no number yet as JSON, with payloads as the very bytes they were given.
+pub fn record_to_exact_json(record: &Record) -> Result<String, serde_json::Error> {
+    to_json(record, None)
+}
+
+fn to_json(record: &Record, number: Option<RecordNumber>) -> Result<String, serde_json::Error> {
+    let body = &record.body;
     let location = body.location();
     let mut fields = body.to_json()?;
     if let Some(location) = location {
         let name = serde_json::to_string(&location.name)?;
         fields.insert_str(1, &format!("\"name\":{name},"));
     }
-    let line = serde_json::to_string(&EnvelopeOut {
+    serde_json::to_string(&EnvelopeOut {
         kind: format!("{PREFIX}{}", body.type_name()),
         key: location.map_or_else(|| "run".to_owned(), ToString::to_string),
         value: RawValue::from_string(fields)?,
         headers: HeadersOut {
             operation: operation(body),
-            timestamp: entry.record.time,
-            number: entry.number,
+            timestamp: record.time,
+            number,
         },
-    })?;
-    Ok(one_line(line))
+    })
 }
 
 /// The same JSON on one line. Payloads are kept as they were given, and may be spread over lines; a line break is never part
@@ -98,6 +116,17 @@ pub fn one_line(mut json: String) -> String {
 
 /// Reads a line back. Where a payload had line breaks it has spaces now; its value is the same.
 pub fn entry_from_json(line: &str) -> Result<Entry, InvalidJournalLine> {
+    let (record, number) = from_json(line)?;
+    let number = number.ok_or(InvalidJournalLine::NoNumber)?;
+    Ok(Entry { number, record })
+}
+
+/// Reads a record that need not have a number.
+pub fn record_from_json(json: &str) -> Result<Record, InvalidJournalLine> {
+    from_json(json).map(|(record, _)| record)
+}
+
+fn from_json(line: &str) -> Result<(Record, Option<RecordNumber>), InvalidJournalLine> {
     let envelope: EnvelopeIn<'_> =
         serde_json::from_str(line).map_err(InvalidJournalLine::Envelope)?;
     let unknown = || InvalidJournalLine::UnknownType(envelope.kind.clone());
@@ -108,13 +137,11 @@ pub fn entry_from_json(line: &str) -> Result<Entry, InvalidJournalLine> {
             kind: envelope.kind.clone(),
             error,
         })?;
-    Ok(Entry {
-        number: envelope.headers.number,
-        record: Record {
-            time: envelope.headers.timestamp,
-            body,
-        },
-    })
+    let record = Record {
+        time: envelope.headers.timestamp,
+        body,
+    };
+    Ok((record, envelope.headers.number))
 }
 
 fn operation(body: &Body) -> &'static str {

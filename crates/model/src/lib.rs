@@ -4,12 +4,14 @@
 //! where it is kept is decided by the stores. All crates share these types, so a word means one thing everywhere.
 
 mod codec;
+mod description;
 mod duration;
 mod error_code;
 mod failure;
 mod id;
 mod journal_json;
 pub mod limits;
+mod link;
 mod location;
 mod name;
 mod offset;
@@ -20,8 +22,10 @@ pub mod record;
 mod retry;
 mod status;
 mod time;
+mod trace;
 
 pub use codec::{DecodeError, FORMAT_VERSION, Frame, FrameHeader};
+pub use description::{Described, Description};
 pub use duration::{InvalidDuration, days, hours, millis, minutes, parse_duration, secs};
 pub use error_code::ErrorCode;
 pub use failure::Failure;
@@ -29,7 +33,11 @@ pub use id::{
     Epoch, ExecutorSeq, Generation, InvalidRunId, NodeId, Nonce, RpcId, RunId, Seed, StreamName,
     StreamNumber, idempotency_key,
 };
-pub use journal_json::{InvalidJournalLine, entry_from_json, entry_to_json, one_line};
+pub use journal_json::{
+    InvalidJournalLine, entry_from_json, entry_to_exact_json, entry_to_json, one_line,
+    record_from_json, record_to_exact_json,
+};
+pub use link::Link;
 pub use location::{InvalidLocation, Location, Scope, Segment};
 pub use name::{Interner, InvalidName, Name};
 pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};
@@ -38,6 +46,7 @@ pub use record::{Body, Entry, Origin, Record};
 pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};
+pub use trace::{InvalidTraceParent, SpanId, TraceId, TraceParent};
 
 #[cfg(test)]
 mod fuzz_tests;

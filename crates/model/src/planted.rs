@@ -72,6 +72,9 @@ bugs! {
         "A loop goes on to its next iteration without a record of the state it begins with (12).";
     KeyCheckedOutside, "key-checked-outside",
         "An idempotency key is looked up before the commit that takes it, and not in it (13).";
+    NamesakesConfused, "namesakes-confused",
+        "Runs are told apart by their ids alone: what one does to others is taken for a repetition of what a deleted one of its id \
+         did (14, 17).";
 }
 
 #[cfg(not(feature = "planted-bugs"))]
@@ -100,20 +103,19 @@ mod chosen {
         CHOSEN.get() == Some(bug)
     }
 
-    /// While this lives, the bug is planted in its thread.
+    /// While this lives, the bug is planted in its thread; then whichever was there before is again.
     #[derive(Debug)]
     #[must_use = "the bug is gone when this is dropped"]
-    pub struct Planted(());
+    pub struct Planted(Option<Bug>);
 
     /// Plants a bug in this thread, or none.
     pub fn plant(bug: Option<Bug>) -> Planted {
-        CHOSEN.set(bug);
-        Planted(())
+        Planted(CHOSEN.replace(bug))
     }
 
     impl Drop for Planted {
         fn drop(&mut self) {
-            CHOSEN.set(None);
+            CHOSEN.set(self.0);
         }
     }
 }
@@ -129,7 +131,7 @@ mod tests {
         for bug in Bug::ALL {
             assert_eq!(Bug::named(bug.name()), Some(*bug));
         }
-        assert_eq!(Bug::ALL.len(), 21);
+        assert_eq!(Bug::ALL.len(), 22);
     }
 
     #[test]
@@ -142,6 +144,10 @@ mod tests {
     fn a_bug_is_gone_with_whoever_planted_it() {
         let planted = plant(Some(Bug::TimerEarly));
         assert!(is(Bug::TimerEarly) && !is(Bug::TimerFiredTwice));
+        let inner = plant(None);
+        assert!(!is(Bug::TimerEarly));
+        drop(inner);
+        assert!(is(Bug::TimerEarly));
         drop(planted);
         assert!(!is(Bug::TimerEarly));
     }

@@ -8,6 +8,7 @@ pub const MEDIA_TYPE: &str = "application/problem+json";
 
 /// An answer that is a refusal, or says that something failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// Names the kind of problem; the code says more.
     #[serde(rename = "type", default = "blank")]

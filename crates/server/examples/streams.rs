@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use everstep_engine::{Engine, EngineParts, Settings, TokioRuntime};
-use everstep_server::{Options, Origins, router, serve};
+use everstep_server::{Access, Connections, Options, Origins, router, serve};
 use everstep_store::{Clock, LocalBus, MemoryStore, Store};
 use everstep_store_embedded::EmbeddedStore;
 use tokio::net::TcpListener;
@@ -70,6 +70,7 @@ async fn main() -> anyhow::Result<()> {
     })
     .await?;
     let mut options = Options::default();
+    options.access = Access::Open;
     options.loopback_only = true;
     options.origins = Origins::Loopback;
     if let Some(timeout) = arguments.long_poll_timeout {
@@ -84,7 +85,8 @@ async fn main() -> anyhow::Result<()> {
             None => drop(stopped.await),
         }
     };
-    serve(listener, router(&engine, options), ended).await;
+    let connections = Connections::default();
+    serve(listener, router(&engine, options), connections, ended).await;
     engine.shutdown().await;
     Ok(())
 }

@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../../../docs/guides/streams.md")]
 mod streams {}
+
+#[doc = include_str!("../../../docs/guides/observing.md")]
+mod observing {}

@@ -7,28 +7,39 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
 use everstep_engine::Engine;
 use everstep_engine::streams::Streams;
 use tokio::sync::Semaphore;
 
+use crate::auth::Identities;
 use crate::options::Options;
 use crate::origins::is_from_here;
-use crate::streams::{cors, route};
+use crate::routes;
+use crate::streams::cors;
 use crate::subscriptions::Subscriptions;
+use crate::telemetry::Metrics;
+use crate::workers::Pool;
 
 /// What handlers share.
 pub(crate) struct Shared {
     /// Hints of other nodes reach it as long as somebody holds it.
-    _engine: Engine,
+    pub(crate) engine: Engine,
     pub(crate) streams: Streams,
     pub(crate) subscriptions: Arc<Subscriptions>,
+    /// Who executes runs elsewhere.
+    pub(crate) workers: Arc<Pool>,
+    /// Who is who.
+    pub(crate) identities: Identities,
     /// Who may wait.
     pub(crate) waiting: Arc<Semaphore>,
+    pub(crate) metrics: Metrics,
     pub(crate) options: Options,
 }
 
 /// Serves an engine: `/v1/stream/{path}` is a Durable Streams server. Mount it under any prefix.
+///
+/// Callers need keys ([`Keys`](crate::Keys)), unless the options say otherwise or the application vouches for them by a
+/// [`Caller`](crate::Caller) in the extensions of the request.
 ///
 /// # Panics
 /// Outside a tokio runtime, which subscriptions need.
@@ -37,14 +48,16 @@ pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
     let subscriptions = Arc::new(Subscriptions::new(engine.streams()));
     subscriptions.start();
     let shared = Arc::new(Shared {
-        _engine: engine.clone(),
+        identities: Identities::new(engine, options.access),
+        engine: engine.clone(),
         streams: engine.streams(),
         subscriptions,
+        workers: Arc::new(Pool::new(engine.clone(), options.worker_time_to_live)),
         waiting: Arc::new(Semaphore::new(options.waiting_max)),
+        metrics: Metrics::new(engine),
         options,
     });
-    Router::new()
-        .route("/v1/stream/{*path}", any(route::dispatch))
+    routes::build(&shared)
         .layer(from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
 }
@@ -56,9 +69,10 @@ async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) 
     let is_welcome = !shared.options.loopback_only
         || is_preflight
         || is_from_here(request.headers(), request.uri());
-    let mut response = match is_welcome {
-        true => next.run(request).await,
-        false => StatusCode::FORBIDDEN.into_response(),
+    let mut response = match (is_welcome, is_preflight) {
+        (true, true) => cors::preflight(),
+        (true, false) => next.run(request).await,
+        (false, _) => StatusCode::FORBIDDEN.into_response(),
     };
     let headers = response.headers_mut();
     headers.insert(

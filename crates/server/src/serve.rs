@@ -1,35 +1,87 @@
-//! Running a router on a listener, with bounds on what a connection may send before it is a request.
+//! Running a router on a listener, with bounds on what a connection may do before, between and after its requests.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-/// How long a request's head may take to arrive.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a request's head.
-const HEAD_BYTES_MAX: usize = 16 * 1024;
+use crate::stalling::Stalling;
+use crate::tls::Tls;
+
 /// How long to rest after the machine has run out of sockets.
 const ACCEPT_REST: Duration = Duration::from_millis(50);
 
+/// How connections are treated.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Connections {
+    /// Connections at once; more wait to be accepted.
+    pub max: usize,
+    /// How long a request's head may take to arrive, and a connection may be idle.
+    pub head_timeout: Duration,
+    /// Bytes of a request's head, and of what is buffered of its answer.
+    pub head_bytes_max: usize,
+    /// How long agreeing on a secure connection may take.
+    pub handshake_timeout: Duration,
+    /// How long the other side may read nothing of an answer.
+    pub stall_timeout: Duration,
+    /// How connections are secured; not at all without it.
+    pub tls: Option<Tls>,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self {
+            max: 10_000,
+            head_timeout: Duration::from_secs(10),
+            head_bytes_max: 16 * 1024,
+            handshake_timeout: Duration::from_secs(10),
+            stall_timeout: Duration::from_secs(30),
+            tls: None,
+        }
+    }
+}
+
+/// Marks requests that came over a secure connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Secured;
+
 /// Serves until `ended` completes; then nothing new is accepted, and answers under way are finished.
-pub async fn serve(listener: TcpListener, router: Router, ended: impl Future<Output = ()>) {
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    connections: Connections,
+    ended: impl Future<Output = ()>,
+) {
+    let router = match connections.tls {
+        Some(_) => router.layer(Extension(Secured)),
+        None => router,
+    };
+    let places = Arc::new(Semaphore::new(connections.max));
+    let connections = Arc::new(connections);
     let (closing, closed) = watch::channel(false);
     let mut ended = std::pin::pin!(ended);
     loop {
         let accepted = tokio::select! {
             () = &mut ended => break,
-            accepted = listener.accept() => accepted,
+            accepted = accept(&listener, &places) => accepted,
         };
         match accepted {
-            Ok((socket, _)) => {
-                let connection = connection(socket, router.clone(), closed.clone());
-                tokio::spawn(connection);
+            Ok((socket, place)) => {
+                let connection = Connection {
+                    connections: connections.clone(),
+                    router: router.clone(),
+                    closed: closed.clone(),
+                    _place: place,
+                };
+                tokio::spawn(connection.run(socket));
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -42,18 +94,52 @@ pub async fn serve(listener: TcpListener, router: Router, ended: impl Future<Out
     closing.closed().await;
 }
 
-async fn connection(socket: TcpStream, router: Router, mut closed: watch::Receiver<bool>) {
-    let _ = socket.set_nodelay(true);
-    let service = TowerToHyperService::new(router);
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(socket), service);
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        _ = closed.wait_for(|closed| *closed) => connection.as_mut().graceful_shutdown(),
+/// The next connection, once there is a place for it.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> std::io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let place = places.clone().acquire_owned().await;
+    let place = place.map_err(std::io::Error::other)?;
+    let (socket, _) = listener.accept().await?;
+    Ok((socket, place))
+}
+
+struct Connection {
+    connections: Arc<Connections>,
+    router: Router,
+    closed: watch::Receiver<bool>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    async fn run(self, socket: TcpStream) {
+        let _ = socket.set_nodelay(true);
+        let socket = Stalling::new(socket, self.connections.stall_timeout);
+        let Some(tls) = &self.connections.tls else {
+            return self.exchange(socket).await;
+        };
+        let handshake = tls.acceptor().accept(socket);
+        let timeout = self.connections.handshake_timeout;
+        match tokio::time::timeout(timeout, handshake).await {
+            Ok(Ok(secured)) => self.exchange(secured).await,
+            Ok(Err(error)) => tracing::debug!(%error, "a connection could not be secured"),
+            Err(_) => tracing::debug!("a connection took too long to be secured"),
+        }
     }
-    let _ = connection.await;
+
+    async fn exchange(mut self, socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let service = TowerToHyperService::new(self.router);
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.connections.head_timeout)
+            .max_buf_size(self.connections.head_bytes_max)
+            .serve_connection(TokioIo::new(socket), service);
+        let mut connection = std::pin::pin!(connection);
+        tokio::select! {
+            _ = connection.as_mut() => return,
+            _ = self.closed.wait_for(|closed| *closed) => connection.as_mut().graceful_shutdown(),
+        }
+        let _ = connection.await;
+    }
 }

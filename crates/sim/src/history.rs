@@ -85,6 +85,7 @@ pub(crate) fn told(batch: &[Commit]) -> String {
             LeaseChange::Keep => "",
             LeaseChange::TakeIfFree { .. } => " take",
             LeaseChange::Release => " release",
+            LeaseChange::Abandon => " abandon",
             LeaseChange::Revoke => " revoke",
         };
         let ready = match commit.ready {

@@ -175,6 +175,9 @@ impl Bench {
             parent: None,
             by: None,
             forked_from: None,
+            mark: None,
+            parent_identity: None,
+            trace: None,
         }));
         commit.run = Some(run);
         let nonce = Nonce(self.random());

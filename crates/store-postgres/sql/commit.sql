@@ -134,6 +134,7 @@ DECLARE
     first_record bigint;
     end_before bigint;
     taken boolean;
+    takeovers integer;
     seq_before bigint;
     holds boolean;
     busy boolean;
@@ -410,14 +411,16 @@ BEGIN
             h.unconsumed_events := greatest(h.unconsumed_events + c_events[i], c_events_min[i]);
             taken := false;
             IF c_lease[i] <> 0 THEN
+                -- How often it was lost without progress. A run given up or abandoned knows its count.
+                takeovers := CASE WHEN h.owner IS NULL THEN h.takeovers WHEN h.progress_epoch = h.epoch THEN 1
+                    WHEN h.last_epoch = h.epoch THEN h.takeovers + 1 ELSE h.takeovers END;
                 IF c_lease[i] = 1 THEN
                     IF h.owner = c_lease_node[i] AND h.nonce = c_lease_nonce[i] THEN
                         -- The same claim, sent again.
                         taken := true;
                     ELSIF h.owner IS NULL
                         OR NOT EXISTS (SELECT FROM nodes n WHERE n.node = h.owner AND n.until > moment) THEN
-                        h.takeovers := CASE WHEN h.owner IS NULL THEN 0 WHEN h.progress_epoch = h.epoch THEN 1
-                            WHEN h.last_epoch = h.epoch THEN h.takeovers + 1 ELSE h.takeovers END;
+                        h.takeovers := takeovers;
                         h.epoch := h.epoch + 1;
                         h.owner := c_lease_node[i];
                         h.nonce := c_lease_nonce[i];
@@ -425,9 +428,10 @@ BEGIN
                     END IF;
                     IF taken THEN epochs[i] := h.epoch; END IF;
                 ELSE
+                    h.takeovers := CASE WHEN c_lease[i] = 4 THEN takeovers ELSE 0 END;
                     h.owner := NULL;
                     h.nonce := NULL;
-                    IF c_lease[i] = 2 THEN h.takeovers := 0; ELSE h.epoch := h.epoch + 1; END IF;
+                    IF c_lease[i] = 3 THEN h.epoch := h.epoch + 1; END IF;
                 END IF;
             END IF;
             IF flags & by_executor <> 0 THEN

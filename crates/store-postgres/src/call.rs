@@ -169,6 +169,7 @@ impl Call {
             } => (1, node(who), nonce(mark)),
             LeaseChange::Release => (2, 0, 0),
             LeaseChange::Revoke => (3, 0, 0),
+            LeaseChange::Abandon => (4, 0, 0),
         };
         self.columns.c_lease.push(kind);
         self.columns.c_lease_node.push(who);

@@ -74,6 +74,7 @@ macro_rules! conformance {
                 a_repeated_claim_gets_the_same_fence,
                 progress_resets_the_takeovers,
                 a_release_resets_the_takeovers,
+                a_lost_executor_counts_as_a_takeover,
                 a_taken_run_runs_unless_it_is_on_its_way_to_something_else,
             ];
             timers: [

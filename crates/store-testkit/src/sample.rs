@@ -55,6 +55,9 @@ pub fn created() -> Record {
         parent: None,
         by: None,
         forked_from: None,
+        mark: None,
+        parent_identity: None,
+        trace: None,
     })
 }
 

@@ -95,6 +95,8 @@ pub enum LeaseChange {
     },
     /// Its holder gives it up.
     Release,
+    /// Its holder has lost whoever executed the run: nobody holds it, and that counts like the death of a node.
+    Abandon,
     /// It is withdrawn: the epoch rises and nobody holds it, so nothing its former holder sends lands any more.
     Revoke,
 }

@@ -267,7 +267,13 @@ fn change_lease(
             after.takeovers = 0;
             None
         }
+        LeaseChange::Abandon => {
+            after.takeovers = takeovers(before);
+            after.owner = None;
+            None
+        }
         LeaseChange::Revoke => {
+            after.takeovers = 0;
             after.owner = None;
             after.epoch = after.epoch.next();
             None
@@ -294,7 +300,8 @@ fn takeovers(before: &Head) -> u32 {
     let progressed = before.frame.progress_epoch == before.epoch;
     let acted = before.frame.epoch == before.epoch;
     match before.owner {
-        None => 0,
+        // It was given up, which set the count, or abandoned, which counted.
+        None => before.takeovers,
         Some(_) if progressed => 1,
         Some(_) if acted => before.takeovers + 1,
         Some(_) => before.takeovers,

@@ -184,6 +184,9 @@ fn creation(number: usize) -> anyhow::Result<Commit> {
         parent: None,
         by: None,
         forked_from: None,
+        mark: None,
+        parent_identity: None,
+        trace: None,
     });
     commit.records.push(Record { time: now, body });
     commit.run = Some(row);

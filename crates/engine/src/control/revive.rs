@@ -8,8 +8,8 @@ use std::sync::Arc;
 use everstep_machine::{CannotFork, ChildView, ForkExtent, ForkPlan, Overview, fork};
 use everstep_model::record::{Created, ForkReason};
 use everstep_model::{
-    Body, Entry, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, StreamName,
-    StreamNumber,
+    Body, Entry, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, Seed,
+    StreamName, StreamNumber,
 };
 use everstep_store::{
     Author, Commit, GenerationRow, Outcome, Refusal, Row, RunRow, StreamRef, Target, TimerRow,
@@ -147,6 +147,7 @@ impl Core {
             extent,
             by: asked.by.clone(),
             now: self.runtime.now(),
+            mark: Seed(self.runtime.random()),
         };
         let forked = fork(&sight.journal, reason, &plan);
         let forked = forked.map_err(|cannot| cannot_fork(&row.id, cannot))?;
@@ -173,7 +174,9 @@ impl Core {
             stream: StreamNumber(0),
             run: &run,
             generation,
+            identity: Some(created.identity()),
             parent: None,
+            trace: created.trace,
         };
         let open = children_of(&records);
         commit.put.extend(cause.effects_of_copy(&open));

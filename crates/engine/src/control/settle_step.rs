@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use everstep_machine::Overview;
-use everstep_model::record::{ForcedFailure, StepEdited, StepSkipped};
+use everstep_model::record::{ForcedFailure, StepEdited, StepSkipped, StepSoFar};
 use everstep_model::{
     Body, Entry, ErrorCode, Failure, Location, Payload, Record, RunId, StepStatus,
 };
@@ -50,7 +50,7 @@ impl Core {
                 return Ok(sight.nothing(Because::Finished));
             }
             check_unsettled(&sight, location, &settlement)?;
-            let body = body(location.clone(), &settlement, &asked);
+            let body = body(&sight, location.clone(), &settlement, &asked);
             if let Some(done) = self.overrule(run, &sight, body).await? {
                 return Ok(done);
             }
@@ -73,6 +73,7 @@ impl Core {
                 location: None,
                 error: forced(asked.reason.as_deref()),
                 by: asked.by.clone(),
+                so_far: None,
             }
             .into()),
         })
@@ -122,25 +123,34 @@ impl Core {
     }
 }
 
-fn body(location: Location, settlement: &Settlement, asked: &Asked) -> Body {
+fn body(sight: &Sight, location: Location, settlement: &Settlement, asked: &Asked) -> Body {
     let by = asked.by.clone();
+    let step = sight.overview.step(&location);
+    let so_far = step.map(|step| StepSoFar {
+        attempts: step.attempts,
+        started_at: step.started_at,
+        sensitive: step.sensitive,
+    });
     match settlement.clone() {
         Settlement::Skip(result) => StepSkipped {
             location,
             result,
             by,
+            so_far,
         }
         .into(),
         Settlement::Edit(result) => StepEdited {
             location,
             result,
             by,
+            so_far,
         }
         .into(),
         Settlement::Fail(message) => ForcedFailure {
             location: Some(location),
             error: forced(Some(&message)),
             by,
+            so_far,
         }
         .into(),
     }

@@ -15,7 +15,7 @@ use everstep_store::{
 use super::{Asked, Because, Done, Effect, Sight};
 use crate::core::{Core, Effects};
 use crate::error::EngineError;
-use crate::outbox::{Cause, left_by, parent_of};
+use crate::outbox::{Birth, Cause, left_by};
 use crate::projection;
 
 impl Core {
@@ -105,12 +105,14 @@ impl Core {
             abandoned: running_steps(&sight),
         }
         .into();
-        let parent = parent_of(&sight.journal);
+        let birth = Birth::of(&sight.journal);
         let cause = Cause {
             stream,
             run,
             generation: sight.row.generation,
-            parent: parent.as_ref(),
+            identity: birth.identity,
+            parent: birth.parent.as_ref(),
+            trace: birth.trace,
         };
         commit.guards.push(Guard::EndsAt(sight.end()));
         commit.put = cause.effects_of_end(&end, &left_by(&sight.journal));

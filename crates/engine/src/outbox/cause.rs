@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use everstep_machine::{ChildView, LeftChild};
-use everstep_model::record::{ParentClose, ParentLink};
+use everstep_machine::{ChildView, LeftChild, TraceRoot};
+use everstep_model::record::{ChildStarted, ParentClose};
 use everstep_model::{
-    Body, Entry, Generation, Location, Record, RecordNumber, RunId, StreamNumber,
+    Body, Entry, Generation, Link, Location, Record, RecordNumber, RunId, Seed, StreamNumber,
+    TraceParent,
 };
 use everstep_store::{OutboxRow, Row};
 
@@ -17,8 +18,12 @@ pub(crate) struct Cause<'a> {
     pub(crate) stream: StreamNumber,
     pub(crate) run: &'a RunId,
     pub(crate) generation: Generation,
+    /// What tells it from others of its id.
+    pub(crate) identity: Option<Seed>,
     /// Who waits for it.
-    pub(crate) parent: Option<&'a ParentLink>,
+    pub(crate) parent: Option<&'a Link>,
+    /// The place in a trace from which it was started.
+    pub(crate) trace: Option<TraceParent>,
 }
 
 impl Cause<'_> {
@@ -86,6 +91,7 @@ impl Cause<'_> {
                 tags: record.tags.clone(),
                 parent: self.link(&record.location),
                 detached: record.detached,
+                trace: self.trace_of(record),
             })),
             Body::Sent(record) => Some(Effect::SendEvent {
                 to: record.to.clone(),
@@ -97,16 +103,24 @@ impl Cause<'_> {
                 parent: self.parent?.clone(),
                 run: self.run.clone(),
                 generation: self.generation,
+                identity: self.identity,
                 outcome: outcome_of(body)?,
             })),
         }
     }
 
-    fn link(&self, location: &Location) -> ParentLink {
-        ParentLink {
+    /// The place in a trace from which it starts a child.
+    fn trace_of(&self, child: &ChildStarted) -> Option<TraceParent> {
+        let root = TraceRoot::new(self.generation, self.identity?, self.trace);
+        Some(root.of(self.run).child(&child.location, &child.run))
+    }
+
+    fn link(&self, location: &Location) -> Link {
+        Link {
             run: self.run.clone(),
             generation: self.generation,
             location: location.clone(),
+            identity: self.identity,
         }
     }
 
@@ -144,12 +158,4 @@ pub(crate) fn left_by(journal: &[Entry]) -> Vec<LeftChild> {
         }
     }
     open.into_values().collect()
-}
-
-/// Who waits for the run with this journal.
-pub(crate) fn parent_of(journal: &[Entry]) -> Option<ParentLink> {
-    match &journal.first()?.record.body {
-        Body::Created(created) => created.parent.clone(),
-        _ => None,
-    }
 }

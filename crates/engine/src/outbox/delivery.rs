@@ -4,16 +4,14 @@
 use std::sync::Arc;
 
 use everstep_model::planted::{self, Bug};
-use everstep_model::record::{
-    CancelRequested, ChildFinished as FinishedRecord, ChildOutcome, ParentLink,
-};
+use everstep_model::record::{CancelRequested, ChildFinished as FinishedRecord, ChildOutcome};
 use everstep_model::{
-    ErrorCode, Failure, Record, RecordNumber, RunId, StreamName, StreamNumber, idempotency_key,
+    ErrorCode, Failure, Link, Record, RecordNumber, RunId, StreamName, StreamNumber,
 };
 use everstep_store::{Head, Outcome, ReadRequest, Refusal, StreamRef};
 
-use super::cause::parent_of;
-use super::effect::{ChildFinished, Effect, StartChild, key_of, outcome_of};
+use super::birth::Birth;
+use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
 use crate::control::Asked;
 use crate::core::Core;
 use crate::error::EngineError;
@@ -76,9 +74,9 @@ impl Core {
         let mut start = Start::new(child.workflow.clone(), child.input.clone());
         start.id = Some(child.run.clone());
         start.tags = child.tags.clone();
-        start.deadline = self.deadline_of(&child.workflow);
         start.parent = (!child.detached).then(|| child.parent.clone());
         start.by = Some(format!("run {}", child.parent.run));
+        start.trace = child.trace;
         start
     }
 
@@ -104,8 +102,7 @@ impl Core {
         }
     }
 
-    /// The run is there. If this operation started it, it tells its end by itself; another one is waited for. One that is over
-    /// may have told it to a run of the same name that is gone, so it is told once more: a second time changes nothing.
+    /// The run is there. If this operation started it, it tells its end by itself; another one is waited for.
     async fn adopt(
         self: &Arc<Self>,
         child: &StartChild,
@@ -114,23 +111,22 @@ impl Core {
         if child.detached {
             return Ok(Delivery::Done);
         }
-        let head = self.store.head(StreamRef::Number(stream)).await?;
-        let goes_on = head.is_some_and(|head| !head.closed);
-        if goes_on && self.is_child_of(stream, &child.parent).await? {
-            return Ok(Delivery::Done);
+        match self.birth(stream).await?.parent {
+            Some(parent) if parent == child.parent => Ok(Delivery::Done),
+            _ => self.await_run(&child.run, &child.parent).await,
         }
-        self.await_run(&child.run, &child.parent).await
     }
 
     async fn await_run(
         self: &Arc<Self>,
         run: &RunId,
-        parent: &ParentLink,
+        parent: &Link,
     ) -> Result<Delivery, EngineError> {
         let failed = |failure| ChildFinished {
             parent: parent.clone(),
             run: run.clone(),
             generation: parent.generation,
+            identity: None,
             outcome: ChildOutcome::Failed(failure),
         };
         if *run == parent.run {
@@ -140,7 +136,7 @@ impl Core {
             Ok(found) => found,
             Err(error @ EngineError::UnknownRun(_)) => {
                 // The journal that was copied may have caused its start, which is not delivered yet.
-                if self.is_awaited(parent).await? && self.is_to_be_born(run).await? {
+                if self.open_parent(parent).await?.is_some() && self.is_to_be_born(run).await? {
                     return Ok(Delivery::Later("the run is not there yet".to_owned()));
                 }
                 return self.tell_parent(failed(error.failure())).await;
@@ -148,9 +144,9 @@ impl Core {
             Err(error) => return Err(error),
         };
         if !head.closed {
-            return Ok(match self.is_awaited(parent).await? {
-                true => Delivery::Awaiting(run.clone()),
-                false => Delivery::Done,
+            return Ok(match self.open_parent(parent).await? {
+                Some(_) => Delivery::Awaiting(run.clone()),
+                None => Delivery::Done,
             });
         }
         let last = RecordNumber(head.next.0.saturating_sub(1));
@@ -159,6 +155,7 @@ impl Core {
         let finished = match outcome {
             Some(outcome) => ChildFinished {
                 generation: row.generation,
+                identity: self.birth(head.number).await?.identity,
                 outcome,
                 ..failed(Failure::new(ErrorCode::UnknownRun, ""))
             },
@@ -170,11 +167,18 @@ impl Core {
         self.tell_parent(finished).await
     }
 
-    /// Whether somebody waits at this place.
-    async fn is_awaited(&self, parent: &ParentLink) -> Result<bool, EngineError> {
+    /// The run that waits at this place, unless it is over. One that has got its id since waits for nothing of its.
+    async fn open_parent(&self, parent: &Link) -> Result<Option<Head>, EngineError> {
         let name = StreamName::of_run(&parent.run, parent.generation);
-        let waits = self.store.head(StreamRef::Name(name)).await?;
-        Ok(waits.is_some_and(|head| !head.closed))
+        let head = self.store.head(StreamRef::Name(name)).await?;
+        let Some(head) = head.filter(|head| !head.closed) else {
+            return Ok(None);
+        };
+        let is_it = match parent.identity {
+            Some(_) => self.birth(head.number).await?.identity == parent.identity,
+            None => true,
+        };
+        Ok(is_it.then_some(head))
     }
 
     /// The child cannot be had: whoever waits for it hears so.
@@ -191,6 +195,7 @@ impl Core {
             parent: child.parent.clone(),
             run: child.run.clone(),
             generation: child.parent.generation,
+            identity: None,
             outcome: ChildOutcome::Failed(failure.clone()),
         };
         self.tell_parent(finished).await
@@ -200,15 +205,12 @@ impl Core {
         self: &Arc<Self>,
         finished: ChildFinished,
     ) -> Result<Delivery, EngineError> {
-        let parent = finished.parent;
-        let name = StreamName::of_run(&parent.run, parent.generation);
-        let head = self.store.head(StreamRef::Name(name)).await?;
-        let Some(head) = head.filter(|head| !head.closed) else {
+        let Some(head) = self.open_parent(&finished.parent).await? else {
             return Ok(Delivery::Done);
         };
         let mut commit = self.inbox_commit(&head);
-        let key = idempotency_key(&finished.run, finished.generation, &parent.location);
-        commit.dedup = Some(format!("child:{key}"));
+        commit.dedup = Some(format!("child:{}", finished.key()));
+        let parent = finished.parent;
         commit.records.push(Record {
             time: commit.now,
             body: FinishedRecord {
@@ -225,13 +227,13 @@ impl Core {
     async fn cancel_child(
         self: &Arc<Self>,
         run: &RunId,
-        parent: &ParentLink,
+        parent: &Link,
     ) -> Result<Delivery, EngineError> {
         let Some(head) = self.open_child(run, parent).await? else {
             return Ok(Delivery::Done);
         };
         let mut commit = self.inbox_commit(&head);
-        commit.dedup = Some(format!("cancel:{}", key_of(parent)));
+        commit.dedup = Some(format!("cancel:{}", parent.key()));
         commit.records.push(Record {
             time: commit.now,
             body: CancelRequested {
@@ -248,7 +250,7 @@ impl Core {
     async fn terminate_child(
         self: &Arc<Self>,
         run: &RunId,
-        parent: &ParentLink,
+        parent: &Link,
     ) -> Result<Delivery, EngineError> {
         if let Some(head) = self.open_child(run, parent).await? {
             let asked = Asked {
@@ -261,25 +263,22 @@ impl Core {
     }
 
     /// The child that this operation started, if it is not over. Runs that were only waited for are nobody's to end.
-    async fn open_child(
-        &self,
-        run: &RunId,
-        parent: &ParentLink,
-    ) -> Result<Option<Head>, EngineError> {
+    async fn open_child(&self, run: &RunId, parent: &Link) -> Result<Option<Head>, EngineError> {
         let head = match self.find(run).await {
             Ok((head, _)) => head,
             Err(EngineError::UnknownRun(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let is_its_own = !head.closed && self.is_child_of(head.number, parent).await?;
+        if head.closed {
+            return Ok(None);
+        }
+        let started_by = self.birth(head.number).await?.parent;
+        let is_its_own = started_by.is_some_and(|starter| starter.may_be(parent));
         Ok(is_its_own.then_some(head))
     }
 
-    async fn is_child_of(
-        &self,
-        stream: StreamNumber,
-        parent: &ParentLink,
-    ) -> Result<bool, EngineError> {
+    /// Where the run with this journal comes from.
+    async fn birth(&self, stream: StreamNumber) -> Result<Birth, EngineError> {
         let request = ReadRequest {
             stream,
             from: RecordNumber(0),
@@ -287,7 +286,7 @@ impl Core {
             bytes: usize::MAX,
         };
         let page = self.store.read(request).await?.unwrap_or_default();
-        Ok(parent_of(&page.entries).as_ref() == Some(parent))
+        Ok(Birth::of(&page.entries))
     }
 }
 
@@ -301,7 +300,7 @@ pub(super) fn settled(outcome: Outcome) -> Delivery {
     }
 }
 
-fn left_by(parent: &ParentLink) -> String {
+fn left_by(parent: &Link) -> String {
     format!("its parent `{}` no longer waits for it", parent.run)
 }
 

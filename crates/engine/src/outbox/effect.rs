@@ -1,7 +1,9 @@
 //! What an effect is, and its bytes: JSON, because it lives for milliseconds and people may want to read one that does not.
 
-use everstep_model::record::{ChildOutcome, ParentLink};
-use everstep_model::{Body, ErrorCode, Failure, Generation, Name, Payload, RunId, idempotency_key};
+use everstep_model::record::ChildOutcome;
+use everstep_model::{
+    Body, ErrorCode, Failure, Generation, Link, Name, Payload, RunId, Seed, TraceParent,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::send::SendEvent;
@@ -16,7 +18,7 @@ pub(crate) enum Effect {
     /// Start a run.
     StartChild(StartChild),
     /// Tell the run how another one ended, once it has.
-    AwaitRun { run: RunId, parent: ParentLink },
+    AwaitRun { run: RunId, parent: Link },
     /// Tell a parent how its child ended.
     ChildFinished(ChildFinished),
     /// Send an event.
@@ -24,12 +26,12 @@ pub(crate) enum Effect {
         to: RunId,
         event: Name,
         payload: Payload,
-        sender: ParentLink,
+        sender: Link,
     },
     /// Ask a child to end.
-    CancelRun { run: RunId, parent: ParentLink },
+    CancelRun { run: RunId, parent: Link },
     /// End a child at once.
-    TerminateRun { run: RunId, parent: ParentLink },
+    TerminateRun { run: RunId, parent: Link },
 }
 
 /// A child to be started.
@@ -39,18 +41,37 @@ pub(crate) struct StartChild {
     pub(crate) workflow: Name,
     pub(crate) input: Payload,
     pub(crate) tags: Vec<String>,
-    pub(crate) parent: ParentLink,
+    pub(crate) parent: Link,
     /// Whether nobody waits for it.
     pub(crate) detached: bool,
+    /// The place in a trace from which it is started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<TraceParent>,
 }
 
 /// A child that has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ChildFinished {
-    pub(crate) parent: ParentLink,
+    pub(crate) parent: Link,
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
+    /// What tells it from others of its id; none if an older release wrote it, or if there is no such run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) identity: Option<Seed>,
     pub(crate) outcome: ChildOutcome,
+}
+
+impl ChildFinished {
+    /// The same key however often a parent is told.
+    pub(crate) fn key(&self) -> String {
+        let end = Link {
+            run: self.run.clone(),
+            generation: self.generation,
+            location: self.parent.location.clone(),
+            identity: self.identity,
+        };
+        end.key()
+    }
 }
 
 impl Effect {
@@ -81,7 +102,7 @@ impl Effect {
             run: to.clone(),
             name: event.clone(),
             payload: payload.clone(),
-            dedup_id: Some(format!("sent:{}", key_of(sender))),
+            dedup_id: Some(format!("sent:{}", sender.key())),
             by: Some(format!("run {}", sender.run)),
         })
     }
@@ -107,11 +128,6 @@ impl Effect {
     pub(crate) fn from_payload(payload: &Payload) -> Option<Self> {
         payload.decode().ok()
     }
-}
-
-/// A key that is the same for every delivery of what an operation caused.
-pub(crate) fn key_of(link: &ParentLink) -> String {
-    idempotency_key(&link.run, link.generation, &link.location)
 }
 
 /// How a run ended, as its parent sees it; none for a record that ends nothing.
@@ -164,11 +180,12 @@ mod tests {
 
     use super::*;
 
-    fn link() -> ParentLink {
-        ParentLink {
+    fn link() -> Link {
+        Link {
             run: RunId::new("parent").unwrap(),
             generation: Generation(2),
             location: "join:0/a/ship:3".parse().unwrap(),
+            identity: Some(Seed(u64::MAX)),
         }
     }
 
@@ -186,6 +203,7 @@ mod tests {
                 tags: vec!["red".to_owned()],
                 parent: link(),
                 detached: true,
+                trace: None,
             }),
             Effect::AwaitRun {
                 run: run.clone(),
@@ -195,6 +213,7 @@ mod tests {
                 parent: link(),
                 run: run.clone(),
                 generation: Generation(3),
+                identity: Some(Seed(1)),
                 outcome: ChildOutcome::Failed(failure.clone().caused_by(failure)),
             }),
             Effect::SendEvent {

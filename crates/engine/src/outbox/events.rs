@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep_model::record::Event;
 use everstep_model::{Generation, Record, RunId, StreamName, StreamNumber, limits};
-use everstep_store::{Commit, Guard, Head, Outcome, Refusal, StreamRef};
+use everstep_store::{Commit, Guard, Head, Outcome, Refusal, RunRow, StreamRef};
 
 use super::delivery::{Delivery, settled};
 use crate::core::{Core, Effects};
@@ -23,25 +23,31 @@ impl Core {
         };
         let run = first.run.clone();
         let all = |delivery: fn() -> Delivery| events.iter().map(|_| delivery()).collect();
-        let (head, generation) = match self.find(&run).await {
-            Ok((head, row)) if !head.closed => (head, row.generation),
+        let (head, row) = match self.find(&run).await {
+            Ok((head, row)) if !head.closed => (head, row),
             Ok(_) | Err(EngineError::UnknownRun(_)) => {
                 tracing::warn!(%run, events = events.len(), "events to a run that is over or unknown had no effect");
                 return all(|| Delivery::Done);
             }
             Err(error) => return vec![Delivery::Later(error.to_string())],
         };
-        let known = match self.known_before(&run, generation, &events).await {
+        let known = match self.known_before(&run, row.generation, &events).await {
             Ok(known) => known,
             Err(error) => return vec![Delivery::Later(error.to_string())],
         };
-        let fresh = events.iter().zip(&known).filter(|(_, known)| !**known);
+        let unfit = events.iter().map(|event| self.is_unfit(&row, event));
+        let over: Vec<bool> = known
+            .into_iter()
+            .zip(unfit)
+            .map(|(known, unfit)| known || unfit)
+            .collect();
+        let fresh = events.iter().zip(&over).filter(|(_, over)| !**over);
         let commits = fresh.map(|(event, _)| self.event_commit(&head, event));
         match self.committer.commit_all(commits.collect()).await {
             Ok(outcomes) => {
                 self.events_landed(head.number, &outcomes);
                 let mut fresh = outcomes.into_iter().map(settled_event);
-                let delivered = known.into_iter().map_while(|known| match known {
+                let delivered = over.into_iter().map_while(|over| match over {
                     true => Some(Delivery::Done),
                     false => fresh.next(),
                 });
@@ -49,6 +55,15 @@ impl Core {
             }
             Err(error) => vec![Delivery::Later(error.to_string())],
         }
+    }
+
+    /// Whether the run's workflow does not take such an event. Its sender has gone on, so nobody can be told.
+    fn is_unfit(&self, run: &RunRow, event: &SendEvent) -> bool {
+        let checked = self.check_event(run, &event.name, &event.payload);
+        if let Err(error) = &checked {
+            tracing::warn!(run = %run.id, sender = ?event.by, %error, "an event of another run was refused");
+        }
+        checked.is_err()
     }
 
     /// Which of these events an earlier life of the run has had: a run that was revived since gets none of them again. A

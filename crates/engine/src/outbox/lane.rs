@@ -151,8 +151,7 @@ impl Lanes {
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::record::ParentLink;
-    use everstep_model::{Generation, Name, Payload};
+    use everstep_model::{Generation, Link, Name, Payload};
 
     use super::*;
 
@@ -161,10 +160,11 @@ mod tests {
             to: RunId::new(to).unwrap(),
             event: Name::new("e").unwrap(),
             payload: Payload::null(),
-            sender: ParentLink {
+            sender: Link {
                 run: RunId::new("r").unwrap(),
                 generation: Generation::FIRST,
                 location: "__sent:0".parse().unwrap(),
+                identity: None,
             },
         };
         OutboxRow {

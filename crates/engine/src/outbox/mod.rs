@@ -5,6 +5,7 @@
 //! (`delivery.rs`), and then removed. Whoever wrote it delivers it at once (`pump.rs`, `lane.rs`); whatever a crash left
 //! behind is delivered when an engine starts, and by every sweep. Several nodes may deliver the same effect.
 
+mod birth;
 mod births;
 mod cause;
 mod delivery;
@@ -14,5 +15,6 @@ mod lane;
 mod pump;
 mod settle;
 
-pub(crate) use cause::{Cause, left_by, parent_of};
+pub(crate) use birth::Birth;
+pub(crate) use cause::{Cause, left_by};
 pub(crate) use pump::Outbox;

@@ -4,6 +4,7 @@
 //! at the fork point both name the same place.
 
 use everstep_model::{Offset, RecordNumber, StreamNumber, Term};
+use everstep_store::Head;
 
 use super::Streams;
 use super::error::StreamError;
@@ -22,6 +23,15 @@ pub(super) struct Segment {
 pub(super) struct Chain(Vec<Segment>);
 
 impl Chain {
+    /// A stream that is no fork.
+    pub(super) fn single(head: &Head) -> Self {
+        Self(vec![Segment {
+            stream: head.number,
+            term: head.term,
+            from: RecordNumber(0),
+        }])
+    }
+
     /// The stream that holds a record, and where what it gives to the chain ends; none if it goes on.
     pub(super) fn holder(&self, number: RecordNumber) -> Option<(Segment, Option<RecordNumber>)> {
         let mut end = None;

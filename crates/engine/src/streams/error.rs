@@ -89,7 +89,8 @@ impl StreamError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Path(_) | Self::InvalidJson(_) | Self::NoMessage => {
+            Self::Path(InvalidPath::Reserved(_)) => ErrorCode::ReservedStream,
+            Self::Path(InvalidPath::Rule(_)) | Self::InvalidJson(_) | Self::NoMessage => {
                 ErrorCode::InvalidStreamRequest
             }
             Self::Missing | Self::SourceMissing => ErrorCode::StreamMissing,

@@ -16,6 +16,7 @@ mod error;
 mod expiry;
 mod fork;
 mod found;
+mod journal;
 mod messages;
 mod path;
 mod producer;
@@ -32,6 +33,7 @@ pub use content_type::ContentType;
 pub use document::Document;
 pub use error::StreamError;
 pub use found::StreamInfo;
+pub use journal::{Journal, Render};
 pub use messages::as_json_array;
 #[cfg(test)]
 pub(crate) use messages::messages as messages_of;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use everstep_model::{Body, Offset, RecordNumber, StreamNumber};
+use everstep_model::{Body, Entry, Offset, RecordNumber, StreamNumber};
 use everstep_store::ReadRequest;
 use futures_util::future::{Either, select};
 
@@ -11,11 +11,12 @@ use super::Streams;
 use super::chain::Chain;
 use super::error::StreamError;
 use super::found::{Found, StreamInfo};
+use super::journal::Render;
 use super::path::StreamPath;
 use crate::watch::Watch;
 
-/// Messages read at once, however small they are.
-const MESSAGES_MAX: usize = 16_384;
+/// Records looked at for one chunk, however small their messages are.
+const RECORDS_MAX: usize = 16_384;
 
 /// Where to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,15 +42,45 @@ pub struct Chunk {
     pub closed: bool,
 }
 
+/// What a reader who waits is waiting for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// A message.
+    Message,
+    /// A record, even one that becomes no message.
+    Movement,
+}
+
+/// What records become.
+pub(super) enum Content {
+    /// The messages of a user.
+    Messages,
+    /// What a view of a journal makes of them.
+    Journal(Render),
+}
+
+impl Content {
+    fn messages(&self, entry: Entry) -> Vec<Bytes> {
+        match self {
+            Self::Journal(render) => render(&entry),
+            Self::Messages => match entry.record.body {
+                Body::Data(data) => vec![data.bytes],
+                _ => Vec::new(),
+            },
+        }
+    }
+}
+
 /// A place in a stream that moves on as it is read. It stays with the stream it was opened on, also if that is deleted
 /// and another takes its path.
 pub struct Reader {
-    streams: Streams,
-    info: StreamInfo,
-    chain: Chain,
-    next: RecordNumber,
+    pub(super) streams: Streams,
+    pub(super) info: StreamInfo,
+    pub(super) chain: Chain,
+    pub(super) content: Content,
+    pub(super) next: RecordNumber,
     /// From the first wait on.
-    watch: Option<Watch>,
+    pub(super) watch: Option<Watch>,
 }
 
 impl std::fmt::Debug for Reader {
@@ -73,6 +104,7 @@ impl Streams {
             streams: self.clone(),
             info: found.info(),
             chain,
+            content: Content::Messages,
             next,
             watch: None,
         })
@@ -94,7 +126,7 @@ impl Streams {
             let request = ReadRequest {
                 stream: segment.stream,
                 from: next,
-                limit: MESSAGES_MAX,
+                limit: RECORDS_MAX,
                 bytes: 1,
             };
             let page = self.core.store.read(request).await?;
@@ -119,6 +151,13 @@ impl Streams {
     }
 }
 
+/// What is left of what one chunk may hold.
+struct Budget {
+    bytes: usize,
+    /// Looked at, whatever becomes of them.
+    records: usize,
+}
+
 impl Reader {
     /// What is read.
     #[must_use]
@@ -140,12 +179,15 @@ impl Reader {
             up_to_date: false,
             closed: false,
         };
-        let mut left = bytes.max(1);
-        while left > 0 && chunk.messages.len() < MESSAGES_MAX {
+        let mut budget = Budget {
+            bytes: bytes.max(1),
+            records: RECORDS_MAX,
+        };
+        while budget.bytes > 0 && budget.records > 0 {
             let Some((segment, end)) = self.chain.holder(self.next) else {
                 break;
             };
-            let own_end = self.read_segment(segment.stream, end, &mut left, &mut chunk);
+            let own_end = self.read_segment(segment.stream, end, &mut budget, &mut chunk);
             let Some((own_end, closed)) = own_end.await? else {
                 continue;
             };
@@ -164,6 +206,9 @@ impl Reader {
 
     /// A stream that is deleted while it has forks is closed too, but that is not its end.
     async fn check_kept(&self) -> Result<(), StreamError> {
+        if matches!(self.content, Content::Journal(_)) {
+            return Ok(());
+        }
         match self.streams.row_of(self.info.number).await? {
             Some(row) if !row.deleted => Ok(()),
             Some(_) => Err(StreamError::Gone),
@@ -176,27 +221,31 @@ impl Reader {
         &mut self,
         stream: StreamNumber,
         end: Option<RecordNumber>,
-        left: &mut usize,
+        budget: &mut Budget,
         chunk: &mut Chunk,
     ) -> Result<Option<(RecordNumber, bool)>, StreamError> {
         let request = ReadRequest {
             stream,
             from: self.next,
-            limit: MESSAGES_MAX - chunk.messages.len(),
-            bytes: *left,
+            limit: budget.records,
+            bytes: budget.bytes,
         };
         let page = self.streams.core.store.read(request).await?;
         let page = page.ok_or(StreamError::Missing)?;
+        if page.entries.is_empty() && end.is_none() {
+            self.next = self.next.max(page.end);
+        }
         for entry in page.entries {
             if end.is_some_and(|end| entry.number >= end) {
                 break;
             }
             self.next = entry.number.plus(1);
-            if let Body::Data(data) = entry.record.body {
-                *left = left.saturating_sub(data.bytes.len());
-                chunk.messages.push(data.bytes);
+            budget.records -= 1;
+            for message in self.content.messages(entry) {
+                budget.bytes = budget.bytes.saturating_sub(message.len());
+                chunk.messages.push(message);
             }
-            if *left == 0 {
+            if budget.bytes == 0 {
                 break;
             }
         }
@@ -212,6 +261,25 @@ impl Reader {
         bytes: usize,
         patience: Duration,
     ) -> Result<Chunk, StreamError> {
+        self.next_until(Until::Message, bytes, patience).await
+    }
+
+    /// The same, but a record that becomes no message ends the wait too.
+    pub async fn next_move_within(
+        &mut self,
+        bytes: usize,
+        patience: Duration,
+    ) -> Result<Chunk, StreamError> {
+        self.next_until(Until::Movement, bytes, patience).await
+    }
+
+    async fn next_until(
+        &mut self,
+        until: Until,
+        bytes: usize,
+        patience: Duration,
+    ) -> Result<Chunk, StreamError> {
+        let before = self.next;
         let core = self.streams.core.clone();
         let mut late = core.runtime.sleep(patience);
         loop {
@@ -224,8 +292,12 @@ impl Reader {
             let mut notified = std::pin::pin!(notify.notified());
             notified.as_mut().enable();
             let chunk = self.next_chunk(bytes).await?;
-            if !chunk.messages.is_empty() || chunk.closed {
+            let moved = until == Until::Movement && self.next > before;
+            if !chunk.messages.is_empty() || chunk.closed || moved {
                 return Ok(chunk);
+            }
+            if !chunk.up_to_date {
+                continue;
             }
             core.watchers.check_open()?;
             let told = std::pin::pin!(core.told_or_late(notified));

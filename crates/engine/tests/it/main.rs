@@ -1,4 +1,5 @@
-//! Streams of users on real stores: what each verb promises, and random requests compared with a simple model.
+//! Streams of users on real stores: what each verb promises, and random requests compared with a simple model. And workers
+//! that come and go.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,6 +9,7 @@
 
 mod expiring;
 mod model;
+mod offering;
 mod random_requests;
 mod reading_live;
 mod support;

@@ -46,6 +46,10 @@ impl Runtime for Virtual {
         hasher.finish()
     }
 
+    fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         tokio::spawn(task);
     }
@@ -110,8 +114,12 @@ impl World {
         self.open().await;
     }
 
+    pub(crate) fn engine(&self) -> &Engine {
+        self.engine.as_ref().unwrap()
+    }
+
     pub(crate) fn streams(&self) -> Streams {
-        self.engine.as_ref().unwrap().streams()
+        self.engine().streams()
     }
 }
 

@@ -2,26 +2,27 @@
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
+use std::sync::Arc;
 
 use everstep_engine::{Asked, BulkProgress, BulkReport, Control, EngineError};
 use everstep_model::RunId;
 
-use crate::client::ListRuns;
+use crate::client::Client;
 use crate::engine::Engine;
-
-type Listener = Box<dyn FnMut(BulkProgress) + Send>;
+use crate::list::ListRuns;
+use crate::port::{Listener, Port, Which};
 
 /// Something to be done with many runs. Say who asks and why, then await it.
 #[must_use = "nothing is done until it is awaited"]
 pub struct BulkRuns {
-    engine: Engine,
-    which: Which,
+    port: Arc<dyn Port>,
+    which: Chosen,
     control: Control,
     asked: Asked,
     progress: Listener,
 }
 
-enum Which {
+enum Chosen {
     Listed(Box<ListRuns>),
     Named(Vec<String>),
 }
@@ -48,12 +49,12 @@ impl ListRuns {
     /// # }
     /// ```
     pub fn each(self, control: Control) -> BulkRuns {
-        let engine = self.engine.clone();
-        BulkRuns::new(engine, Which::Listed(Box::new(self)), control)
+        let port = self.client.port.clone();
+        BulkRuns::new(port, Chosen::Listed(Box::new(self)), control)
     }
 }
 
-impl Engine {
+impl Client {
     /// Does one thing with these runs, and reports on each. One that is named twice is dealt with once.
     pub fn each<I: Into<String>>(
         &self,
@@ -61,9 +62,11 @@ impl Engine {
         control: Control,
     ) -> BulkRuns {
         let runs = runs.into_iter().map(Into::into).collect();
-        BulkRuns::new(self.clone(), Which::Named(runs), control)
+        BulkRuns::new(self.port.clone(), Chosen::Named(runs), control)
     }
+}
 
+impl Engine {
     /// Deletes the finished runs that the settings do not keep any longer, now; gives their ids.
     ///
     /// # Errors
@@ -74,9 +77,9 @@ impl Engine {
 }
 
 impl BulkRuns {
-    fn new(engine: Engine, which: Which, control: Control) -> Self {
+    fn new(port: Arc<dyn Port>, which: Chosen, control: Control) -> Self {
         Self {
-            engine,
+            port,
             which,
             control,
             asked: Asked::default(),
@@ -103,14 +106,16 @@ impl BulkRuns {
     }
 
     async fn perform(self) -> Result<BulkReport, EngineError> {
-        let engine = &self.engine.inner;
-        let runs = match self.which {
-            Which::Listed(list) => engine.listed(list.into_query()?).await?,
-            Which::Named(runs) => runs.into_iter().map(RunId::new).collect::<Result<_, _>>()?,
+        let which = match self.which {
+            Chosen::Listed(list) => Which::Listed(list.into_query()?),
+            Chosen::Named(runs) => {
+                let runs = runs.into_iter().map(RunId::new);
+                Which::Named(runs.collect::<Result<_, _>>()?)
+            }
         };
-        Ok(engine
-            .bulk(runs, self.control, self.asked, self.progress)
-            .await)
+        self.port
+            .bulk(which, self.control, self.asked, self.progress)
+            .await
     }
 }
 

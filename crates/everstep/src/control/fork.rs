@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::location;
 use super::request::{ControlRequest, sealed::Perform};
 use crate::handle::RunHandle;
+use crate::port::Begun;
 
 /// Forking.
 #[derive(Debug, Default)]
@@ -69,12 +70,12 @@ impl Perform for Fork {
                 at: self.at.map(|at| location(&at)).transpose()?,
                 edited: self.result.transpose()?,
             };
-            let done = run.engine.inner.fork(fork, asked).await?;
-            Ok(RunHandle {
-                engine: run.engine,
-                id: done.run,
+            let done = run.port.fork(fork, asked).await?;
+            let begun = Begun {
+                run: done.run,
                 created: true,
-            })
+            };
+            Ok(RunHandle::new(run.port, begun))
         })
     }
 }

@@ -126,8 +126,7 @@ async fn settle(
     asked: Asked,
 ) -> Result<Done, EngineError> {
     let place = location(&place)?;
-    let engine = &run.engine.inner;
-    engine.settle(&run.id, &place, settlement, asked).await
+    run.port.settle(&run.id, &place, settlement, asked).await
 }
 
 impl Perform for SkipStep {
@@ -170,7 +169,7 @@ impl Perform for RestartFrom {
                 at: location(&self.operation)?,
                 edited: self.result.transpose()?,
             };
-            run.engine.inner.revive(&run.id, revival, asked).await
+            run.port.revive(&run.id, revival, asked).await
         })
     }
 }

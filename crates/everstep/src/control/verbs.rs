@@ -91,7 +91,7 @@ impl ControlRequest<Cancel> {
 type Asking = Pin<Box<dyn Future<Output = Result<Done, EngineError>> + Send>>;
 
 fn control(run: RunHandle, control: Control, asked: Asked) -> Asking {
-    Box::pin(async move { run.engine.inner.control(&run.id, control, asked).await })
+    Box::pin(async move { run.port.control(&run.id, control, asked).await })
 }
 
 impl Perform for Plain {

@@ -172,6 +172,7 @@ pub(super) fn conclude(
                     location: None,
                     error,
                     by: Some("everstep".to_owned()),
+                    so_far: None,
                 };
                 let going_on = Then::GoOnAs(RunStatus::RollingBack);
                 return (record(forced.into()), going_on);

@@ -17,7 +17,7 @@ impl Executor {
             } => return self.appended(first, before, records),
             Message::Missed { came, records } => self.missed(came, records),
             Message::Grew => self.read_on(),
-            Message::Resumed(_) => {
+            Message::Resumed => {
                 self.standing = Standing::CatchingUp;
                 self.conclusion = None;
                 self.read_on();
@@ -86,7 +86,9 @@ impl Executor {
                 self.standing = Standing::Suspended;
                 self.leave_if_suspended()
             }
-            Then::Park(_) | Then::Release | Then::End(_) | Then::EndAnyway(_) => Next::Exit,
+            Then::Park(_) | Then::Release | Then::Abandon | Then::End(_) | Then::EndAnyway(_) => {
+                Next::Exit
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ use super::undos::{GivenUndo, Undos};
 use crate::ctx::RunMetadata;
 use crate::declare::Declaration;
 use crate::error::Result;
-use crate::operation::{StepContext, UndoSlot};
+use crate::operation::{StepContext, StepOf, UndoSlot};
 use crate::options::Options;
 
 /// Results of steps given by a test instead of the steps' own work.
@@ -159,10 +159,17 @@ impl Shared {
     }
 
     pub(crate) fn step_context(&self, start: &StepStart, undo: UndoSlot) -> StepContext {
-        let keys_of = self.state().replay.facts().map(|facts| facts.keys_of);
-        let keys_of = keys_of.unwrap_or(self.parts.generation);
-        let run = self.parts.run.clone();
-        StepContext::new(start, run, keys_of, self.cancellation.clone(), undo)
+        let state = self.state();
+        let facts = state.replay.facts();
+        let keys_of = facts.map_or(self.parts.generation, |facts| facts.keys_of);
+        let trace = facts.map(|facts| facts.trace);
+        drop(state);
+        let step = StepOf {
+            run: self.parts.run.clone(),
+            keys_of,
+            trace,
+        };
+        StepContext::new(start, step, self.cancellation.clone(), undo)
     }
 
     /// Lets steps in flight hear of the run's cancellation, if there is one.

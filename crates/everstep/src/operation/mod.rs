@@ -33,6 +33,7 @@ pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;
 pub use step::Step;
 pub use step_context::StepContext;
+pub(crate) use step_context::StepOf;
 pub(crate) use step_failure::panic_text;
 pub use step_forms::{BestEffort, TryStep};
 pub use switch::Switch;

@@ -2,11 +2,21 @@
 
 use std::sync::Arc;
 
-use everstep_machine::StepStart;
-use everstep_model::{RunId, StepOptions, idempotency_key};
+use everstep_machine::{StepStart, TraceRoot};
+use everstep_model::{Generation, Location, RunId, StepOptions, TraceParent, idempotency_key};
 
 use super::undo::UndoSlot;
 use crate::execution::Cancellation;
+
+/// The run that a step is of.
+#[derive(Clone, Debug)]
+pub(crate) struct StepOf {
+    pub(crate) run: RunId,
+    /// The life whose idempotency keys its steps have.
+    pub(crate) keys_of: Generation,
+    /// Where it stands in a trace.
+    pub(crate) trace: Option<TraceRoot>,
+}
 
 /// What a step's work can know about its attempt.
 #[derive(Clone, Debug)]
@@ -19,9 +29,8 @@ pub struct StepContext {
     pub count: u32,
     /// How it is executed.
     pub options: StepOptions,
-    run: RunId,
-    generation: everstep_model::Generation,
-    location: everstep_model::Location,
+    of: StepOf,
+    location: Location,
     cancellation: Arc<Cancellation>,
     undo: UndoSlot,
 }
@@ -41,7 +50,15 @@ impl StepContext {
     /// The key that all attempts of this step share and no other step has: give it to services that deduplicate.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
-        idempotency_key(&self.run, self.generation, &self.location)
+        idempotency_key(&self.of.run, self.of.keys_of, &self.location)
+    }
+
+    /// The span of this attempt in the run's trace, as the `traceparent` header of Trace Context carries it: give it to
+    /// services that trace. It is the same before and after a restart, wherever the attempt is made.
+    #[must_use]
+    pub fn traceparent(&self) -> Option<TraceParent> {
+        let run = self.of.trace?.of(&self.of.run);
+        Some(run.attempt(&self.location, self.attempt))
     }
 
     pub(super) fn undo_slot(&self) -> &UndoSlot {
@@ -52,8 +69,7 @@ impl StepContext {
 impl StepContext {
     pub(crate) fn new(
         start: &StepStart,
-        run: RunId,
-        generation: everstep_model::Generation,
+        of: StepOf,
         cancellation: Arc<Cancellation>,
         undo: UndoSlot,
     ) -> Self {
@@ -62,8 +78,7 @@ impl StepContext {
             name: start.location.name.to_string(),
             count: start.location.counter,
             options: start.options,
-            run,
-            generation,
+            of,
             location: start.location.clone(),
             cancellation,
             undo,

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use everstep_engine::{FailureEvent, FailureHook, Settings};
 use everstep_model::InvalidName;
+#[cfg(feature = "remote")]
+use everstep_protocol::client::Transport;
 use everstep_store::{Clock, MemoryStore, Store, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +17,9 @@ use super::mock::{Mock, MockedSteps};
 use super::runtime::VirtualRuntime;
 use crate::ctx::{AnyEvent, Ctx};
 use crate::definition::Definition;
+#[cfg(feature = "remote")]
+use crate::engine::Engine;
+use crate::engine::EngineBuilder;
 use crate::error::Result;
 use crate::options::Options;
 use crate::workflow::Workflow;
@@ -56,8 +61,14 @@ pub struct TestEngineBuilder {
     pub(super) defaults: Options,
     pub(super) mocks: Arc<MockedSteps>,
     pub(super) failure_hooks: Vec<FailureHook>,
+    #[cfg(feature = "remote")]
+    pub(super) server: Option<Server>,
     seed: u64,
 }
+
+/// Serves an engine, and gives the way to it.
+#[cfg(feature = "remote")]
+pub(super) type Server = Arc<dyn Fn(&Engine) -> Arc<dyn Transport> + Send + Sync>;
 
 impl TestEngineBuilder {
     pub(super) fn new() -> Self {
@@ -68,6 +79,8 @@ impl TestEngineBuilder {
             defaults: Options::new(),
             mocks: Arc::default(),
             failure_hooks: Vec::new(),
+            #[cfg(feature = "remote")]
+            server: None,
             seed: 1,
         }
     }
@@ -150,6 +163,29 @@ impl TestEngineBuilder {
     pub fn directory(mut self, path: impl Into<std::path::PathBuf>) -> Self {
         self.place = Some(Place::Directory(path.into()));
         self
+    }
+
+    /// Executes the workflows by a worker that speaks to the engine over this: what serves the engine is called once for each
+    /// process.
+    #[cfg(feature = "remote")]
+    pub fn served(
+        mut self,
+        server: impl Fn(&Engine) -> Arc<dyn Transport> + Send + Sync + 'static,
+    ) -> Self {
+        self.server = Some(Arc::new(server));
+        self
+    }
+
+    /// Has the engine execute the workflows, unless a worker does.
+    pub(super) fn register(&self, engine: EngineBuilder) -> EngineBuilder {
+        #[cfg(feature = "remote")]
+        if self.server.is_some() {
+            return engine;
+        }
+        engine
+            .defaults(self.defaults)
+            .definitions(self.definitions.clone())
+            .mocks(self.mocks.clone())
     }
 
     /// Where randomness begins; 1 unless said otherwise.

@@ -49,23 +49,23 @@ impl TestEngine {
             Err(error) => panic!("the store of the test engine could not be opened: {error}"),
         };
         let plug = Arc::new(Plug::new(store));
-        let opened = Engine::on_store(plug.clone())
+        let engine = Engine::on_store(plug.clone())
             .runtime(runtime.clone())
             .settings(setup.settings.clone())
-            .defaults(setup.defaults)
-            .definitions(setup.definitions.clone())
-            .mocks(setup.mocks.clone())
-            .failure_hooks(setup.failure_hooks.clone())
-            .start();
-        match opened.await {
-            Ok(engine) => Self {
-                engine,
-                plug,
-                runtime,
-                place,
-                setup,
-            },
+            .failure_hooks(setup.failure_hooks.clone());
+        let engine = setup.register(engine);
+        let engine = match engine.start().await {
+            Ok(engine) => engine,
             Err(error) => panic!("the test engine could not be opened: {error}"),
+        };
+        #[cfg(feature = "remote")]
+        let engine = setup.serve(engine, &runtime).await;
+        Self {
+            engine,
+            plug,
+            runtime,
+            place,
+            setup,
         }
     }
 

@@ -51,6 +51,8 @@ mod mock;
 mod plug;
 mod replay_check;
 mod runtime;
+#[cfg(feature = "remote")]
+mod served;
 mod simulate;
 
 pub use builder::TestEngineBuilder;

@@ -322,6 +322,10 @@ impl Runtime for Still {
         0
     }
 
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
     fn spawn(&self, _: BoxFuture<'static, ()>) {}
 
     fn spawn_committer(&self, _: BoxFuture<'static, ()>) {}

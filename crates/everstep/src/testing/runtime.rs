@@ -110,6 +110,10 @@ impl Runtime for VirtualRuntime {
         mixed ^ (mixed >> 31)
     }
 
+    fn elapsed(&self) -> Duration {
+        self.beginning.elapsed()
+    }
+
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         let mut tasks = self.tasks();
         if let Some(tasks) = &mut *tasks {

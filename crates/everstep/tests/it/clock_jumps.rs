@@ -47,6 +47,10 @@ impl Runtime for Wrong {
         self.right.random()
     }
 
+    fn elapsed(&self) -> Duration {
+        self.right.elapsed()
+    }
+
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         self.right.spawn(task);
     }

@@ -40,6 +40,7 @@ mod listing;
 mod loop_takeover;
 mod loops;
 mod messages;
+mod namesakes;
 mod nodes;
 mod not_durable;
 mod outbox;
@@ -71,6 +72,8 @@ mod sagas_explicit;
 mod sagas_races;
 #[cfg(feature = "schema")]
 mod schemas;
+#[cfg(feature = "remote")]
+mod served;
 mod settling;
 mod simulating;
 mod slow_store;

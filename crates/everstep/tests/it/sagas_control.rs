@@ -148,6 +148,7 @@ fn a_run_that_an_operator_makes_fail_rolls_back() {
         location: None,
         error: Failure::new(ErrorCode::ForcedFailure, "enough"),
         by: None,
+        so_far: None,
     };
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         three_steps(&ctx, &effects).await?;
@@ -225,6 +226,7 @@ fn a_run_that_is_cancelled_or_too_late_between_two_passes_undoes_what_the_first_
         location: None,
         error: Failure::new(ErrorCode::ForcedFailure, "enough"),
         by: None,
+        so_far: None,
     };
     CrashPoints::of(code)
         .options(options)

@@ -2,12 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use everstep::{AnyEvent, Ctx, Error, ErrorCode, Retry, RunStatus, Undo, millis, secs};
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, Undo, millis, secs};
 
 use crate::crash_points::{CrashPoints, Effects};
 use crate::sagas::{done, takes};
 use crate::sagas_crashes::{assert_effects, is_rolled_back, traced, undone};
-use crate::support::{Seen, failure, for_each_store, ok, output, restart, start};
+use crate::support::{Ping, Seen, failure, for_each_store, ok, output, restart, start};
 
 // B126
 #[test]
@@ -303,4 +303,36 @@ fn a_point_of_no_return_in_an_iteration_holds_when_the_iteration_is_gone() {
             .await
             .assert_contains("undo_skipped charge:0");
     });
+}
+
+/// Waits for something that it called before it rolled back, so that nothing says that it goes on after that.
+async fn waits_beside_its_rollback(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    let waits = ctx.event::<Ping>();
+    let rolls_back = async {
+        done(&ctx, "hotel", &Seen::new()).await?;
+        ctx.rollback().await
+    };
+    futures_util::future::try_join(waits, rolls_back).await?;
+    Ok(())
+}
+
+// B138, B144
+#[test]
+fn a_run_that_is_paused_after_its_rollback_ends_when_it_is_cancelled() {
+    for is_cold in [false, true] {
+        for_each_store(async |store| {
+            let builder = store.engine().function("w", waits_beside_its_rollback);
+            let mut test = builder.start().await;
+            let mut run = start(&test).await;
+            test.advance(secs(1)).await;
+            assert_eq!(test.journal(&run).await.count("undo_completed"), 1);
+            run.pause().await.unwrap();
+            test.reach(&run, RunStatus::Paused).await;
+            if is_cold {
+                run = restart(&mut test).await;
+            }
+            run.cancel().await.unwrap();
+            test.reach(&run, RunStatus::Cancelled).await;
+        });
+    }
 }

@@ -21,6 +21,9 @@ pub(crate) enum TestStore {
     #[cfg(feature = "embedded")]
     Directory(tempfile::TempDir, Arc<VirtualRuntime>),
     Postgres(Arc<Blocking<PostgresStore>>),
+    /// In memory, and the workflows are executed by a worker that speaks to the engine over HTTP.
+    #[cfg(feature = "remote")]
+    Served(MemoryStore),
 }
 
 impl TestStore {
@@ -31,6 +34,10 @@ impl TestStore {
             #[cfg(feature = "embedded")]
             Self::Directory(directory, _) => builder.directory(directory.path()),
             Self::Postgres(store) => builder.store(store.clone()),
+            #[cfg(feature = "remote")]
+            Self::Served(store) => builder
+                .store(Arc::new(store.clone()))
+                .served(crate::served::serve),
         }
     }
 
@@ -58,6 +65,8 @@ impl TestStore {
     pub(crate) fn open(&self) -> Arc<dyn Store> {
         match self {
             Self::Memory(store) => Arc::new(store.clone()),
+            #[cfg(feature = "remote")]
+            Self::Served(store) => Arc::new(store.clone()),
             #[cfg(feature = "embedded")]
             Self::Directory(directory, clock) => {
                 let store =
@@ -69,9 +78,22 @@ impl TestStore {
     }
 }
 
-/// Runs a test in memory and on disk, or on PostgreSQL.
+/// Runs a test in memory, on disk, and with its workflows in a worker; or on PostgreSQL.
 pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
-    if std::env::var("EVERSTEP_TEST_STORE").is_ok_and(|store| store == "postgres") {
+    for_each_store_in_process(&test);
+    #[cfg(feature = "remote")]
+    if !on_postgres() {
+        virtual_time(async {
+            println!("served");
+            let clock = Arc::new(VirtualRuntime::new(0));
+            test(&TestStore::Served(MemoryStore::new(clock))).await;
+        });
+    }
+}
+
+/// Runs a test in memory and on disk, or on PostgreSQL: one about something that a server and a worker do not have.
+pub(crate) fn for_each_store_in_process(test: impl AsyncFn(&TestStore)) {
+    if on_postgres() {
         return virtual_time(async { test(&postgres().await).await });
     }
     println!("in memory");
@@ -85,6 +107,11 @@ pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
         let clock = Arc::new(VirtualRuntime::new(0));
         test(&TestStore::Directory(tempfile::tempdir().unwrap(), clock)).await;
     });
+}
+
+/// Whether the tests are to run on PostgreSQL.
+fn on_postgres() -> bool {
+    std::env::var("EVERSTEP_TEST_STORE").is_ok_and(|store| store == "postgres")
 }
 
 /// A PostgreSQL store of the test's own, whose leases are judged by the virtual clock.

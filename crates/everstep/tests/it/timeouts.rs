@@ -48,6 +48,9 @@ impl Runtime for CountingRuntime {
     fn random(&self) -> u64 {
         self.inner.random()
     }
+    fn elapsed(&self) -> Duration {
+        self.inner.elapsed()
+    }
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         self.inner.spawn(task);
     }

@@ -89,6 +89,8 @@ impl Numbers {
 fn begin_anew(created: &mut Created, from: ForkedFrom, plan: &ForkPlan) {
     created.idempotency_key = None;
     created.parent = None;
+    created.parent_identity = None;
+    created.mark = Some(plan.mark);
     created.by = plan.by.clone();
     created.forked_from = Some(from);
     created.deadline = created

@@ -18,7 +18,8 @@ mod tests;
 
 use everstep_model::record::{ForkReason, ResumeRequested};
 use everstep_model::{
-    Body, Entry, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, Timestamp,
+    Body, Entry, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, Seed,
+    Timestamp,
 };
 
 use crate::overview::Overview;
@@ -38,6 +39,8 @@ pub struct ForkPlan {
     pub by: Option<String>,
     /// The time of the copy.
     pub now: Timestamp,
+    /// Drawn at random: tells the copy from every other one that has had, or will have, its id.
+    pub mark: Seed,
 }
 
 /// How much of a journal is copied.

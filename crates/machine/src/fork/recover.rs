@@ -10,12 +10,13 @@ mod tests;
 use std::collections::BTreeSet;
 
 use everstep_model::record::{StepFailed, TimerPurpose};
-use everstep_model::{Body, Entry, Location, RunStatus};
+use everstep_model::{Body, Entry, Location, RunStatus, Timestamp};
 
 use super::select::{end_of_life, last_sound, up_to};
 use super::{CannotFork, Kept, place};
 use crate::overview::Overview;
 use crate::replay::Replay;
+use crate::subject::Subject;
 
 /// What is kept of a run that ended badly.
 pub(super) struct Recovered {
@@ -81,17 +82,26 @@ pub(super) fn rollback_retried(
         _ => false,
     };
     let first = journal.iter().position(gave_up).unwrap_or(journal.len());
-    let failed: BTreeSet<&Location> = journal
+    let failed: BTreeSet<Subject> = journal
         .iter()
         .filter(|entry| gave_up(entry))
-        .filter_map(|entry| entry.record.body.location())
+        .filter_map(|entry| Subject::of(&entry.record.body))
+        .collect();
+    let is_failed = |body: &Body| Subject::of(body).is_some_and(|what| failed.contains(&what));
+    // A timer says where it belongs and when it is due, and not to which child.
+    let timers: Vec<(&Location, Timestamp)> = journal
+        .iter()
+        .filter(|entry| is_failed(&entry.record.body))
+        .filter_map(|entry| match &entry.record.body {
+            Body::UndoFailed(record) => Some((&record.location, record.retry_at?)),
+            _ => None,
+        })
         .collect();
     let is_retried = |body: &Body| match body {
-        Body::UndoStarted(record) => failed.contains(&record.location),
-        Body::UndoFailed(record) => failed.contains(&record.location),
-        Body::TimerFired(record) => {
+        Body::UndoStarted(_) | Body::UndoFailed(_) => is_failed(body),
+        Body::TimerFired(record) if record.purpose == TimerPurpose::Undo => {
             let location = record.location.as_ref();
-            record.purpose == TimerPurpose::Undo && location.is_some_and(|at| failed.contains(at))
+            location.is_some_and(|at| timers.contains(&(at, record.due)))
         }
         body => body.terminal().is_some(),
     };
@@ -106,7 +116,7 @@ pub(super) fn rollback_retried(
 
 /// Where the rollback begins with which the run ended: behind the last thing the code said.
 pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
-    let is_undo = |entry: &Entry| undo_of(&entry.record.body).is_some();
+    let is_undo = |entry: &Entry| Subject::of(&entry.record.body).is_some();
     let said = journal
         .iter()
         .rposition(|entry| Replay::is_scripted(&entry.record.body));
@@ -115,41 +125,36 @@ pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
     undo.map_or(journal.len(), |undo| from + undo)
 }
 
-/// The index of the first record of the first step that was undone from there on.
+/// The index of the first record of the first step or child that was undone from there on.
 pub(super) fn first_undone(journal: &[Entry], from: usize) -> Option<usize> {
-    let undone = journal.iter().skip(from);
-    let undone = undone.filter_map(|entry| match &entry.record.body {
-        Body::UndoCompleted(record) => Some(&record.location),
-        _ => None,
-    });
-    first_about(journal, &undone.collect())
+    let undone = journal.iter().skip(from).map(|entry| &entry.record.body);
+    let undone = undone.filter(|body| matches!(body, Body::UndoCompleted(_)));
+    first_about(journal, &undone.filter_map(Subject::of).collect())
 }
 
-/// The index of the first record of the first step whose undo the code waited for, there or later, whatever came of it. A
-/// copy that ends before the undo would not make the code wait.
+/// The index of the first record of the first step or child whose undo the code waited for, there or later, whatever came of
+/// it. A copy that ends before the undo would not make the code wait.
 pub(super) fn first_awaited(journal: &[Entry], from: usize) -> Option<usize> {
     let end = rollback_begins(journal);
     let awaited = journal.iter().take(end).skip(from);
-    let awaited = awaited.filter_map(|entry| undo_of(&entry.record.body));
+    let awaited = awaited.filter_map(|entry| Subject::of(&entry.record.body));
     first_about(journal, &awaited.collect())
 }
 
-fn first_about(journal: &[Entry], steps: &BTreeSet<&Location>) -> Option<usize> {
-    journal.iter().position(|entry| {
-        let location = entry.record.body.location();
-        location.is_some_and(|location| steps.contains(location))
-    })
-}
-
-/// The step that a record about an undo is about.
-fn undo_of(body: &Body) -> Option<&Location> {
-    match body {
-        Body::UndoStarted(record) => Some(&record.location),
-        Body::UndoCompleted(record) => Some(&record.location),
-        Body::UndoFailed(record) => Some(&record.location),
-        Body::UndoSkipped(record) => Some(&record.location),
-        _ => None,
-    }
+fn first_about(journal: &[Entry], subjects: &BTreeSet<Subject>) -> Option<usize> {
+    let is_about = |body: &Body| match body {
+        // Of the children in a place, only the one that was undone.
+        Body::ChildStarted(record) => {
+            subjects.contains(&Subject::child(&record.location, &record.run))
+                || subjects.contains(&Subject::step(&record.location))
+        }
+        body => body
+            .location()
+            .is_some_and(|location| subjects.contains(&Subject::step(location))),
+    };
+    journal
+        .iter()
+        .position(|entry| is_about(&entry.record.body))
 }
 
 /// Where the last pass of the function begins.

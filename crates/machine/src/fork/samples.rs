@@ -3,7 +3,7 @@
 use everstep_model::record::{
     BranchesKind, BranchesStarted, Failed, FailureOutcome, ForkReason, Note,
 };
-use everstep_model::{Generation, Record, RunId};
+use everstep_model::{Generation, Record, RunId, Seed};
 
 use super::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
 use crate::overview::samples::*;
@@ -20,6 +20,7 @@ pub(super) fn plan(extent: ForkExtent) -> ForkPlan {
         extent,
         by: Some("alice".to_owned()),
         now: time(1_000),
+        mark: Seed(5),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use everstep_model::record::StepEdited;
+use everstep_model::record::{StepEdited, StepSoFar};
 use everstep_model::{Body, Entry, Location, Payload, Record, StepStatus};
 
 use super::recover::{first_awaited, first_undone, rollback_begins};
@@ -49,13 +49,18 @@ pub(super) fn before(
         return Err(CannotFork::Undone(at.clone()));
     }
     let started = journal.get(exact).map(|entry| (entry, &entry.record.body));
-    let Some((entry, Body::StepStarted(_))) = started else {
+    let Some((entry, Body::StepStarted(start))) = started else {
         return Err(CannotFork::NotAStep(at.clone()));
     };
     let settled = StepEdited {
         location: at.clone(),
         result: result.clone(),
         by: plan.by.clone(),
+        so_far: Some(StepSoFar {
+            attempts: start.attempt,
+            started_at: Some(entry.record.time),
+            sensitive: start.options.is_some_and(|options| options.sensitive),
+        }),
     };
     let settled = Kept {
         number: None,

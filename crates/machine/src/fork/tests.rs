@@ -221,6 +221,7 @@ fn a_fork_beside_the_original_undoes_only_its_own_steps() {
             location: at("a:0"),
             result: Payload::null(),
             by: None,
+            so_far: None,
         })
         .with(second)
         .with(terminated(&[]));

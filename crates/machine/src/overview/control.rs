@@ -27,7 +27,7 @@ impl Overview {
     pub(super) fn begin_end(&mut self, ending: EndingView) {
         if self.ending.is_none() {
             // What ends a run does not wait for its resumption. What is ending already stays as it is.
-            if self.rollback.is_none() {
+            if !self.rolls_back.goes_on() {
                 self.pause = None;
             }
             self.ending = Some(ending);

@@ -21,7 +21,7 @@ mod undo;
 mod views;
 mod waits;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use everstep_model::record::{Diverged, ExecutionRetried};
 use everstep_model::{
@@ -29,7 +29,8 @@ use everstep_model::{
     Timestamp,
 };
 
-use crate::rolls_back::rolls_back_after;
+use crate::rolls_back::{RollsBack, goes_forward};
+use crate::subject::Subject;
 use operations::Place;
 pub use views::{
     ChildView, EndingView, EventView, OpenRpc, PauseView, RollbackView, SleepView, StepView,
@@ -107,6 +108,10 @@ pub struct Overview {
     in_backoff: usize,
     /// Every operation seen, by its place.
     places: BTreeMap<Location, Place>,
+    /// Whether there is something left to undo in a rollback.
+    rolls_back: RollsBack,
+    /// The children that were undone; steps say so themselves.
+    undone: BTreeSet<Subject>,
 }
 
 /// Where and when the record stands that is being folded.
@@ -149,9 +154,10 @@ impl Overview {
             number: entry.number,
             time: *time,
         };
-        if !rolls_back_after(body, self.rollback.is_some()) {
+        if goes_forward(body) {
             self.rollback = None;
         }
+        self.rolls_back.fold(body);
         self.apply(stamp, body);
     }
 

@@ -1,7 +1,7 @@
 //! Random journals for tests, of every kind of record. Few places and numbers, so that records meet.
 
 use everstep_model::record::*;
-use everstep_model::{Body, Payload, RecordNumber, RpcId, RunId};
+use everstep_model::{Body, Payload, RecordNumber, RpcId, RunId, UndoMode};
 use proptest::prelude::*;
 
 use super::samples::*;
@@ -13,6 +13,8 @@ struct Draw {
     number: u32,
     flag: bool,
     kind: usize,
+    /// The child that an undo is of; none for a step.
+    child: Option<RunId>,
 }
 
 /// A record of any kind.
@@ -27,13 +29,16 @@ pub(crate) fn any_body() -> impl Strategy<Value = Body> {
         "each/~1/a:0",
     ];
     let location = proptest::sample::select(places);
-    let fields = (location, 0u32..4, any::<bool>(), 0..Body::TYPE_NAMES.len());
-    fields.prop_map(|(location, number, flag, kind)| {
+    let child = proptest::sample::select(vec![None, Some("ship-1"), Some("ship-2")]);
+    let kinds = 0..Body::TYPE_NAMES.len();
+    let fields = (location, 0u32..4, any::<bool>(), kinds, child);
+    fields.prop_map(|(location, number, flag, kind, child)| {
         let draw = Draw {
             location: location.to_owned(),
             number,
             flag,
             kind,
+            child: child.map(|id| RunId::new(id).unwrap()),
         };
         let mut bodies = inbox(&draw);
         bodies.extend(operations(&draw));
@@ -76,8 +81,10 @@ fn inbox(draw: &Draw) -> Vec<Body> {
         TimerPurpose::Retry,
         TimerPurpose::ExecutionRetry,
         TimerPurpose::Deadline,
+        TimerPurpose::Child,
+        TimerPurpose::Undo,
     ];
-    let purpose = purposes[(draw.number as usize + usize::from(draw.flag)) % purposes.len()];
+    let purpose = purposes[draw.number as usize * 2 + usize::from(draw.flag)];
     vec![
         created().into(),
         event(if draw.flag { "yes" } else { "no" }).into(),
@@ -88,7 +95,11 @@ fn inbox(draw: &Draw) -> Vec<Body> {
             time(100 * u64::from(draw.number)),
         )
         .into(),
-        child_finished(place).into(),
+        ChildFinished {
+            run: draw.child.clone(),
+            ..child_finished(place)
+        }
+        .into(),
         pause().into(),
         ResumeRequested { by: None }.into(),
         cancel("no").into(),
@@ -97,18 +108,21 @@ fn inbox(draw: &Draw) -> Vec<Body> {
             location: at(place),
             result: json("0"),
             by: None,
+            so_far: None,
         }
         .into(),
         StepEdited {
             location: at(place),
             result: json("1"),
             by: None,
+            so_far: None,
         }
         .into(),
         ForcedFailure {
             location: draw.flag.then(|| at(place)),
             error: failure("forced"),
             by: None,
+            so_far: None,
         }
         .into(),
         DeadlinePassed { deadline: time(9) }.into(),
@@ -142,6 +156,7 @@ fn operations(draw: &Draw) -> Vec<Body> {
         failed_step(place, draw.number, outcome).into(),
         StepAbandoned {
             location: location.clone(),
+            so_far: None,
         }
         .into(),
         sleeping(place).into(),
@@ -189,7 +204,16 @@ fn operations(draw: &Draw) -> Vec<Body> {
         )
         .into(),
         SwitchChosen { location, branch }.into(),
-        child(place, draw.flag).into(),
+        ChildStarted {
+            run: draw.child.clone().unwrap_or(RunId::new("ship-1").unwrap()),
+            undo: match draw.number {
+                0 => UndoMode::None,
+                1 => UndoMode::Internal,
+                _ => UndoMode::Undo,
+            },
+            ..child(place, draw.flag)
+        }
+        .into(),
     ]
 }
 
@@ -247,13 +271,13 @@ fn rest(draw: &Draw) -> Vec<Body> {
         UndoStarted {
             location: location.clone(),
             attempt,
-            run: None,
+            run: draw.child.clone(),
         }
         .into(),
         UndoCompleted {
             location: location.clone(),
             attempt,
-            run: None,
+            run: draw.child.clone(),
         }
         .into(),
         UndoFailed {
@@ -261,12 +285,12 @@ fn rest(draw: &Draw) -> Vec<Body> {
             attempt,
             error: failure("undo"),
             retry_at: draw.flag.then(|| time(50)),
-            run: None,
+            run: draw.child.clone(),
         }
         .into(),
         UndoSkipped {
             location: location.clone(),
-            run: None,
+            run: draw.child.clone(),
         }
         .into(),
         Paused { reason }.into(),
@@ -303,6 +327,7 @@ fn random_records_cover_every_kind_once() {
         number: 1,
         flag: true,
         kind: 0,
+        child: None,
     };
     let bodies = [inbox(&draw), operations(&draw), rest(&draw)].concat();
     let kinds: Vec<_> = bodies.iter().map(Body::type_name).collect();

@@ -72,6 +72,9 @@ pub(crate) fn created() -> Created {
         parent: None,
         by: None,
         forked_from: None,
+        mark: None,
+        parent_identity: None,
+        trace: None,
     }
 }
 
@@ -159,6 +162,7 @@ pub(crate) fn answered(location: &str, id: &str) -> RpcAnswered {
         rpc_id: RpcId(id.into()),
         answer: json("true"),
         by: None,
+        dedup_id: None,
     }
 }
 
@@ -212,6 +216,29 @@ pub(crate) fn child(location: &str, detached: bool) -> ChildStarted {
         detached,
         undo: UndoMode::None,
     }
+}
+
+/// Two children that can be undone in one place: the first was given up, and completed all the same.
+pub(crate) fn two_children(location: &str) -> Journal {
+    let child = |run: &str| ChildStarted {
+        run: RunId::new(run).unwrap(),
+        undo: UndoMode::Undo,
+        ..child(location, false)
+    };
+    let finished = |run: &str| ChildFinished {
+        run: Some(RunId::new(run).unwrap()),
+        ..child_finished(location)
+    };
+    Journal::created()
+        .with(child("ship-1"))
+        .with(StepAbandoned {
+            location: at(location),
+            so_far: None,
+        })
+        .with(execution_retried(1))
+        .with(finished("ship-1"))
+        .with(child("ship-2"))
+        .with(finished("ship-2"))
 }
 
 pub(crate) fn child_finished(location: &str) -> ChildFinished {

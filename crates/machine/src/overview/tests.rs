@@ -146,23 +146,30 @@ fn settling(which: usize) -> Body {
         0 => completed_step("a:0", 1, "1").into(),
         1 => failed_step("a:0", 1, FailureOutcome::Exhausted).into(),
         2 => failed_step("a:0", 1, FailureOutcome::TimedOut).into(),
-        3 => StepAbandoned { location }.into(),
+        3 => StepAbandoned {
+            location,
+            so_far: None,
+        }
+        .into(),
         4 => StepSkipped {
             location,
             result: json("4"),
             by: None,
+            so_far: None,
         }
         .into(),
         5 => StepEdited {
             location,
             result: json("5"),
             by: None,
+            so_far: None,
         }
         .into(),
         _ => ForcedFailure {
             location: Some(location),
             error: failure("forced"),
             by: None,
+            so_far: None,
         }
         .into(),
     }
@@ -177,6 +184,7 @@ fn ending(which: usize) -> Body {
             location: None,
             error: failure("forced"),
             by: None,
+            so_far: None,
         }
         .into(),
         3 => completed().into(),
@@ -390,6 +398,7 @@ fn a_run_paused_in_its_rollback_stays_so_whatever_else_asks_it_to_end() {
         location: None,
         error: failure("enough"),
         by: None,
+        so_far: None,
     };
     for end in [cancel("stop").into(), Body::from(forced)] {
         let asked = [undoing().into(), pause().into(), end.clone()];
@@ -575,6 +584,7 @@ fn operators_settle_only_what_is_not_settled() {
         location: Some(at(place)),
         error: failure("forced"),
         by: None,
+        so_far: None,
     };
     let overview = Journal::created()
         .with(started("skipped:0", 1))
@@ -582,16 +592,19 @@ fn operators_settle_only_what_is_not_settled() {
             location: at("skipped:0"),
             result: json("1"),
             by: None,
+            so_far: None,
         })
         .with(StepEdited {
             location: at("skipped:0"),
             result: json("2"),
             by: None,
+            so_far: None,
         })
         .with(StepEdited {
             location: at("edited:0"),
             result: json("3"),
             by: None,
+            so_far: None,
         })
         .with(started("forced:0", 1))
         .with(forced("forced:0"))

@@ -8,7 +8,9 @@ use std::time::Duration;
 use everstep_model::record::{
     ChildFinished, ChildOutcome, ChildStarted, ParentClose, Sent, StepAbandoned,
 };
-use everstep_model::{Body, Failure, Location, Name, Payload, RunId, Scope, Timestamp, UndoMode};
+use everstep_model::{
+    Body, Failure, Link, Location, Name, Payload, RunId, Scope, Timestamp, UndoMode,
+};
 
 use super::Replay;
 use super::control::cancelled;
@@ -306,16 +308,26 @@ impl Replay {
         }
         let is_new = self.script.next_expected().is_none();
         let left = child.left(&location);
-        if self.say(StepAbandoned { location }.into()).is_some() && is_new {
+        let abandoned = StepAbandoned {
+            location,
+            so_far: None,
+        };
+        if self.say(abandoned.into()).is_some() && is_new {
             self.left.extend(left);
         }
     }
 
     fn child_id(&self, location: &Location, chosen: Option<&RunId>) -> RunId {
-        match chosen {
-            Some(id) => id.clone(),
-            None => RunId::of_child(&self.id, self.generation, location, self.pass),
+        if let Some(id) = chosen {
+            return id.clone();
         }
+        let call = Link {
+            run: self.id.clone(),
+            generation: self.generation,
+            location: location.clone(),
+            identity: self.facts.as_ref().map(|facts| facts.identity),
+        };
+        RunId::of_child(&call, self.pass)
     }
 }
 

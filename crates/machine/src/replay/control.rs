@@ -12,7 +12,6 @@ use everstep_model::{Body, ErrorCode, Failure, Location, Payload};
 
 use super::Replay;
 use super::operation::{Kind, OpId, Resolution, StepFailure, StepPhase};
-use crate::rolls_back::rolls_back_after;
 
 /// Whether the fold stands still.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,12 +61,13 @@ impl Replay {
 
     /// Whether a paused run may be folded on: it was resumed, or is to end, further down the journal.
     pub(super) fn pause_ends_ahead(&self) -> bool {
-        let mut rolls_back = self.rolls_back;
+        let mut rolls_back = self.rolls_back.clone();
         self.unfolded.iter().any(|entry| {
             let body = &entry.record.body;
-            rolls_back = rolls_back_after(body, rolls_back);
+            rolls_back.fold(body);
             // What asks a run to end that is ending already, or rolls back, changes nothing.
-            let may_end = self.cancel.is_none() && !self.ending_is_decided() && !rolls_back;
+            let may_end =
+                self.cancel.is_none() && !self.ending_is_decided() && !rolls_back.goes_on();
             match body {
                 Body::Resumed(_) | Body::ResumeRequested(_) => true,
                 Body::DeadlinePassed(_) | Body::CancelRequested(_) => may_end,

@@ -3,6 +3,8 @@
 use everstep_model::record::Created;
 use everstep_model::{Generation, Name, Payload, RunId, Seed, Timestamp};
 
+use crate::trace::TraceRoot;
+
 /// What a run was created with; never changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFacts {
@@ -26,7 +28,10 @@ pub struct RunFacts {
     pub execution_retries: Option<u32>,
     /// The life whose idempotency keys its steps have: an earlier one where it goes on with what that began.
     pub keys_of: Generation,
+    /// Where it stands in a trace.
+    pub trace: TraceRoot,
     pub(super) seed: Seed,
+    pub(super) identity: Seed,
 }
 
 impl RunFacts {
@@ -48,7 +53,9 @@ impl RunFacts {
             created_at,
             deadline: created.deadline,
             execution_retries: created.execution_retries,
+            trace: TraceRoot::new(generation, created.identity(), created.trace),
             seed: created.seed,
+            identity: created.identity(),
         }
     }
 }

@@ -39,7 +39,7 @@ use everstep_model::{
 };
 
 use crate::moment::Moment;
-use crate::rolls_back::rolls_back_after;
+use crate::rolls_back::RollsBack;
 
 pub use call::WaitFor;
 pub use children::{ChildCall, LeftChild};
@@ -111,7 +111,7 @@ pub struct Replay {
     backoff_until: Option<Timestamp>,
     pause: Pause,
     /// Whether what is folded says that a rollback goes on.
-    rolls_back: bool,
+    rolls_back: RollsBack,
     cancel: Option<CancelRequested>,
     /// How many operations were refused because of the cancellation.
     refusals: u32,
@@ -181,7 +181,7 @@ impl Replay {
             facts: None,
             phase: Phase::New,
             pause: Pause::No,
-            rolls_back: false,
+            rolls_back: RollsBack::default(),
             cancel: None,
             refusals: 0,
             halted: None,
@@ -483,7 +483,7 @@ impl Replay {
             number: 0,
         };
         self.now = self.now.max(entry.record.time);
-        self.rolls_back = rolls_back_after(&entry.record.body, self.rolls_back);
+        self.rolls_back.fold(&entry.record.body);
         self.loops.resolved.clear();
         let askers = self.rollback_askers();
         self.loops.kept.note(entry, &askers);

@@ -2,7 +2,7 @@
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::{
-    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect,
+    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepSoFar, StepStarted, TookEffect,
 };
 use everstep_model::{Failure, Location, Payload, StepOptions, Timestamp};
 
@@ -157,9 +157,18 @@ impl Replay {
         self.forbid_outside_resolutions(&format!("the code dropped `{place}`"));
         self.obsolete.extend(operation.rows());
         match operation.kind {
-            Kind::Step(_) => {
+            Kind::Step(step) => {
+                let so_far = StepSoFar {
+                    attempts: step.highest,
+                    started_at: None,
+                    sensitive: step.options.sensitive,
+                };
                 let location = operation.location;
-                self.say(StepAbandoned { location }.into());
+                let abandoned = StepAbandoned {
+                    location,
+                    so_far: Some(so_far),
+                };
+                self.say(abandoned.into());
             }
             Kind::Wait { .. } => self.mailbox.forget(op),
             Kind::Child(child) => self.leave_child(operation.location, &child),

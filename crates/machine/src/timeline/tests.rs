@@ -120,8 +120,10 @@ proptest! {
         let result = "\"hunter2\"";
         let records: Vec<Body> = vec![
             completed_step("s:0", 1, result).into(),
-            StepSkipped { location: at("s:0"), result: json(result), by: None }.into(),
-            StepEdited { location: at("s:0"), result: json(result), by: None }.into(),
+            StepSkipped { location: at("s:0"), result: json(result), by: None, so_far: None,
+}.into(),
+            StepEdited { location: at("s:0"), result: json(result), by: None, so_far: None,
+}.into(),
         ];
         let journal = if before {
             journal.with(secret("s:0")).with_all(records)
@@ -214,6 +216,7 @@ fn a_failed_attempt_says_why_and_what_follows() {
 fn an_abandoned_step_says_how_long_it_had_run() {
     let abandoned = StepAbandoned {
         location: at("a:0"),
+        so_far: None,
     };
     check(
         [
@@ -234,6 +237,7 @@ fn what_operators_do_to_a_step_has_their_name() {
         location: location.clone(),
         result: result.clone(),
         by: by.clone(),
+        so_far: None,
     };
     check(
         [started("a:0", 1).into(), skipped.clone().into()],
@@ -247,12 +251,14 @@ fn what_operators_do_to_a_step_has_their_name() {
         location: location.clone(),
         result,
         by: None,
+        so_far: None,
     };
     check([edited.into()], "Step `a:0` given its result", None);
     let forced = ForcedFailure {
         location: Some(location),
         error: failure("enough"),
         by,
+        so_far: None,
     };
     check(
         [sleeping("a:0").into(), forced.into()],

@@ -1,10 +1,10 @@
 //! What an answer is made of. [`why`](super::why) gives it, `sentence.rs` says it in words.
 
 use everstep_model::{Failure, Location, Name, RpcId, RunId, RunStatus, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a run is doing, and everything it waits for. Displayed as one sentence.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Why {
     /// What it is doing.
     pub status: RunStatus,
@@ -15,7 +15,7 @@ pub struct Why {
 }
 
 /// One thing a run waits for or was asked to do. Displayed as what the run does, without a subject.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "kind",
     rename_all = "snake_case",

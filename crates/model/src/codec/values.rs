@@ -16,6 +16,7 @@ use crate::record::{
 };
 use crate::retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 use crate::time::Timestamp;
+use crate::trace::{SpanId, TraceId, TraceParent};
 
 impl Wire for u64 {
     fn put(&self, out: &mut Writer) {
@@ -150,6 +151,23 @@ impl Wire for Seed {
             *byte = input.byte()?;
         }
         Ok(Self(u64::from_le_bytes(bytes)))
+    }
+}
+
+impl Wire for TraceParent {
+    fn put(&self, out: &mut Writer) {
+        out.out.extend_from_slice(&self.trace.0);
+        out.out.extend_from_slice(&self.span.0);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (mut trace, mut span) = ([0; 16], [0; 8]);
+        for byte in trace.iter_mut().chain(&mut span) {
+            *byte = input.byte()?;
+        }
+        Ok(Self {
+            trace: TraceId(trace),
+            span: SpanId(span),
+        })
     }
 }
 

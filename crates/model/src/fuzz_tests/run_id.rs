@@ -1,6 +1,6 @@
 //! Ids of runs, and the names of their streams.
 
-use crate::{Generation, Location, RunId, StreamName};
+use crate::{Generation, Link, Location, RunId, Seed, StreamName};
 
 #[test]
 fn the_name_of_a_stream_says_its_run() {
@@ -19,7 +19,13 @@ fn the_name_of_a_stream_says_its_run() {
             assert_eq!(stream.run(), Some((id.clone(), generation)));
         }
         let place: Location = "a:0".parse().expect("a place");
-        let child = RunId::of_child(&id, Generation::FIRST, &place, 0);
+        let call = Link {
+            run: id,
+            generation: Generation::FIRST,
+            location: place,
+            identity: Some(Seed(u64::MAX)),
+        };
+        let child = RunId::of_child(&call, 0);
         assert_eq!(RunId::new(child.as_str()), Ok(child));
         ("", false)
     });

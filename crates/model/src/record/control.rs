@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::StepSoFar;
 use crate::codec::codec;
 use crate::failure::Failure;
 use crate::location::Location;
@@ -73,12 +74,17 @@ pub struct StepSkipped {
     pub result: Payload,
     /// Who did.
     pub by: Option<String>,
+    /// What the step was before; none in journals of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub so_far: Option<StepSoFar>,
 }
-codec!(StepSkipped {
-    location,
-    result,
-    by
-});
+codec!(
+    StepSkipped {
+        location,
+        result,
+        by
+    } + { so_far }
+);
 
 /// An operator gave an unresolved step its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,12 +97,17 @@ pub struct StepEdited {
     pub result: Payload,
     /// Who did.
     pub by: Option<String>,
+    /// What the step was before; none in journals of earlier releases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub so_far: Option<StepSoFar>,
 }
-codec!(StepEdited {
-    location,
-    result,
-    by
-});
+codec!(
+    StepEdited {
+        location,
+        result,
+        by
+    } + { so_far }
+);
 
 /// An operator made an operation, or the whole run, fail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,9 +120,14 @@ pub struct ForcedFailure {
     pub error: Failure,
     /// Who did.
     pub by: Option<String>,
+    /// What the step was before, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub so_far: Option<StepSoFar>,
 }
-codec!(ForcedFailure {
-    location,
-    error,
-    by
-});
+codec!(
+    ForcedFailure {
+        location,
+        error,
+        by
+    } + { so_far }
+);

@@ -6,10 +6,13 @@ use super::ParentLink;
 use crate::codec::codec;
 use crate::failure::Failure;
 use crate::id::{Generation, RunId, Seed};
+use crate::link::Link;
 use crate::location::Location;
 use crate::name::Name;
 use crate::payload::Payload;
+use crate::planted::{self, Bug};
 use crate::time::Timestamp;
+use crate::trace::TraceParent;
 
 /// The first record of every journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +43,15 @@ pub struct Created {
     /// The journal this one began as a copy of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
+    /// What stands for the seed in the identity of a copy, which has the seed of its original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Seed>,
+    /// The identity of the run that started it; none if an older release wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_identity: Option<Seed>,
+    /// The place in a trace from which it was started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceParent>,
 }
 codec!(Created {
     workflow,
@@ -51,7 +63,31 @@ codec!(Created {
     execution_retries,
     idempotency_key,
     parent
-} + { by, forked_from });
+} + { by, forked_from, mark, parent_identity, trace });
+
+impl Created {
+    /// What tells the run from every other one that has had, or will have, its id: what it does to other runs is known by
+    /// it.
+    #[must_use]
+    pub fn identity(&self) -> Seed {
+        if planted::is(Bug::NamesakesConfused) {
+            return Seed(0);
+        }
+        self.mark.unwrap_or(self.seed)
+    }
+
+    /// The operation of another run that started it.
+    #[must_use]
+    pub fn parent_link(&self) -> Option<Link> {
+        let parent = self.parent.clone()?;
+        Some(Link {
+            run: parent.run,
+            generation: parent.generation,
+            location: parent.location,
+            identity: self.parent_identity,
+        })
+    }
+}
 
 /// Why a journal begins as a copy of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

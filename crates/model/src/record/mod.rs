@@ -39,7 +39,9 @@ pub use lifecycle::{
 };
 pub use repeat::{Gap, IterationRange, LoopAdvanced, ResolvedInside};
 pub use rpc::{RpcAnswered, RpcCompleted, RpcRequested};
-pub use step::{FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepStarted, TookEffect};
+pub use step::{
+    FailureOutcome, StepAbandoned, StepCompleted, StepFailed, StepSoFar, StepStarted, TookEffect,
+};
 pub use timer::{Sleeping, TimerFired, TimerPurpose};
 pub use undo::{NoReturn, UndoCompleted, UndoFailed, UndoSkipped, UndoStarted};
 pub use version::{Removed, VersionChosen};
@@ -124,7 +126,8 @@ macro_rules! bodies {
                 }
             }
 
-            pub(crate) fn to_json(&self) -> Result<String, serde_json::Error> {
+            /// Its fields as a JSON object: all of them, so not for everybody's eyes.
+            pub fn to_json(&self) -> Result<String, serde_json::Error> {
                 match self { $(Self::$kind(r) => serde_json::to_string(r),)* }
             }
 

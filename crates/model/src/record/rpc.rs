@@ -49,13 +49,18 @@ pub struct RpcAnswered {
     pub answer: Payload,
     /// Who answered, as far as known.
     pub by: Option<String>,
+    /// The sender's id for the answer, by which it knows its own when it sends it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dedup_id: Option<String>,
 }
-codec!(RpcAnswered {
-    location,
-    rpc_id,
-    answer,
-    by
-});
+codec!(
+    RpcAnswered {
+        location,
+        rpc_id,
+        answer,
+        by
+    } + { dedup_id }
+);
 
 /// The call is over. It is derived from the order of the journal; the record is there for readers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

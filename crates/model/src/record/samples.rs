@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     Failure, Generation, Name, Payload, RecordRange, RetryPolicy, RpcId, RunId, Scope, Seed,
-    Segment, StepOptions,
+    Segment, SpanId, StepOptions, TraceId, TraceParent,
 };
 
 fn name(text: &str) -> Name {
@@ -70,6 +70,12 @@ pub(crate) fn one_of_each() -> Vec<Record> {
                 at: Some(location.clone()),
                 edited: Some("d".into()),
             }),
+            mark: Some(Seed(8)),
+            parent_identity: Some(Seed(9)),
+            trace: Some(TraceParent {
+                trace: TraceId([7; 16]),
+                span: SpanId([9; 8]),
+            }),
         }
         .into(),
         Event {
@@ -85,6 +91,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             rpc_id: rpc_id.clone(),
             answer: json("1"),
             by: by.clone(),
+            dedup_id: Some("d".into()),
         }
         .into(),
         TimerFired {
@@ -121,18 +128,25 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             location: location.clone(),
             result: json("null"),
             by: by.clone(),
+            so_far: Some(StepSoFar {
+                attempts: 2,
+                started_at: Some(time),
+                sensitive: true,
+            }),
         }
         .into(),
         StepEdited {
             location: location.clone(),
             result: json("2"),
             by: by.clone(),
+            so_far: None,
         }
         .into(),
         ForcedFailure {
             location: None,
             error: failure(),
             by,
+            so_far: None,
         }
         .into(),
         DeadlinePassed { deadline: time }.into(),
@@ -174,6 +188,7 @@ pub(crate) fn one_of_each() -> Vec<Record> {
         .into(),
         StepAbandoned {
             location: location.clone(),
+            so_far: None,
         }
         .into(),
         Sleeping {

@@ -128,12 +128,33 @@ codec!(
     } + { retries_left }
 );
 
-/// The code dropped the step before it had a result.
+/// What is known of a step when something other than its own work settles it: a reader of that record alone can tell the
+/// whole step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepSoFar {
+    /// The highest attempt; 0 if none began.
+    pub attempts: u32,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// Whether views must redact its result.
+    pub sensitive: bool,
+}
+codec!(StepSoFar {
+    attempts,
+    started_at,
+    sensitive
+});
+
+/// The code dropped the step, or stopped waiting for the child, before it had a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepAbandoned {
-    /// The step.
+    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
+    /// What the step was before; none for a child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub so_far: Option<StepSoFar>,
 }
-codec!(StepAbandoned { location });
+codec!(StepAbandoned { location } + { so_far });

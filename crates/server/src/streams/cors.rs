@@ -8,7 +8,7 @@ use super::reply::Reply;
 use crate::origins::Origins;
 
 const METHODS: &str = "GET, POST, PUT, DELETE, HEAD, OPTIONS";
-const MAY_BE_SENT: &str = "content-type, authorization, if-none-match, stream-seq, stream-ttl, stream-expires-at, \
+const MAY_BE_SENT: &str = "content-type, authorization, if-none-match, idempotency-key, stream-seq, stream-ttl, stream-expires-at, \
      stream-closed, producer-id, producer-epoch, producer-seq, stream-forked-from, stream-fork-offset, \
      stream-fork-sub-offset";
 const MAY_BE_READ: &str = "stream-next-offset, stream-cursor, stream-up-to-date, stream-closed, stream-ttl, \

@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_engine::streams::StreamPath;
 
-use super::failure::Failure;
 use super::reply::Reply;
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn delete(shared: &Shared, path: &StreamPath) -> Result<Response<Body>, Failure> {

@@ -3,15 +3,18 @@
 use axum::http::{HeaderMap, header};
 use everstep_engine::streams::{Chunk, StreamInfo};
 use everstep_model::Offset;
+use everstep_protocol::access::View;
 
-/// The tag of what was read. The number tells streams apart that had the same path one after the other.
-pub(crate) fn etag(info: &StreamInfo, from: Offset, chunk: &Chunk) -> String {
+/// The tag of what was read. The number tells streams apart that had the same path one after the other; of a journal, the
+/// view is part of it.
+pub(crate) fn etag(info: &StreamInfo, view: Option<View>, from: Offset, chunk: &Chunk) -> String {
     let end = match (chunk.closed, chunk.up_to_date) {
         (true, _) => "c",
         (false, true) => "u",
         (false, false) => "p",
     };
-    format!("\"{}.{}.{}.{end}\"", info.number, from, chunk.next)
+    let view = view.map_or("", View::as_str);
+    format!("\"{}{view}.{}.{}.{end}\"", info.number, from, chunk.next)
 }
 
 /// Whether the client has it already.

@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName};
 
-use super::failure::Failure;
+use crate::failure::Failure;
 
 pub(crate) const NEXT_OFFSET: HeaderName = HeaderName::from_static("stream-next-offset");
 pub(crate) const CURSOR: HeaderName = HeaderName::from_static("stream-cursor");

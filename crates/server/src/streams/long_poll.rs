@@ -3,21 +3,21 @@
 use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
-use everstep_engine::streams::Reader;
 
 use super::cursor::cursor;
 use super::etag::etag;
-use super::failure::Failure;
+use super::get::Reading;
 use super::headers as names;
-use super::query::Query;
 use super::reply::{Reply, body_of};
+use crate::failure::Failure;
 use crate::router::Shared;
 
-pub(crate) async fn answer(
-    shared: &Shared,
-    query: &Query,
-    mut reader: Reader,
-) -> Result<Response<Body>, Failure> {
+pub(crate) async fn answer(shared: &Shared, reading: Reading) -> Result<Response<Body>, Failure> {
+    let Reading {
+        mut reader,
+        query,
+        view,
+    } = reading;
     let options = &shared.options;
     let from = reader.offset();
     let chunk = reader
@@ -32,8 +32,11 @@ pub(crate) async fn answer(
             .empty());
     }
     let content_type = &reader.info().content_type;
-    let etag = etag(reader.info(), from, &chunk);
+    let etag = etag(reader.info(), view, from, &chunk);
+    // What a journal says is nobody's business but its reader's.
+    let caching = view.map(|_| "private");
     Ok(Reply::new(StatusCode::OK)
+        .with_some(header::CACHE_CONTROL, caching)
         .with(header::CONTENT_TYPE, content_type)
         .after(&chunk)
         .with(names::CURSOR, now)

@@ -5,11 +5,11 @@ use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{Append, ContentType, StreamError};
 
-use super::failure::Failure;
 use super::headers as names;
 use super::producer_headers::producer;
 use super::reply::Reply;
 use super::route::{Asked, whole_body};
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn post(shared: &Shared, asked: Asked) -> Result<Response<Body>, Failure> {

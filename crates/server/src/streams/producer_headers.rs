@@ -3,8 +3,8 @@
 use axum::http::HeaderMap;
 use everstep_engine::streams::Producer;
 
-use super::failure::Failure;
 use super::headers as names;
+use crate::failure::Failure;
 
 /// The largest whole number that JavaScript keeps exactly.
 const NUMBER_MAX: u64 = (1 << 53) - 1;

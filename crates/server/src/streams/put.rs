@@ -7,11 +7,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{ContentType, Create, Fork, Lifetime};
 
-use super::failure::Failure;
 use super::headers as names;
 use super::reply::Reply;
 use super::route::{Address, Asked, whole_body};
 use super::time_header::time;
+use crate::failure::Failure;
 use crate::router::Shared;
 
 pub(crate) async fn put(shared: &Shared, asked: Asked) -> Result<Response<Body>, Failure> {

@@ -3,7 +3,7 @@
 use everstep_engine::streams::ReadFrom;
 use everstep_model::ErrorCode;
 
-use super::failure::Failure;
+use crate::failure::Failure;
 
 /// Whether and how to wait for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

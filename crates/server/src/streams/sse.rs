@@ -17,8 +17,8 @@ use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::cursor::cursor;
+use super::get::Reading;
 use super::headers as names;
-use super::query::Query;
 use super::reply::{Reply, body_of};
 use crate::router::Shared;
 
@@ -54,11 +54,11 @@ struct Open {
 
 pub(crate) fn answer(
     shared: Arc<Shared>,
-    query: &Query,
-    reader: Reader,
+    reading: Reading,
     place: OwnedSemaphorePermit,
 ) -> Response<Body> {
     let until = shared.streams.now().after(shared.options.sse_lifetime);
+    let Reading { reader, query, .. } = reading;
     let encoding = is_encoded(&reader.info().content_type).then_some("base64");
     let open = Open {
         shared,
@@ -85,6 +85,7 @@ impl Open {
         if self.ended {
             return None;
         }
+        let before = self.reader.offset();
         let chunk = match self.chunk().await {
             Ok(chunk) => chunk,
             Err(error) => {
@@ -95,7 +96,7 @@ impl Open {
         };
         let is_late = self.left().is_zero();
         self.ended = chunk.closed || is_late;
-        if chunk.messages.is_empty() && !chunk.closed && self.greeted {
+        if chunk.next == before && !chunk.closed && self.greeted {
             return None;
         }
         self.greeted = true;
@@ -109,7 +110,7 @@ impl Open {
     async fn chunk(&mut self) -> Result<Chunk, StreamError> {
         let bytes = self.shared.options.chunk_bytes;
         if self.greeted {
-            return self.reader.next_within(bytes, self.left()).await;
+            return self.reader.next_move_within(bytes, self.left()).await;
         }
         self.reader.next_chunk(bytes).await
     }

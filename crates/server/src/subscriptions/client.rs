@@ -13,7 +13,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 
 use super::webhook_url::{Target, check, is_local, may_be_called};
 
@@ -70,13 +69,7 @@ async fn resolve(target: &Target) -> Result<SocketAddr, String> {
 }
 
 fn tls() -> Result<TlsConnector, String> {
-    let roots = RootCertStore {
-        roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-    };
-    let config = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(text)?;
-    let config = config.with_root_certificates(roots).with_no_client_auth();
+    let config = everstep_protocol::client::tls::config(None).map_err(text)?;
     Ok(TlsConnector::from(Arc::new(config)))
 }
 

@@ -1,4 +1,4 @@
-//! The server through its router, without a network.
+//! The server through its router, and where connections matter over sockets of this machine.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,6 +7,12 @@
 )]
 
 mod hostile;
+mod journals;
+mod listening;
 mod mounting;
+mod secured;
 mod subscribing;
 mod support;
+mod tracing_runs;
+mod watching;
+mod workflows;

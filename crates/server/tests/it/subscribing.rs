@@ -3,12 +3,12 @@
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post as on_post;
-use everstep_server::{Options, router};
+use everstep_server::router;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use crate::support::{Answer, JSON, ask, engine_on, server, store};
+use crate::support::{Answer, JSON, ask, engine_on, open, server, store};
 
 const SUBSCRIPTION: &str = "/v1/stream/__ds/subscriptions/s";
 
@@ -32,7 +32,7 @@ async fn claim(app: &Router, worker: &str) -> Answer {
 async fn a_restart_forgets_no_wake_and_fences_no_holder() {
     let store = store();
     let engine = engine_on(&store).await;
-    let app = router(&engine, Options::default());
+    let app = router(&engine, open());
     assert_eq!(subscribe(&app).await.status, 201);
     ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
     let claimed = claim(&app, "w1").await.json();
@@ -40,7 +40,7 @@ async fn a_restart_forgets_no_wake_and_fences_no_holder() {
     drop(app);
     engine.shutdown().await;
 
-    let app = router(engine_on(&store).await, Options::default());
+    let app = router(engine_on(&store).await, open());
     assert_eq!(subscribe(&app).await.status, 200);
     let again = ask(&app, "GET", "/v1/stream/__ds/jwks.json", &[], "").await;
     assert_eq!(again.json(), keys.json());
@@ -64,7 +64,7 @@ async fn a_restart_forgets_no_wake_and_fences_no_holder() {
 
 #[tokio::test]
 async fn a_token_of_another_wake_is_refused() {
-    let app = server(Options::default()).await;
+    let app = server(open()).await;
     subscribe(&app).await;
     ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
     let claimed = claim(&app, "w").await.json();
@@ -85,7 +85,7 @@ async fn a_token_of_another_wake_is_refused() {
 
 #[tokio::test]
 async fn an_acknowledgement_beyond_the_end_is_refused_whole() {
-    let app = server(Options::default()).await;
+    let app = server(open()).await;
     subscribe(&app).await;
     ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
     let claimed = claim(&app, "w").await.json();
@@ -105,7 +105,7 @@ async fn an_acknowledgement_beyond_the_end_is_refused_whole() {
 
 #[tokio::test]
 async fn a_subscription_that_cannot_be_is_refused_with_the_reason() {
-    let app = server(Options::default()).await;
+    let app = server(open()).await;
     for (body, code) in [
         (
             json!({"type": "webhook", "pattern": "x"}),
@@ -155,6 +155,7 @@ async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
     tokio::spawn(everstep_server::serve(
         listener,
         app,
+        everstep_server::Connections::default(),
         std::future::pending(),
     ));
     (url, receive)
@@ -163,7 +164,7 @@ async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
 #[tokio::test]
 async fn a_webhook_that_failed_is_called_again_with_the_same_wake() {
     let (url, mut told) = failing_once().await;
-    let app = server(Options::default()).await;
+    let app = server(open()).await;
     let body = json!({"type": "webhook", "pattern": "events/*", "webhook": {"url": url}});
     ask(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
     ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use everstep_engine::{Engine, EngineParts, Settings, TokioRuntime};
-use everstep_server::{Options, router};
+use everstep_server::{Access, Options, router};
 use everstep_store::{LocalBus, MemoryStore};
 use tower::ServiceExt;
 
@@ -46,7 +46,16 @@ pub(crate) async fn engine_on(store: &MemoryStore) -> Engine {
     Engine::open(parts).await.unwrap()
 }
 
-pub(crate) async fn server(options: Options) -> Router {
+/// What a server does for everybody.
+pub(crate) fn open() -> Options {
+    let mut options = Options::default();
+    options.access = Access::Open;
+    options
+}
+
+/// A server that everybody may use.
+pub(crate) async fn server(mut options: Options) -> Router {
+    options.access = Access::Open;
     router(engine_on(&store()).await, options)
 }
 

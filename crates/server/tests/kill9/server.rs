@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use everstep_engine::{Engine, EngineParts, Settings, TokioRuntime};
-use everstep_server::{Options, router, serve};
+use everstep_server::{Access, Connections, Options, router, serve};
 use everstep_store::{Clock, LocalBus};
 use everstep_store_embedded::EmbeddedStore;
 use tokio::net::TcpListener;
@@ -30,7 +30,10 @@ pub(crate) fn run(dir: &Path) {
         .unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         println!("{}", listener.local_addr().unwrap());
-        let router = router(&engine, Options::default());
-        serve(listener, router, std::future::pending()).await;
+        let mut options = Options::default();
+        options.access = Access::Open;
+        let router = router(&engine, options);
+        let never = std::future::pending();
+        serve(listener, router, Connections::default(), never).await;
     });
 }

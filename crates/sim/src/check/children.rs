@@ -8,9 +8,8 @@ use super::Violation;
 use super::journals::{Journals, Stream};
 
 /// What one journal tells: a child is started once and finishes once in each place. Where the code gave up a child, a further
-/// pass of the function may start another one. A run that was removed shares the identity of its children with its namesake, which
-/// hears of their ends.
-pub(super) fn check(stream: &Stream, is_namesake: bool) -> Vec<Violation> {
+/// pass of the function may start another one.
+pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut started: BTreeSet<&Location> = BTreeSet::new();
     let mut runs: BTreeSet<&RunId> = BTreeSet::new();
     let mut given_up: BTreeSet<&Location> = BTreeSet::new();
@@ -34,7 +33,7 @@ pub(super) fn check(stream: &Stream, is_namesake: bool) -> Vec<Violation> {
             }
             Body::ChildFinished(child) => {
                 // A copy leaves out what loops have dropped.
-                let is_whole = stream.copied == 1 && !is_namesake;
+                let is_whole = stream.copied == 1;
                 if is_whole && !started.contains(&child.location) {
                     say(&child.location, "finished and was not started");
                 }
@@ -128,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_child_that_starts_or_finishes_twice_is_found() {
-        let found = |records| broken(&check(&stream("a", records), false));
+        let found = |records| broken(&check(&stream("a", records)));
         assert_eq!(found(vec![started(), finished()]), FINE);
         assert_eq!(found(vec![started(), started()]), [17]);
         assert_eq!(found(vec![started(), finished(), finished()]), [17]);

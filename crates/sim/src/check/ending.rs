@@ -4,7 +4,6 @@
 use everstep_model::Body;
 
 use super::Violation;
-use super::events::is_namesake;
 use super::journals::{Journals, Stream};
 use crate::workload::{Ledger, Op, RANDOM, Seen, has, value_of};
 
@@ -96,7 +95,6 @@ pub(super) fn check_outcomes(journals: &Journals, ledger: &Ledger) -> Vec<Violat
                         run: run.as_str(),
                         original: original.as_str(),
                         is_edited,
-                        is_namesake: is_namesake(journals, stream),
                     },
                     "r",
                 ) {
@@ -137,8 +135,6 @@ struct Life<'a> {
     /// The run it was forked from, or itself.
     original: &'a str,
     is_edited: bool,
-    /// Whether another run had its name, and so its children.
-    is_namesake: bool,
 }
 
 fn fits_all(ops: &[Op], seen: &[Seen], life: &Life<'_>, path: &str) -> Result<(), String> {
@@ -179,7 +175,6 @@ fn fits(op: &Op, seen: &Seen, life: &Life<'_>, place: &str) -> Result<(), String
             },
             Seen::Child(child),
         ) => match child {
-            _ if life.is_namesake => true,
             Ok(Some(value)) => !fails && value == takes_ms,
             Ok(None) => timeout_ms.is_some(),
             Err(_) => true,

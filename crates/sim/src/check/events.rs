@@ -104,19 +104,6 @@ pub(super) fn check_sent(journals: &Journals, ledger: &Ledger) -> Vec<Violation>
     found
 }
 
-/// Whether another run had its name before it, and was removed: what the two do at one place has one identity, so only one of
-/// their messages arrives.
-pub(super) fn is_namesake(journals: &Journals, stream: &Stream) -> bool {
-    let Some((run, life)) = &stream.run else {
-        return false;
-    };
-    let same = journals.lives(run.as_str()).filter(|other| {
-        let other = other.run.as_ref();
-        other.is_some_and(|(_, other)| other == life)
-    });
-    same.count() > 1
-}
-
 /// The collector returns every item that came to it, once and in order. What other runs have sent is there as often as their
 /// journals say.
 fn check_collected(journals: &Journals) -> Vec<Violation> {
@@ -138,20 +125,15 @@ fn check_collected(journals: &Journals) -> Vec<Violation> {
         }
     }
     let mut sent: BTreeMap<u64, usize> = BTreeMap::new();
-    let mut ambiguous = BTreeSet::new();
     for stream in journals.streams() {
         for entry in stream.entries.iter().skip(stream.copied) {
             if let Body::Sent(message) = &entry.record.body {
                 let token: Option<Option<u64>> = message.payload.decode().ok();
                 let token = token.flatten().unwrap_or_default();
                 *sent.entry(token).or_default() += 1;
-                if is_namesake(journals, stream) {
-                    ambiguous.insert(token);
-                }
             }
         }
     }
-    sent.retain(|token, _| !ambiguous.contains(token));
     for (token, times) in sent {
         let arrived = came.iter().filter(|came| **came == token).count();
         if arrived != times {

@@ -319,7 +319,9 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
     }
     match commit.lease {
         LeaseChange::Keep => {}
-        LeaseChange::Release => (stream.fence, stream.owner) = (None, None),
+        LeaseChange::Release | LeaseChange::Abandon => {
+            (stream.fence, stream.owner) = (None, None);
+        }
         LeaseChange::Revoke => {
             (stream.fence, stream.owner) = (None, None);
             stream.epoch += 1;

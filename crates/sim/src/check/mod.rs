@@ -98,10 +98,7 @@ pub fn check_all(world: &World) -> Vec<Violation> {
         for stream in journals.streams() {
             found.extend(steps::check(stream));
             found.extend(events::check(stream));
-            found.extend(children::check(
-                stream,
-                events::is_namesake(&journals, stream),
-            ));
+            found.extend(children::check(stream));
             found.extend(undoing::check(stream));
             found.extend(pausing::check(stream));
             found.extend(ending::check_end(stream));

@@ -75,6 +75,10 @@ impl Runtime for NodeRuntime {
         Rng::new(draw, 3).number()
     }
 
+    fn elapsed(&self) -> Duration {
+        Duration::from_micros(self.executor.now())
+    }
+
     fn spawn(&self, task: BoxFuture<'static, ()>) {
         self.executor.spawn(self.group, task);
     }

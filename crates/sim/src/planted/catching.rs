@@ -37,6 +37,7 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         Bug::TwoResolvedPerPoll => &[(12, "replaying"), (12, "clients")],
         Bug::LoopUnrecorded => &[(12, "replaying")],
         Bug::KeyCheckedOutside => &[(13, "journals")],
+        Bug::NamesakesConfused => &[(14, "events"), (17, "children"), (11, "ending")],
     }
 }
 

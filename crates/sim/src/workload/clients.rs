@@ -101,15 +101,12 @@ async fn be_busy(world: Arc<World>, number: usize, until: u64) {
     }
 }
 
-/// Most clients start the same run with the same input; some are mistaken about it.
+/// Most clients start the same run with the same input; some are mistaken about it. One that was deleted is started again.
 async fn start(client: &mut Client, programs: &[Vec<Op>], index: usize) {
     let Some(own) = programs.get(index) else {
         return;
     };
     let run = format!("run-{index}");
-    if client.world.ledger().was_asked(&run, &["delete"]) {
-        return;
-    }
     let other = client.rng.one_in(8);
     let program = if other { vec![Op::Note] } else { own.clone() };
     client.start(run, program).await;

@@ -210,6 +210,29 @@ pub async fn a_release_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.takeovers, 0);
 }
 
+/// A run whose executor was lost while its node lives is counted like one whose node died.
+pub async fn a_lost_executor_counts_as_a_takeover<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    for expected in [1, 2] {
+        let fence = f.take(stream, NODE, NONCE).await;
+        let seen = f.head(stream).await.next.0;
+        f.accept(executor(stream, fence, 1, seen, vec![step("s")]))
+            .await;
+        let mut lost = executor(stream, fence, 2, seen + 1, vec![]);
+        lost.lease = LeaseChange::Abandon;
+        f.accept(lost).await;
+        let head = f.head(stream).await;
+        assert_eq!((head.owner, head.takeovers), (None, expected));
+    }
+    let fence = f.take(stream, NODE, NONCE).await;
+    assert_eq!(f.head(stream).await.takeovers, 2);
+    let mut release = executor(stream, fence, 1, 9, vec![]);
+    release.lease = LeaseChange::Release;
+    f.accept(release).await;
+    f.take(stream, NODE, NONCE).await;
+    assert_eq!(f.head(stream).await.takeovers, 0);
+}
+
 /// A run that is taken runs; one that is pausing, paused, cancelling or rolling back goes on with that.
 pub async fn a_taken_run_runs_unless_it_is_on_its_way_to_something_else<S: Store>(f: &Fixture<S>) {
     for status in RunStatus::ALL {

@@ -107,6 +107,7 @@ pub(super) enum Lease {
     Keep,
     Take(u8, u8),
     Release,
+    Abandon,
     Revoke,
 }
 
@@ -270,6 +271,7 @@ fn lease() -> impl Strategy<Value = Lease> {
         12 => Just(Lease::Keep),
         4 => (0..NODES, any::<u8>()).prop_map(|(node, nonce)| Lease::Take(node, nonce)),
         1 => Just(Lease::Release),
+        1 => Just(Lease::Abandon),
         1 => Just(Lease::Revoke),
     ]
 }

@@ -90,6 +90,7 @@ impl<'a> Resolver<'a> {
                 nonce: Nonce(nonce.into()),
             },
             Lease::Release => LeaseChange::Release,
+            Lease::Abandon => LeaseChange::Abandon,
             Lease::Revoke => LeaseChange::Revoke,
         };
         commit.supersedes = change.supersedes.map(|pick| self.closed(pick));

@@ -2,9 +2,9 @@
 
 use everstep_model::record::{
     BranchCompleted, BranchFailed, Cancelled, FailureOutcome, ForkReason, RollbackFailed,
-    UndoCompleted, UndoFailed, UndoStarted,
+    TimerPurpose, UndoCompleted, UndoFailed, UndoStarted,
 };
-use everstep_model::{Body, Generation, RunStatus};
+use everstep_model::{Body, Generation, RunId, RunStatus};
 
 use super::super::samples::*;
 use super::super::{CannotFork, ForkExtent, fork};
@@ -253,4 +253,57 @@ fn a_failed_rollback_that_undid_nothing_is_recovered_where_the_run_failed() {
     journal.0.drain(7..9);
     let kept = copied(&journal, ForkExtent::Recovered);
     assert_eq!(kept.last().unwrap(), "step_started c:0");
+}
+
+#[test]
+fn of_two_children_in_one_place_only_the_one_that_could_not_be_undone_is_undone_again() {
+    let [first, second] = ["ship-1", "ship-2"].map(id);
+    let place = || at("ship:0");
+    let undo_failed = |run: &RunId, retry_at: Option<u64>| UndoFailed {
+        location: place(),
+        attempt: 1,
+        error: failure("refused"),
+        retry_at: retry_at.map(time),
+        run: Some(run.clone()),
+    };
+    let undo_started = |run: &RunId, attempt| UndoStarted {
+        location: place(),
+        attempt,
+        run: Some(run.clone()),
+    };
+    let journal = two_children("ship:0")
+        .with(undo_started(&second, 1))
+        .with(undo_failed(&second, Some(50)))
+        .with(fired(TimerPurpose::Undo, Some("ship:0"), time(50)))
+        .with(undo_started(&second, 2))
+        .with(UndoCompleted {
+            location: place(),
+            attempt: 2,
+            run: Some(second.clone()),
+        })
+        .with(undo_started(&first, 1))
+        .with(undo_failed(&first, Some(70)))
+        .with(fired(TimerPurpose::Undo, Some("ship:0"), time(70)))
+        .with(undo_failed(&first, None))
+        .with(RollbackFailed {
+            error: failure("no"),
+            rollback_error: failure("refused"),
+            abandoned: Vec::new(),
+        });
+    let kept = copied(&journal, ForkExtent::RollbackRetried);
+    let children = two_children("ship:0").0.len();
+    assert_eq!(
+        kept[children..],
+        [
+            "undo_started ship:0",
+            "undo_failed ship:0",
+            "timer_fired ship:0",
+            "undo_started ship:0",
+            "undo_completed ship:0"
+        ]
+    );
+    // What an earlier pass did in that place was not undone, and stays.
+    let recovered = copied(&journal, ForkExtent::Recovered);
+    assert_eq!(recovered.last().unwrap(), "child_finished ship:0");
+    assert_eq!(recovered.len(), children - 2);
 }

@@ -37,6 +37,7 @@ fn ends() -> [Body; 3] {
         location: None,
         error: failure("enough"),
         by: None,
+        so_far: None,
     };
     [cancel().into(), passed.into(), forced.into()]
 }

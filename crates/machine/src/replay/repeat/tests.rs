@@ -31,6 +31,9 @@ fn created() -> Body {
         parent: None,
         by: None,
         forked_from: None,
+        mark: None,
+        parent_identity: None,
+        trace: None,
     }
     .into()
 }

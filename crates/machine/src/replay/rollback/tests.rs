@@ -58,6 +58,9 @@ fn created() -> Body {
         parent: None,
         by: None,
         forked_from: None,
+        mark: None,
+        parent_identity: None,
+        trace: None,
     }
     .into()
 }
@@ -301,12 +304,14 @@ fn steps_without_an_undo_and_steps_an_operator_skipped_are_not_undone_but_edited
         location,
         result,
         by: None,
+        so_far: None,
     };
     let (location, result) = settled("skipped:0");
     let skipped = StepSkipped {
         location,
         result,
         by: None,
+        so_far: None,
     };
     let mut run = Run::of([
         started("plain:0", UndoMode::None),
@@ -328,6 +333,7 @@ fn steps_without_an_undo_and_steps_an_operator_skipped_are_not_undone_but_edited
 fn a_late_result_of_a_step_the_code_gave_up_is_undone() {
     let abandoned = StepAbandoned {
         location: at("a:0"),
+        so_far: None,
     };
     let mut run = Run::of([
         started("a:0", UndoMode::Undo),

@@ -185,6 +185,7 @@ fn a_run_that_was_made_to_fail_says_by_whom() {
         location: None,
         error: failure("enough"),
         by: alice(),
+        so_far: None,
     };
     let made_to_fail = Reason::ForcedFailure {
         by: alice(),

@@ -1,0 +1,128 @@
+//! What an engine has done since it was opened, in figures, for whoever watches it.
+//!
+//! Counted once a commit is durable, by the thread that tells of it, so counting takes no lock and meets no contention.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use everstep_model::{Body, Record, RunStatus};
+
+use crate::core::Core;
+
+/// The ends that a run can come to, in the order in which they are counted.
+const ENDS: [RunStatus; 5] = [
+    RunStatus::Completed,
+    RunStatus::Failed,
+    RunStatus::RollbackFailed,
+    RunStatus::Cancelled,
+    RunStatus::Terminated,
+];
+
+/// What an engine has done since it was opened, and what it holds now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Runs that were created here.
+    pub runs_started: u64,
+    /// Runs that ended here, by how.
+    pub runs_ended: [(RunStatus, u64); 5],
+    /// Steps that have their result.
+    pub steps_completed: u64,
+    /// Attempts of steps that failed.
+    pub step_failures: u64,
+    /// Steps and children that were undone.
+    pub undos_completed: u64,
+    /// Events that came.
+    pub events: u64,
+    /// Timers that fired.
+    pub timers_fired: u64,
+    /// Runs in memory.
+    pub hot_runs: usize,
+    /// Timers in memory: those of the near future.
+    pub timers_near: usize,
+}
+
+/// What the records of one commit add to the figures.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    started: u32,
+    ended: Option<RunStatus>,
+    steps_completed: u32,
+    step_failures: u32,
+    undos_completed: u32,
+    events: u32,
+    timers_fired: u32,
+}
+
+impl Tally {
+    pub(crate) fn of(records: &[Record]) -> Self {
+        let mut tally = Self::default();
+        for record in records {
+            match &record.body {
+                Body::Created(_) => tally.started += 1,
+                Body::StepCompleted(_) => tally.steps_completed += 1,
+                Body::StepFailed(_) => tally.step_failures += 1,
+                Body::UndoCompleted(_) => tally.undos_completed += 1,
+                Body::Event(_) => tally.events += 1,
+                Body::TimerFired(_) => tally.timers_fired += 1,
+                body => tally.ended = tally.ended.or(body.terminal()),
+            }
+        }
+        tally
+    }
+}
+
+/// The figures themselves.
+#[derive(Default)]
+pub(crate) struct Counters {
+    started: AtomicU64,
+    ended: [AtomicU64; 5],
+    steps_completed: AtomicU64,
+    step_failures: AtomicU64,
+    undos_completed: AtomicU64,
+    events: AtomicU64,
+    timers_fired: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn add(&self, tally: Tally) {
+        let add = |to: &AtomicU64, more: u32| {
+            if more > 0 {
+                to.fetch_add(more.into(), Ordering::Relaxed);
+            }
+        };
+        add(&self.started, tally.started);
+        add(&self.steps_completed, tally.steps_completed);
+        add(&self.step_failures, tally.step_failures);
+        add(&self.undos_completed, tally.undos_completed);
+        add(&self.events, tally.events);
+        add(&self.timers_fired, tally.timers_fired);
+        if let Some(status) = tally.ended {
+            let ends = ENDS.iter().zip(&self.ended);
+            for (_, count) in ends.filter(|(end, _)| **end == status) {
+                add(count, 1);
+            }
+        }
+    }
+}
+
+impl Core {
+    pub(crate) fn stats(&self) -> Stats {
+        let counters = &self.counters;
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let mut runs_ended = ENDS.map(|status| (status, 0));
+        for ((_, count), counted) in runs_ended.iter_mut().zip(&counters.ended) {
+            *count = read(counted);
+        }
+        Stats {
+            runs_started: read(&counters.started),
+            runs_ended,
+            steps_completed: read(&counters.steps_completed),
+            step_failures: read(&counters.step_failures),
+            undos_completed: read(&counters.undos_completed),
+            events: read(&counters.events),
+            timers_fired: read(&counters.timers_fired),
+            hot_runs: self.hot.len(),
+            timers_near: self.timers.len(),
+        }
+    }
+}

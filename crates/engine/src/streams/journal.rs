@@ -1,0 +1,98 @@
+//! Journals as streams: read like those of users, record by record, through whatever a view makes of each.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use everstep_model::{Entry, Generation, Offset, RecordNumber, RunId, StreamName};
+use everstep_store::{Head, RunRow, StreamRef};
+
+use super::Streams;
+use super::chain::Chain;
+use super::content_type::ContentType;
+use super::error::StreamError;
+use super::found::StreamInfo;
+use super::read::{Content, ReadFrom, Reader};
+
+/// What a view makes of a record: nothing, or messages.
+pub type Render = Arc<dyn Fn(&Entry) -> Vec<Bytes> + Send + Sync>;
+
+/// The journal of one life of a run.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    /// What it is as a stream.
+    pub info: StreamInfo,
+    /// The run as lists show it, or did while this was its latest life.
+    pub run: RunRow,
+}
+
+impl Journal {
+    /// The place behind a record.
+    #[must_use]
+    pub fn behind(&self, record: RecordNumber) -> Offset {
+        Offset {
+            term: self.info.next.term,
+            next: record.plus(1),
+        }
+    }
+}
+
+impl Streams {
+    /// The journal of one life of a run.
+    pub async fn journal(
+        &self,
+        run: &RunId,
+        generation: Generation,
+    ) -> Result<Journal, StreamError> {
+        self.journal_head(run, generation)
+            .await
+            .map(|(_, journal)| journal)
+    }
+
+    /// Opens a journal for reading.
+    pub async fn read_journal(
+        &self,
+        run: &RunId,
+        generation: Generation,
+        from: ReadFrom,
+        view: impl FnOnce(&RunRow) -> Render,
+    ) -> Result<Reader, StreamError> {
+        let (head, journal) = self.journal_head(run, generation).await?;
+        let chain = Chain::single(&head);
+        let next = match from {
+            ReadFrom::Start => RecordNumber(0),
+            ReadFrom::Tail => head.next,
+            ReadFrom::Offset(offset) => chain.place(offset, head.next)?,
+        };
+        Ok(Reader {
+            streams: self.clone(),
+            info: journal.info,
+            chain,
+            content: Content::Journal(view(&journal.run)),
+            next,
+            watch: None,
+        })
+    }
+
+    async fn journal_head(
+        &self,
+        run: &RunId,
+        generation: Generation,
+    ) -> Result<(Head, Journal), StreamError> {
+        let name = StreamName::of_run(run, generation);
+        let head = self.core.store.head(StreamRef::Name(name)).await?;
+        let head = head.ok_or(StreamError::Missing)?;
+        let row = head.run.clone().ok_or(StreamError::Missing)?;
+        let info = StreamInfo {
+            number: head.number,
+            content_type: ContentType::new("application/json"),
+            next: Offset {
+                term: head.term,
+                next: head.next,
+            },
+            closed: head.closed,
+            ttl: None,
+            expires_at: None,
+        };
+        Ok((head, Journal { info, run: row }))
+    }
+}

@@ -1,0 +1,193 @@
+//! The port between those who ask and an engine: everything that can be asked for, whether the engine is in this process or
+//! behind a server. Handles, lists and requests know nothing else of it.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use everstep_engine::{
+    Answer, Asked, BulkProgress, BulkReport, Control, Done, EngineError, ForkRun, Revival, RunInfo,
+    SendEvent, Sent, Settlement, Start,
+};
+use everstep_machine::Why;
+use everstep_model::{Body, Entry, Failure, Location, Payload, RecordNumber, RunId};
+use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
+
+use crate::records::Records;
+
+/// Something that was asked for.
+pub(crate) type Asking<'a, T> = BoxFuture<'a, Result<T, EngineError>>;
+
+/// A run that exists now.
+pub(crate) struct Begun {
+    pub(crate) run: RunId,
+    /// Whether this start created it.
+    pub(crate) created: bool,
+}
+
+/// How a run ended.
+pub(crate) enum End {
+    Completed(Payload),
+    Failed(Failure),
+    Cancelled(Option<String>),
+    Terminated(Option<String>),
+    RollbackFailed {
+        error: Failure,
+        rollback_error: Failure,
+    },
+}
+
+/// Which runs something is done with.
+pub(crate) enum Which {
+    Listed(ListQuery),
+    Named(Vec<RunId>),
+}
+
+/// Whoever hears how far something is.
+pub(crate) type Listener = Box<dyn FnMut(BulkProgress) + Send>;
+
+/// Everything that can be asked of an engine.
+pub(crate) trait Port: Debug + Send + Sync {
+    fn start(&self, start: Start) -> Asking<'_, Begun>;
+    fn send(&self, event: SendEvent) -> Asking<'_, Sent>;
+    /// Sends an event and waits for the reply to it; none if the run ended without one.
+    fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>>;
+    fn answer(&self, answer: Answer) -> Asking<'_, ()>;
+    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow>;
+    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo>;
+    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why>;
+    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>>;
+    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records>;
+    /// Waits until the run is over.
+    fn ended<'a>(&'a self, run: &'a RunId) -> Asking<'a, End>;
+    fn list(&self, query: ListQuery) -> Asking<'_, ListPage>;
+    fn control<'a>(&'a self, run: &'a RunId, control: Control, asked: Asked) -> Asking<'a, Done>;
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
+        at: &'a Location,
+        settlement: Settlement,
+        asked: Asked,
+    ) -> Asking<'a, Done>;
+    fn revive<'a>(&'a self, run: &'a RunId, revival: Revival, asked: Asked) -> Asking<'a, Done>;
+    /// The answer is about the new run.
+    fn fork(&self, fork: ForkRun, asked: Asked) -> Asking<'_, Done>;
+    fn bulk(
+        &self,
+        which: Which,
+        control: Control,
+        asked: Asked,
+        progress: Listener,
+    ) -> Asking<'_, BulkReport>;
+    /// Time, as whoever asks measures it.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
+}
+
+/// The engine in this process.
+impl Port for everstep_engine::Engine {
+    fn start(&self, start: Start) -> Asking<'_, Begun> {
+        Box::pin(async move {
+            let started = self.start(start).await?;
+            Ok(Begun {
+                run: started.run,
+                created: started.created,
+            })
+        })
+    }
+
+    fn send(&self, event: SendEvent) -> Asking<'_, Sent> {
+        Box::pin(self.send(event))
+    }
+
+    fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>> {
+        Box::pin(async move { self.ask(event).await?.answer().await })
+    }
+
+    fn answer(&self, answer: Answer) -> Asking<'_, ()> {
+        Box::pin(async move { self.answer(answer).await.map(drop) })
+    }
+
+    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow> {
+        Box::pin(self.row(run))
+    }
+
+    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo> {
+        Box::pin(self.inspect(run))
+    }
+
+    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why> {
+        Box::pin(self.why(run))
+    }
+
+    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>> {
+        Box::pin(self.journal(run))
+    }
+
+    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records> {
+        Box::pin(async move { self.records(run, from).await.map(Records::of_engine) })
+    }
+
+    fn ended<'a>(&'a self, run: &'a RunId) -> Asking<'a, End> {
+        Box::pin(async move {
+            match self.ended(run).await?.body {
+                Body::Completed(end) => Ok(End::Completed(end.result)),
+                Body::Failed(end) => Ok(End::Failed(end.error)),
+                Body::Cancelled(end) => Ok(End::Cancelled(end.reason)),
+                Body::Terminated(end) => Ok(End::Terminated(end.reason)),
+                Body::RollbackFailed(end) => Ok(End::RollbackFailed {
+                    error: end.error,
+                    rollback_error: end.rollback_error,
+                }),
+                _ => Err(EngineError::Journal {
+                    run: run.clone(),
+                    detail: "it is closed without an end".to_owned(),
+                }),
+            }
+        })
+    }
+
+    fn list(&self, query: ListQuery) -> Asking<'_, ListPage> {
+        Box::pin(self.list(query))
+    }
+
+    fn control<'a>(&'a self, run: &'a RunId, control: Control, asked: Asked) -> Asking<'a, Done> {
+        Box::pin(self.control(run, control, asked))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
+        at: &'a Location,
+        settlement: Settlement,
+        asked: Asked,
+    ) -> Asking<'a, Done> {
+        Box::pin(self.settle(run, at, settlement, asked))
+    }
+
+    fn revive<'a>(&'a self, run: &'a RunId, revival: Revival, asked: Asked) -> Asking<'a, Done> {
+        Box::pin(self.revive(run, revival, asked))
+    }
+
+    fn fork(&self, fork: ForkRun, asked: Asked) -> Asking<'_, Done> {
+        Box::pin(self.fork(fork, asked))
+    }
+
+    fn bulk(
+        &self,
+        which: Which,
+        control: Control,
+        asked: Asked,
+        progress: Listener,
+    ) -> Asking<'_, BulkReport> {
+        Box::pin(async move {
+            let runs = match which {
+                Which::Listed(query) => self.listed(query).await?,
+                Which::Named(runs) => runs,
+            };
+            Ok(self.bulk(runs, control, asked, progress).await)
+        })
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.runtime().sleep(duration)
+    }
+}

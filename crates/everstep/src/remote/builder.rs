@@ -1,0 +1,208 @@
+//! Describes a worker before it is started.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use everstep_engine::{Runtime, Settings, TokioRuntime};
+use everstep_model::InvalidName;
+use everstep_protocol::Secret;
+use everstep_protocol::client::{Connection, InvalidUrl, Transport};
+use everstep_protocol::worker::{RegisterRequest, SLOTS_MAX};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::convert;
+use super::worker::{Setup, Signs, Worker};
+use crate::ctx::{AnyEvent, Ctx};
+use crate::definition::Definition;
+use crate::engine::{OpenError, check};
+use crate::error::Result;
+use crate::execution::Mocks;
+use crate::options::Options;
+use crate::worker::Registry;
+use crate::workflow::Workflow;
+
+/// Runs a worker executes at once unless it says otherwise.
+const SLOTS: u32 = 1_000;
+
+/// Why a worker could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The address is none.
+    #[error(transparent)]
+    Url(#[from] InvalidUrl),
+    /// A workflow is misdeclared, or there is no tokio runtime here.
+    #[error(transparent)]
+    Workflows(#[from] OpenError),
+}
+
+/// Describes a [`Worker`] before it is started.
+#[must_use = "nothing runs until it is started"]
+pub struct WorkerBuilder {
+    url: String,
+    name: Option<String>,
+    key: Option<Secret>,
+    slots: u32,
+    defaults: Options,
+    settings: Settings,
+    definitions: Vec<std::result::Result<Definition, InvalidName>>,
+    mocks: Option<Arc<dyn Mocks>>,
+    runtime: Option<Arc<dyn Runtime>>,
+    transport: Option<Arc<dyn Transport>>,
+}
+
+impl WorkerBuilder {
+    pub(super) fn new(url: String) -> Self {
+        Self {
+            url,
+            name: None,
+            key: None,
+            slots: SLOTS,
+            defaults: Options::new(),
+            settings: Settings::default(),
+            definitions: Vec::new(),
+            mocks: None,
+            runtime: None,
+            transport: None,
+        }
+    }
+
+    /// Executes a workflow.
+    pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
+        self.definitions.push(Definition::of_workflow(workflow));
+        self
+    }
+
+    /// Executes a plain async function as a workflow.
+    pub fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
+    where
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O>> + Send + 'static,
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+    {
+        self.function_with(name, Options::new(), function)
+    }
+
+    /// Executes a plain async function as a workflow with options.
+    pub fn function_with<F, I, O, Fut>(mut self, name: &str, options: Options, function: F) -> Self
+    where
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O>> + Send + 'static,
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+    {
+        let definition = Definition::of_function(name, options, function);
+        self.definitions.push(definition);
+        self
+    }
+
+    /// What people call the worker, in logs; the name of the process unless this says otherwise.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The API key; it needs the scope `work` for the workflows of this worker.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(Secret::new(key.into()));
+        self
+    }
+
+    /// How many runs are executed at once; those that wait for something do not count. 1,000 unless this says otherwise.
+    pub fn slots(mut self, slots: u32) -> Self {
+        self.slots = slots;
+        self
+    }
+
+    /// Defaults of all steps and runs, unless a workflow or step says otherwise.
+    pub fn defaults(mut self, defaults: Options) -> Self {
+        self.defaults = defaults;
+        self
+    }
+
+    /// How it executes: the settings of an engine that are about executing (development, flushing, the grace period).
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Time, randomness and tasks from somewhere else than tokio and the system.
+    pub fn runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+
+    /// Requests travel by other means than sockets.
+    pub fn transport(mut self, transport: Arc<dyn Transport>) -> Self {
+        self.transport = Some(transport);
+        self
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn definitions(
+        mut self,
+        definitions: Vec<std::result::Result<Definition, InvalidName>>,
+    ) -> Self {
+        self.definitions = definitions;
+        self
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn mocks(mut self, mocks: Arc<dyn Mocks>) -> Self {
+        self.mocks = Some(mocks);
+        self
+    }
+
+    /// Starts the worker. It connects by itself, now and whenever the connection is lost.
+    ///
+    /// # Errors
+    /// If the address is none, or a workflow is misdeclared.
+    pub fn start(self) -> std::result::Result<Worker, ConnectError> {
+        let definitions = check(self.definitions, &self.defaults)?;
+        let connection = match self.transport {
+            Some(transport) => Connection::over(transport, &self.url)?,
+            None => Connection::to(&self.url)?,
+        };
+        let connection = match &self.key {
+            Some(key) => connection.with_key(key)?,
+            None => connection,
+        };
+        let runtime: Arc<dyn Runtime> = match self.runtime {
+            Some(runtime) => runtime,
+            None => Arc::new(TokioRuntime::current().map_err(|_| OpenError::NoRuntime)?),
+        };
+        let offered = definitions
+            .iter()
+            .map(|definition| convert::offered(definition, self.defaults));
+        let register = RegisterRequest {
+            worker: self.name.unwrap_or_else(process_name),
+            slots: self.slots.clamp(1, SLOTS_MAX),
+            workflows: offered.collect(),
+        };
+        Ok(Worker::begin(Setup {
+            connection,
+            register,
+            registry: Registry::new(definitions, self.defaults, self.mocks),
+            runtime,
+            settings: self.settings,
+            signs: Signs::default(),
+        }))
+    }
+}
+
+impl std::fmt::Debug for WorkerBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let workflows = self.definitions.len();
+        write!(f, "WorkerBuilder({}, {workflows} workflows)", self.url)
+    }
+}
+
+/// The program and its process, as people tell workers of one machine apart.
+fn process_name() -> String {
+    let program = std::env::current_exe().ok();
+    let program = program.and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let program = program.unwrap_or_else(|| "worker".to_owned());
+    format!("{program} {}", std::process::id())
+}

@@ -1,0 +1,105 @@
+//! From the words of the engine to those of the wire.
+
+use everstep_engine::{Append, Message, Then};
+use everstep_machine::{LeftChild, Obsolete};
+use everstep_model::{Entry, Record, RunStatus};
+use everstep_protocol::worker::{
+    Left, NewsWord, ObsoleteRow, OfferedWorkflow, OneAnswer, OneAppend, ThenWord, WireEntry,
+    WireRecord,
+};
+
+use crate::definition::Definition;
+use crate::options::Options;
+
+/// A workflow as it is offered.
+pub(super) fn offered(definition: &Definition, defaults: Options) -> OfferedWorkflow {
+    let mut description = definition.declaration.describe();
+    let deadline = definition.options.over(defaults).deadline;
+    description.deadline =
+        deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX));
+    OfferedWorkflow {
+        name: definition.name.clone(),
+        versions: [*definition.versions.start(), *definition.versions.end()],
+        description,
+    }
+}
+
+/// What an executor appends.
+pub(super) fn append(token: &str, seq: u64, append: Append) -> OneAppend {
+    let (then, status) = then(append.then);
+    OneAppend {
+        token: token.to_owned(),
+        seq,
+        records: append.records.into_iter().map(WireRecord).collect(),
+        then,
+        status,
+        seen: append.seen,
+        inbox_seen: append.inbox_seen,
+        progress: append.progress,
+        obsolete: append.obsolete.into_iter().map(obsolete).collect(),
+        left: append.left.into_iter().map(left).collect(),
+    }
+}
+
+fn then(then: Then) -> (ThenWord, Option<RunStatus>) {
+    match then {
+        Then::Continue => (ThenWord::Continue, None),
+        Then::GoOnAs(status) => (ThenWord::GoOnAs, Some(status)),
+        Then::Suspend(status) => (ThenWord::Suspend, Some(status)),
+        Then::Park(status) => (ThenWord::Park, Some(status)),
+        Then::Release | Then::Abandon => (ThenWord::Release, None),
+        Then::End(status) => (ThenWord::End, Some(status)),
+        Then::EndAnyway(status) => (ThenWord::EndAnyway, Some(status)),
+    }
+}
+
+fn obsolete(row: Obsolete) -> ObsoleteRow {
+    match row {
+        Obsolete::Timer(due, purpose, location) => ObsoleteRow::Timer {
+            due,
+            purpose,
+            location,
+        },
+        Obsolete::Rpc(id) => ObsoleteRow::Rpc { id },
+    }
+}
+
+fn left(left: LeftChild) -> Left {
+    Left {
+        location: left.location,
+        run: left.run,
+        on_close: left.on_close,
+    }
+}
+
+/// What an executor hears of its append.
+pub(super) fn answer(answer: OneAnswer, records: Vec<Record>) -> Message {
+    match answer {
+        OneAnswer::Appended { first, before } => Message::Appended {
+            first,
+            before: entries(before),
+            records,
+        },
+        OneAnswer::Missed { came } => Message::Missed {
+            came: entries(came),
+            records,
+        },
+        OneAnswer::Lost => Message::Lost,
+    }
+}
+
+/// Records of a journal.
+pub(super) fn entries(wire: Vec<WireEntry>) -> Vec<Entry> {
+    wire.into_iter().map(|entry| entry.0).collect()
+}
+
+/// What an executor hears of its run.
+pub(super) fn message(word: NewsWord) -> Message {
+    match word {
+        NewsWord::Grew => Message::Grew,
+        NewsWord::Resumed => Message::Resumed,
+        NewsWord::Lost => Message::Lost,
+        NewsWord::Evict => Message::Evict,
+        NewsWord::Stop => Message::Stop,
+    }
+}

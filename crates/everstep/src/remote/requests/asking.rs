@@ -1,0 +1,440 @@
+//! Everything that can be asked of an engine, asked of a server.
+
+use std::time::Duration;
+
+use everstep_engine::{
+    Answer, Asked, BulkReport, Control, Done, EngineError, ForkRun, Revival, RunInfo, SendEvent,
+    Sent, Settlement, Start,
+};
+use everstep_machine::{Overview, Why};
+use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId};
+use everstep_protocol::client::{Call, segment};
+use everstep_protocol::workflow::{
+    AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlAnswer,
+    ControlRequest, EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage,
+    RunView, SettleRequest, StartAnswer, StartRequest, Verb, WhyView,
+};
+use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
+use http::{HeaderName, Method};
+
+use super::error::{about, of_call, of_problem};
+use super::tail::Tail;
+use super::{HttpRequests, at, views};
+use crate::port::{Asking, Begun, End, Listener, Port, Which};
+use crate::records::Records;
+
+/// The header with the sender's own id.
+const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
+/// The header with the name of whoever asks, for servers that do not know it by a key.
+const ACTOR: HeaderName = HeaderName::from_static("everstep-actor");
+
+impl HttpRequests {
+    async fn view(&self, run: &RunId) -> Result<RunView, EngineError> {
+        let view = self.get(at(run)).await;
+        view.map_err(|error| about(run, error))
+    }
+
+    fn event(event: SendEvent, query: &str) -> Call {
+        let name = segment(event.name.as_str());
+        let call = Call::post(format!("{}/events/{name}{query}", at(&event.run)))
+            .bytes("application/json", event.payload.as_bytes().to_vec());
+        let call = match &event.dedup_id {
+            Some(id) => call.header(DEDUP_ID, id),
+            None => call,
+        };
+        by(call, event.by.as_deref())
+    }
+
+    async fn verb(
+        &self,
+        run: &RunId,
+        path: String,
+        body: &(impl serde::Serialize + Sync),
+        asked: &Asked,
+    ) -> Result<Done, EngineError> {
+        let call = Call::post(format!("{}/{path}", at(run)));
+        let call = by(call.json(body).map_err(of_call)?, asked.by.as_deref());
+        let answer = self.send(call).await;
+        let answer: ControlAnswer = answer
+            .map_err(|error| about(run, error))?
+            .json()
+            .map_err(of_call)?;
+        Ok(views::done(answer))
+    }
+
+    async fn control(
+        &self,
+        run: &RunId,
+        control: Control,
+        asked: Asked,
+    ) -> Result<Done, EngineError> {
+        let verb = match control {
+            Control::Cancel { rollback } => {
+                let reason = asked.reason.clone();
+                let request = CancelRequest { reason, rollback };
+                return self.verb(run, "cancel".to_owned(), &request, &asked).await;
+            }
+            Control::Delete => return self.delete(run, asked).await,
+            Control::Pause => "pause",
+            Control::Resume => "resume",
+            Control::Terminate => "terminate",
+            Control::ForceFail => "fail",
+            Control::Restart => "restart",
+            Control::Recover => "recover",
+            Control::RetryRollback => "retry-rollback",
+            _ => {
+                let unknown = format!("servers do not know `{control:?}`");
+                return Err(EngineError::Options(unknown));
+            }
+        };
+        let request = ControlRequest {
+            reason: asked.reason.clone(),
+        };
+        self.verb(run, verb.to_owned(), &request, &asked).await
+    }
+
+    async fn delete(&self, run: &RunId, asked: Asked) -> Result<Done, EngineError> {
+        let query = asked
+            .reason
+            .map(|reason| format!("?reason={}", segment(&reason)));
+        let path = format!("{}{}", at(run), query.unwrap_or_default());
+        let call = by(Call::new(Method::DELETE, path), asked.by.as_deref());
+        let answer = self.send(call).await;
+        let answer: ControlAnswer = answer
+            .map_err(|error| about(run, error))?
+            .json()
+            .map_err(of_call)?;
+        Ok(views::done(answer))
+    }
+}
+
+impl Port for HttpRequests {
+    fn start(&self, start: Start) -> Asking<'_, Begun> {
+        Box::pin(async move {
+            let mut request = StartRequest::new(start.workflow.as_str(), start.input);
+            request.id = start.id.map(|id| id.to_string());
+            request.idempotency_key = start.idempotency_key;
+            request.tags = start.tags;
+            request.deadline = start.deadline.map(millis);
+            request.execution_retries = start.execution_retries;
+            request.strict = start.strict;
+            let call = Call::post("workflows").json(&request).map_err(of_call)?;
+            let answer = self.send(by(call, start.by.as_deref())).await?;
+            let answer: StartAnswer = answer.json().map_err(of_call)?;
+            Ok(Begun {
+                run: answer.id,
+                created: answer.created,
+            })
+        })
+    }
+
+    fn send(&self, event: SendEvent) -> Asking<'_, Sent> {
+        Box::pin(async move {
+            let run = event.run.clone();
+            let answer = self.send(Self::event(event, "")).await;
+            let answer = answer.map_err(|error| about(&run, error))?;
+            let sent: EventAnswer = answer.json().map_err(of_call)?;
+            let number = RecordNumber(sent.number);
+            Ok(match sent.outcome {
+                EventOutcome::Accepted => Sent::Accepted(number),
+                EventOutcome::Duplicate => Sent::Duplicate(number),
+            })
+        })
+    }
+
+    fn ask(&self, mut event: SendEvent) -> Asking<'_, Option<Payload>> {
+        Box::pin(async move {
+            // Under an id of its own it can be asked for again, and is heard by the run once.
+            let (a, b) = (self.runtime.random(), self.runtime.random());
+            event
+                .dedup_id
+                .get_or_insert_with(|| format!("ask:{a:016x}{b:016x}"));
+            let query = format!("?reply={}", self.wait_text());
+            loop {
+                let asked = self.held(Self::event(event.clone(), &query)).await;
+                match asked {
+                    Err(EngineError::Remote {
+                        code: ErrorCode::NoReply,
+                        ..
+                    }) => return Ok(None),
+                    Err(error) => return Err(about(&event.run, error)),
+                    Ok(answer) => {
+                        let answer: EventAnswer = answer.json().map_err(of_call)?;
+                        if answer.reply.is_some() {
+                            return Ok(answer.reply);
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    fn answer(&self, answer: Answer) -> Asking<'_, ()> {
+        Box::pin(async move {
+            let path = format!(
+                "{}/rpc/{}",
+                at(&answer.run),
+                segment(&answer.rpc.to_string())
+            );
+            let call =
+                Call::post(path).bytes("application/json", answer.answer.as_bytes().to_vec());
+            let call = match &answer.dedup_id {
+                Some(id) => call.header(DEDUP_ID, id),
+                None => call,
+            };
+            let accepted = self.send(by(call, answer.by.as_deref())).await;
+            let accepted = accepted.map_err(|error| about(&answer.run, error))?;
+            accepted.json::<AnswerAccepted>().map(drop).map_err(of_call)
+        })
+    }
+
+    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow> {
+        Box::pin(async move { Ok(views::row(&self.view(run).await?)) })
+    }
+
+    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo> {
+        Box::pin(async move {
+            let row = self.row(run).await?;
+            let overview = Overview::of(&self.journal(run).await?);
+            Ok(RunInfo { row, overview })
+        })
+    }
+
+    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why> {
+        Box::pin(async move {
+            let why: Result<WhyView, _> = self.get(format!("{}/why", at(run))).await;
+            let why = why.map_err(|error| about(run, error))?;
+            Ok(Why {
+                status: why.status,
+                reasons: why.reasons,
+                deadline: why.deadline,
+            })
+        })
+    }
+
+    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<everstep_model::Entry>> {
+        Box::pin(async move {
+            let answer = self.send(Call::get(format!("{}/journal", at(run)))).await;
+            let answer = answer.map_err(|error| about(run, error))?;
+            views::journal(run, &answer.body)
+        })
+    }
+
+    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records> {
+        Box::pin(async move {
+            let stream = self.view(run).await?.stream;
+            let tail = Tail::new(self.clone(), run.clone(), &stream, from);
+            Ok(Records::of_server(tail))
+        })
+    }
+
+    fn ended<'a>(&'a self, run: &'a RunId) -> Asking<'a, End> {
+        Box::pin(async move {
+            let path = format!("{}?wait={}", at(run), self.wait_text());
+            loop {
+                let answer = self.held(Call::get(path.clone())).await;
+                let answer = answer.map_err(|error| about(run, error))?;
+                let view: RunView = answer.json().map_err(of_call)?;
+                if let Some(end) = views::end(view) {
+                    return Ok(end);
+                }
+            }
+        })
+    }
+
+    fn list(&self, query: ListQuery) -> Asking<'_, ListPage> {
+        Box::pin(async move {
+            let page: RunPage = self
+                .get(format!("workflows?{}", list_query(&query)))
+                .await?;
+            let next = page.cursor.map(|cursor| cursor.parse()).transpose();
+            Ok(ListPage {
+                rows: page.runs.into_iter().map(views::row_of_summary).collect(),
+                next: next.map_err(|error| EngineError::Options(format!("{error}")))?,
+            })
+        })
+    }
+
+    fn control<'a>(&'a self, run: &'a RunId, control: Control, asked: Asked) -> Asking<'a, Done> {
+        Box::pin(self.control(run, control, asked))
+    }
+
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
+        at: &'a Location,
+        settlement: Settlement,
+        asked: Asked,
+    ) -> Asking<'a, Done> {
+        Box::pin(async move {
+            let step = segment(&at.to_string());
+            let settle = |result| SettleRequest {
+                result,
+                reason: asked.reason.clone(),
+            };
+            let (verb, request) = match settlement {
+                Settlement::Skip(result) => ("skip", settle(result)),
+                Settlement::Edit(result) => ("edit", settle(result)),
+                Settlement::Fail(message) => {
+                    let request = ControlRequest {
+                        reason: Some(message),
+                    };
+                    let path = format!("steps/{step}/fail");
+                    return self.verb(run, path, &request, &asked).await;
+                }
+            };
+            let path = format!("steps/{step}/{verb}");
+            self.verb(run, path, &request, &asked).await
+        })
+    }
+
+    fn revive<'a>(&'a self, run: &'a RunId, revival: Revival, asked: Asked) -> Asking<'a, Done> {
+        Box::pin(async move {
+            let control = match revival {
+                Revival::RestartFrom { at, edited } => {
+                    let request = RestartRequest {
+                        reason: asked.reason.clone(),
+                        from: Some(at.to_string()),
+                        result: edited,
+                    };
+                    return self.verb(run, "restart".to_owned(), &request, &asked).await;
+                }
+                Revival::Restart => Control::Restart,
+                Revival::Recover => Control::Recover,
+                Revival::RetryRollback => Control::RetryRollback,
+            };
+            self.control(run, control, asked).await
+        })
+    }
+
+    fn fork(&self, fork: ForkRun, asked: Asked) -> Asking<'_, Done> {
+        Box::pin(async move {
+            let request = ForkRequest {
+                id: fork.id.map(|id| id.to_string()),
+                from: fork.at.map(|at| at.to_string()),
+                result: fork.edited,
+                reason: asked.reason.clone(),
+            };
+            self.verb(&fork.run, "fork".to_owned(), &request, &asked)
+                .await
+        })
+    }
+
+    fn bulk(
+        &self,
+        which: Which,
+        control: Control,
+        asked: Asked,
+        mut progress: Listener,
+    ) -> Asking<'_, BulkReport> {
+        Box::pin(async move {
+            let (ids, filter) = match which {
+                Which::Named(runs) => {
+                    let ids = runs.iter().map(ToString::to_string);
+                    (Some(ids.collect()), None)
+                }
+                Which::Listed(query) => (None, Some(filter(&query))),
+            };
+            let rollback = matches!(control, Control::Cancel { rollback: true });
+            let request = BulkRequest {
+                verb: verb(control)?,
+                ids,
+                filter,
+                reason: asked.reason,
+                rollback,
+            };
+            let call = Call::post("bulk").json(&request).map_err(of_call)?;
+            let answer = self.send(by(call, asked.by.as_deref())).await?;
+            let answer: BulkAnswer = answer.json().map_err(of_call)?;
+            Ok(report(answer, &mut progress))
+        })
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.runtime.sleep(duration)
+    }
+}
+
+fn by(call: Call, name: Option<&str>) -> Call {
+    match name {
+        Some(name) => call.header(ACTOR, &segment(name)),
+        None => call,
+    }
+}
+
+fn millis(duration: Duration) -> String {
+    format!("{}ms", duration.as_millis())
+}
+
+fn verb(control: Control) -> Result<Verb, EngineError> {
+    Ok(match control {
+        Control::Pause => Verb::Pause,
+        Control::Resume => Verb::Resume,
+        Control::Cancel { .. } => Verb::Cancel,
+        Control::Terminate => Verb::Terminate,
+        Control::ForceFail => Verb::Fail,
+        Control::Restart => Verb::Restart,
+        Control::Recover => Verb::Recover,
+        Control::RetryRollback => Verb::RetryRollback,
+        Control::Delete => Verb::Delete,
+        _ => {
+            let unknown = format!("servers do not know `{control:?}`");
+            return Err(EngineError::Options(unknown));
+        }
+    })
+}
+
+fn filter(query: &ListQuery) -> Filter {
+    let texts = |names: &mut dyn Iterator<Item = String>| names.collect();
+    Filter {
+        workflows: texts(&mut query.workflows.iter().map(ToString::to_string)),
+        statuses: texts(&mut query.statuses.iter().map(ToString::to_string)),
+        tag: query.tag.clone(),
+        created_from: query.created_from.map(|time| time.to_string()),
+        created_before: query.created_before.map(|time| time.to_string()),
+    }
+}
+
+fn list_query(query: &ListQuery) -> String {
+    let filter = filter(query);
+    let mut parameters = vec![format!("limit={}", query.limit)];
+    let mut add = |name: &str, value: &str| parameters.push(format!("{name}={}", segment(value)));
+    filter.workflows.iter().for_each(|one| add("type", one));
+    filter.statuses.iter().for_each(|one| add("status", one));
+    filter.tag.iter().for_each(|tag| add("tag", tag));
+    filter
+        .created_from
+        .iter()
+        .for_each(|time| add("createdFrom", time));
+    filter
+        .created_before
+        .iter()
+        .for_each(|time| add("createdBefore", time));
+    query
+        .cursor
+        .iter()
+        .for_each(|cursor| add("cursor", &cursor.to_string()));
+    parameters.join("&")
+}
+
+/// What was done with each run. The server tells it at the end, and so it is told here.
+fn report(answer: BulkAnswer, progress: &mut Listener) -> BulkReport {
+    let total = answer.runs.len();
+    let mut refused = 0;
+    let mut report = BulkReport::default();
+    for (index, run) in answer.runs.into_iter().enumerate() {
+        let result = match (run.done, run.problem) {
+            (Some(done), _) => Ok(views::done(done)),
+            (None, Some(problem)) => Err(about(&run.id, of_problem(problem))),
+            (None, None) => Err(EngineError::UnknownRun(run.id.clone())),
+        };
+        refused += usize::from(result.is_err());
+        report.runs.push((run.id, result));
+        progress(everstep_engine::BulkProgress {
+            done: index + 1,
+            total,
+            refused,
+        });
+    }
+    report
+}

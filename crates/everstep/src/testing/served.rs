@@ -1,0 +1,55 @@
+//! A test engine whose workflows are executed by a worker that speaks to it as from another process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_protocol::client::Transport;
+
+use super::builder::TestEngineBuilder;
+use super::runtime::VirtualRuntime;
+use crate::client::Client;
+use crate::engine::Engine;
+use crate::remote::Worker;
+
+/// The address under which the engine is served. Nobody but the worker hears it.
+const URL: &str = "http://test";
+/// How long the server holds answers: months pass quickly.
+const WAIT: Duration = Duration::from_secs(24 * 3_600);
+
+impl TestEngineBuilder {
+    /// Serves the engine, if it is to be served: starts the worker, waits until its workflows are known, and gives the engine as
+    /// a client sees it.
+    pub(super) async fn serve(&self, engine: Engine, runtime: &Arc<VirtualRuntime>) -> Engine {
+        let Some(server) = &self.server else {
+            return engine;
+        };
+        let transport = server(&engine);
+        if !self.definitions.is_empty() {
+            self.start_worker(transport.clone(), runtime).await;
+        }
+        let client = Client::connect(URL)
+            .transport(transport)
+            .runtime(runtime.clone())
+            .wait(WAIT)
+            .open();
+        match client {
+            Ok(client) => engine.asked_by(client),
+            Err(error) => panic!("the client of the test engine could not be opened: {error}"),
+        }
+    }
+
+    async fn start_worker(&self, transport: Arc<dyn Transport>, runtime: &Arc<VirtualRuntime>) {
+        let started = Worker::connect(URL)
+            .transport(transport)
+            .runtime(runtime.clone())
+            .settings(self.settings.clone())
+            .defaults(self.defaults)
+            .definitions(self.definitions.clone())
+            .mocks(self.mocks.clone())
+            .start();
+        match started {
+            Ok(worker) => worker.connected().await,
+            Err(error) => panic!("the worker of the test engine could not be started: {error}"),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs that get the id of a deleted one share nothing with it: what they send arrives, and their children are their own.
+
+use everstep::record::ParentClose;
+use everstep::testing::TestEngine;
+use everstep::{AnyEvent, Ctx, Event, Payload, Result, RunHandle, RunStatus, minutes, secs};
+
+use crate::support::{Ping, TestStore, for_each_store, json, output, ping};
+
+/// Gives every number it was sent, once it is sent 0.
+async fn collects(ctx: Ctx<AnyEvent>, (): ()) -> Result<Vec<u32>> {
+    let mut sent = Vec::new();
+    loop {
+        match ctx.event::<Ping>().await?.0 {
+            0 => return Ok(sent),
+            number => sent.push(number),
+        }
+    }
+}
+
+async fn sends(ctx: Ctx, number: u32) -> Result<()> {
+    ctx.sleep("first", secs(1)).await?;
+    ctx.send_by_name("sink", Ping::NAME, json(&Ping(number)))
+}
+
+async fn doubles(ctx: Ctx, number: u32) -> Result<u32> {
+    ctx.sleep("think", minutes(1)).await?;
+    Ok(number * 2)
+}
+
+async fn delegates(ctx: Ctx, number: u32) -> Result<Payload> {
+    ctx.child_by_name("doubles", json(&number))
+        .on_parent_close(ParentClose::Abandon)
+        .await
+}
+
+/// Has the child `mine`, which goes on without it if it is to.
+async fn has_mine(ctx: Ctx, on_close: ParentClose) -> Result<Payload> {
+    ctx.child_by_name("doubles", json(&4))
+        .id("mine")
+        .on_parent_close(on_close)
+        .await
+}
+
+async fn engine(store: &TestStore) -> TestEngine {
+    let builder = store
+        .engine()
+        .function("sink", collects)
+        .function("doubles", doubles)
+        .function("sends", sends)
+        .function("delegates", delegates)
+        .function("mine", has_mine);
+    builder.start().await
+}
+
+async fn begin(test: &TestEngine, workflow: &str, number: u32) -> RunHandle {
+    let start = test.start_by_name(workflow, json(&number)).id("r");
+    let run = start.await.unwrap();
+    assert!(run.created());
+    run
+}
+
+/// What came to the sink.
+async fn collected(sink: &RunHandle) -> Vec<u32> {
+    ping(sink, 0).await;
+    output(sink).await
+}
+
+// B153
+#[test]
+fn what_a_namesake_sends_is_no_repetition() {
+    for_each_store(async |store| {
+        let test = engine(store).await;
+        let sink = test.start_by_name("sink", json(&())).id("sink");
+        let sink = sink.await.unwrap();
+        for number in [1, 2] {
+            let run = begin(&test, "sends", number).await;
+            run.wait_json().await.unwrap();
+            test.advance(secs(1)).await;
+            run.delete().await.unwrap();
+        }
+        assert_eq!(collected(&sink).await, [1, 2]);
+    });
+}
+
+// B151, B153
+#[test]
+fn a_fork_under_the_id_of_a_deleted_one_sends_for_itself() {
+    for_each_store(async |store| {
+        let test = engine(store).await;
+        let sink = test.start_by_name("sink", json(&())).id("sink");
+        let sink = sink.await.unwrap();
+        let run = begin(&test, "sends", 7).await;
+        run.wait_json().await.unwrap();
+        for _ in 0..2 {
+            let fork = run.fork().at("__sent").id("fork").await.unwrap();
+            fork.wait_json().await.unwrap();
+            test.advance(secs(1)).await;
+            fork.delete().await.unwrap();
+        }
+        assert_eq!(collected(&sink).await, [7, 7, 7]);
+    });
+}
+
+// B153, B166
+#[test]
+fn a_namesake_starts_children_of_its_own() {
+    for_each_store(async |store| {
+        let test = engine(store).await;
+        let first = begin(&test, "delegates", 10).await;
+        test.advance(secs(10)).await;
+        first.delete().await.unwrap();
+        let second = begin(&test, "delegates", 5).await;
+        assert_eq!(output::<u32>(&second).await, 10);
+        let children = test.list().workflow("doubles").await.unwrap().runs;
+        assert_eq!(children.len(), 2);
+    });
+}
+
+// B153, B167
+#[test]
+fn a_child_that_a_namesake_left_behind_is_waited_for_and_not_ended() {
+    for_each_store(async |store| {
+        let test = engine(store).await;
+        let start = |on_close: ParentClose| {
+            let start = test.start_by_name("mine", json(&on_close));
+            start.id("r").into_future()
+        };
+        let first = start(ParentClose::Abandon).await.unwrap();
+        test.advance(secs(10)).await;
+        first.delete().await.unwrap();
+
+        let second = start(ParentClose::Terminate).await.unwrap();
+        test.advance(secs(10)).await;
+        second.terminate().await.unwrap();
+        test.advance(secs(1)).await;
+        let child = test.run("mine").await.unwrap();
+        assert_eq!(child.status().await.unwrap(), RunStatus::Sleeping);
+        second.delete().await.unwrap();
+
+        let third = start(ParentClose::Terminate).await.unwrap();
+        assert_eq!(output::<u32>(&third).await, 8);
+        let journal = test.journal(&third).await;
+        journal.assert_kinds(&["created", "child_started", "child_finished", "completed"]);
+    });
+}

@@ -1,0 +1,67 @@
+//! What a workflow says about itself in a form that can be kept and sent: schemas, and how long its runs may take.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Payload;
+
+/// What others must know of a workflow whose code is elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Description {
+    /// The JSON schema of its input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<Payload>,
+    /// The JSON schema of its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<Payload>,
+    /// The events it accepts, with the schemas of their payloads; nothing is said if it takes any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<BTreeMap<String, Described>>,
+    /// The questions it asks.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rpcs: BTreeMap<String, Described>,
+    /// How long its runs may take that nobody said more about, in milliseconds from their creation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<u64>,
+}
+
+/// What is said of an event's payload, or of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Described {
+    /// Its JSON schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Payload>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_says_no_more_than_it_knows_and_comes_back_as_it_was() {
+        assert_eq!(
+            serde_json::to_string(&Description::default()).unwrap(),
+            "{}"
+        );
+        let schema = Payload::from_json(r#"{"type": "number"}"#).unwrap();
+        let described = Described {
+            schema: Some(schema.clone()),
+        };
+        let description = Description {
+            input: Some(schema),
+            events: Some(BTreeMap::from([("paid".to_owned(), described)])),
+            deadline: Some(1_000),
+            ..Description::default()
+        };
+        let text = serde_json::to_string(&description).unwrap();
+        assert_eq!(
+            text,
+            r#"{"input":{"type": "number"},"events":{"paid":{"schema":{"type": "number"}}},"deadline":1000}"#
+        );
+        let back: Description = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, description);
+    }
+}

@@ -1,0 +1,93 @@
+//! How something that happens to one run names the operation of another that caused it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{Generation, RunId, Seed, digest};
+use crate::location::Location;
+
+/// An operation of a run. Not even a run that has got the id of a deleted one has the operations of that.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Link {
+    /// The run.
+    pub run: RunId,
+    /// Its generation.
+    pub generation: Generation,
+    /// The operation.
+    pub location: Location,
+    /// What tells the run from others of its id; none where an older release did not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Seed>,
+}
+
+impl Link {
+    /// The same key for whatever the operation causes, however often it is tried: 32 hexadecimal digits.
+    #[must_use]
+    pub fn key(&self) -> String {
+        digest(&self.text(), 16)
+    }
+
+    /// Whether both name the same operation, as far as both say whose it is.
+    #[must_use]
+    pub fn may_be(&self, other: &Self) -> bool {
+        let identities = self.identity.zip(other.identity);
+        self.run == other.run
+            && self.generation == other.generation
+            && self.location == other.location
+            && identities.is_none_or(|(one, other)| one == other)
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let Self {
+            run,
+            generation,
+            location,
+            identity,
+        } = self;
+        match identity {
+            Some(Seed(identity)) => format!("{run}\n{generation}\n{location}\n{identity:016x}"),
+            None => format!("{run}\n{generation}\n{location}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(identity: Option<u64>) -> Link {
+        Link {
+            run: RunId::new("order").unwrap(),
+            generation: Generation::FIRST,
+            location: "ship:0".parse().unwrap(),
+            identity: identity.map(Seed),
+        }
+    }
+
+    #[test]
+    fn runs_of_one_id_have_other_keys() {
+        assert_eq!(link(Some(1)).key(), link(Some(1)).key());
+        assert_ne!(link(Some(1)).key(), link(Some(2)).key());
+        assert_ne!(link(Some(1)).key(), link(None).key());
+    }
+
+    #[test]
+    fn what_an_older_release_wrote_may_be_meant() {
+        assert!(link(Some(1)).may_be(&link(None)) && link(None).may_be(&link(Some(1))));
+        assert!(link(Some(1)).may_be(&link(Some(1))));
+        assert!(!link(Some(1)).may_be(&link(Some(2))));
+        let elsewhere = Link {
+            location: "ship:1".parse().unwrap(),
+            ..link(None)
+        };
+        assert!(!link(None).may_be(&elsewhere));
+    }
+
+    #[test]
+    fn what_an_older_release_wrote_has_the_key_it_had() {
+        let json = r#"{"run":"order","generation":1,"location":"ship:0"}"#;
+        let old: Link = serde_json::from_str(json).unwrap();
+        let place = "ship:0".parse().unwrap();
+        let key = crate::idempotency_key(&old.run, old.generation, &place);
+        assert_eq!(old.key(), key);
+    }
+}

@@ -1,0 +1,159 @@
+//! The trace a run belongs to: ids as OpenTelemetry has them, and the line in which W3C's Trace Context carries them.
+//!
+//! Ids follow from what they name, so that every process that ever meets a run, before and after a restart, here or at a
+//! remote worker, speaks of the same trace.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The version of Trace Context that is written.
+const VERSION: &str = "00";
+/// The flag that says that the trace is kept.
+const SAMPLED: &str = "01";
+
+macro_rules! hex_id {
+    ($(#[$doc:meta])* $name:ident($bytes:literal)) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub [u8; $bytes]);
+
+        impl $name {
+            /// The id that follows from these parts, and from no others.
+            #[must_use]
+            pub fn of(parts: &[&[u8]]) -> Self {
+                let mut hash = Sha256::new();
+                for part in parts {
+                    hash.update((part.len() as u64).to_be_bytes());
+                    hash.update(part);
+                }
+                let mut id = [0; $bytes];
+                for (to, from) in id.iter_mut().zip(hash.finalize()) {
+                    *to = from;
+                }
+                Self(id)
+            }
+
+            fn parse(text: &str) -> Option<Self> {
+                let is_lower_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+                if text.len() != 2 * $bytes || !text.bytes().all(is_lower_hex) {
+                    return None;
+                }
+                let mut id = [0; $bytes];
+                for (to, pair) in id.iter_mut().zip(text.as_bytes().chunks(2)) {
+                    *to = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+                }
+                // All zeroes means that there is none.
+                (id != [0; $bytes]).then_some(Self(id))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
+    };
+}
+
+hex_id! {
+    /// A trace.
+    TraceId(16)
+}
+hex_id! {
+    /// One span of a trace.
+    SpanId(8)
+}
+
+/// A place in a trace, under which something new hangs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TraceParent {
+    /// The trace.
+    pub trace: TraceId,
+    /// The span above.
+    pub span: SpanId,
+}
+
+/// Text that is no `traceparent`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "invalid traceparent: write it as Trace Context says, 00-<32 hex digits>-<16 hex digits>-01"
+)]
+pub struct InvalidTraceParent;
+
+impl fmt::Display for TraceParent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{VERSION}-{}-{}-{SAMPLED}", self.trace, self.span)
+    }
+}
+
+impl FromStr for TraceParent {
+    type Err = InvalidTraceParent;
+
+    /// Reads a line of this or a later version, whose first fields are the same.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut fields = text.split('-');
+        let mut field = || fields.next().ok_or(InvalidTraceParent);
+        let (version, trace, span, flags) = (field()?, field()?, field()?, field()?);
+        let is_version = version.len() == 2 && version != "ff" && flags.len() == 2;
+        let is_whole = version != VERSION || fields.next().is_none();
+        match (TraceId::parse(trace), SpanId::parse(span)) {
+            (Some(trace), Some(span)) if is_version && is_whole => Ok(Self { trace, span }),
+            _ => Err(InvalidTraceParent),
+        }
+    }
+}
+
+impl From<TraceParent> for String {
+    fn from(parent: TraceParent) -> Self {
+        parent.to_string()
+    }
+}
+
+impl TryFrom<String> for TraceParent {
+    type Error = InvalidTraceParent;
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    #[test]
+    fn a_traceparent_reads_back_as_it_was_written() {
+        let parent: TraceParent = LINE.parse().unwrap();
+        assert_eq!(parent.to_string(), LINE);
+    }
+
+    #[test]
+    fn a_later_version_may_say_more_and_this_one_may_not() {
+        assert!(
+            format!("01{}-more", &LINE[2..])
+                .parse::<TraceParent>()
+                .is_ok()
+        );
+        assert!(format!("{LINE}-more").parse::<TraceParent>().is_err());
+    }
+
+    #[test]
+    fn what_names_no_trace_is_refused() {
+        let nothing = "00-00000000000000000000000000000000-b7ad6b7169203331-01";
+        let upper = "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01";
+        for line in ["", "00", nothing, upper, "ff-a-b-01", "00-1-2-3"] {
+            assert!(line.parse::<TraceParent>().is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn ids_follow_from_their_parts_and_where_they_part() {
+        assert_eq!(SpanId::of(&[b"a", b"b"]), SpanId::of(&[b"a", b"b"]));
+        assert_ne!(SpanId::of(&[b"ab", b""]), SpanId::of(&[b"a", b"b"]));
+    }
+}

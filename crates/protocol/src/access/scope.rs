@@ -1,0 +1,78 @@
+//! What a key is good for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// One thing that a key may be good for. None of them includes another, except that `admin` includes all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Read runs, journals and streams, all of them and in full.
+    Read,
+    /// Start runs.
+    Start,
+    /// Send events, answer rpcs, create streams and append to them.
+    Send,
+    /// Steer runs (pause, cancel, terminate, fork, edit, delete), delete streams, subscribe to them.
+    Operate,
+    /// Execute the workflows that the key names, as a worker.
+    Work,
+    /// Everything, keys too.
+    Admin,
+}
+
+/// The text names no scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidScope(String);
+
+impl std::error::Error for InvalidScope {}
+
+impl fmt::Display for InvalidScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = Scope::ALL.map(Scope::as_str).join(", ");
+        write!(f, "there is no scope `{}`; there are: {known}", self.0)
+    }
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 6] = [
+        Self::Read,
+        Self::Start,
+        Self::Send,
+        Self::Operate,
+        Self::Work,
+        Self::Admin,
+    ];
+
+    /// Its word on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Start => "start",
+            Self::Send => "send",
+            Self::Operate => "operate",
+            Self::Work => "work",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Scope {
+    type Err = InvalidScope;
+
+    fn from_str(text: &str) -> Result<Self, InvalidScope> {
+        let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
+        found.ok_or_else(|| InvalidScope(text.to_owned()))
+    }
+}

@@ -1,0 +1,99 @@
+//! The schemas of types that are not ours to derive them for: what a field of that type looks like as JSON.
+
+use std::borrow::Cow;
+
+use everstep_model::{RunStatus, StepStatus};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+/// Any JSON value.
+pub(crate) struct Any;
+
+impl JsonSchema for Any {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Any".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"description": "any JSON value"})
+    }
+}
+
+/// A point in time.
+pub(crate) struct Time;
+
+impl JsonSchema for Time {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Time".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "date-time"})
+    }
+}
+
+/// What a run is doing.
+pub(crate) struct RunWord;
+
+impl JsonSchema for RunWord {
+    fn schema_name() -> Cow<'static, str> {
+        "RunStatus".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<_> = RunStatus::ALL.iter().map(|word| word.as_str()).collect();
+        json_schema!({"type": "string", "enum": words})
+    }
+}
+
+/// What a step is doing.
+pub(crate) struct StepWord;
+
+impl JsonSchema for StepWord {
+    fn schema_name() -> Cow<'static, str> {
+        "StepStatus".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<_> = StepStatus::ALL.iter().map(|word| word.as_str()).collect();
+        json_schema!({"type": "string", "enum": words})
+    }
+}
+
+/// Why something failed, as data.
+#[derive(JsonSchema)]
+#[schemars(rename = "Failure")]
+#[allow(dead_code, reason = "only its shape is wanted")]
+pub(crate) struct FailureShape {
+    /// A permanent word, or one of the application's own.
+    code: String,
+    /// The name of the error, such as its type.
+    name: String,
+    /// What happened, for people.
+    message: String,
+    /// Where it happened, if known.
+    #[schemars(default)]
+    stack: Option<String>,
+    /// What led to it.
+    #[schemars(default)]
+    cause: Option<Box<FailureShape>>,
+    /// The attempt that failed, from 1; 0 where attempts do not apply.
+    #[schemars(default)]
+    attempt: u32,
+}
+
+/// One thing a run waits for; the other fields depend on `kind`.
+#[derive(JsonSchema)]
+#[schemars(rename = "Reason")]
+#[allow(dead_code, reason = "only its shape is wanted")]
+pub(crate) struct ReasonShape {
+    /// What kind of thing, such as `event`, `timer_at` or `no_worker`.
+    kind: String,
+}

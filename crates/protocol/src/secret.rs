@@ -1,0 +1,51 @@
+//! A text that must not be shown: keys, tokens, what signs them.
+
+use std::fmt;
+
+/// A secret. It shows itself to nobody who only prints it; whoever needs the text says so.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps a text from being shown.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, to be sent or compared, never to be logged.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_not_printed_with_what_holds_it() {
+        let held = Some(("key", Secret::new("evk_abc")));
+        let shown = format!("{held:?} {held:#?}");
+        assert!(!shown.contains("evk_abc"), "{shown}");
+    }
+}

@@ -1,0 +1,132 @@
+//! `POST /v1/workers/{session}/append`: what happened, of many runs at once.
+
+use everstep_model::record::{ParentClose, TimerPurpose};
+use everstep_model::{Location, RecordNumber, RpcId, RunId, RunStatus, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::journal::{WireEntry, WireRecord};
+
+/// What happened, and which runs the worker is done with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AppendRequest {
+    /// At most one per run.
+    pub appends: Vec<OneAppend>,
+    /// Tokens of runs it has let go of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub released: Vec<String>,
+}
+
+/// What happened in one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OneAppend {
+    /// The right to append.
+    pub token: String,
+    /// Which append under this token, from 1. The last one again gets the answer it got.
+    pub seq: u64,
+    /// The records.
+    pub records: Vec<WireRecord>,
+    /// What it means for the run.
+    pub then: ThenWord,
+    /// The run's status from then on, where `then` takes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<RunStatus>,
+    /// How many records of the journal the worker knows.
+    pub seen: RecordNumber,
+    /// How many inbox records it knows.
+    pub inbox_seen: u64,
+    /// Whether an operation resolves by it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+    /// Rows that nothing needs any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub obsolete: Vec<ObsoleteRow>,
+    /// Children that the run no longer waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Left>,
+}
+
+/// What an append means for its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThenWord {
+    /// It goes on.
+    Continue,
+    /// It goes on with a status, and nothing came that was not folded.
+    GoOnAs,
+    /// It waits for its inbox, and nothing came that was not folded.
+    Suspend,
+    /// It is parked until somebody acts.
+    Park,
+    /// It goes back to the queue.
+    Release,
+    /// It is over, and nothing came that was not folded.
+    End,
+    /// It is over, by something that is in its journal already.
+    EndAnyway,
+}
+
+/// A row that nothing needs any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ObsoleteRow {
+    /// A timer.
+    Timer {
+        /// When it would have fired.
+        due: Timestamp,
+        /// What for.
+        purpose: TimerPurpose,
+        /// The operation it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        location: Option<Location>,
+    },
+    /// A question that can no longer be answered.
+    Rpc {
+        /// The question.
+        id: RpcId,
+    },
+}
+
+/// A child that its parent no longer waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Left {
+    /// The operation that started it.
+    pub location: Location,
+    /// The child.
+    pub run: RunId,
+    /// What becomes of it.
+    pub on_close: ParentClose,
+}
+
+/// One answer per append, in their order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AppendAnswer {
+    /// The answers.
+    pub answers: Vec<OneAnswer>,
+    /// The server's clock.
+    pub now: Timestamp,
+}
+
+/// What became of an append.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum OneAnswer {
+    /// It is durable.
+    Appended {
+        /// The number of its first record.
+        first: RecordNumber,
+        /// What landed before it: folded first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        before: Vec<WireEntry>,
+    },
+    /// It was refused, because something came that the worker had not folded. Nothing is written.
+    Missed {
+        /// What came.
+        came: Vec<WireEntry>,
+    },
+    /// The right is lost. Nothing is written.
+    Lost,
+}

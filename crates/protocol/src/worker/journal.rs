@@ -1,0 +1,99 @@
+//! Records between servers and workers: as journals show them, with payloads as the exact bytes they were given.
+
+use everstep_model::{
+    Entry, Record, RecordNumber, Timestamp, entry_from_json, entry_to_exact_json, record_from_json,
+    record_to_exact_json,
+};
+use serde::de::Error as _;
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// A record of a journal, with its number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WireEntry(pub Entry);
+
+/// A record that has no number yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WireRecord(pub Record);
+
+impl Serialize for WireEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = entry_to_exact_json(&self.0).and_then(RawValue::from_string);
+        json.map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for WireEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Box::<RawValue>::deserialize(deserializer)?;
+        let entry = entry_from_json(json.get()).map_err(D::Error::custom)?;
+        Ok(Self(entry))
+    }
+}
+
+impl Serialize for WireRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let json = record_to_exact_json(&self.0).and_then(RawValue::from_string);
+        json.map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for WireRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Box::<RawValue>::deserialize(deserializer)?;
+        let record = record_from_json(json.get()).map_err(D::Error::custom)?;
+        Ok(Self(record))
+    }
+}
+
+/// `POST /v1/workers/{session}/read`: asks for the journal of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadRequest {
+    /// Which run.
+    pub token: String,
+    /// From which record on.
+    pub from: RecordNumber,
+}
+
+/// The journal of a run, nothing withheld.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadAnswer {
+    /// Its records to its end.
+    pub records: Vec<WireEntry>,
+    /// The server's clock.
+    pub now: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::Payload;
+    use everstep_model::record::Completed;
+
+    use super::*;
+
+    #[test]
+    fn payloads_travel_as_the_bytes_they_were_given() {
+        let given = "{\"b\": 12345678901234567890.10,\n  \"a\": [1,  2]}";
+        let record = Record {
+            time: Timestamp::from_millis(1_000),
+            body: Completed {
+                result: Payload::from_json(given).unwrap(),
+                abandoned: Vec::new(),
+            }
+            .into(),
+        };
+        let text = serde_json::to_string(&vec![WireRecord(record.clone())]).unwrap();
+        let back: Vec<WireRecord> = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, [WireRecord(record.clone())], "{text}");
+        let entry = Entry {
+            number: RecordNumber(7),
+            record,
+        };
+        let text = serde_json::to_string(&WireEntry(entry.clone())).unwrap();
+        let back: WireEntry = serde_json::from_str(&text).unwrap();
+        assert_eq!(back.0, entry, "{text}");
+    }
+}

@@ -1,0 +1,31 @@
+//! The workflow API: runs are started, looked at, sent to, answered and controlled. One file per resource.
+
+mod bulk;
+mod control;
+mod event;
+mod kind;
+mod list;
+mod run;
+mod start;
+mod why;
+
+pub use bulk::{BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Filter, Verb};
+pub use control::{
+    CancelRequest, ControlAnswer, ControlRequest, EffectWord, ForkRequest, RestartRequest,
+    SettleRequest,
+};
+pub use event::{AnswerAccepted, EventAnswer, EventOutcome};
+pub use kind::{TypePage, TypeView};
+pub use list::{RunPage, RunSummary};
+pub use run::{RpcView, RunView, StepView, WaitKind, WaitView};
+pub use start::{StartAnswer, StartRequest};
+pub use why::WhyView;
+
+/// A value that may be `null`, where being absent means something else.
+pub(crate) fn given<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: serde::Deserialize<'de>,
+{
+    T::deserialize(deserializer).map(Some)
+}

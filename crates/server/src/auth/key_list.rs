@@ -1,0 +1,183 @@
+//! All keys: one document in the store, with a copy in memory that is never much older.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use everstep_engine::Engine;
+use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
+use everstep_model::Timestamp;
+use everstep_protocol::Secret;
+use everstep_protocol::access::{CreateKey, CreatedKey, KeyView};
+use serde::{Deserialize, Serialize};
+
+use super::key::{StoredKey, check, parts};
+
+const PATH: &str = "__ds/auth/keys";
+const KEYS_MAX: usize = 1_000;
+/// How long another server of the same store may not know that a key was revoked.
+const COPY_AGE_MAX: Duration = Duration::from_secs(1);
+/// How long it may not know of a new one. Whoever guesses keys makes no more reads than this allows.
+const COPY_AGE_MIN: Duration = Duration::from_millis(100);
+
+/// Why a key was not made or revoked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// It makes no sense.
+    #[error("{0}")]
+    Invalid(&'static str),
+    /// There are as many as there may be.
+    #[error("there are 1,000 keys already; revoke one")]
+    TooMany,
+    /// The store could not be read or written.
+    #[error(transparent)]
+    Failed(#[from] StreamError),
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct KeyDocument {
+    keys: Vec<StoredKey>,
+}
+
+struct Copy {
+    keys: Arc<Vec<StoredKey>>,
+    read_at: Timestamp,
+}
+
+/// The API keys of a store. Clones share their memory.
+#[derive(Clone)]
+pub struct Keys {
+    streams: Streams,
+    copy: Arc<Mutex<Option<Copy>>>,
+}
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Keys(…)")
+    }
+}
+
+impl Keys {
+    /// The keys of an engine's store.
+    #[must_use]
+    pub fn of(engine: impl AsRef<Engine>) -> Self {
+        Self {
+            streams: engine.as_ref().streams(),
+            copy: Arc::default(),
+        }
+    }
+
+    /// Makes a key. What it returns holds the key itself, which is told this once.
+    pub async fn create(&self, asked: CreateKey, by: Option<&str>) -> Result<CreatedKey, KeyError> {
+        check(&asked).map_err(KeyError::Invalid)?;
+        let (stored, text) = StoredKey::make(asked, by, self.streams.now())?;
+        let made = self.change(|keys| {
+            if keys.len() >= KEYS_MAX {
+                return Err(KeyError::TooMany);
+            }
+            keys.push(stored.clone());
+            Ok(true)
+        });
+        made.await?;
+        Ok(CreatedKey {
+            key: text.expose().to_owned(),
+            view: stored.view,
+        })
+    }
+
+    /// Revokes a key, and with it the run tokens that it asked for; false if there is none of that id.
+    pub async fn revoke(&self, id: &str) -> Result<bool, KeyError> {
+        let revoked = self.change(|keys| {
+            let before = keys.len();
+            keys.retain(|key| key.view.id != id);
+            Ok(keys.len() < before)
+        });
+        revoked.await
+    }
+
+    /// Every key, the oldest first.
+    pub async fn list(&self) -> Result<Vec<KeyView>, StreamError> {
+        let (_, document) = self.read().await?;
+        Ok(document.keys.into_iter().map(|key| key.view).collect())
+    }
+
+    /// The key that this text is; none if it is none.
+    pub(super) async fn find(&self, text: &Secret) -> Result<Option<StoredKey>, StreamError> {
+        let Some((id, secret)) = parts(text.expose()) else {
+            return Ok(None);
+        };
+        let found = self.with_id(id).await?;
+        Ok(found.filter(|key| key.is_opened_by(secret)))
+    }
+
+    /// The key of that id. A copy that lacks it is read anew, unless that was done a moment ago.
+    pub(super) async fn with_id(&self, id: &str) -> Result<Option<StoredKey>, StreamError> {
+        for age_max in [COPY_AGE_MAX, COPY_AGE_MIN] {
+            let keys = self.recent(age_max).await?;
+            if let Some(key) = keys.iter().find(|key| key.view.id == id) {
+                return Ok(Some(key.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn recent(&self, age_max: Duration) -> Result<Arc<Vec<StoredKey>>, StreamError> {
+        let now = self.streams.now();
+        if let Some(copy) = &*self.memory()
+            && copy.read_at.until(now) < age_max
+        {
+            return Ok(copy.keys.clone());
+        }
+        let (_, document) = self.read().await?;
+        Ok(self.remember(document, now))
+    }
+
+    async fn read(&self) -> Result<(Option<Document>, KeyDocument), StreamError> {
+        let read = self.streams.document(&StreamPath::internal(PATH)?).await?;
+        let document = match &read {
+            Some(read) => serde_json::from_slice(&read.bytes).map_err(|error| {
+                StreamError::from(everstep_engine::EngineError::Options(format!(
+                    "the list of keys cannot be read: {error}"
+                )))
+            })?,
+            None => KeyDocument::default(),
+        };
+        Ok((read, document))
+    }
+
+    /// Changes the list; again if somebody else did in between. `change` says whether there is something to write.
+    async fn change(
+        &self,
+        mut change: impl FnMut(&mut Vec<StoredKey>) -> Result<bool, KeyError>,
+    ) -> Result<bool, KeyError> {
+        let path = StreamPath::internal(PATH).map_err(StreamError::from)?;
+        loop {
+            let (read, mut document) = self.read().await?;
+            if !change(&mut document.keys)? {
+                return Ok(false);
+            }
+            let bytes = serde_json::to_vec(&document).unwrap_or_default();
+            let now = self.streams.now();
+            let put = self
+                .streams
+                .put_document(&path, read.as_ref(), bytes.into());
+            if put.await? {
+                self.remember(document, now);
+                return Ok(true);
+            }
+        }
+    }
+
+    fn remember(&self, document: KeyDocument, read_at: Timestamp) -> Arc<Vec<StoredKey>> {
+        let keys = Arc::new(document.keys);
+        *self.memory() = Some(Copy {
+            keys: keys.clone(),
+            read_at,
+        });
+        keys
+    }
+
+    fn memory(&self) -> std::sync::MutexGuard<'_, Option<Copy>> {
+        self.copy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

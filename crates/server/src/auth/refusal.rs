@@ -1,0 +1,51 @@
+//! What a caller gets who may not.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use everstep_engine::streams::StreamError;
+use everstep_model::ErrorCode;
+
+use crate::failure::Failure;
+
+/// Why somebody may not.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// There is no telling who it is.
+    Unknown(&'static str),
+    /// It is known who it is, and they may not.
+    Forbidden(String),
+    /// The store could not be asked.
+    Failed(StreamError),
+}
+
+impl Refusal {
+    pub(crate) fn forbidden(why: impl Into<String>) -> Self {
+        Self::Forbidden(why.into())
+    }
+}
+
+impl From<StreamError> for Refusal {
+    fn from(error: StreamError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Unknown(why) => Self::new(StatusCode::UNAUTHORIZED, why)
+                .coded(ErrorCode::Unauthenticated)
+                .with(header::WWW_AUTHENTICATE, "Bearer"),
+            Refusal::Forbidden(why) => {
+                Self::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::Forbidden)
+            }
+            Refusal::Failed(error) => error.into(),
+        }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        Failure::from(self).into_response()
+    }
+}

@@ -1,0 +1,91 @@
+//! The server's own secret: made once, kept in the store, shared by all who serve it. It signs what the server hands out and
+//! wants to recognise again.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use everstep_engine::EngineError;
+use everstep_engine::streams::{StreamError, StreamPath, Streams};
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+
+const SECRET_BYTES: usize = 32;
+const PATH: &str = "__ds/auth/secret";
+
+/// Signs and recognises. What is signed for one purpose is nothing for another.
+pub(crate) struct Signer(hmac::Key);
+
+impl std::fmt::Debug for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Signer(…)")
+    }
+}
+
+impl Signer {
+    pub(super) fn new(secret: &[u8]) -> Self {
+        Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
+    }
+
+    /// The signer of this store; the first to ask makes its secret.
+    pub(crate) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
+        let path = StreamPath::internal(PATH)?;
+        loop {
+            if let Some(known) = streams.document(&path).await? {
+                return Ok(Self::new(&known.bytes));
+            }
+            let made = random_bytes::<SECRET_BYTES>()?.to_vec();
+            streams.put_document(&path, None, made.into()).await?;
+        }
+    }
+
+    /// The content and its signature, as text without a space in it.
+    pub(crate) fn sign(&self, purpose: &str, content: &[u8]) -> String {
+        let tag = hmac::sign(&self.0, &signed(purpose, content));
+        let content = URL_SAFE_NO_PAD.encode(content);
+        format!("{content}.{}", URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// The content of what was signed here for this purpose. Comparing takes as long whatever is wrong.
+    pub(crate) fn open(&self, purpose: &str, text: &str) -> Option<Vec<u8>> {
+        let (content, tag) = text.split_once('.')?;
+        let content = URL_SAFE_NO_PAD.decode(content).ok()?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;
+        hmac::verify(&self.0, &signed(purpose, &content), &tag).ok()?;
+        Some(content)
+    }
+}
+
+/// A purpose has no line break, so that no other pair reads the same.
+fn signed(purpose: &str, content: &[u8]) -> Vec<u8> {
+    [purpose.as_bytes(), b"\n", content].concat()
+}
+
+/// Bytes that nobody can guess.
+pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], StreamError> {
+    let mut bytes = [0; N];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| EngineError::Options("the system gives no random numbers".to_owned()))?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_signed_is_recognised_for_its_purpose_alone() {
+        let signer = Signer::new(&[7; SECRET_BYTES]);
+        let text = signer.sign("run", b"content");
+        assert_eq!(signer.open("run", &text).as_deref(), Some(&b"content"[..]));
+        assert_eq!(signer.open("activation", &text), None);
+        assert_eq!(Signer::new(&[8; 32]).open("run", &text), None);
+        for at in 0..text.len() {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+            let changed = String::from_utf8(bytes).unwrap();
+            assert_eq!(signer.open("run", &changed), None, "at {at}");
+        }
+        for nonsense in ["", ".", "a.b", "..", "content"] {
+            assert_eq!(signer.open("run", nonsense), None);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Which journal is meant, and in which view it is read.
+
+use axum::http::StatusCode;
+use everstep_engine::streams::StreamError;
+use everstep_model::{ErrorCode, Generation, RunId, StreamName};
+use everstep_protocol::access::View;
+
+use crate::auth::Caller;
+use crate::failure::Failure;
+
+/// The journal of one life of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct JournalAddress {
+    pub(super) run: RunId,
+    pub(super) generation: Generation,
+}
+
+/// Whether a path, decoded, is under what journals are under.
+pub(crate) fn is_journal(path: &str) -> bool {
+    path == "workflows" || path.starts_with("workflows/")
+}
+
+impl JournalAddress {
+    /// The journal at a path: `workflows/{id}`, and `workflows/{id}@{n}` for later lives. Each has one address.
+    pub(super) fn parse(path: &str) -> Result<Self, Failure> {
+        let found = StreamName::from_stored(path).run();
+        let found = found.filter(|(run, generation)| {
+            generation.0 > 0 && StreamName::of_run(run, *generation).as_str() == path
+        });
+        let (run, generation) = found.ok_or(StreamError::Missing)?;
+        Ok(Self { run, generation })
+    }
+
+    /// The view that is asked for, if the caller may have it; else the one that the caller may have.
+    pub(super) fn view(&self, caller: &Caller, query: &str) -> Result<View, Failure> {
+        let forbidden =
+            |why: &str| Failure::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::Forbidden);
+        let allowed = caller.view_of(&self.run, self.generation);
+        let allowed = allowed.ok_or_else(|| forbidden("this journal is not yours to read"))?;
+        let mut given = form_urlencoded::parse(query.as_bytes());
+        let Some((_, word)) = given.find(|(name, _)| name == "view") else {
+            return Ok(allowed);
+        };
+        let wanted: View = word
+            .parse()
+            .map_err(|error| Failure::bad_request(format!("{error}")))?;
+        match allowed == View::Full || allowed == wanted {
+            true => Ok(wanted),
+            false => Err(forbidden("the run token is for another view")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_journal_has_one_address() {
+        let parsed = |path| JournalAddress::parse(path).ok();
+        let address = |generation| {
+            Some(JournalAddress {
+                run: RunId::new("a").unwrap(),
+                generation: Generation(generation),
+            })
+        };
+        assert_eq!(parsed("workflows/a"), address(1));
+        assert_eq!(parsed("workflows/a@2"), address(2));
+        for path in [
+            "workflows",
+            "workflows/",
+            "workflows/a@1",
+            "workflows/a@0",
+            "workflows/a@02",
+            "workflows/a@+2",
+            "workflows/a@2@2",
+            "workflows/a/b",
+            "workflows/..",
+            "other/a",
+        ] {
+            assert_eq!(parsed(path), None, "{path}");
+        }
+    }
+}

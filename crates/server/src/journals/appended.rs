@@ -1,0 +1,132 @@
+//! The two kinds of records that a client may append to a journal, as they arrive.
+
+use everstep_model::{Payload, RpcId};
+use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::json::check_depth;
+
+/// A record to append.
+#[derive(Debug, PartialEq)]
+pub(super) enum Appended {
+    Event {
+        name: String,
+        payload: Payload,
+        dedup_id: Option<String>,
+    },
+    Answer {
+        rpc: RpcId,
+        answer: Payload,
+        dedup_id: Option<String>,
+    },
+}
+
+/// The State Protocol's envelope. What it says besides is the server's to say, and ignored.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(rename = "type")]
+    kind: String,
+    value: Payload,
+    #[serde(default)]
+    headers: Headers,
+}
+
+#[derive(Default, Deserialize)]
+struct Headers {
+    txid: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct EventValue {
+    name: String,
+    #[serde(default = "Payload::null")]
+    payload: Payload,
+    dedup_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AnswerValue {
+    rpc_id: RpcId,
+    answer: Payload,
+    dedup_id: Option<String>,
+}
+
+/// Reads a body: one record, or an array of them.
+pub(super) fn parse(body: &[u8]) -> Result<Vec<Appended>, Failure> {
+    check_depth(body)?;
+    let is_array = body.trim_ascii_start().first() == Some(&b'[');
+    let envelopes: Vec<Envelope> = match is_array {
+        true => serde_json::from_slice(body).map_err(unreadable)?,
+        false => vec![serde_json::from_slice(body).map_err(unreadable)?],
+    };
+    if envelopes.is_empty() {
+        return Err(Failure::bad_request("an append holds at least one record"));
+    }
+    envelopes.into_iter().map(record).collect()
+}
+
+fn record(envelope: Envelope) -> Result<Appended, Failure> {
+    let (kind, txid) = (envelope.kind.as_str(), envelope.headers.txid);
+    match kind {
+        "workflow:event" => {
+            let value: EventValue = fields(kind, &envelope.value)?;
+            Ok(Appended::Event {
+                name: value.name,
+                payload: value.payload,
+                dedup_id: value.dedup_id.or(txid),
+            })
+        }
+        "workflow:rpc_answered" => {
+            let value: AnswerValue = fields(kind, &envelope.value)?;
+            Ok(Appended::Answer {
+                rpc: value.rpc_id,
+                answer: value.answer,
+                dedup_id: value.dedup_id.or(txid),
+            })
+        }
+        _ => Err(super::reserved(
+            "clients append `workflow:event` and `workflow:rpc_answered` to a journal, and nothing else",
+        )),
+    }
+}
+
+fn fields<T: for<'de> Deserialize<'de>>(kind: &str, value: &Payload) -> Result<T, Failure> {
+    serde_json::from_slice(value.as_bytes())
+        .map_err(|error| Failure::bad_request(format!("the value of a `{kind}`: {error}")))
+}
+
+fn unreadable(error: serde_json::Error) -> Failure {
+    Failure::bad_request(format!("the body is no record of a journal: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_record_or_many_are_read_and_no_other_kind() {
+        let event = r#"{"type":"workflow:event","value":{"name":"a","payload":{"x":1}}}"#;
+        let answer = r#"{"type":"workflow:rpc_answered","key":"k","value":{"rpcId":"r","answer":null},
+            "headers":{"operation":"insert","txid":"t"}}"#;
+        assert_eq!(parse(event.as_bytes()).unwrap().len(), 1);
+        let both = parse(format!(" [{event},{answer}]").as_bytes()).unwrap();
+        let expected = Appended::Answer {
+            rpc: RpcId("r".into()),
+            answer: Payload::null(),
+            dedup_id: Some("t".to_owned()),
+        };
+        assert_eq!(both.get(1), Some(&expected));
+        for body in [
+            "[]",
+            "1",
+            "{}",
+            r#"{"type":"workflow:terminated","value":{}}"#,
+            r#"{"type":"workflow:event","value":{}}"#,
+            r#"{"type":"workflow:event","value":{"name":"a","nme":1}}"#,
+        ] {
+            assert!(parse(body.as_bytes()).is_err(), "{body}");
+        }
+    }
+}

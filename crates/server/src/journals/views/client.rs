@@ -1,0 +1,38 @@
+//! The client view: what was meant for clients, and nothing else. An allow-list: what the run is doing, the application's
+//! rows, the questions.
+
+use bytes::Bytes;
+use everstep_model::{Entry, RunId, RunStatus, Timestamp};
+use everstep_store::RunRow;
+use serde::Serialize;
+
+use super::change::Operation;
+use super::lifecycle::status;
+use super::rows::{row, shared};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WorkflowRow<'a> {
+    id: &'a RunId,
+    status: RunStatus,
+    updated_at: Timestamp,
+    completed_at: Option<Timestamp>,
+}
+
+pub(super) fn render(run: &RunRow, entry: &Entry) -> Vec<Bytes> {
+    let workflow = status(&entry.record.body).and_then(|status| {
+        let now = entry.record.time;
+        let value = WorkflowRow {
+            id: &run.id,
+            status,
+            updated_at: now,
+            completed_at: status.is_terminal().then_some(now),
+        };
+        let operation = match status {
+            RunStatus::Queued => Operation::Insert,
+            _ => Operation::Update,
+        };
+        row(entry, "workflow", run.id.as_str(), operation, Some(value))
+    });
+    workflow.into_iter().chain(shared(entry)).collect()
+}

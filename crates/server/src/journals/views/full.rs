@@ -1,0 +1,91 @@
+//! The full view: every record, with what readers may see of it.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use everstep_model::record::{RowOperation, StepSoFar};
+use everstep_model::{Body, Entry};
+use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde_json::value::RawValue;
+
+use super::change::{Change, Headers, Operation};
+use super::shown;
+
+pub(super) fn render(entry: &Entry) -> Vec<Bytes> {
+    let body = &entry.record.body;
+    let kind = format!("workflow:{}", body.type_name());
+    let key = body.location().map(ToString::to_string);
+    let Ok(fields) = body.to_json() else {
+        return Vec::new();
+    };
+    let change = Change {
+        kind: &kind,
+        key: key.as_deref().unwrap_or("run"),
+        value: Some(Shown {
+            body,
+            fields: &fields,
+        }),
+        headers: Headers {
+            operation: match body {
+                Body::StateChanged(row) if row.operation == RowOperation::Delete => {
+                    Operation::Delete
+                }
+                _ => Operation::Insert,
+            },
+            timestamp: entry.record.time,
+            txid: txid(body),
+        },
+    };
+    change.message().into_iter().collect()
+}
+
+/// The id under which whoever sent a record waits to see it.
+pub(super) fn txid(body: &Body) -> Option<&str> {
+    match body {
+        Body::Event(event) => event.dedup_id.as_deref(),
+        Body::RpcAnswered(answer) => answer.dedup_id.as_deref(),
+        _ => None,
+    }
+}
+
+/// Whether the result in a record must not be shown. Where a record of an earlier release does not say, it is not.
+pub(super) fn is_secret(body: &Body) -> bool {
+    let of_step = |so_far: &Option<StepSoFar>| so_far.is_none_or(|step| step.sensitive);
+    match body {
+        Body::StepCompleted(step) => step.sensitive,
+        Body::StepSkipped(step) => of_step(&step.so_far),
+        Body::StepEdited(step) => of_step(&step.so_far),
+        _ => false,
+    }
+}
+
+/// The fields of a record that are shown, in the order of the list, with payloads byte for byte.
+struct Shown<'a> {
+    body: &'a Body,
+    /// All of them.
+    fields: &'a str,
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let all: HashMap<&str, &RawValue> =
+            serde_json::from_str(self.fields).map_err(serde::ser::Error::custom)?;
+        let is_secret = is_secret(self.body);
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(location) = self.body.location() {
+            map.serialize_entry("name", &location.name)?;
+        }
+        for name in shown::fields(self.body.type_name()) {
+            match all.get(name) {
+                Some(_) if is_secret && *name == "result" => {
+                    map.serialize_entry("result", &())?;
+                    map.serialize_entry("redacted", &true)?;
+                }
+                Some(value) => map.serialize_entry(name, value)?,
+                None => {}
+            }
+        }
+        map.end()
+    }
+}

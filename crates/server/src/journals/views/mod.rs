@@ -1,0 +1,30 @@
+//! Views of a journal: what each record becomes, a function of the record and of what never changes about its run. So a
+//! reader may begin anywhere, and all views have the same offsets.
+
+mod change;
+mod client;
+mod full;
+mod lifecycle;
+mod rows;
+mod shown;
+mod state;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use everstep_engine::streams::Render;
+use everstep_model::Entry;
+use everstep_protocol::access::View;
+use everstep_store::RunRow;
+
+/// How a view shows the records of a run.
+pub(super) fn render(view: View, run: &RunRow) -> Render {
+    let run = run.clone();
+    match view {
+        View::Full => Arc::new(|entry: &Entry| -> Vec<Bytes> { full::render(entry) }),
+        View::State => Arc::new(move |entry: &Entry| -> Vec<Bytes> { state::render(&run, entry) }),
+        View::Client => {
+            Arc::new(move |entry: &Entry| -> Vec<Bytes> { client::render(&run, entry) })
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! JSON of requests: bounded in depth before anything reads it, and read with messages that say what is wrong.
+
+use axum::http::{HeaderMap, StatusCode, header};
+use everstep_model::{ErrorCode, Payload};
+use serde::de::DeserializeOwned;
+
+use crate::failure::Failure;
+
+/// How deep values may be nested.
+const DEPTH_MAX: usize = 64;
+
+/// Reads a request. An empty body is an empty object: every field of it may have a default.
+pub(crate) fn request<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Failure> {
+    let body = match body {
+        [] => b"{}",
+        body => {
+            check(headers, body)?;
+            body
+        }
+    };
+    serde_json::from_slice(body)
+        .map_err(|error| Failure::invalid(format!("the body does not fit this request: {error}")))
+}
+
+/// Reads a body that is one value of the user's; nothing is `null`.
+pub(crate) fn payload(headers: &HeaderMap, body: axum::body::Bytes) -> Result<Payload, Failure> {
+    if body.is_empty() {
+        return Ok(Payload::null());
+    }
+    check(headers, &body)?;
+    Payload::from_json(body).map_err(|error| Failure::invalid(error.to_string()))
+}
+
+fn check(headers: &HeaderMap, body: &[u8]) -> Result<(), Failure> {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    // Pages elsewhere can post other types without asking; this one they cannot.
+    if !essence.eq_ignore_ascii_case("application/json") {
+        let detail =
+            format!("the body is `application/json`, not `{essence}`; say so in Content-Type");
+        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail)
+            .coded(ErrorCode::InvalidRequest));
+    }
+    check_depth(body)
+}
+
+/// Refuses what is nested too deep, without reading it as values.
+pub(crate) fn check_depth(json: &[u8]) -> Result<(), Failure> {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in json {
+        match (in_string, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_string = !in_string,
+            (false, b'[' | b'{') => depth += 1,
+            (false, b']' | b'}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEPTH_MAX {
+            let detail = format!("the JSON is nested deeper than {DEPTH_MAX} levels");
+            return Err(Failure::invalid(detail));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_brackets_that_are_no_text() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(check_depth(nested(DEPTH_MAX).as_bytes()).is_ok());
+        assert!(check_depth(nested(DEPTH_MAX + 1).as_bytes()).is_err());
+        let text = format!("\"{}\\\"{}\"", "[".repeat(100), "{".repeat(100));
+        assert!(check_depth(text.as_bytes()).is_ok());
+        let many = "[],".repeat(1_000);
+        assert!(check_depth(many.as_bytes()).is_ok());
+    }
+}

@@ -1,0 +1,212 @@
+//! The task that executes one run by a session: it has the activation, and passes on what either side says.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+use everstep_engine::{Activation, Append, Message, Then};
+use everstep_model::{Entry, RecordNumber};
+use everstep_protocol::worker::{NewsWord, OneAnswer, WireEntry};
+use tokio::sync::{mpsc, oneshot};
+
+use super::pool::Pool;
+use super::seat::{Order, is_last};
+
+pub(super) struct Bridge {
+    pool: Arc<Pool>,
+    seat: u64,
+    activation: Activation,
+    /// Appends that were answered, and what the last was answered.
+    answered: u64,
+    last: Option<OneAnswer>,
+    in_flight: Option<InFlight>,
+    /// Whether the run is this executor's; a suspended one is nobody's.
+    executing: bool,
+    /// Whether it is to be given back, and whether because its executor is lost.
+    give_back: Option<bool>,
+}
+
+/// An append under way. Whoever sent it may have sent it twice.
+struct InFlight {
+    then: Then,
+    replies: Vec<oneshot::Sender<OneAnswer>>,
+}
+
+/// Whether the bridge is needed any longer.
+#[derive(PartialEq)]
+enum Next {
+    GoOn,
+    End,
+}
+
+enum Came {
+    Message(Message),
+    Order(Order),
+}
+
+impl Bridge {
+    pub(super) fn new(pool: Arc<Pool>, seat: u64, activation: Activation) -> Self {
+        Self {
+            pool,
+            seat,
+            activation,
+            answered: 0,
+            last: None,
+            in_flight: None,
+            executing: true,
+            give_back: None,
+        }
+    }
+
+    /// Passes on until the run is not executed by this session any more.
+    pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+        loop {
+            let came = poll_fn(|context| {
+                if let Poll::Ready(message) = self.activation.poll_message(context) {
+                    return Poll::Ready(Came::Message(message));
+                }
+                orders.poll_recv(context).map(|order| {
+                    let gone = Order::GiveBack { as_lost: true };
+                    Came::Order(order.unwrap_or(gone))
+                })
+            });
+            let next = match came.await {
+                Came::Message(message) => self.hear(message),
+                Came::Order(order) => self.obey(order),
+            };
+            if next == Next::End {
+                break;
+            }
+        }
+        let was_given_back = self.give_back.is_some();
+        let last = self.last.take().filter(|_| !was_given_back);
+        self.pool.execution_over(self.seat, self.answered, last);
+    }
+
+    fn hear(&mut self, message: Message) -> Next {
+        match message {
+            Message::Appended { first, before, .. } => {
+                let before = wire(before);
+                return self.answer(OneAnswer::Appended { first, before }, true);
+            }
+            Message::Missed { came, .. } => {
+                let came = wire(came);
+                return self.answer(OneAnswer::Missed { came }, false);
+            }
+            Message::Lost => {
+                if self.in_flight.is_some() {
+                    self.answer(OneAnswer::Lost, false);
+                }
+                self.tell(NewsWord::Lost);
+                return Next::End;
+            }
+            Message::Resumed => {
+                self.executing = true;
+                self.pool.resumed(self.seat);
+                self.tell(NewsWord::Resumed);
+            }
+            Message::Grew => drop(self.tell(NewsWord::Grew)),
+            Message::Evict => drop(self.tell(NewsWord::Evict)),
+            Message::Stop => {
+                if !self.tell(NewsWord::Stop) {
+                    return self.obey(Order::GiveBack { as_lost: false });
+                }
+            }
+        }
+        Next::GoOn
+    }
+
+    /// Tells the session; false if no session has the run.
+    fn tell(&self, word: NewsWord) -> bool {
+        self.pool.tell(self.seat, word, self.answered)
+    }
+
+    fn answer(&mut self, answer: OneAnswer, is_written: bool) -> Next {
+        let Some(in_flight) = self.in_flight.take() else {
+            return Next::GoOn;
+        };
+        self.answered += 1;
+        for reply in in_flight.replies {
+            let _ = reply.send(answer.clone());
+        }
+        self.last = Some(answer);
+        if is_written && is_last(in_flight.then) {
+            return Next::End;
+        }
+        if is_written && matches!(in_flight.then, Then::Suspend(_)) {
+            self.executing = false;
+            self.pool.suspended(self.seat);
+        }
+        self.give_back_if_asked()
+    }
+
+    fn obey(&mut self, order: Order) -> Next {
+        match order {
+            Order::Append { seq, append, reply } => self.append(seq, *append, reply),
+            Order::Read { from, reply } => {
+                let reading = self.activation.read(from);
+                let reading = async move {
+                    let _ = reply.send(reading.await);
+                };
+                self.activation.runtime().spawn(Box::pin(reading));
+            }
+            Order::GiveBack { as_lost } => {
+                self.give_back.get_or_insert(as_lost);
+                return self.give_back_if_asked();
+            }
+        }
+        Next::GoOn
+    }
+
+    /// The next append is passed on, the last one again gets the answer it got, and any other comes from somebody who has
+    /// lost the run.
+    fn append(&mut self, seq: u64, append: Append, reply: oneshot::Sender<OneAnswer>) {
+        let is_next = seq == self.answered + 1;
+        match &mut self.in_flight {
+            Some(in_flight) if is_next => in_flight.replies.push(reply),
+            None if is_next && self.executing && self.give_back.is_none() => {
+                self.in_flight = Some(InFlight {
+                    then: append.then,
+                    replies: vec![reply],
+                });
+                self.activation.append(append);
+            }
+            Some(_) | None => {
+                let repeated = self.last.clone().filter(|_| seq == self.answered);
+                let _ = reply.send(repeated.unwrap_or(OneAnswer::Lost));
+            }
+        }
+    }
+
+    /// Gives the run back once nothing of it is under way.
+    fn give_back_if_asked(&mut self) -> Next {
+        let Some(as_lost) = self.give_back.filter(|_| self.in_flight.is_none()) else {
+            return Next::GoOn;
+        };
+        if !self.executing {
+            return Next::End;
+        }
+        let then = match as_lost {
+            true => Then::Abandon,
+            false => Then::Release,
+        };
+        self.in_flight = Some(InFlight {
+            then,
+            replies: Vec::new(),
+        });
+        self.activation.append(Append {
+            records: Vec::new(),
+            then,
+            seen: RecordNumber(u64::MAX),
+            inbox_seen: 0,
+            progress: false,
+            obsolete: Vec::new(),
+            left: Vec::new(),
+        });
+        Next::GoOn
+    }
+}
+
+fn wire(entries: Vec<Entry>) -> Vec<WireEntry> {
+    entries.into_iter().map(WireEntry).collect()
+}

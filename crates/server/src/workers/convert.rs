@@ -1,0 +1,47 @@
+//! From the words of the wire to those of the engine.
+
+use everstep_engine::{Append, Then};
+use everstep_machine::{LeftChild, Obsolete};
+use everstep_protocol::worker::{Left, ObsoleteRow, OneAppend, ThenWord};
+
+/// What an append asks of the engine; none if its words do not go together.
+pub(super) fn append(append: OneAppend) -> Option<Append> {
+    let then = match (append.then, append.status) {
+        (ThenWord::Continue, None) => Then::Continue,
+        (ThenWord::Release, None) => Then::Release,
+        (ThenWord::GoOnAs, Some(status)) => Then::GoOnAs(status),
+        (ThenWord::Suspend, Some(status)) => Then::Suspend(status),
+        (ThenWord::Park, Some(status)) => Then::Park(status),
+        (ThenWord::End, Some(status)) if status.is_terminal() => Then::End(status),
+        (ThenWord::EndAnyway, Some(status)) if status.is_terminal() => Then::EndAnyway(status),
+        _ => return None,
+    };
+    Some(Append {
+        records: append.records.into_iter().map(|record| record.0).collect(),
+        then,
+        seen: append.seen,
+        inbox_seen: append.inbox_seen,
+        progress: append.progress,
+        obsolete: append.obsolete.into_iter().map(obsolete).collect(),
+        left: append.left.into_iter().map(left).collect(),
+    })
+}
+
+fn obsolete(row: ObsoleteRow) -> Obsolete {
+    match row {
+        ObsoleteRow::Timer {
+            due,
+            purpose,
+            location,
+        } => Obsolete::Timer(due, purpose, location),
+        ObsoleteRow::Rpc { id } => Obsolete::Rpc(id),
+    }
+}
+
+fn left(left: Left) -> LeftChild {
+    LeftChild {
+        location: left.location,
+        run: left.run,
+        on_close: left.on_close,
+    }
+}

@@ -1,0 +1,35 @@
+//! A session as the engine sees it: a worker like any other.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use everstep_engine::{Activation, Declares, Offer, Worker};
+use everstep_model::{Description, Name};
+use everstep_store::BoxFuture;
+
+use super::pool::Pool;
+
+/// What a session offers. Whichever session executes a run is decided when one has room.
+pub(super) struct OfferedBySession {
+    pub(super) pool: Weak<Pool>,
+    pub(super) offers: Vec<Offer>,
+    pub(super) descriptions: BTreeMap<Name, Arc<Description>>,
+}
+
+impl Worker for OfferedBySession {
+    fn offers(&self) -> Vec<Offer> {
+        self.offers.clone()
+    }
+
+    fn declares(&self, workflow: &Name) -> Option<Arc<dyn Declares>> {
+        let description = self.descriptions.get(workflow)?.clone();
+        Some(description)
+    }
+
+    fn execute(&self, activation: Activation) -> BoxFuture<'static, ()> {
+        match self.pool.upgrade() {
+            Some(pool) => Box::pin(pool.execute(activation)),
+            None => Box::pin(std::future::ready(())),
+        }
+    }
+}

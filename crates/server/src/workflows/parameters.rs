@@ -1,0 +1,95 @@
+//! Parameters of queries: declared once, for whoever reads a request and for whoever describes the API.
+
+use std::time::Duration;
+
+use super::call::duration;
+use crate::failure::Failure;
+
+/// A parameter that a route takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// What the text of a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    /// Words with commas between them; the parameter may also be given more than once.
+    Words,
+    Duration,
+    Time,
+    /// A whole number between these.
+    Count(u32, u32),
+}
+
+/// What a query says.
+#[derive(Debug, Default)]
+pub(crate) struct Parameters(Vec<(&'static str, String)>);
+
+impl Parameters {
+    pub(crate) fn parse(query: &str, known: &[Parameter]) -> Result<Self, Failure> {
+        let mut given: Vec<(&'static str, String)> = Vec::new();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            let Some(parameter) = known.iter().find(|known| known.name == name) else {
+                return Err(Failure::invalid(unknown(&name, known)));
+            };
+            let is_repeated = given.iter().any(|(given, _)| *given == parameter.name);
+            if is_repeated && parameter.kind != Kind::Words {
+                return Err(Failure::invalid(format!("`{name}` is given twice")));
+            }
+            given.push((parameter.name, value.into_owned()));
+        }
+        Ok(Self(given))
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.all(name).next()
+    }
+
+    pub(crate) fn words(&self, name: &str) -> Vec<&str> {
+        let words = self.all(name).flat_map(|value| value.split(','));
+        words.filter(|word| !word.is_empty()).collect()
+    }
+
+    pub(crate) fn duration(&self, name: &str) -> Result<Option<Duration>, Failure> {
+        self.text(name).map(|text| duration(name, text)).transpose()
+    }
+
+    pub(crate) fn count(&self, parameter: &Parameter) -> Result<Option<usize>, Failure> {
+        let Kind::Count(least, most) = parameter.kind else {
+            return Ok(None);
+        };
+        let name = parameter.name;
+        let count = self.text(name).map(|text| {
+            let number: Option<u32> = text.parse().ok();
+            number.filter(|number| (least..=most).contains(number))
+        });
+        match count {
+            Some(None) => Err(Failure::invalid(format!(
+                "`{name}` is a whole number from {least} to {most}"
+            ))),
+            Some(Some(number)) => Ok(Some(number as usize)),
+            None => Ok(None),
+        }
+    }
+
+    fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let given = self.0.iter().filter(move |(given, _)| *given == name);
+        given.map(|(_, value)| value.as_str())
+    }
+}
+
+fn unknown(name: &str, known: &[Parameter]) -> String {
+    let name: String = name.chars().take(64).collect();
+    let known: Vec<_> = known.iter().map(|known| known.name).collect();
+    match known.as_slice() {
+        [] => format!("this request takes no parameters, `{name}` was given"),
+        known => format!(
+            "there is no parameter `{name}`; this request takes {}",
+            known.join(", ")
+        ),
+    }
+}

@@ -1,0 +1,142 @@
+//! `GET /workflows/{id}`: a run in full, at once or when it is over.
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use everstep_engine::RunInfo;
+use everstep_machine::{Overview, StepView as Step};
+use everstep_model::{Location, Name, Payload, StepStatus, Timestamp};
+use everstep_protocol::workflow::{RpcView, RunView, StepView, WaitKind, WaitView};
+
+use super::call::{Call, answer};
+use super::parameters::{Kind, Parameter};
+use crate::failure::Failure;
+
+pub(crate) const PARAMETERS: &[Parameter] = &[Parameter {
+    name: "wait",
+    about: "Hold the answer until the run is over, but no longer than this, such as `30s`.",
+    kind: Kind::Duration,
+}];
+
+pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
+    let run = call.run()?;
+    let parameters = call.parameters(PARAMETERS)?;
+    if let Some(patience) = parameters.duration("wait")? {
+        let ended = call.within(patience, call.engine().ended(&run)).await?;
+        ended.transpose()?;
+    }
+    let info = call.engine().inspect(&run).await?;
+    let stream = call.stream(&info.row.id, info.row.generation);
+    answer(StatusCode::OK, &view(info, stream))
+}
+
+fn view(info: RunInfo, stream: String) -> RunView {
+    let RunInfo { row, overview } = info;
+    let status = overview.status();
+    RunView {
+        waiting_for: waiting_for(&overview),
+        rpcs: rpcs(&overview),
+        steps: overview.steps.into_iter().map(step).collect(),
+        id: row.id,
+        workflow: row.workflow,
+        version: row.version,
+        generation: row.generation.0,
+        status,
+        tags: row.tags,
+        input: overview.input.unwrap_or_else(Payload::null),
+        result: overview.result,
+        error: overview.error,
+        rollback_error: overview.rollback_error,
+        reason: overview.reason,
+        deadline: overview.deadline,
+        stream,
+        created_at: overview.created_at.unwrap_or(row.created_at),
+        updated_at: overview.updated_at.unwrap_or(row.updated_at),
+        completed_at: overview.completed_at,
+    }
+}
+
+fn step(step: Step) -> StepView {
+    StepView {
+        id: step.location.to_string(),
+        name: step.location.name.clone(),
+        status: step.status,
+        attempts: step.attempts,
+        result: step.result,
+        redacted: step.sensitive,
+        error: step.error,
+        started_at: step.started_at,
+        completed_at: step.completed_at,
+        next_retry_at: step.next_retry_at,
+    }
+}
+
+fn waiting_for(overview: &Overview) -> Vec<WaitView> {
+    if overview.end.is_some() {
+        return Vec::new();
+    }
+    let mut waits = Vec::new();
+    for wait in &overview.waits {
+        for name in &wait.names {
+            waits.push(waiting(
+                WaitKind::Event,
+                name,
+                &wait.location,
+                Some(wait.since),
+                wait.deadline,
+            ));
+        }
+    }
+    waits.extend(overview.rpcs.iter().map(|rpc| {
+        let since = Some(rpc.since);
+        waiting(
+            WaitKind::Rpc,
+            &rpc.method,
+            &rpc.location,
+            since,
+            rpc.deadline,
+        )
+    }));
+    waits.extend(overview.children.iter().map(|child| {
+        let (at, since) = (&child.location, Some(child.since));
+        waiting(WaitKind::Child, &child.workflow, at, since, child.deadline)
+    }));
+    waits.extend(overview.sleeps.iter().map(|sleep| {
+        let (at, since) = (&sleep.location, Some(sleep.since));
+        waiting(WaitKind::Sleep, &at.name, at, since, Some(sleep.until))
+    }));
+    let steps = overview.steps.iter();
+    let retrying = steps.filter(|step| step.status == StepStatus::Retrying);
+    waits.extend(retrying.map(|step| {
+        let at = &step.location;
+        waiting(WaitKind::Retry, &at.name, at, None, step.next_retry_at)
+    }));
+    waits
+}
+
+fn waiting(
+    kind: WaitKind,
+    name: &Name,
+    at: &Location,
+    since: Option<Timestamp>,
+    deadline: Option<Timestamp>,
+) -> WaitView {
+    WaitView {
+        kind,
+        name: name.clone(),
+        id: at.to_string(),
+        since,
+        deadline,
+    }
+}
+
+fn rpcs(overview: &Overview) -> Vec<RpcView> {
+    let open = overview.rpcs.iter().filter(|_| overview.end.is_none());
+    let open = open.map(|rpc| RpcView {
+        id: rpc.rpc_id.clone(),
+        method: rpc.method.clone(),
+        args: rpc.args.clone(),
+        since: rpc.since,
+        deadline: rpc.deadline,
+    });
+    open.collect()
+}

@@ -1,0 +1,189 @@
+//! Appending to journals: events and answers, as the API takes them.
+
+use serde_json::json;
+
+use crate::support::{Answer, JSON, ask};
+use crate::workflows::support::{Served, refused, served};
+
+async fn append(served: &Served, headers: &[(&str, &str)], body: &str) -> Answer {
+    let headers = [&[JSON], headers].concat();
+    ask(
+        &served.app,
+        "POST",
+        "/v1/stream/workflows/o",
+        &headers,
+        body.to_owned(),
+    )
+    .await
+}
+
+const APPROVAL: &str = r#"{"type":"workflow:event","key":"x","value":{"name":"approval","payload":{"by":"ada"}},
+    "headers":{"operation":"insert","txid":"t1"}}"#;
+
+#[test]
+fn an_event_and_an_answer_are_appended_and_the_run_goes_on() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        let before = served.reach("o", "waiting").await;
+        assert_eq!(before["rpcs"], json!([]));
+        let sent = append(&served, &[], APPROVAL).await;
+        assert_eq!(sent.status, 204);
+        let end = sent.header("stream-next-offset").to_owned();
+        let page = served.get("/v1/stream/workflows/o").await.json();
+        let event = page
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["type"] == "workflow:event");
+        assert_eq!(event.unwrap()["headers"]["txid"], "t1");
+        assert_eq!(event.unwrap()["value"]["payload"], json!({"by": "ada"}));
+        let rest = served
+            .get(&format!("/v1/stream/workflows/o?offset={end}"))
+            .await
+            .json();
+        assert!(
+            rest.as_array()
+                .unwrap()
+                .iter()
+                .all(|row| row["type"] != "workflow:event")
+        );
+        served.test.advance(everstep::secs(1)).await;
+        let run = served.get("/workflows/o").await.json();
+        let rpc = run["rpcs"][0]["id"].as_str().unwrap();
+        let answer = format!(
+            r#"[{{"type":"workflow:rpc_answered","value":{{"rpcId":"{rpc}","answer":true}}}}]"#
+        );
+        assert_eq!(append(&served, &[], &answer).await.status, 204);
+        let over = served.reach("o", "completed").await;
+        assert_eq!(over["result"], json!(["ada", true]));
+        let late = append(&served, &[], APPROVAL).await;
+        refused(&late, 409, "stream_closed");
+        assert_eq!(late.header("stream-closed"), "true");
+        let producer = [
+            ("Producer-Id", "p"),
+            ("Producer-Epoch", "0"),
+            ("Producer-Seq", "7"),
+        ];
+        let late = append(&served, &producer, APPROVAL).await;
+        assert_eq!(late.header("producer-expected-seq"), "7");
+    });
+}
+
+#[test]
+fn what_a_producer_sends_again_takes_effect_once() {
+    served(async |served| {
+        served.start("doubler", "o", "null").await;
+        let body = r#"[{"type":"workflow:event","value":{"name":"other","payload":1}},
+            {"type":"workflow:event","value":{"name":"other","payload":1}}]"#;
+        let producer = |seq| {
+            [
+                ("Producer-Id", "p"),
+                ("Producer-Epoch", "0"),
+                ("Producer-Seq", seq),
+            ]
+        };
+        let first = append(&served, &producer("0"), body).await;
+        let again = append(&served, &producer("0"), body).await;
+        assert_eq!((first.status.as_u16(), again.status.as_u16()), (200, 204));
+        assert_eq!(
+            first.header("stream-next-offset"),
+            again.header("stream-next-offset")
+        );
+        assert_eq!(
+            (again.header("producer-epoch"), again.header("producer-seq")),
+            ("0", "0")
+        );
+        let next = append(&served, &producer("1"), body).await;
+        assert_eq!(next.status, 200);
+        let page = served.get("/v1/stream/workflows/o").await.json();
+        let events = page
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|row| row["type"] == "workflow:event");
+        assert_eq!(events.count(), 4);
+    });
+}
+
+#[test]
+fn an_answer_that_a_producer_sends_again_is_known() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        append(&served, &[], APPROVAL).await;
+        served.test.advance(everstep::secs(1)).await;
+        let run = served.get("/workflows/o").await.json();
+        let rpc = run["rpcs"][0]["id"].as_str().unwrap();
+        let answer = format!(
+            r#"{{"type":"workflow:rpc_answered","value":{{"rpcId":"{rpc}","answer":true}}}}"#
+        );
+        let producer = [
+            ("Producer-Id", "p"),
+            ("Producer-Epoch", "0"),
+            ("Producer-Seq", "0"),
+        ];
+        // The second is under way while the run has not ended yet.
+        let (first, again) = tokio::join!(
+            append(&served, &producer, &answer),
+            append(&served, &producer, &answer)
+        );
+        assert_eq!(
+            (first.status.as_u16(), again.status.as_u16()),
+            (200, 204),
+            "{again:?}"
+        );
+    });
+}
+
+#[test]
+fn what_the_api_would_refuse_is_refused() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        let event = |name: &str, payload: &str| {
+            format!(
+                r#"{{"type":"workflow:event","value":{{"name":"{name}","payload":{payload}}}}}"#
+            )
+        };
+        for (body, status, code) in [
+            (event("refund", "1"), 404, "event_not_accepted"),
+            (event("approval", "1"), 422, "schema_mismatch"),
+            (
+                r#"{"type":"workflow:completed","value":{"result":1}}"#.to_owned(),
+                403,
+                "reserved_stream",
+            ),
+            (
+                r#"{"type":"workflow:rpc_answered","value":{"rpcId":"rpc_0","answer":1}}"#
+                    .to_owned(),
+                409,
+                "rpc_not_open",
+            ),
+            ("[]".to_owned(), 400, "invalid_stream_request"),
+            ("{".to_owned(), 400, "invalid_stream_request"),
+        ] {
+            refused(&append(&served, &[], &body).await, status, code);
+        }
+        let seq = [("Stream-Seq", "1")];
+        refused(
+            &append(&served, &seq, APPROVAL).await,
+            400,
+            "invalid_stream_request",
+        );
+        let text = [("Content-Type", "text/plain")];
+        let text = ask(
+            &served.app,
+            "POST",
+            "/v1/stream/workflows/o",
+            &text,
+            APPROVAL,
+        )
+        .await;
+        refused(&text, 409, "stream_type");
+        let page = served.get("/v1/stream/workflows/o").await.json();
+        assert!(
+            page.as_array()
+                .unwrap()
+                .iter()
+                .all(|row| row["type"] != "workflow:event")
+        );
+    });
+}

@@ -1,0 +1,197 @@
+//! Reading journals in their views.
+
+use everstep::secs;
+use serde_json::Value;
+
+use crate::support::ask;
+use crate::workflows::support::{refused, served};
+
+const VIEWS: [&str; 3] = ["full", "state", "client"];
+
+fn types(page: &Value) -> Vec<&str> {
+    let rows = page.as_array().unwrap().iter();
+    rows.map(|row| row["type"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn every_view_ends_where_the_journal_ends_and_says_what_the_others_may_not() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        served.reach("o", "waiting").await;
+        let head = ask(&served.app, "HEAD", "/v1/stream/workflows/o", &[], "").await;
+        let end = head.header("stream-next-offset").to_owned();
+        assert_eq!(head.header("content-type"), "application/json");
+        for view in VIEWS {
+            let page = served
+                .get(&format!("/v1/stream/workflows/o?view={view}"))
+                .await;
+            assert_eq!(page.header("stream-next-offset"), end, "{view}");
+            assert_eq!(page.header("stream-up-to-date"), "true");
+            assert!(
+                page.header("cache-control").starts_with("private"),
+                "{page:?}"
+            );
+            for row in page.json().as_array().unwrap() {
+                assert!(row["headers"]["timestamp"].is_string(), "{row}");
+                assert!(row["value"].is_object() || row["headers"]["operation"] == "delete");
+            }
+            let known = [("If-None-Match", page.header("etag"))];
+            let again = ask(
+                &served.app,
+                "GET",
+                &format!("/v1/stream/workflows/o?view={view}"),
+                &known,
+                "",
+            )
+            .await;
+            assert_eq!(again.status, 304);
+        }
+        let full = served.get("/v1/stream/workflows/o").await.json();
+        assert_eq!(
+            types(&full)[..2],
+            ["workflow:created", "workflow:step_started"]
+        );
+        let created = &full[0]["value"];
+        assert_eq!(
+            (&created["workflow"], &created["input"]),
+            (&"order".into(), &7.into())
+        );
+        assert_eq!(
+            (created.get("seed"), created.get("idempotencyKey")),
+            (None, None)
+        );
+        let state = served.get("/v1/stream/workflows/o?view=state").await.json();
+        assert_eq!(types(&state)[0], "workflow");
+        assert!(types(&state).contains(&"step"));
+        let client = served
+            .get("/v1/stream/workflows/o?view=client")
+            .await
+            .json();
+        assert!(
+            types(&client).iter().all(|kind| *kind == "workflow"),
+            "{client}"
+        );
+        refused(
+            &served.get("/v1/stream/workflows/o?view=all").await,
+            400,
+            "invalid_stream_request",
+        );
+        refused(
+            &served.get("/v1/stream/workflows/x").await,
+            404,
+            "stream_missing",
+        );
+    });
+}
+
+#[test]
+fn what_a_sensitive_step_returned_is_in_no_view() {
+    served(async |served| {
+        served.start("discreet", "d", "null").await;
+        served.reach("d", "waiting").await;
+        for view in VIEWS {
+            let page = served
+                .get(&format!("/v1/stream/workflows/d?view={view}"))
+                .await;
+            let text = String::from_utf8(page.body.to_vec()).unwrap();
+            assert!(!text.contains("hunter2"), "{view}: {text}");
+            assert_eq!(
+                text.contains("\"redacted\":true"),
+                view != "client",
+                "{text}"
+            );
+        }
+        // What an operator gives such a step is no less a secret.
+        let edited = r#"{"from":"secret:0","result":"hunter2"}"#;
+        served.post("/workflows/d/restart", edited).await;
+        served.reach("d", "waiting").await;
+        for view in VIEWS {
+            let page = served
+                .get(&format!("/v1/stream/workflows/d@2?view={view}"))
+                .await;
+            let text = String::from_utf8(page.body.to_vec()).unwrap();
+            assert!(
+                text.len() > 2 && !text.contains("hunter2"),
+                "{view}: {text}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_page_of_a_view_may_be_empty_and_still_move_on() {
+    served(async |served| {
+        served.start("discreet", "d", "null").await;
+        served.reach("d", "waiting").await;
+        let before = ask(&served.app, "HEAD", "/v1/stream/workflows/d", &[], "").await;
+        let before = before.header("stream-next-offset").to_owned();
+        // An event that no wait of this name takes says nothing to clients.
+        served.post("/workflows/d/events/other", "1").await;
+        let address = format!("/v1/stream/workflows/d?view=client&offset={before}");
+        let page = served.get(&address).await;
+        assert_eq!(
+            (page.status.as_u16(), page.body.as_ref()),
+            (200, &b"[]"[..])
+        );
+        assert!(page.header("stream-next-offset") > before.as_str());
+        assert_eq!(page.header("stream-up-to-date"), "true");
+    });
+}
+
+#[test]
+fn each_life_of_a_run_has_a_journal_of_its_own_at_an_address_of_its_own() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        served.reach("o", "waiting").await;
+        served.post("/workflows/o/terminate", "").await;
+        served.post("/workflows/o/restart", "").await;
+        served.reach("o", "waiting").await;
+        let first = served.get("/v1/stream/workflows/o").await;
+        assert_eq!(first.header("stream-closed"), "true");
+        let records = first.json();
+        assert_eq!(types(&records).last(), Some(&"workflow:terminated"));
+        let second = served.get("/v1/stream/workflows/o@2").await;
+        assert_eq!(second.header("stream-closed"), "");
+        assert_eq!(second.json()[0]["value"]["forkedFrom"]["reason"], "restart");
+        refused(
+            &served.get("/v1/stream/workflows/o@1").await,
+            404,
+            "stream_missing",
+        );
+        refused(
+            &served.get("/v1/stream/workflows/o@3").await,
+            404,
+            "stream_missing",
+        );
+    });
+}
+
+#[test]
+fn only_the_engine_makes_closes_and_deletes_journals() {
+    served(async |served| {
+        served.start("nap", "n", "9000").await;
+        served.test.advance(secs(1)).await;
+        let json = [("Content-Type", "application/json")];
+        for (method, path) in [
+            ("PUT", "workflows/n"),
+            ("PUT", "workflows/new"),
+            ("DELETE", "workflows/n"),
+        ] {
+            let answer = ask(
+                &served.app,
+                method,
+                &format!("/v1/stream/{path}"),
+                &json,
+                "",
+            )
+            .await;
+            refused(&answer, 403, "reserved_stream");
+        }
+        let closing = [json[0], ("Stream-Closed", "true")];
+        let answer = ask(&served.app, "POST", "/v1/stream/workflows/n", &closing, "").await;
+        refused(&answer, 403, "reserved_stream");
+        let fork = [json[0], ("Stream-Forked-From", "/v1/stream/workflows/n")];
+        let answer = ask(&served.app, "PUT", "/v1/stream/mine", &fork, "").await;
+        refused(&answer, 403, "reserved_stream");
+    });
+}

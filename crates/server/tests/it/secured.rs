@@ -1,0 +1,179 @@
+//! TLS and keys, from end to end over sockets.
+
+use std::sync::Arc;
+
+use everstep_model::ErrorCode;
+use everstep_protocol::Secret;
+use everstep_protocol::access::{CreateKey, CreatedKey, KeyList, Scope};
+use everstep_protocol::client::{
+    Call, CallError, Connection, HttpOptions, HttpTransport, TransportError,
+};
+use everstep_server::{Connections, Keys, Options, Tls, router};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use serde_json::Value;
+
+use crate::listening::listen;
+use crate::support::{engine_on, store};
+
+/// A root, and a certificate for `localhost` that it signed.
+struct Certificates {
+    root: String,
+    chain: String,
+    key: String,
+}
+
+fn certificates() -> Certificates {
+    let root_key = KeyPair::generate().unwrap();
+    let mut root = CertificateParams::new(Vec::new()).unwrap();
+    root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let root_certificate = root.self_signed(&root_key).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let own = own.signed_by(&key, &Issuer::new(root, root_key)).unwrap();
+    Certificates {
+        root: root_certificate.pem(),
+        chain: own.pem(),
+        key: key.serialize_pem(),
+    }
+}
+
+struct Site {
+    url: String,
+    root: String,
+    admin: Secret,
+}
+
+async fn site() -> Site {
+    let engine = engine_on(&store()).await;
+    let admin = CreateKey {
+        name: "ops".to_owned(),
+        scopes: vec![Scope::Admin],
+        workflows: Vec::new(),
+    };
+    let admin = Keys::of(&engine).create(admin, None).await.unwrap();
+    let made = certificates();
+    let mut connections = Connections::default();
+    let tls = Tls::from_pem(made.chain.as_bytes(), made.key.as_bytes());
+    connections.tls = Some(tls.unwrap());
+    let address = listen(router(&engine, Options::default()), connections).await;
+    Site {
+        url: format!("https://localhost:{}", address.port()),
+        root: made.root,
+        admin: admin.key.into(),
+    }
+}
+
+impl Site {
+    fn connection(&self) -> Connection {
+        let options = HttpOptions::default();
+        let transport = HttpTransport::with_roots(options, Some(self.root.as_bytes()));
+        Connection::over(Arc::new(transport.unwrap()), &self.url).unwrap()
+    }
+
+    fn with(&self, key: &Secret) -> Connection {
+        self.connection().with_key(key).unwrap()
+    }
+}
+
+async fn put(connection: &Connection, path: &str) -> Result<String, CallError> {
+    let call = Call::new(axum::http::Method::PUT, path).bytes("text/plain", "x");
+    let answer = connection.send(call).await?;
+    Ok(answer.header("location").unwrap_or_default().to_owned())
+}
+
+fn code(refused: Result<String, CallError>) -> Option<ErrorCode> {
+    refused.unwrap_err().code()
+}
+
+#[tokio::test]
+async fn keys_are_made_used_and_revoked_over_a_secure_connection() {
+    let site = site().await;
+    let admin = site.with(&site.admin);
+    let wish = CreateKey {
+        name: "writer".to_owned(),
+        scopes: vec![Scope::Send],
+        workflows: Vec::new(),
+    };
+    let made: CreatedKey = admin.post("keys", &wish).await.unwrap();
+    assert_eq!(made.view.created_by.as_deref(), Some("ops"));
+    let listed: KeyList = admin.get("keys").await.unwrap();
+    let names: Vec<&str> = listed.keys.iter().map(|key| key.name.as_str()).collect();
+    assert_eq!(names, ["ops", "writer"]);
+
+    let writer = site.with(&made.key.as_str().into());
+    let location = put(&writer, "v1/stream/a").await.unwrap();
+    assert_eq!(location, format!("{}/v1/stream/a", site.url));
+    let read = writer.get::<Value>("v1/stream/a").await.unwrap_err();
+    assert_eq!(read.code(), Some(ErrorCode::Forbidden));
+    assert!(read.to_string().contains("`read`"), "{read}");
+    let keys = writer.get::<Value>("keys").await.unwrap_err();
+    assert_eq!(keys.code(), Some(ErrorCode::Forbidden));
+
+    let one = format!("keys/{}", made.view.id);
+    admin.delete::<()>(&one).await.unwrap();
+    let refused = put(&writer, "v1/stream/a").await;
+    assert_eq!(code(refused), Some(ErrorCode::Unauthenticated));
+    let again = admin.delete::<()>(&one).await.unwrap_err();
+    assert_eq!(again.code(), Some(ErrorCode::UnknownKey));
+}
+
+#[tokio::test]
+async fn nobody_comes_in_without_a_key_that_is_known() {
+    let site = site().await;
+    let nobody = put(&site.connection(), "v1/stream/a").await;
+    assert_eq!(code(nobody), Some(ErrorCode::Unauthenticated));
+    let right = site.admin.expose();
+    let wrong = [
+        "nonsense".to_owned(),
+        format!("evk_{}_{}", "0".repeat(16), "0".repeat(64)),
+        right.to_uppercase(),
+        right[..right.len() - 1].to_owned(),
+        format!("{right}0"),
+        format!("evt_{}", &right[4..]),
+        "x".repeat(8_000),
+    ];
+    for key in wrong {
+        let refused = put(&site.with(&key.as_str().into()), "v1/stream/a").await;
+        assert_eq!(code(refused), Some(ErrorCode::Unauthenticated), "{key}");
+    }
+    assert!(put(&site.with(&site.admin), "v1/stream/a").await.is_ok());
+}
+
+#[tokio::test]
+async fn who_does_not_know_the_root_sends_nothing() {
+    let site = site().await;
+    let stranger = Connection::to(&site.url).unwrap();
+    let stranger = stranger.with_key(&site.admin).unwrap();
+    let CallError::Transport(error) = put(&stranger, "v1/stream/a").await.unwrap_err() else {
+        panic!("it is about the connection");
+    };
+    assert!(matches!(error, TransportError::Insecure { .. }), "{error}");
+    assert!(error.never_arrived());
+    assert!(error.to_string().contains("root"), "{error}");
+}
+
+#[tokio::test]
+async fn who_speaks_plainly_to_a_secure_port_gets_no_answer() {
+    let site = site().await;
+    let plain = site.url.replace("https:", "http:");
+    let plain = Connection::to(&plain).unwrap();
+    let error = put(&plain, "v1/stream/a").await.unwrap_err();
+    assert!(matches!(error, CallError::Transport(_)), "{error}");
+    assert!(put(&site.with(&site.admin), "v1/stream/a").await.is_ok());
+}
+
+#[test]
+fn a_certificate_that_cannot_be_used_is_refused_with_the_reason() {
+    let (one, other) = (certificates(), certificates());
+    let tls = |chain: &str, key: &str| {
+        let tls = Tls::from_pem(chain.as_bytes(), key.as_bytes());
+        tls.map(|_| ()).unwrap_err().to_string()
+    };
+    for (said, expected) in [
+        (tls("", &one.key), "the certificate cannot be used"),
+        (tls(&one.chain, ""), "the private key cannot be used"),
+        (tls(&one.chain, &other.key), "do not fit"),
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+}

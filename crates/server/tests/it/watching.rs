@@ -1,0 +1,60 @@
+//! What operators see: figures and health.
+
+use everstep::{AnyEvent, Ctx, Engine, Payload, Result};
+use everstep_server::{Access, Options, router};
+
+use crate::support::ask;
+
+async fn fine() -> Result<u32> {
+    Ok(1)
+}
+
+async fn steps(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    ctx.step("a", fine).await?;
+    ctx.step("b", fine).await
+}
+
+async fn engine() -> Engine {
+    let engine = Engine::in_memory().function("w", steps);
+    engine.start().await.unwrap()
+}
+
+#[tokio::test]
+async fn the_figures_tell_what_was_done_and_asked() {
+    let engine = engine().await;
+    let mut options = Options::default();
+    options.access = Access::Open;
+    let server = router(&engine, options);
+    let run = engine.start_by_name("w", Payload::null()).await.unwrap();
+    run.wait_json().await.unwrap();
+    ask(&server, "GET", "/workflows", &[], "").await;
+    let figures = ask(&server, "GET", "/metrics", &[], "").await;
+    let text = String::from_utf8(figures.body.to_vec()).unwrap();
+    let asked =
+        "everstep_http_requests_total{method=\"GET\",route=\"/workflows\",status=\"2xx\"} 1";
+    for line in [
+        "everstep_runs_started_total 1",
+        "everstep_runs_ended_total{status=\"completed\"} 1",
+        "everstep_runs_ended_total{status=\"failed\"} 0",
+        "everstep_steps_completed_total 2",
+        "everstep_step_failures_total 0",
+        asked,
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(text.ends_with("# EOF\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_server_is_ready_until_its_engine_is_shut_down_and_lives_on() {
+    let engine = engine().await;
+    let server = router(&engine, Options::default());
+    let ready = ask(&server, "GET", "/health/ready", &[], "").await;
+    assert_eq!(ready.status, 200, "nobody needs a key to ask");
+    engine.shutdown().await;
+    let ready = ask(&server, "GET", "/health/ready", &[], "").await;
+    assert_eq!(ready.status, 503);
+    assert_eq!(ready.header("Retry-After"), "1");
+    let live = ask(&server, "GET", "/health/live", &[], "").await;
+    assert_eq!(live.status, 200);
+}

@@ -1,0 +1,71 @@
+//! One verb for many runs.
+
+use serde_json::{Value, json};
+
+use super::support::{refused, served};
+use crate::support::{JSON, ask};
+
+#[test]
+fn many_runs_are_dealt_with_and_each_is_reported_on() {
+    served(async |served| {
+        for n in 0..3 {
+            served.start("nap", &format!("n{n}"), "9000").await;
+        }
+        served.start("order", "o", "7").await;
+        let body = r#"{"verb":"terminate","filter":{"type":["nap"]},"reason":"test"}"#;
+        let report = served.post("/bulk", body).await.json();
+        assert_eq!(
+            (&report["total"], &report["changed"]),
+            (&json!(3), &json!(3))
+        );
+        assert_eq!(report["runs"][0]["done"]["status"], "terminated");
+        let body = r#"{"verb":"cancel","ids":["o","nobody","o"]}"#;
+        let report = served.post("/bulk", body).await.json();
+        assert_eq!(
+            (&report["total"], &report["refused"]),
+            (&json!(2), &json!(1))
+        );
+        assert_eq!(report["runs"][1]["problem"]["code"], "unknown_run");
+        served.reach("o", "cancelled").await;
+    });
+}
+
+#[test]
+fn progress_is_told_line_by_line() {
+    served(async |served| {
+        for n in 0..3 {
+            served.start("nap", &format!("n{n}"), "9000").await;
+        }
+        let headers = [JSON, ("Accept", "application/x-ndjson")];
+        let body = r#"{"verb":"delete","filter":{}}"#;
+        let told = ask(&served.app, "POST", "/bulk", &headers, body).await;
+        assert_eq!(told.header("content-type"), "application/x-ndjson");
+        let text = String::from_utf8(told.body.to_vec()).unwrap();
+        let lines: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let done: Vec<_> = lines
+            .iter()
+            .filter_map(|line| line["progress"]["done"].as_u64())
+            .collect();
+        assert_eq!(done, [1, 2, 3]);
+        assert_eq!(lines.last().unwrap()["report"]["changed"], 3);
+        let left = served.get("/workflows").await.json();
+        assert_eq!(left["runs"], json!([]));
+    });
+}
+
+#[test]
+fn a_bulk_request_says_which_runs() {
+    served(async |served| {
+        for body in [
+            r#"{"verb":"pause"}"#,
+            r#"{"verb":"pause","ids":[],"filter":{}}"#,
+            r#"{"verb":"shout","ids":[]}"#,
+            r#"{"verb":"pause","filter":{"state":"x"}}"#,
+        ] {
+            refused(&served.post("/bulk", body).await, 400, "invalid_request");
+        }
+    });
+}

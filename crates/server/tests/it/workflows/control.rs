@@ -1,0 +1,153 @@
+//! What operators do with one run.
+
+use everstep::secs;
+use serde_json::json;
+
+use super::support::{refused, served};
+use crate::support::ask;
+
+#[test]
+fn a_run_is_paused_resumed_and_cancelled_and_each_verb_says_what_it_did() {
+    served(async |served| {
+        served.start("nap", "n", "60").await;
+        let paused = served
+            .post("/workflows/n/pause", r#"{"reason":"lunch"}"#)
+            .await;
+        assert_eq!(paused.status, 200);
+        let paused = paused.json();
+        assert_eq!(
+            (&paused["changed"], &paused["effect"]),
+            (&json!(true), &json!("done"))
+        );
+        served.reach("n", "paused").await;
+        let again = served.post("/workflows/n/pause", "").await.json();
+        assert_eq!(
+            (&again["changed"], &again["effect"]),
+            (&json!(false), &json!("paused"))
+        );
+        assert_eq!(
+            served.post("/workflows/n/resume", "").await.json()["changed"],
+            true
+        );
+        let cancelled = served
+            .post("/workflows/n/cancel", r#"{"rollback":false}"#)
+            .await;
+        assert_eq!(cancelled.json()["changed"], true);
+        served.reach("n", "cancelled").await;
+        let late = served.post("/workflows/n/cancel", "").await.json();
+        assert_eq!(
+            (&late["changed"], &late["effect"]),
+            (&json!(false), &json!("finished"))
+        );
+    });
+}
+
+#[test]
+fn a_run_that_ended_is_restarted_recovered_forked_and_deleted() {
+    served(async |served| {
+        served.start("order", "o", "7").await;
+        served.reach("o", "waiting").await;
+        let failed = served
+            .post("/workflows/o/fail", r#"{"reason":"broken"}"#)
+            .await;
+        assert_eq!(failed.status, 200);
+        let run = served.reach("o", "failed").await;
+        assert_eq!(run["error"]["code"], "forced_failure");
+        let recovered = served.post("/workflows/o/recover", "").await.json();
+        assert_eq!(
+            (&recovered["changed"], &recovered["generation"]),
+            (&json!(true), &json!(2))
+        );
+        let run = served.reach("o", "waiting").await;
+        assert_eq!(run["stream"], "/v1/stream/workflows/o@2");
+        let fork = r#"{"id":"twin","from":"reserve:0","result":9}"#;
+        let forked = served.post("/workflows/o/fork", fork).await;
+        assert_eq!(
+            (forked.status.as_u16(), &forked.json()["id"]),
+            (200, &json!("twin"))
+        );
+        let twin = served.reach("twin", "waiting").await;
+        assert_eq!(twin["steps"][0]["result"], 9);
+        let restart = r#"{"from":"reserve:0","result":8}"#;
+        assert_eq!(
+            served.post("/workflows/o/restart", restart).await.json()["generation"],
+            3
+        );
+        let run = served.reach("o", "waiting").await;
+        assert_eq!(run["steps"][0]["result"], 8);
+        let ended = served
+            .post("/workflows/o/terminate", r#"{"reason":"enough"}"#)
+            .await
+            .json();
+        assert_eq!(ended["status"], "terminated");
+        let nothing = served.post("/workflows/o/retry-rollback", "").await.json();
+        assert_eq!(nothing["effect"], "rollback_did_not_fail");
+        let deleted = ask(&served.app, "DELETE", "/workflows/o", &[], "").await;
+        assert_eq!(deleted.status, 200);
+        refused(&served.get("/workflows/o").await, 404, "unknown_run");
+    });
+}
+
+#[test]
+fn a_step_is_skipped_edited_or_failed_by_its_place() {
+    served(async |served| {
+        for (verb, body, status) in [
+            ("skip", r#"{"result":"skipped"}"#, "completed"),
+            ("edit", r#"{"result":"edited"}"#, "completed"),
+            ("fail", r#"{"reason":"no"}"#, "failed"),
+        ] {
+            served.start("slow", verb, "null").await;
+            served.test.advance(secs(1)).await;
+            let run = served.get(&format!("/workflows/{verb}")).await.json();
+            let place = run["steps"][0]["id"].as_str().unwrap().to_owned();
+            assert!(place.contains('/'), "{place}");
+            let address = format!(
+                "/workflows/{verb}/steps/{}/{verb}",
+                place.replace('/', "%2F")
+            );
+            let done = served.post(&address, body).await;
+            assert_eq!(
+                (done.status.as_u16(), &done.json()["changed"]),
+                (200, &json!(true))
+            );
+            served.reach(verb, status).await;
+        }
+        served.start("slow", "s", "null").await;
+        served.test.advance(secs(1)).await;
+        for (address, body, status, code) in [
+            (
+                "/workflows/s/steps/nothing:0/skip",
+                r#"{"result":1}"#,
+                404,
+                "unknown_operation",
+            ),
+            (
+                "/workflows/s/steps/%2F/skip",
+                r#"{"result":1}"#,
+                400,
+                "invalid_request",
+            ),
+            (
+                "/workflows/s/steps/nothing:0/skip",
+                "{}",
+                400,
+                "invalid_request",
+            ),
+            (
+                "/workflows/s/pause",
+                r#"{"rollback":true}"#,
+                400,
+                "invalid_request",
+            ),
+            (
+                "/workflows/s/restart",
+                r#"{"result":1}"#,
+                400,
+                "invalid_request",
+            ),
+            ("/workflows/x/pause", "", 404, "unknown_run"),
+        ] {
+            refused(&served.post(address, body).await, status, code);
+        }
+    });
+}

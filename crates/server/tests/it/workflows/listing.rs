@@ -1,0 +1,86 @@
+//! Lists of runs.
+
+use serde_json::Value;
+
+use super::support::{refused, served};
+
+fn ids(page: &Value) -> Vec<&str> {
+    let runs = page["runs"].as_array().unwrap();
+    runs.iter().map(|run| run["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn lists_are_filtered_by_type_status_alias_tag_and_time() {
+    served(async |served| {
+        served.start("nap", "a", "1").await;
+        served.start("order", "b", "1").await;
+        let tagged = r#"{"type":"nap","id":"c","input":9000,"tags":["blue"]}"#;
+        served.post("/workflows", tagged).await;
+        served.reach("a", "completed").await;
+        served.reach("b", "waiting").await;
+        for (query, expected) in [
+            ("", vec!["c", "b", "a"]),
+            ("?type=nap", vec!["c", "a"]),
+            ("?type=nap,order&status=complete", vec!["a"]),
+            ("?status=waiting&status=sleeping", vec!["c", "b"]),
+            ("?tag=blue", vec!["c"]),
+            ("?createdFrom=2030-01-01T00:00:00Z", vec![]),
+            (
+                "?createdBefore=2030-01-01T02:00:00%2B02:00&type=order",
+                vec!["b"],
+            ),
+        ] {
+            let page = served.get(&format!("/workflows{query}")).await.json();
+            assert_eq!(ids(&page), expected, "{query}");
+            assert!(page["cursor"].is_null());
+        }
+        let page = served.get("/workflows?tag=blue").await.json();
+        let run = &page["runs"][0];
+        assert_eq!(
+            (&run["type"], &run["tags"][0]),
+            (&"nap".into(), &"blue".into())
+        );
+        assert_eq!(run["stream"], "/v1/stream/workflows/c");
+    });
+}
+
+#[test]
+fn pages_follow_each_other_by_cursor() {
+    served(async |served| {
+        for n in 0..5 {
+            served.start("nap", &format!("n{n}"), "9000").await;
+        }
+        let (mut seen, mut address) = (Vec::new(), "/workflows?limit=2".to_owned());
+        loop {
+            let page = served.get(&address).await.json();
+            seen.extend(ids(&page).into_iter().map(str::to_owned));
+            let Some(cursor) = page["cursor"].as_str() else {
+                break;
+            };
+            address = format!("/workflows?limit=2&cursor={cursor}");
+        }
+        assert_eq!(seen, ["n4", "n3", "n2", "n1", "n0"]);
+    });
+}
+
+#[test]
+fn what_a_list_does_not_know_is_refused() {
+    served(async |served| {
+        for query in [
+            "staus=failed",
+            "status=bored",
+            "limit=0",
+            "limit=1001",
+            "limit=many",
+            "limit=1&limit=2",
+            "cursor=x",
+            "createdFrom=yesterday",
+        ] {
+            refused(
+                &served.get(&format!("/workflows?{query}")).await,
+                400,
+                "invalid_request",
+            );
+        }
+    });
+}

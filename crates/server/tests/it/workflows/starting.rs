@@ -1,0 +1,130 @@
+//! Starting runs.
+
+use super::support::{refused, served};
+use crate::support::ask;
+
+#[test]
+fn the_same_id_gives_the_same_run_and_says_so() {
+    served(async |served| {
+        let body = r#"{"type":"nap","id":"n","input":60,"tags":["t"],"deadline":"1h"}"#;
+        let first = served.post("/workflows", body).await;
+        assert_eq!(first.status, 201);
+        let run = first.json();
+        assert_eq!(run["id"], "n");
+        assert_eq!(run["type"], "nap");
+        assert_eq!(run["created"], true);
+        assert_eq!(run["stream"], "/v1/stream/workflows/n");
+        assert!(run["status"].is_string());
+        let again = served.post("/workflows", body).await;
+        assert_eq!(
+            (again.status.as_u16(), again.json()["created"].as_bool()),
+            (200, Some(false))
+        );
+        let strict = served
+            .post(
+                "/workflows",
+                r#"{"type":"nap","id":"n","strict":true,"input":60}"#,
+            )
+            .await;
+        refused(&strict, 409, "run_exists");
+        let other = served
+            .post("/workflows", r#"{"type":"doubler","id":"n"}"#)
+            .await;
+        refused(&other, 409, "run_exists");
+    });
+}
+
+#[test]
+fn a_key_leads_to_one_run() {
+    served(async |served| {
+        let body = r#"{"type":"nap","input":60,"idempotencyKey":"k"}"#;
+        let first = served.post("/workflows", body).await;
+        let again = served.post("/workflows", body).await;
+        assert_eq!((first.status.as_u16(), again.status.as_u16()), (201, 200));
+        assert_eq!(first.json()["id"], again.json()["id"]);
+    });
+}
+
+#[test]
+fn what_is_not_a_start_is_refused_and_told_why() {
+    served(async |served| {
+        for (body, status, code, says) in [
+            ("", 400, "invalid_request", "missing field `type`"),
+            ("{", 400, "invalid_request", "EOF"),
+            (
+                r#"{"type":"nap","inptu":1}"#,
+                400,
+                "invalid_request",
+                "unknown field `inptu`",
+            ),
+            (
+                r#"{"type":"nap","id":"../x","input":1}"#,
+                400,
+                "invalid_run_id",
+                "not allowed",
+            ),
+            (r#"{"type":"__x"}"#, 400, "invalid_name", "reserved"),
+            (r#"{"type":"nope"}"#, 404, "unknown_workflow", "nope"),
+            (
+                r#"{"type":"order","input":"much"}"#,
+                422,
+                "schema_mismatch",
+                "input",
+            ),
+            (
+                r#"{"type":"nap","input":1,"deadline":"soon"}"#,
+                400,
+                "invalid_request",
+                "deadline",
+            ),
+            (
+                r#"{"type":"nap","input":1,"deadline":"0s"}"#,
+                400,
+                "invalid_options",
+                "deadline",
+            ),
+        ] {
+            let answer = served.post("/workflows", body).await;
+            refused(&answer, status, code);
+            let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+            assert!(detail.contains(says), "{body}: {detail}");
+        }
+        let deep = format!(
+            r#"{{"type":"nap","input":{}1{}}}"#,
+            "[".repeat(64),
+            "]".repeat(64)
+        );
+        refused(
+            &served.post("/workflows", &deep).await,
+            400,
+            "invalid_request",
+        );
+        let large = format!(r#"{{"type":"slow","input":"{}"}}"#, "x".repeat(1024 * 1024));
+        refused(
+            &served.post("/workflows", &large).await,
+            413,
+            "payload_too_large",
+        );
+        let form = [("Content-Type", "application/x-www-form-urlencoded")];
+        let posted = ask(
+            &served.app,
+            "POST",
+            "/workflows",
+            &form,
+            r#"{"type":"slow"}"#,
+        )
+        .await;
+        refused(&posted, 415, "invalid_request");
+        let listed = served.get("/workflows").await.json();
+        assert_eq!(listed["runs"].as_array().unwrap().len(), 0);
+    });
+}
+
+#[test]
+fn an_address_that_is_none_is_a_problem_too() {
+    served(async |served| {
+        refused(&served.get("/workflow").await, 404, "no_route");
+        refused(&served.post("/workflows/x", "{}").await, 405, "no_route");
+        refused(&served.get("/workflows/%FF").await, 400, "invalid_request");
+    });
+}

@@ -1,0 +1,173 @@
+//! A server with workflows, and requests to it.
+
+use std::ops::ControlFlow;
+
+use axum::Router;
+use everstep::testing::{TestEngine, virtual_time};
+use everstep::{
+    Accepts, AnyEvent, Ctx, Declare, Error, Event, Request, Result, Rpc, Workflow, secs,
+};
+use everstep_server::router;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::support::{Answer, JSON, ask, open};
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Approval {
+    pub(crate) by: String,
+}
+
+impl Event for Approval {
+    const NAME: &'static str = "approval";
+}
+
+#[derive(Serialize)]
+struct Confirm {
+    amount: u32,
+}
+
+impl Rpc for Confirm {
+    const METHOD: &'static str = "confirm";
+    type Answer = bool;
+}
+
+/// Reserves, waits for an approval, asks for a confirmation.
+struct Order;
+
+impl Accepts<Approval> for Order {}
+
+impl Workflow for Order {
+    const NAME: &'static str = "order";
+    type Input = u32;
+    type Output = (String, bool);
+
+    fn declare(declare: &mut Declare<Self>) {
+        declare.event::<Approval>().rpc::<Confirm>();
+    }
+
+    async fn run(&self, ctx: Ctx<Self>, amount: u32) -> Result<(String, bool)> {
+        ctx.step("reserve", || async move { Ok::<_, Error>(amount) })
+            .await?;
+        let approval = ctx.event::<Approval>().await?;
+        ctx.set_row("orders", "current", &serde_json::json!({"approved": true}))?;
+        let confirmed = ctx.rpc(Confirm { amount }).await?;
+        Ok((approval.by, confirmed))
+    }
+}
+
+/// Takes its time.
+async fn nap(ctx: Ctx<AnyEvent>, seconds: u64) -> Result<u64> {
+    ctx.sleep("nap", secs(seconds)).await?;
+    Ok(seconds)
+}
+
+/// A step inside a branch never ends by itself.
+async fn slow(ctx: Ctx<AnyEvent>, (): ()) -> Result<String> {
+    let work = async |ctx: Ctx<AnyEvent>| {
+        let work = || async {
+            std::future::pending::<()>().await;
+            Ok::<_, Error>("worked".to_owned())
+        };
+        ctx.step("work", work).await
+    };
+    ctx.switch("way", "long").case("long", work).await
+}
+
+#[derive(Serialize, Deserialize)]
+struct Double(u32);
+
+impl Event for Double {
+    const NAME: &'static str = "double";
+}
+
+impl Request for Double {
+    type Reply = u32;
+}
+
+/// Replies to one request, and ends at the next without a reply.
+async fn doubler(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    let double = ctx.event::<Double>().received().await?;
+    ctx.reply(&double, &(double.event.0 * 2))?;
+    ctx.event::<Double>().await?;
+    Ok(())
+}
+
+/// Keeps one result to itself, does one thing three times, says so, and waits.
+async fn discreet(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
+    let secret = || async { Ok::<_, Error>("hunter2".to_owned()) };
+    ctx.step("secret", secret).sensitive().await?;
+    let body = |ctx: Ctx<AnyEvent>, turn: u32| async move {
+        ctx.step("turn", || async move { Ok::<_, Error>(turn) })
+            .await?;
+        Ok::<_, Error>(match turn {
+            2 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(turn + 1),
+        })
+    };
+    ctx.repeat("turns", 0, body).await?;
+    ctx.set_row("progress", "turns", &3)?;
+    let approval = ctx.event::<Approval>().await?;
+    ctx.note(approval.by);
+    ctx.event::<Approval>().await?;
+    Ok(())
+}
+
+pub(crate) struct Served {
+    pub(crate) test: TestEngine,
+    pub(crate) app: Router,
+}
+
+impl Served {
+    pub(crate) async fn get(&self, address: &str) -> Answer {
+        ask(&self.app, "GET", address, &[], "").await
+    }
+
+    pub(crate) async fn post(&self, address: &str, body: &str) -> Answer {
+        ask(&self.app, "POST", address, &[JSON], body.to_owned()).await
+    }
+
+    /// Starts a run, which must go well.
+    pub(crate) async fn start(&self, workflow: &str, id: &str, input: &str) {
+        let body = format!(r#"{{"type":"{workflow}","id":"{id}","input":{input}}}"#);
+        let started = self.post("/workflows", &body).await;
+        assert_eq!(started.status, 201, "{started:?}");
+    }
+
+    /// What a run looks like once it does this.
+    pub(crate) async fn reach(&self, id: &str, status: &str) -> Value {
+        for _ in 0..100 {
+            let run = self.get(&format!("/workflows/{id}")).await.json();
+            if run["status"] == status {
+                return run;
+            }
+            self.test.advance(secs(1)).await;
+        }
+        panic!("run {id} does not become {status}");
+    }
+}
+
+pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
+    virtual_time(async {
+        let engine = TestEngine::builder()
+            .workflow(Order)
+            .function("nap", nap)
+            .function("slow", slow)
+            .function("doubler", doubler)
+            .function("discreet", discreet)
+            .start()
+            .await;
+        let app = router(&*engine, open());
+        test(Served { test: engine, app }).await;
+    });
+}
+
+/// That a request was refused with this status and code.
+pub(crate) fn refused(answer: &Answer, status: u16, code: &str) {
+    assert_eq!(answer.status, status, "{answer:?}");
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    let problem = answer.json();
+    assert_eq!(problem["code"], code, "{problem}");
+    assert_eq!(problem["status"], status);
+    assert_ne!(problem["detail"], "");
+}
