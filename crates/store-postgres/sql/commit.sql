@@ -13,7 +13,7 @@
 --
 -- Arguments are columns: `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows that are touched,
 -- `o_` what happens to rows, `m_` removed streams, `x_` dropped records, `r_` runs. Places count from 1; 0 is none.
--- `Call` in call.rs is the same list in Rust.
+-- `Columns` in columns.rs is the same list in Rust.
 CREATE FUNCTION commit_batch(
     clock bigint, may_wait boolean, sender bigint, sender_since bigint,
     c_number bigint[], c_target smallint[], c_slot integer[], c_flags integer[],
@@ -555,12 +555,7 @@ BEGIN
 
     -- 5. What changed. First what goes, because names and rows of it may come again.
     IF cardinality(gone) > 0 THEN
-        DELETE FROM rows WHERE kind IN (4, 5, 6, 7, 8) AND stream = ANY (gone);
-        DELETE FROM tags WHERE stream = ANY (gone);
-        DELETE FROM runs WHERE stream = ANY (gone);
-        DELETE FROM streams WHERE number = ANY (gone);
-        -- Nobody can find the frames any more. There may be many, so they go later and little by little.
-        INSERT INTO garbage SELECT unnest(gone) ON CONFLICT DO NOTHING;
+        PERFORM remove_streams(gone);
     END IF;
     IF true = ANY (is_dirty) THEN
         UPDATE streams st SET next = w.next, last_epoch = w.last_epoch, last_seq = w.last_seq, last_first = w.last_first,
@@ -580,40 +575,13 @@ BEGIN
         END IF;
     END IF;
     IF any_run_changed THEN
-        INSERT INTO runs SELECT b.* FROM unnest(born_runs) b;
-        INSERT INTO tags SELECT DISTINCT tag_key(tag), b.stream FROM unnest(born_runs) b, unnest(b.tags) tag;
-        INSERT INTO runs AS ru SELECT w.stream, w.created_at, w.updated_at, w.version, w.generation, w.status, w.ready,
-            w.listed, w.id, w.workflow, w.tags
-        FROM ROWS FROM (unnest(run_found), unnest(run_changed)) AS w(stream, created_at, updated_at, version, generation,
-            status, ready, listed, id, workflow, tags, changed)
-        WHERE w.changed
-        ON CONFLICT (stream) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at,
-            version = excluded.version, generation = excluded.generation, status = excluded.status,
-            ready = excluded.ready, listed = excluded.listed, id = excluded.id, workflow = excluded.workflow,
-            tags = excluded.tags;
-        IF cardinality(retagged) > 0 THEN
-            DELETE FROM tags WHERE stream = ANY (retagged);
-            INSERT INTO tags SELECT DISTINCT tag_key(tag), ru.stream FROM runs ru, unnest(ru.tags) tag
-                WHERE ru.stream = ANY (retagged);
-        END IF;
+        PERFORM write_runs(born_runs, run_found, run_changed, retagged);
     END IF;
     INSERT INTO frames SELECT w.stream, w.first, w.count, w.bytes
         FROM unnest(of_streams, firsts, c_count, c_bytes, kinds) AS w(stream, first, count, bytes, kind)
         WHERE w.kind = 1 AND w.count > 0;
     IF any_row_dirty THEN
-        DELETE FROM rows ro
-            USING unnest(k_kind, row_streams, k_key, row_dirty, present) AS w(kind, stream, key, dirty, present)
-            WHERE w.dirty AND NOT w.present AND ro.kind = w.kind AND ro.stream = w.stream AND ro.key = w.key;
-        INSERT INTO rows SELECT w.kind, w.stream, w.key, w.due, w.place, w.value
-            FROM unnest(k_kind, row_streams, k_key, k_due, places, vals, row_dirty, present, k_mode, was_present)
-                AS w(kind, stream, key, due, place, value, dirty, present, mode, was_present)
-            WHERE w.dirty AND w.present AND (w.mode <> 2 OR w.was_present)
-            ON CONFLICT (kind, stream, key) DO UPDATE SET place = excluded.place, value = excluded.value;
-        INSERT INTO rows SELECT w.kind, w.stream, w.key, w.due, w.place, w.value
-            FROM unnest(k_kind, row_streams, k_key, k_due, places, vals, row_dirty, present, k_mode, was_present)
-                AS w(kind, stream, key, due, place, value, dirty, present, mode, was_present)
-            WHERE w.dirty AND w.present AND w.mode = 2 AND NOT w.was_present
-            ORDER BY w.kind, w.stream, w.key;
+        PERFORM write_rows(k_kind, row_streams, k_key, k_due, places, vals, row_dirty, present, k_mode, was_present);
     END IF;
 
     reply.numbers := c_number;
@@ -638,10 +606,7 @@ BEGIN
             FROM unnest(told_commit, told_gaps) AS w(commit, gaps), unnest(w.gaps) gap;
     END IF;
     IF cardinality(gap_streams) > 0 THEN
-        DELETE FROM frames fr USING unnest(gap_streams, gap_from, gap_to) AS w(stream, from_, to_), streams st
-            WHERE st.number = w.stream AND fr.stream = w.stream AND fr.first <= w.to_ AND fr.first >= coalesce(
-                (SELECT max(b.first) FROM frames b WHERE b.stream = w.stream AND b.first <= w.from_), w.from_)
-            AND int8range(fr.first, fr.first + fr.count) <@ st.gaps;
+        PERFORM drop_frames(gap_streams, gap_from, gap_to);
     END IF;
     IF term_now > term_found THEN
         UPDATE meta SET term = greatest(term, term_now);

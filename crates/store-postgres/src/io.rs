@@ -41,7 +41,9 @@ impl Io {
         call: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let running = self.handle.spawn(call);
-        running.await.unwrap_or_else(|error| {
+        // Who blocks its thread until the answer is there gives way to nobody, so it must not be asked to.
+        let answer = tokio::task::unconstrained(running).await;
+        answer.unwrap_or_else(|error| {
             Err(StoreError::Unavailable {
                 detail: format!("the call was given up: {error}"),
             })

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use everstep_model::{Body, Nonce, Payload, StreamNumber, Timestamp};
 use everstep_store::{
-    Commit, Fence, Guard, LeaseChange, Outcome, Refusal, Row, RowKey, Store, StreamRef, TimerQuery,
+    Commit, CommitId, Fence, Guard, LeaseChange, Outcome, Refusal, Row, RowKey, Store, StreamRef,
+    TimerQuery,
 };
 use everstep_store_postgres::PostgresStore;
-use everstep_store_testkit::sample::{creation, event, idempotency, inbox, timer};
+use everstep_store_testkit::sample::{
+    NODE, OTHER, creation, event, idempotency, inbox, stream_row, timer,
+};
 
 use crate::support::{Place, Sender, create, in_parallel, number_of, records};
 
@@ -217,6 +220,68 @@ fn of_creations_under_one_key_one_wins() {
             }
         }
         assert_eq!(created, 2 * ROUNDS);
+    });
+}
+
+/// A row that commits of other streams change, as forks do with their source, loses no change.
+#[test]
+fn a_shared_row_loses_no_change() {
+    in_parallel(async {
+        let place = Place::new();
+        let store = place.store().await;
+        let source = create(&store, &["streams/source"]).await[0];
+        let mut put = inbox(source, vec![]);
+        put.put.push(Row::Stream(Box::new(stream_row(source))));
+        store.commit(&[put]).await.unwrap();
+        let begun = stream_row(source).forks;
+        on_all_nodes(&place, move |node, store| async move {
+            let mut sender = Sender::new(store.clone());
+            for round in 0..ROUNDS {
+                loop {
+                    let found = store.row(RowKey::Stream(source)).await.unwrap();
+                    let Some(Row::Stream(before)) = found else {
+                        panic!("{found:?}");
+                    };
+                    let mut after = before.clone();
+                    after.forks += 1;
+                    let mut fork = creation(&format!("streams/{node}-{round}"));
+                    fork.guards.push(Guard::RowIs(Row::Stream(before)));
+                    fork.put.push(Row::Stream(after));
+                    match sender.send_one(fork).await {
+                        Outcome::Committed { .. } => break,
+                        Outcome::Refused(Refusal::RowChanged) => {}
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        })
+        .await;
+        let Some(Row::Stream(row)) = store.row(RowKey::Stream(source)).await.unwrap() else {
+            panic!("the row is there");
+        };
+        assert_eq!(row.forks, begun + (NODES * ROUNDS) as u64);
+    });
+}
+
+/// Commits under ids of two nodes, which no engine sends, are known again for both.
+#[test]
+fn a_batch_of_two_nodes_is_answered_for_both() {
+    in_parallel(async {
+        let place = Place::new();
+        let store = place.store().await;
+        let stream = create(&store, &["a"]).await[0];
+        let by = |node, number| {
+            let mut commit = inbox(stream, vec![event("x")]);
+            commit.id = Some(CommitId { node, number });
+            commit
+        };
+        let batch = [by(NODE, 1), by(OTHER, 1), by(NODE, 2)];
+        let first = store.commit(&batch).await.unwrap();
+        assert_eq!(records(&store, stream).await.len(), 4);
+        let again = store.commit(&batch[..2]).await.unwrap();
+        let overtaken = Outcome::Refused(Refusal::OutOfOrder);
+        assert_eq!(again, [overtaken, first[1].clone()]);
+        assert_eq!(records(&store, stream).await.len(), 4);
     });
 }
 
