@@ -51,10 +51,12 @@ impl Trouble {
             SqlState::T_R_DEADLOCK_DETECTED,
             SqlState::T_R_SERIALIZATION_FAILURE,
         ];
+        // A connection to what has become a replica is of no more use than one that is lost.
         let lost = [
             SqlState::ADMIN_SHUTDOWN,
             SqlState::CRASH_SHUTDOWN,
             SqlState::CANNOT_CONNECT_NOW,
+            SqlState::READ_ONLY_SQL_TRANSACTION,
         ];
         if again.contains(code) {
             Self::Again(unavailable)
@@ -63,8 +65,6 @@ impl Trouble {
         } else if *code == SqlState::DISK_FULL {
             let place = "the database".to_owned();
             Self::Failed(StoreError::Full { place })
-        } else if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
-            Self::Failed(replica())
         } else if *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED {
             Self::Failed(StoreError::Corrupt {
                 place: "the database".to_owned(),

@@ -1,6 +1,7 @@
 //! A few connections that calls share: opened when they are needed, kept, and opened anew when they are lost. A server
 //! that cannot be reached is tried at growing intervals, and calls in between fail at once.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub(crate) struct Pool {
     options: Options,
     tls: MakeRustlsConnect,
     permits: Semaphore,
+    /// Whether the server was found safe once.
+    was_safe: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -50,6 +53,7 @@ impl Pool {
             tls: tls::connector(&options)?,
             options,
             permits: Semaphore::new(connections),
+            was_safe: AtomicBool::new(false),
             state: Mutex::default(),
         })
     }
@@ -178,8 +182,21 @@ impl Pool {
             }
         });
         // Each time: the server behind the address may be another one than before.
-        safety::check(&client, self.options.allow_lossy).await?;
-        Ok(client)
+        match safety::check(&client, self.options.allow_lossy).await {
+            Ok(()) => {
+                self.was_safe.store(true, Ordering::Release);
+                Ok(client)
+            }
+            // A server that is about to become the primary, say: it is waited for, and nothing is acknowledged meanwhile.
+            Err(StoreError::Unsafe { setting, remedy })
+                if self.was_safe.load(Ordering::Acquire) =>
+            {
+                Err(StoreError::Unavailable {
+                    detail: format!("unsafe setting {setting}: {remedy}"),
+                })
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -42,6 +42,12 @@ fn another_history_voids_every_lease() {
             Err(StoreError::Unsafe { setting, .. }) => assert!(setting.contains("replica")),
             other => panic!("a replica was taken: {other:?}"),
         }
+        // Whoever had it open waits for it, as for one that is away.
+        let refused = store.commit(&[inbox(stream, vec![])]).await;
+        assert!(
+            matches!(refused, Err(StoreError::Unavailable { .. })),
+            "{refused:?}"
+        );
         server.promote();
 
         // The node that was there before goes on by itself, and so does its numbering of commits.
