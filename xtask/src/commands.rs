@@ -1,13 +1,16 @@
-//! The `commands` stage: every shell command of the README and the guides is run and must end well. A command that this
-//! file does not know is an error, so that none is written down without being tried.
+//! The `commands` stage: every shell command of the README and the guides is run and must end well. Those of cargo are known
+//! here, one by one, so that none is written down without being tried; all others are typed as they stand (`terminal.rs`).
 
+use std::path::Path;
 use std::time::Duration;
 
-use crate::documents;
+use crate::documents::{self, Document};
 use crate::failure::Failure;
 use crate::process::Invocation;
 use crate::scratch::Scratch;
 use crate::stage::Verdict;
+use crate::terminal;
+use crate::workspace::target;
 
 /// No command in a document takes longer, apart from compiling.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -30,8 +33,8 @@ const COMMANDS: &[(&str, How)] = &[
         How::Elsewhere("the stage `program` begins with it"),
     ),
     (
-        "cargo run --release -- dev",
-        How::With(&["--data", "{scratch}/dev"]),
+        "cargo install --locked --path crates/cli",
+        How::Elsewhere("this stage takes the binary from where it is built"),
     ),
     ("cargo run --release -- explain diverged", How::With(&[])),
     (
@@ -39,10 +42,20 @@ const COMMANDS: &[(&str, How)] = &[
         How::With(&["--seconds", "1", "--in-flight", "64"]),
     ),
     (
+        "cargo run -p everstep-server --example server",
+        How::With(&["--", "--port", "0", "--for", "1s"]),
+    ),
+    (
         "cargo run --release -- bench seq10",
         How::With(&["--seconds", "1"]),
     ),
 ];
+
+/// Documents whose commands need a server of their own, and who types them.
+const DONE_ELSEWHERE: [(&str, &str); 1] = [(
+    "docs/guides/http-api.md",
+    "`crates/server/tests/guide` sends these requests",
+)];
 
 pub(crate) fn run_all() -> Result<Verdict, Failure> {
     let scratch = Scratch::new("commands")?;
@@ -54,7 +67,38 @@ pub(crate) fn run_all() -> Result<Verdict, Failure> {
             How::With(more) => invocation(&command, more, &scratch).within(LIMIT).run()?,
         }
     }
+    for document in documents::all()? {
+        type_out(&document, &scratch)?;
+    }
     Ok(Verdict::Passed)
+}
+
+/// Types what a document says, as it says it.
+fn type_out(document: &Document, scratch: &Scratch) -> Result<(), Failure> {
+    let mut commands = document.commands();
+    commands.retain(|command| !is_known_here(command));
+    if commands.is_empty() {
+        return Ok(());
+    }
+    println!("      {}", document.path);
+    if let Some((_, reason)) = DONE_ELSEWHERE
+        .iter()
+        .find(|(path, _)| *path == document.path)
+    {
+        println!("      {reason}");
+        return Ok(());
+    }
+    let folder = scratch.path(&document.path.replace('/', "-"));
+    let binaries = target().join("release");
+    let script = terminal::script(&commands, Path::new(&folder), &binaries);
+    Invocation::new("sh", &["-c", &script])
+        .silently()
+        .within(LIMIT)
+        .run()
+}
+
+fn is_known_here(command: &str) -> bool {
+    command.starts_with("cargo ")
 }
 
 /// Every command of every document once, in the order of the documents.
@@ -62,6 +106,9 @@ fn documented() -> Result<Vec<(String, &'static How)>, Failure> {
     let mut found: Vec<(String, &How)> = Vec::new();
     for document in documents::all()? {
         for command in document.commands() {
+            if !is_known_here(&command) {
+                continue;
+            }
             if found.iter().any(|(known, _)| *known == command) {
                 continue;
             }

@@ -1,43 +1,59 @@
-//! `cargo xtask conform`: the public conformance suite of the Durable Streams protocol, pinned, against the real server, once
-//! per store. Fewer tests than expected are a failure too: a suite that finds none passes.
+//! `cargo xtask conform`: suites of others against the real server, pinned, once per store: the public conformance suite of the
+//! Durable Streams protocol, and the stock clients. Fewer tests than expected are a failure too: a suite that finds none
+//! passes.
 
-use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
 use crate::failure::Failure;
 use crate::process::Invocation;
 use crate::scratch::Scratch;
+use crate::served::{Server, unusable};
 use crate::stage::Verdict;
-use crate::workspace;
+use crate::workspace::{self, target};
 
-/// Tests of the pinned version.
-const TESTS: u64 = 338;
-/// What of the folder `conformance/durable-streams` is needed to run it elsewhere.
-const FILES: [&str; 4] = [
-    ".npmrc",
-    "package.json",
-    "package-lock.json",
-    "suite.test.mjs",
+/// A folder of `conformance`, with a lock file that pins what it needs.
+struct Suite {
+    name: &'static str,
+    /// How many tests it has.
+    tests: u64,
+    /// What of the folder is needed to run it elsewhere, besides what npm reads.
+    files: &'static [&'static str],
+}
+
+const SUITES: [Suite; 2] = [
+    Suite {
+        name: "durable-streams",
+        tests: 338,
+        files: &["suite.test.mjs"],
+    },
+    Suite {
+        name: "clients",
+        tests: 15,
+        files: &["support.mjs", "journals.test.mjs", "state.test.mjs"],
+    },
 ];
 
+/// What npm reads.
+const OF_NPM: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
+
 pub(crate) fn run() -> Result<(), Failure> {
-    let suite = install()?;
     let scratch = Scratch::new("conform")?;
-    Invocation::cargo(&server_build()).run()?;
-    let data = scratch.path("data");
-    for (name, store) in [
-        ("memory", vec!["--memory"]),
-        ("embedded", vec!["--data", &data]),
-    ] {
-        println!("      on the {name} store");
-        let server = Server::start(&store)?;
-        let result = scratch.path(&format!("{name}.json"));
-        test(&suite, &server.address, &result)?;
-        drop(server);
-        check(name, &result)?;
+    Server::build()?;
+    for suite in &SUITES {
+        let folder = suite.install()?;
+        let data = scratch.path(suite.name);
+        for (store, arguments) in [
+            ("memory", vec!["--memory"]),
+            ("embedded", vec!["--data", &data]),
+        ] {
+            println!("      {} on the {store} store", suite.name);
+            let server = Server::start(&arguments)?;
+            let result = scratch.path(&format!("{}-{store}.json", suite.name));
+            test(&folder, &server.address, &result)?;
+            drop(server);
+            suite.check(store, &result)?;
+        }
     }
     Ok(())
 }
@@ -48,89 +64,40 @@ pub(crate) fn stage() -> Result<Verdict, Failure> {
     Ok(Verdict::Passed)
 }
 
-fn server_build() -> [&'static str; 8] {
-    [
-        "build",
-        "--profile",
-        "optimised",
-        "--locked",
-        "--package",
-        "everstep-server",
-        "--example",
-        "streams",
-    ]
-}
-
-/// Where cargo builds.
-fn target() -> PathBuf {
-    let named = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    workspace::root().join(named)
-}
-
-/// The suite, installed beside what cargo builds, and again whenever its lock file changes.
-fn install() -> Result<PathBuf, Failure> {
-    let source = workspace::root().join("conformance/durable-streams");
-    let folder = target().join("conformance/durable-streams");
-    let installed = folder.join("installed.json");
-    let read = |path: &Path| fs::read_to_string(path).map_err(|error| unusable(path, &error));
-    let lock = read(&source.join("package-lock.json"))?;
-    let is_current = fs::read_to_string(&installed).is_ok_and(|known| known == lock);
-    fs::create_dir_all(&folder).map_err(|error| unusable(&folder, &error))?;
-    for file in FILES {
-        let to = folder.join(file);
-        fs::copy(source.join(file), &to).map_err(|error| unusable(&to, &error))?;
-    }
-    if !is_current {
-        let place = folder.display().to_string();
-        let npm = ["ci", "--no-audit", "--no-fund", "--prefix", &place];
-        Invocation::new("npm", &npm).run()?;
-        fs::write(&installed, lock).map_err(|error| unusable(&installed, &error))?;
-    }
-    Ok(folder)
-}
-
-fn unusable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("{} cannot be used: {error}", path.display()))
-}
-
-/// A running server, ended when this is dropped.
-struct Server {
-    child: Child,
-    address: String,
-}
-
-impl Server {
-    fn start(store: &[&str]) -> Result<Self, Failure> {
-        let program = target().join("optimised/examples/streams");
-        let mut child = Command::new(&program)
-            .args(["--port", "0", "--long-poll-timeout", "500ms"])
-            .args(store)
-            .current_dir(workspace::root())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| unusable(&program, &error))?;
-        let mut line = String::new();
-        let said = child
-            .stdout
-            .take()
-            .map(|out| BufReader::new(out).read_line(&mut line));
-        let address = line.trim().strip_suffix("/v1/stream/").map(str::to_owned);
-        match (said, address) {
-            (Some(Ok(_)), Some(address)) => Ok(Self { child, address }),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                Err(Failure::new("the server did not say where it listens"))
-            }
+impl Suite {
+    /// The suite, installed beside what cargo builds, and again whenever its lock file changes.
+    fn install(&self) -> Result<PathBuf, Failure> {
+        let source = workspace::root().join("conformance").join(self.name);
+        let folder = target().join("conformance").join(self.name);
+        let installed = folder.join("installed.json");
+        let read = |path: &Path| fs::read_to_string(path).map_err(|error| unusable(path, &error));
+        let lock = read(&source.join("package-lock.json"))?;
+        let is_current = fs::read_to_string(&installed).is_ok_and(|known| known == lock);
+        fs::create_dir_all(&folder).map_err(|error| unusable(&folder, &error))?;
+        for file in OF_NPM.iter().chain(self.files) {
+            let to = folder.join(file);
+            fs::copy(source.join(file), &to).map_err(|error| unusable(&to, &error))?;
         }
+        if !is_current {
+            let place = folder.display().to_string();
+            let npm = ["ci", "--no-audit", "--no-fund", "--prefix", &place];
+            Invocation::new("npm", &npm).run()?;
+            fs::write(&installed, lock).map_err(|error| unusable(&installed, &error))?;
+        }
+        Ok(folder)
     }
-}
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    fn check(&self, store: &str, result: &str) -> Result<(), Failure> {
+        let path = Path::new(result);
+        let text = fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
+        let (passed, tests, name) = (number_of(&text, "numPassedTests"), self.tests, self.name);
+        println!("      {name} on the {store} store: {passed} of {tests} passed");
+        if passed == tests {
+            return Ok(());
+        }
+        Err(Failure::new(format!(
+            "of {name}, {passed} tests passed on the {store} store, not {tests}"
+        )))
     }
 }
 
@@ -148,25 +115,15 @@ fn test(suite: &Path, address: &str, result: &str) -> Result<(), Failure> {
             &root,
             "--reporter=dot",
             "--reporter=json",
+            // Some compare a hundred thousand bytes one by one, which takes a busy machine longer than the usual 5 s.
+            "--testTimeout=60000",
             &outcome,
         ],
     )
     .variable("CONFORMANCE_TEST_URL", address)
+    .variable("EVERSTEP_URL", address)
     .variable("CONFORMANCE_SUBSCRIPTIONS", "true")
     .run()
-}
-
-fn check(name: &str, result: &str) -> Result<(), Failure> {
-    let path = Path::new(result);
-    let text = fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
-    let passed = number_of(&text, "numPassedTests");
-    println!("      {name}: {passed} of {TESTS} passed");
-    if passed == TESTS {
-        return Ok(());
-    }
-    Err(Failure::new(format!(
-        "on the {name} store {passed} tests passed, not {TESTS}"
-    )))
 }
 
 /// The number behind a name in the runner's report.

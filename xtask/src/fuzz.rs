@@ -6,6 +6,7 @@ use crate::process::Invocation;
 
 /// The crates with decoders.
 const PACKAGES: &[&str] = &[
+    "everstep-cli",
     "everstep-engine",
     "everstep-model",
     "everstep-server",
@@ -21,6 +22,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
         "--profile",
         "fuzz",
         "--lib",
+        "--bins",
         "--no-fail-fast",
     ];
     for package in PACKAGES {

@@ -2,6 +2,7 @@
 //! This file only reads the command line and hands over; each command lives in a file of its name.
 //! It uses the standard library alone, so that the first `cargo xtask` of a fresh clone is quick.
 
+mod api;
 mod bench;
 mod check;
 mod commands;
@@ -16,8 +17,10 @@ mod postgres;
 mod process;
 mod program;
 mod scratch;
+mod served;
 mod sim;
 mod stage;
+mod terminal;
 mod test;
 mod tidy;
 mod workspace;
@@ -35,7 +38,8 @@ cargo xtask: the chores of this repository
       --stage NAME            run only this stage (may be repeated)
   cargo xtask tidy            the rules of the house that no compiler knows
   cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile
-  cargo xtask conform         the public Durable Streams suite against the server, on each store
+  cargo xtask conform         the public Durable Streams suite and the stock clients against the server, on each store
+  cargo xtask api             schemathesis against the API as the server describes it
   cargo xtask sim             simulated clusters with faults at every call
       --seeds N               this many seeds (2,000)
       --minutes M             no new seed after M minutes
@@ -70,6 +74,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "bench" => bench::run(rest),
         "conform" => no_arguments(command, rest).and_then(|()| conform::run()),
+        "api" => no_arguments(command, rest).and_then(|()| api::run()),
         "sim" => sim::run(rest),
         "fuzz" => fuzz::run(rest),
         "help" | "--help" | "-h" => {

@@ -23,6 +23,8 @@ pub(crate) struct Invocation {
     args: Vec<String>,
     variables: Vec<(String, String)>,
     limit: Option<Duration>,
+    /// Whether the command itself is not worth showing.
+    is_silent: bool,
 }
 
 impl Invocation {
@@ -32,6 +34,7 @@ impl Invocation {
             args: args.iter().map(|&arg| arg.to_owned()).collect(),
             variables: Vec::new(),
             limit: None,
+            is_silent: false,
         }
     }
 
@@ -55,9 +58,17 @@ impl Invocation {
         self
     }
 
+    /// The command is not shown: what it says is enough.
+    pub(crate) fn silently(mut self) -> Self {
+        self.is_silent = true;
+        self
+    }
+
     /// Runs it with its output let through; fails unless it exits with zero.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        println!("      $ {}", self.shown());
+        if !self.is_silent {
+            println!("      $ {}", self.shown());
+        }
         let mut child = self
             .command()
             .spawn()

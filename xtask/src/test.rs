@@ -1,6 +1,7 @@
 //! `cargo xtask test`: the one command that says whether a change may land. It prepares the machine,
 //! then runs every stage below in order. A new kind of test is one more line in `STAGES`.
 
+use crate::api;
 use crate::check;
 use crate::commands;
 use crate::conform;
@@ -54,9 +55,15 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "conformance",
-        about: "the public Durable Streams suite, on each store",
+        about: "the public Durable Streams suite and the stock clients, on each store",
         release: true,
         run: conform::stage,
+    },
+    Stage {
+        name: "api",
+        about: "schemathesis, against the API as it describes itself",
+        release: true,
+        run: api::stage,
     },
     Stage {
         name: "hot-equals-cold",

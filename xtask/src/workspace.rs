@@ -13,3 +13,9 @@ pub(crate) fn root() -> PathBuf {
         .and_then(|xtask| xtask.parent().map(PathBuf::from))
         .unwrap_or_else(|| PathBuf::from("."))
 }
+
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    let named = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root().join(named)
+}

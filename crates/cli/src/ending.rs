@@ -5,16 +5,20 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 use everstep::{EngineError, ErrorCode, OpenError, StoreError, WaitError};
+use everstep_protocol::client::CallError;
 
 use crate::error_pages;
+use crate::output::clean;
 
 /// How a command ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// As hoped.
     Well,
-    /// Otherwise; everything worth saying was said.
-    Badly,
+    /// Some of what was asked for was refused.
+    Refused,
+    /// The run that was waited for did not complete.
+    RunFailed,
     /// Somebody interrupted it.
     Interrupted,
 }
@@ -23,7 +27,8 @@ impl From<Ending> for ExitCode {
     fn from(ending: Ending) -> Self {
         match ending {
             Ending::Well => Self::SUCCESS,
-            Ending::Badly => Self::from(1),
+            Ending::Refused => Self::from(7),
+            Ending::RunFailed => Self::from(8),
             Ending::Interrupted => Self::from(130),
         }
     }
@@ -56,6 +61,8 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     if let Some(code) = code {
         text.push_str(&format!("\n\nMore: everstep explain {code}"));
     }
+    let text: Vec<String> = text.lines().map(clean).collect();
+    let text = text.join("\n");
     // If stderr is gone too, the exit code must do.
     let _ = writeln!(std::io::stderr(), "{text}");
     ExitCode::from(exit_code(error, code))
@@ -64,6 +71,18 @@ pub(crate) fn report(error: &Error) -> ExitCode {
 fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
     if error.is::<UsageError>() {
         return 2;
+    }
+    if let Some(call) = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<CallError>())
+    {
+        return match call.status() {
+            None => 4,
+            Some(401 | 403) => 5,
+            Some(404) => 6,
+            Some(400..500) => 7,
+            Some(_) => 1,
+        };
     }
     match code {
         Some(
@@ -91,6 +110,9 @@ fn code_of(error: &Error) -> Option<ErrorCode> {
         if let Some(error) = cause.downcast_ref::<WaitError>() {
             return Some(error.code());
         }
+        if let Some(error) = cause.downcast_ref::<CallError>() {
+            return error.code();
+        }
         cause.downcast_ref::<OpenError>().map(OpenError::code)
     })
 }
@@ -102,6 +124,9 @@ fn is_broken_pipe(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use everstep_protocol::Problem;
+    use everstep_protocol::client::TransportError;
+
     use super::*;
 
     #[test]
@@ -111,6 +136,18 @@ mod tests {
         let code = code_of(&error);
         assert_eq!(code, Some(ErrorCode::StoreLocked));
         assert_eq!(exit_code(&error, code), 3);
+    }
+
+    #[test]
+    fn what_a_server_says_has_exit_codes_of_its_own() {
+        for (status, expected) in [(401, 5), (403, 5), (404, 6), (409, 7), (422, 7), (503, 1)] {
+            let problem = Problem::new(status, "No", "no");
+            let error = Error::from(CallError::Problem(problem)).context("it did not work");
+            assert_eq!(exit_code(&error, code_of(&error)), expected, "{status}");
+        }
+        let address = "http://localhost".to_owned();
+        let nobody = CallError::Transport(TransportError::Nobody { address });
+        assert_eq!(exit_code(&Error::from(nobody), None), 4);
     }
 
     #[test]

@@ -84,6 +84,8 @@ pages! {
     InvalidRequest => "invalid_request",
     NoRoute => "no_route",
     TooBusy => "too_busy",
+    UnknownSession => "unknown_session",
+    ServerUnreachable => "server_unreachable",
 }
 
 /// The one line that says what a code means.

@@ -50,6 +50,15 @@ impl Catalog {
         Some(listed.description.clone())
     }
 
+    /// The workflows told of, with their newest versions and what was said of them.
+    pub(crate) fn all(&self) -> Vec<(Name, u32, Arc<Description>)> {
+        let listing = self.listing();
+        let listed = listing.workflows.iter();
+        listed
+            .map(|(name, listed)| (name.clone(), listed.newest, listed.description.clone()))
+            .collect()
+    }
+
     fn listing(&self) -> Arc<Listing> {
         let listing = self.0.read().unwrap_or_else(PoisonError::into_inner);
         listing.clone()

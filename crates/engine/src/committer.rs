@@ -55,9 +55,19 @@ impl Batch {
     }
 }
 
+/// How commits were grouped so far: each batch is one sync.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Grouping {
+    /// Batches sent to the store.
+    pub batches: u64,
+    /// Commits in them.
+    pub commits: u64,
+}
+
 #[derive(Default)]
 struct State {
     queued: Batch,
+    grouping: Grouping,
     closed: bool,
     /// Nothing is written any more.
     ended: bool,
@@ -120,6 +130,10 @@ impl Committer {
         receive.await.unwrap_or_else(|_| Err(stopped()))
     }
 
+    pub(crate) fn grouping(&self) -> Grouping {
+        self.0.state().grouping
+    }
+
     /// Ends the committer once everything queued is written.
     pub(crate) fn close(&self) {
         let mut state = self.0.state();
@@ -168,6 +182,8 @@ impl Committer {
             let mut state = self.0.state();
             if !state.queued.commits.is_empty() {
                 state.busy = true;
+                state.grouping.batches += 1;
+                state.grouping.commits += state.queued.commits.len() as u64;
                 std::mem::swap(&mut state.queued, batch);
                 state.queued.shrink();
                 return Poll::Ready(true);

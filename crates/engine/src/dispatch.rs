@@ -117,9 +117,9 @@ impl Core {
         };
         let claimed = Claimed {
             stream,
-            run: row.id,
+            run: row.id.clone(),
             generation: row.generation,
-            workflow: row.workflow,
+            workflow: row.workflow.clone(),
             version: row.version,
             fence,
             mailbox,

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use everstep_machine::Why;
-use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId};
+use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId, StreamNumber};
 use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 
 use crate::activation::Worker;
 use crate::answer::{Answer, Answered};
-use crate::committer::Committer;
+use crate::committer::{Committer, Grouping};
 use crate::core::Core;
 use crate::error::EngineError;
 use crate::failures::{FailureHook, Failures};
@@ -179,9 +179,19 @@ impl Engine {
         self.core.list(query).await
     }
 
-    /// Waits until the run is over, and gives its last record.
-    pub async fn ended(&self, run: &RunId) -> Result<Record, EngineError> {
-        self.core.ended(run).await
+    /// Waits until the run is over, and gives its last record. `known` is a stream of the run, of whoever has started it.
+    pub async fn ended(
+        &self,
+        run: &RunId,
+        known: Option<StreamNumber>,
+    ) -> Result<Record, EngineError> {
+        self.core.ended(run, known).await
+    }
+
+    /// How commits were grouped since it was opened.
+    #[must_use]
+    pub fn grouping(&self) -> Grouping {
+        self.core.committer.grouping()
     }
 
     /// The records of a run as they come.

@@ -17,7 +17,10 @@ impl Core {
         {
             head = self.store.head(StreamRef::Number(latest.stream)).await?;
         }
-        let found = head.and_then(|head| head.run.clone().map(|row| (head, row)));
+        let found = head.and_then(|head| {
+            let row = head.run.as_deref()?.clone();
+            Some((head, row))
+        });
         found.ok_or_else(|| EngineError::UnknownRun(run.clone()))
     }
 }

@@ -19,6 +19,7 @@ mod failures;
 mod generation;
 mod hot;
 mod inspect;
+mod known;
 mod lease;
 mod mailbox;
 mod outbox;
@@ -43,6 +44,7 @@ mod workers;
 
 pub use activation::{Activation, Append, Message, Offer, Seat, Then, Worker};
 pub use answer::{Answer, Answered};
+pub use committer::Grouping;
 pub use control::{
     Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
     Settlement,
@@ -53,6 +55,7 @@ pub use engine::{Engine, EngineParts};
 pub use error::EngineError;
 pub use failures::{FailureEvent, FailureHook};
 pub use inspect::RunInfo;
+pub use known::KnownWorkflow;
 pub use request::Question;
 pub use runtime::Runtime;
 pub use send::{SendEvent, Sent};

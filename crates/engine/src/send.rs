@@ -108,7 +108,7 @@ impl Core {
         }
         commit.ready = Some(true);
         let offered = |row: &RunRow| self.worker(&row.workflow, row.version).is_some();
-        if head.run.as_ref().is_some_and(offered) && !self.is_closing() {
+        if head.run.as_deref().is_some_and(offered) && !self.is_closing() {
             commit.lease = self.take();
         }
         commit

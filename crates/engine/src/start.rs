@@ -75,7 +75,8 @@ pub struct Started {
     pub created: bool,
     /// Its workflow.
     pub workflow: Name,
-    pub(crate) stream: StreamNumber,
+    /// The stream of its journal.
+    pub stream: StreamNumber,
 }
 
 impl Core {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{Entry, Name, Payload, Record, RecordNumber, RunId, StreamNumber, limits};
-use everstep_store::{ReadRequest, StoreError, StreamRef};
+use everstep_store::{Head, ReadRequest, StoreError, StreamRef};
 use futures_util::future::select;
 use rustc_hash::FxHashMap;
 use tokio::sync::futures::Notified;
@@ -307,32 +307,69 @@ impl Core {
         select(notified, late).await;
     }
 
-    /// Waits until the run is over, and gives its last record.
-    pub(crate) async fn ended(self: &Arc<Self>, run: &RunId) -> Result<Record, EngineError> {
-        let (mut head, _) = self.find(run).await?;
-        if !head.closed {
-            let watch = Watch::new(self.clone(), head.number, true);
-            loop {
-                // Registered before looking, so that an end after the look wakes it.
-                let mut notified = std::pin::pin!(watch.notify.notified());
-                notified.as_mut().enable();
-                let now = self.store.head(StreamRef::Number(head.number)).await?;
-                head = now.ok_or_else(|| EngineError::UnknownRun(run.clone()))?;
-                if head.closed {
-                    break;
-                }
-                self.watchers.check_open()?;
-                self.told_or_late(notified).await;
-                if let Some(end) = watch.end() {
-                    return Ok(end);
-                }
+    /// Waits until the run is over, and gives its last record. Whoever knows a stream of it may spare the search: as long
+    /// as that one is open, it is the latest.
+    pub(crate) async fn ended(
+        self: &Arc<Self>,
+        run: &RunId,
+        known: Option<StreamNumber>,
+    ) -> Result<Record, EngineError> {
+        if let Some(stream) = known
+            && let Some(end) = self.end_of_open(stream).await?
+        {
+            return Ok(end);
+        }
+        let (head, _) = self.find(run).await?;
+        let end = match head.closed {
+            true => self.last_record(&head).await?,
+            false => self.end_of_open(head.number).await?,
+        };
+        match end {
+            Some(end) => Ok(end),
+            // It was closed, or deleted, while it was looked at.
+            None => {
+                let head = self.store.head(StreamRef::Number(head.number)).await?;
+                let head = head.ok_or_else(|| EngineError::UnknownRun(run.clone()))?;
+                let last = self.last_record(&head).await?;
+                last.ok_or_else(|| EngineError::UnknownRun(run.clone()))
             }
         }
+    }
+
+    /// Waits for the end of a stream that is open, and gives its last record; none if it is not open or not there.
+    async fn end_of_open(
+        self: &Arc<Self>,
+        stream: StreamNumber,
+    ) -> Result<Option<Record>, EngineError> {
+        let watch = Watch::new(self.clone(), stream, true);
+        let mut was_open = false;
+        loop {
+            // Registered before looking, so that an end after the look wakes it.
+            let mut notified = std::pin::pin!(watch.notify.notified());
+            notified.as_mut().enable();
+            let Some(head) = self.store.head(StreamRef::Number(stream)).await? else {
+                return Ok(None);
+            };
+            if head.closed {
+                return match was_open {
+                    true => self.last_record(&head).await,
+                    false => Ok(None),
+                };
+            }
+            was_open = true;
+            self.watchers.check_open()?;
+            self.told_or_late(notified).await;
+            if let Some(end) = watch.end() {
+                return Ok(Some(end));
+            }
+        }
+    }
+
+    /// The last record of a stream, unless the stream is gone by now.
+    async fn last_record(&self, head: &Head) -> Result<Option<Record>, EngineError> {
         let last = RecordNumber(head.next.0.saturating_sub(1));
         let entry = self.read_journal(head.number, last).await?.pop();
-        // A run that is gone by now was deleted.
-        let record = entry.map(|entry| entry.record);
-        record.ok_or_else(|| EngineError::UnknownRun(run.clone()))
+        Ok(entry.map(|entry| entry.record))
     }
 
     /// The records of a run from a number on.

@@ -55,6 +55,19 @@ impl Workers {
         id
     }
 
+    /// What is offered, by whomever.
+    pub(crate) fn offers(&self) -> Vec<Offer> {
+        let state = self.look();
+        let mut offers = Vec::new();
+        for (workflow, offerings) in &state.by_workflow {
+            offers.extend(offerings.iter().map(|offering| Offer {
+                workflow: workflow.clone(),
+                versions: offering.versions.clone(),
+            }));
+        }
+        offers
+    }
+
     fn remove(&self, id: u64) {
         self.change().by_workflow.retain(|_, offerings| {
             offerings.retain(|offering| offering.id != id);

@@ -6,6 +6,7 @@ use std::panic::Location as Caller;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_model::record::RESERVED_COLLECTIONS;
 use everstep_model::{Generation, Name, Payload, RunId, Scope, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -341,7 +342,7 @@ impl<W> Ctx<W> {
             .note(&self.scope, text.into(), site);
     }
 
-    /// Sets a row that live clients see.
+    /// Sets a row that live clients see. `workflow`, `step`, `rpc` and `event` are collections of the engine.
     #[track_caller]
     pub fn set_row<T: Serialize>(
         &self,
@@ -366,6 +367,14 @@ impl<W> Ctx<W> {
         value: Option<Payload>,
         site: &'static Caller<'static>,
     ) -> Result<()> {
+        if RESERVED_COLLECTIONS.contains(&collection) || collection.starts_with("workflow:") {
+            return Err(crate::options::invalid(&format!(
+                "rows named `{collection}` are the engine's; choose another collection"
+            )));
+        }
+        if key.is_empty() {
+            return Err(crate::options::invalid("a row needs a key"));
+        }
         let mut state = self.shared.state();
         let collection = state.replay.name(collection)?;
         state

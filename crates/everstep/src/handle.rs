@@ -9,7 +9,7 @@ use everstep_engine::{Answer, EngineError, RunInfo, SendEvent, Sent};
 use everstep_machine::Why;
 use everstep_model::{
     Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
-    RunStatus,
+    RunStatus, StreamNumber,
 };
 use futures_util::future::{Either, select};
 use serde::Serialize;
@@ -74,6 +74,8 @@ pub struct RunHandle {
     pub(crate) port: Arc<dyn Port>,
     pub(crate) id: RunId,
     pub(crate) created: bool,
+    /// The stream of the life it was started with, if it was started here.
+    pub(crate) stream: Option<StreamNumber>,
 }
 
 /// A run of a known workflow.
@@ -94,6 +96,7 @@ impl Client {
             port: self.port.clone(),
             id,
             created: false,
+            stream: None,
         })
     }
 
@@ -115,6 +118,7 @@ impl Client {
             port: self.port.clone(),
             id,
             created: false,
+            stream: None,
         }))
     }
 }
@@ -125,6 +129,7 @@ impl RunHandle {
             port,
             id: begun.run,
             created: begun.created,
+            stream: begun.stream,
         }
     }
 
@@ -146,7 +151,7 @@ impl RunHandle {
     /// # Errors
     /// If it ends otherwise than with a result.
     pub async fn wait_json(&self) -> Result<Payload, WaitError> {
-        match self.port.ended(&self.id).await? {
+        match self.port.ended(&self.id, self.stream).await? {
             End::Completed(result) => Ok(result),
             End::Failed(error) => Err(WaitError::Failed(error)),
             End::Cancelled(reason) => Err(WaitError::Cancelled(reason)),

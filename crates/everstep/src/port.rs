@@ -9,7 +9,7 @@ use everstep_engine::{
     SendEvent, Sent, Settlement, Start,
 };
 use everstep_machine::Why;
-use everstep_model::{Body, Entry, Failure, Location, Payload, RecordNumber, RunId};
+use everstep_model::{Body, Entry, Failure, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 
 use crate::records::Records;
@@ -22,6 +22,8 @@ pub(crate) struct Begun {
     pub(crate) run: RunId,
     /// Whether this start created it.
     pub(crate) created: bool,
+    /// Its stream, where it is known: who waits for the run need not look for it.
+    pub(crate) stream: Option<StreamNumber>,
 }
 
 /// How a run ended.
@@ -58,7 +60,7 @@ pub(crate) trait Port: Debug + Send + Sync {
     fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>>;
     fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records>;
     /// Waits until the run is over.
-    fn ended<'a>(&'a self, run: &'a RunId) -> Asking<'a, End>;
+    fn ended<'a>(&'a self, run: &'a RunId, known: Option<StreamNumber>) -> Asking<'a, End>;
     fn list(&self, query: ListQuery) -> Asking<'_, ListPage>;
     fn control<'a>(&'a self, run: &'a RunId, control: Control, asked: Asked) -> Asking<'a, Done>;
     fn settle<'a>(
@@ -90,6 +92,7 @@ impl Port for everstep_engine::Engine {
             Ok(Begun {
                 run: started.run,
                 created: started.created,
+                stream: Some(started.stream),
             })
         })
     }
@@ -126,9 +129,9 @@ impl Port for everstep_engine::Engine {
         Box::pin(async move { self.records(run, from).await.map(Records::of_engine) })
     }
 
-    fn ended<'a>(&'a self, run: &'a RunId) -> Asking<'a, End> {
+    fn ended<'a>(&'a self, run: &'a RunId, known: Option<StreamNumber>) -> Asking<'a, End> {
         Box::pin(async move {
-            match self.ended(run).await?.body {
+            match self.ended(run, known).await?.body {
                 Body::Completed(end) => Ok(End::Completed(end.result)),
                 Body::Failed(end) => Ok(End::Failed(end.error)),
                 Body::Cancelled(end) => Ok(End::Cancelled(end.reason)),

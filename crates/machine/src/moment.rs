@@ -37,7 +37,7 @@ impl Moment {
     pub(crate) fn before(body: &Body) -> Option<Self> {
         match body {
             Body::LoopAdvanced(record) => Some(Self::of_iteration(record)),
-            Body::StepCompleted(record) => record.early.as_ref().map(Self::of_result),
+            Body::StepCompleted(record) => record.early.as_deref().map(Self::of_result),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Whether a run is rolling back, as its records alone say: both folds ask, and must agree on it.
+//! Whether a run is rolling back, and so what ends its pause, as its records alone say: both folds ask, and must agree on it.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,19 @@ pub(crate) struct RollsBack {
     /// What is done and not undone.
     done: BTreeSet<Subject>,
     goes_on: bool,
+    /// Whether anything has asked the run to end.
+    asked_to_end: bool,
 }
 
 impl RollsBack {
-    pub(crate) fn goes_on(&self) -> bool {
-        self.goes_on
+    /// Whether this record, which comes next, ends a pause because it asks the run to end. What asks a run to end that was asked
+    /// before, or that rolls back, changes nothing.
+    pub(crate) fn ends_pause(&self, body: &Body) -> bool {
+        asks_to_end(body) && !self.asked_to_end && !self.goes_on
     }
 
     pub(crate) fn fold(&mut self, body: &Body) {
+        self.asked_to_end |= asks_to_end(body);
         match body {
             Body::StepStarted(record)
                 if record
@@ -113,6 +118,14 @@ impl RollsBack {
         if !self.done.remove(&told) && told.child.is_none() {
             self.done.retain(|what| what.location != told.location);
         }
+    }
+}
+
+fn asks_to_end(body: &Body) -> bool {
+    match body {
+        Body::CancelRequested(_) | Body::DeadlinePassed(_) => true,
+        Body::ForcedFailure(forced) => forced.location.is_none(),
+        _ => false,
     }
 }
 
@@ -216,13 +229,13 @@ mod tests {
     #[test]
     fn a_rollback_is_over_when_nothing_is_left_to_undo() {
         let mut two = folded([undoable("a:0"), undoable("b:0")].concat());
-        assert!(!two.goes_on());
+        assert!(!two.goes_on);
         two.fold(&undone("b:0", None));
-        assert!(two.goes_on());
+        assert!(two.goes_on);
         two.fold(&cancel("stop").into());
-        assert!(two.goes_on(), "what comes from outside says nothing");
+        assert!(two.goes_on, "what comes from outside says nothing");
         two.fold(&undone("a:0", None));
-        assert!(!two.goes_on());
+        assert!(!two.goes_on);
     }
 
     #[test]
@@ -242,9 +255,29 @@ mod tests {
         let mut one = folded(undoable("a:0"));
         one.fold(&undoing.into());
         one.fold(&failed(Some(time(50))).into());
-        assert!(one.goes_on());
+        assert!(one.goes_on);
         one.fold(&failed(None).into());
-        assert!(!one.goes_on());
+        assert!(!one.goes_on);
+    }
+
+    #[test]
+    fn a_pause_ends_by_the_first_request_to_end_outside_of_a_rollback() {
+        let request: Body = cancel("stop").into();
+        let mut run = folded(undoable("a:0"));
+        assert!(run.ends_pause(&request) && !run.ends_pause(&event("go").into()));
+        run.fold(
+            &UndoStarted {
+                location: at("a:0"),
+                attempt: 1,
+                run: None,
+            }
+            .into(),
+        );
+        assert!(!run.ends_pause(&request), "it rolls back");
+        run.fold(&undone("a:0", None));
+        assert!(run.ends_pause(&request));
+        run.fold(&request);
+        assert!(!run.ends_pause(&request), "it was asked before");
     }
 
     #[test]
@@ -252,9 +285,9 @@ mod tests {
         let journal = two_children("ship:0").0;
         let mut two = folded(journal.into_iter().map(|entry| entry.record.body));
         two.fold(&undone("ship:0", Some("ship-2")));
-        assert!(two.goes_on());
+        assert!(two.goes_on);
         two.fold(&undone("ship:0", Some("ship-1")));
-        assert!(!two.goes_on());
+        assert!(!two.goes_on);
     }
 
     #[test]

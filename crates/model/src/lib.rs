@@ -50,3 +50,5 @@ pub use trace::{InvalidTraceParent, SpanId, TraceId, TraceParent};
 
 #[cfg(test)]
 mod fuzz_tests;
+#[cfg(test)]
+mod protocol_tests;

@@ -28,7 +28,7 @@ mod workflows;
 pub use auth::{Caller, KeyError, Keys};
 pub use options::{Access, Options};
 pub use origins::Origins;
-pub use router::router;
+pub use router::{router, workers_router};
 pub use serve::{Connections, serve};
 pub use telemetry::{TraceExporter, TraceOptions};
 pub use tls::{Tls, TlsError};

@@ -14,11 +14,11 @@ use tokio::sync::Semaphore;
 use crate::auth::Identities;
 use crate::options::Options;
 use crate::origins::is_from_here;
-use crate::routes;
+use crate::routes::{self, Route};
 use crate::streams::cors;
 use crate::subscriptions::Subscriptions;
 use crate::telemetry::Metrics;
-use crate::workers::Pool;
+use crate::workers::{self, Pool};
 
 /// What handlers share.
 pub(crate) struct Shared {
@@ -44,22 +44,36 @@ pub(crate) struct Shared {
 /// # Panics
 /// Outside a tokio runtime, which subscriptions need.
 pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
-    let engine = engine.as_ref();
-    let subscriptions = Arc::new(Subscriptions::new(engine.streams()));
-    subscriptions.start();
-    let shared = Arc::new(Shared {
-        identities: Identities::new(engine, options.access),
-        engine: engine.clone(),
-        streams: engine.streams(),
-        subscriptions,
-        workers: Arc::new(Pool::new(engine.clone(), options.worker_time_to_live)),
-        waiting: Arc::new(Semaphore::new(options.waiting_max)),
-        metrics: Metrics::new(engine),
-        options,
-    });
-    routes::build(&shared)
-        .layer(from_fn_with_state(shared.clone(), guard))
-        .with_state(shared)
+    let shared = Shared::new(engine.as_ref(), options);
+    shared.subscriptions.start();
+    shared.serve(routes::table())
+}
+
+/// Serves the worker protocol of an engine and nothing else, for an address that only workers reach. It spawns nothing but on the
+/// engine's own runtime.
+pub fn workers_router(engine: impl AsRef<Engine>, options: Options) -> Router {
+    Shared::new(engine.as_ref(), options).serve(workers::routes())
+}
+
+impl Shared {
+    fn new(engine: &Engine, options: Options) -> Arc<Self> {
+        Arc::new(Self {
+            identities: Identities::new(engine, options.access),
+            engine: engine.clone(),
+            streams: engine.streams(),
+            subscriptions: Arc::new(Subscriptions::new(engine.streams())),
+            workers: Arc::new(Pool::new(engine.clone(), options.worker_time_to_live)),
+            waiting: Arc::new(Semaphore::new(options.waiting_max)),
+            metrics: Metrics::new(engine),
+            options,
+        })
+    }
+
+    fn serve(self: Arc<Self>, table: Vec<Route>) -> Router {
+        routes::build(&self, table)
+            .layer(from_fn_with_state(self.clone(), guard))
+            .with_state(self)
+    }
 }
 
 /// Refuses who may not ask, and marks every answer so that browsers neither guess nor leak.

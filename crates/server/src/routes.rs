@@ -103,9 +103,9 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 /// The router of the table, each route behind a gate of its own.
-pub(crate) fn build(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
+pub(crate) fn build(shared: &Arc<Shared>, table: Vec<Route>) -> Router<Arc<Shared>> {
     let mut paths: BTreeMap<&str, MethodRouter<Arc<Shared>>> = BTreeMap::new();
-    for route in table() {
+    for route in table {
         let gate = Gate {
             shared: shared.clone(),
             needs: route.needs,
@@ -132,4 +132,29 @@ async fn no_such_route() -> Failure {
 async fn no_such_method() -> Failure {
     let detail = "this address does not know that method";
     Failure::new(StatusCode::METHOD_NOT_ALLOWED, detail).coded(ErrorCode::NoRoute)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const TEXT: &str = include_str!("../../../PROTOCOL.md");
+
+    #[test]
+    fn every_route_is_in_the_text_and_no_other() {
+        let (_, asking) = TEXT.split_once("\n## 5. Asking\n").unwrap();
+        let (asking, _) = asking.split_once("\n## ").unwrap();
+        let said = asking.lines().filter_map(|line| {
+            let mut cells = line.strip_prefix("| `")?.split('`');
+            Some(format!("{} {}", cells.next()?, cells.nth(1)?))
+        });
+        let said: BTreeSet<String> = said.collect();
+        let routes = table();
+        let there = routes
+            .iter()
+            .map(|route| format!("{} {}", route.method, route.path));
+        assert_eq!(said, there.collect());
+    }
 }

@@ -32,6 +32,8 @@ pub struct Connections {
     pub handshake_timeout: Duration,
     /// How long the other side may read nothing of an answer.
     pub stall_timeout: Duration,
+    /// How long answers under way may take once serving has ended.
+    pub grace: Duration,
     /// How connections are secured; not at all without it.
     pub tls: Option<Tls>,
 }
@@ -44,6 +46,7 @@ impl Default for Connections {
             head_bytes_max: 16 * 1024,
             handshake_timeout: Duration::from_secs(10),
             stall_timeout: Duration::from_secs(30),
+            grace: Duration::from_secs(10),
             tls: None,
         }
     }
@@ -53,7 +56,17 @@ impl Default for Connections {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Secured;
 
-/// Serves until `ended` completes; then nothing new is accepted, and answers under way are finished.
+/// How far the end of serving is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Open,
+    /// Answers under way are finished.
+    Closing,
+    /// They took too long.
+    Closed,
+}
+
+/// Serves until `ended` completes; then nothing new is accepted, and answers under way are finished, within the grace.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -66,7 +79,8 @@ pub async fn serve(
     };
     let places = Arc::new(Semaphore::new(connections.max));
     let connections = Arc::new(connections);
-    let (closing, closed) = watch::channel(false);
+    let grace = connections.grace;
+    let (closing, stage) = watch::channel(Stage::Open);
     let mut ended = std::pin::pin!(ended);
     loop {
         let accepted = tokio::select! {
@@ -78,7 +92,7 @@ pub async fn serve(
                 let connection = Connection {
                     connections: connections.clone(),
                     router: router.clone(),
-                    closed: closed.clone(),
+                    stage: stage.clone(),
                     _place: place,
                 };
                 tokio::spawn(connection.run(socket));
@@ -89,9 +103,12 @@ pub async fn serve(
             }
         }
     }
-    drop(closed);
-    let _ = closing.send(true);
-    closing.closed().await;
+    drop(stage);
+    let _ = closing.send(Stage::Closing);
+    if tokio::time::timeout(grace, closing.closed()).await.is_err() {
+        let _ = closing.send(Stage::Closed);
+        closing.closed().await;
+    }
 }
 
 /// The next connection, once there is a place for it.
@@ -108,7 +125,7 @@ async fn accept(
 struct Connection {
     connections: Arc<Connections>,
     router: Router,
-    closed: watch::Receiver<bool>,
+    stage: watch::Receiver<Stage>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -138,8 +155,13 @@ impl Connection {
         let mut connection = std::pin::pin!(connection);
         tokio::select! {
             _ = connection.as_mut() => return,
-            _ = self.closed.wait_for(|closed| *closed) => connection.as_mut().graceful_shutdown(),
+            _ = self.stage.wait_for(|stage| *stage >= Stage::Closing) => {
+                connection.as_mut().graceful_shutdown();
+            }
         }
-        let _ = connection.await;
+        tokio::select! {
+            _ = connection => {}
+            _ = self.stage.wait_for(|stage| *stage == Stage::Closed) => {}
+        }
     }
 }

@@ -45,6 +45,9 @@ pub struct Plan {
     pub faults_per_mille: u64,
     /// Whether no hint ever arrives.
     pub is_deaf: bool,
+    /// Whether the programs are executed by workers that speak to the nodes over a network, and after how long without a request
+    /// such a worker is given up.
+    pub served: Option<Duration>,
     /// How the engines behave.
     pub settings: Settings,
     /// How long ended runs are kept, if not for ever.
@@ -79,6 +82,7 @@ impl Plan {
             chaos,
             faults_per_mille,
             is_deaf,
+            served: served(seed),
             settings,
             kept_for,
             case: None,
@@ -103,6 +107,7 @@ impl Plan {
             chaos: Duration::ZERO,
             faults_per_mille: 0,
             is_deaf: false,
+            served: None,
             settings,
             kept_for: None,
             case: Some(case),
@@ -116,6 +121,21 @@ impl Plan {
         self.planted = bug;
         self
     }
+
+    /// The same plan with its programs in workers.
+    #[must_use]
+    pub fn served(mut self) -> Self {
+        let mut rng = Rng::new(self.seed, 81);
+        self.served = Some(Duration::from_secs(rng.any(&[3, 5, 10])));
+        self
+    }
+}
+
+/// One seed in four has its programs in workers. It is drawn apart from everything else, which stays as it is.
+fn served(seed: u64) -> Option<Duration> {
+    let mut rng = Rng::new(seed, 80);
+    rng.one_in(4)
+        .then(|| Duration::from_secs(rng.any(&[3, 5, 10])))
 }
 
 fn settings(rng: &mut Rng, kept_for: Option<Duration>) -> Settings {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::check::{Violation, Watch, check_all};
-use crate::cluster::{FaultKind, World, torment, torment_store};
+use crate::cluster::{FaultKind, World, keep_worker, torment, torment_store};
 use crate::executor::Stopped;
 use crate::plan::Plan;
 use crate::planted::plant;
@@ -44,6 +44,12 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
         machine.start(&world);
         let torment = torment(world.clone(), machine.index, until);
         world.executor.spawn(world.network, torment);
+    }
+    if plan.served.is_some() {
+        for number in 0..plan.nodes {
+            let worker = keep_worker(world.clone(), number, until);
+            world.executor.spawn(world.network, worker);
+        }
     }
     let torment = torment_store(world.clone(), until);
     world.executor.spawn(world.network, torment);

@@ -40,6 +40,20 @@ fn a_few_seeds_keep_everything_that_must_hold() {
     }
 }
 
+#[test]
+fn programs_in_workers_keep_everything_that_must_hold() {
+    for seed in 200..215 {
+        let plan = plan(seed).served();
+        let report = simulate(&plan, seed == 200);
+        assert_eq!(report.violations, [], "seed {seed}");
+        if seed == 200 {
+            assert!(report.timeline.contains("POST append to node"), "{seed}");
+            let again = simulate(&plan, true);
+            assert_eq!(report.timeline, again.timeline);
+        }
+    }
+}
+
 /// Seeds that found something, and what. What was mended has a smaller test there: a seed names another world as soon as
 /// workloads, faults or the order of calls change.
 const FOUND: &[(u64, &str)] = &[
@@ -99,6 +113,10 @@ const FOUND: &[(u64, &str)] = &[
     (
         120942,
         "children of one name in a plain join changed places in a further pass",
+    ),
+    (
+        2046,
+        "a run that was paused behind its last undo and then cancelled could not be resumed",
     ),
 ];
 

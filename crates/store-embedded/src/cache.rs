@@ -44,19 +44,24 @@ impl HeadCache {
         Some(head)
     }
 
-    pub(crate) fn publish(&self, heads: impl IntoIterator<Item = Arc<Head>>) {
+    /// The heads of a batch that is durable.
+    pub(crate) fn publish(&self, heads: impl IntoIterator<Item = Published>) {
         let mut generations = self.generations();
         for head in heads {
-            generations.keep(head);
+            match head {
+                Published::Keep(head) => generations.keep(head),
+                Published::Forget(number) => generations.forget(number),
+            }
         }
     }
+}
 
-    /// The stream is gone.
-    pub(crate) fn forget(&self, number: StreamNumber) {
-        let mut generations = self.generations();
-        generations.young.remove(&number.0);
-        generations.old.remove(&number.0);
-    }
+/// What a batch made of a stream.
+pub(crate) enum Published {
+    /// It is in use.
+    Keep(Arc<Head>),
+    /// It is gone, or hardly anybody will ask for it.
+    Forget(StreamNumber),
 }
 
 impl Generations {
@@ -65,6 +70,11 @@ impl Generations {
             self.old = std::mem::take(&mut self.young);
         }
         self.young.insert(head.number.0, head);
+    }
+
+    fn forget(&mut self, number: StreamNumber) {
+        self.young.remove(&number.0);
+        self.old.remove(&number.0);
     }
 }
 
@@ -95,6 +105,10 @@ mod tests {
 
     use super::*;
 
+    fn kept(number: u64, next: u64) -> Published {
+        Published::Keep(head(number, next))
+    }
+
     fn head(number: u64, next: u64) -> Arc<Head> {
         let name = StreamName::from_stored("a");
         let mut head = Head::new(StreamNumber(number), name, Term(0));
@@ -106,7 +120,7 @@ mod tests {
     fn it_never_outgrows_its_bound() {
         let cache = HeadCache::new(10);
         for number in 0..1_000 {
-            cache.publish([head(number, 0)]);
+            cache.publish([kept(number, 0)]);
             let generations = cache.generations();
             assert!(generations.young.len() + generations.old.len() <= 10);
         }
@@ -115,9 +129,9 @@ mod tests {
     #[test]
     fn what_is_in_use_stays() {
         let cache = HeadCache::new(10);
-        cache.publish([head(0, 7)]);
+        cache.publish([kept(0, 7)]);
         for number in 1..1_000 {
-            cache.publish([head(number, 0)]);
+            cache.publish([kept(number, 0)]);
             assert_eq!(cache.get(StreamNumber(0)), Some(head(0, 7)));
         }
     }
@@ -126,13 +140,23 @@ mod tests {
     fn an_older_head_never_comes_back() {
         let cache = HeadCache::new(4);
         for next in 0..100 {
-            cache.publish([head(0, next)]);
+            cache.publish([kept(0, next)]);
             for other in 1..=next % 5 {
-                cache.publish([head(other, 0)]);
+                cache.publish([kept(other, 0)]);
             }
             if let Some(found) = cache.get(StreamNumber(0)) {
                 assert_eq!(found.next, RecordNumber(next));
             }
+        }
+    }
+
+    #[test]
+    fn what_is_forgotten_is_in_neither_generation() {
+        let cache = HeadCache::new(4);
+        cache.publish([kept(0, 0), kept(1, 0), kept(2, 0)]);
+        cache.publish([0, 1, 2].map(|number| Published::Forget(StreamNumber(number))));
+        for number in 0..3 {
+            assert_eq!(cache.get(StreamNumber(number)), None);
         }
     }
 }

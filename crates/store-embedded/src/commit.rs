@@ -37,8 +37,10 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
         now,
         (writer.next_stream, writer.term),
     );
-    let outcomes = batch.iter().map(|commit| stage.commit(commit));
-    let outcomes = outcomes.collect::<Result<Vec<_>, _>>()?;
+    let mut outcomes = Vec::with_capacity(batch.len());
+    for commit in batch {
+        outcomes.push(stage.commit(commit)?);
+    }
     let frames = stage.frames.values().flatten();
     let bytes = frames.map(|frame| frame.len() + ROW_OVERHEAD).sum();
     let (rows, due) = rows_of(&inner.tables, &mut stage);
@@ -50,16 +52,9 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     }
     writer.next_stream = stage.next_stream;
     writer.term = stage.term;
-    let (gone, heads): (Vec<_>, Vec<_>) = stage
-        .heads
-        .into_values()
-        .partition(|staged| staged.is_removed);
-    for staged in gone {
-        inner.cache.forget(staged.head.number);
-    }
     inner
         .cache
-        .publish(heads.into_iter().map(|staged| staged.head));
+        .publish(stage.heads.into_values().map(Staged::into_published));
     inner.due.publish(due);
     inner.effects.publish(stage.effects);
     Ok(outcomes)

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use everstep_model::{
@@ -77,7 +78,7 @@ fn the_head_of_the_document_is_what_is_written() {
         nonce: NONCE,
     });
     head.ready = true;
-    head.run = Some(run("a", "order", RunStatus::Running));
+    head.run = Some(Arc::new(run("a", "order", RunStatus::Running)));
     shown("head", &values::encode_head(&head));
 }
 
@@ -158,7 +159,11 @@ fn fields(source: &str, kind: &str) -> String {
     let body = between(&source, &format!("pub struct {kind} {{"), "\n}").unwrap_or_default();
     let typed = names.map(|name| {
         let of = between(body, &format!("pub {name}: "), ",").unwrap_or("?");
-        format!("{name}: {of}")
+        // A box is only in memory.
+        match of.split_once("Box<") {
+            Some((outer, inner)) => format!("{name}: {outer}{}", inner.replacen('>', "", 1)),
+            None => format!("{name}: {of}"),
+        }
     });
     typed.collect::<Vec<_>>().join(", ")
 }

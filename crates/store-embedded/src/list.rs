@@ -4,6 +4,7 @@
 //! that tag; without any of them the heads are walked. The rest of the filters is applied to the rows found.
 
 use std::collections::{BTreeSet, BinaryHeap};
+use std::sync::Arc;
 
 use everstep_model::{Name, RunStatus, StreamNumber};
 use everstep_store::{Cursor, ListPage, ListQuery, RunRow, StoreError};
@@ -69,7 +70,7 @@ impl Walk {
                 .filter(|head| !head.superseded)
                 .and_then(|head| head.run);
             if let Some(run) = run.filter(|run| query.matches(run)) {
-                return Ok(Some((number, run)));
+                return Ok(Some((number, Arc::unwrap_or_clone(run))));
             }
         }
     }

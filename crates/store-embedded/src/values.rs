@@ -1,6 +1,8 @@
 //! The values of heads, numbers and gaps; those of rows are in `everstep_store::encoding`. Each begins with its format
 //! version; later releases may only add at the end.
 
+use std::sync::Arc;
+
 use everstep_model::{
     Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, RecordNumber, RecordRange, RunId,
     RunStatus, StreamName, StreamNumber, Term, Timestamp,
@@ -71,7 +73,7 @@ pub(crate) fn decode_head(number: StreamNumber, bytes: &[u8]) -> Result<Head, Un
     };
     let run = match flags & RUN {
         0 => None,
-        _ => Some(take_run(&mut input)?),
+        _ => Some(Arc::new(take_run(&mut input)?)),
     };
     Ok(Head {
         number,

@@ -1,5 +1,7 @@
 //! Heads and runs as columns.
 
+use std::sync::Arc;
+
 use everstep_model::{
     Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, RecordNumber, RunId, RunStatus,
     StreamName, StreamNumber, Term,
@@ -46,7 +48,7 @@ pub(crate) fn head(line: &Line) -> Result<Head, Unusable> {
     let takeovers: i32 = line.try_get(12)?;
     let run_id: Option<&str> = line.try_get(HEAD_COLUMNS)?;
     let run = match run_id {
-        Some(_) => Some(run(line, HEAD_COLUMNS)?),
+        Some(_) => Some(Arc::new(run(line, HEAD_COLUMNS)?)),
         None => None,
     };
     Ok(Head {

@@ -1,5 +1,7 @@
 //! The head of a stream: all that guards are judged by.
 
+use std::sync::Arc;
+
 use everstep_model::{
     Epoch, FrameHeader, NodeId, Nonce, RecordNumber, StreamName, StreamNumber, Term,
 };
@@ -41,8 +43,8 @@ pub struct Head {
     pub closed: bool,
     /// Whether a later stream has its place in the lists.
     pub superseded: bool,
-    /// The run it belongs to, if it is a journal.
-    pub run: Option<RunRow>,
+    /// The run it belongs to, if it is a journal. Shared, because heads change with every commit and this hardly ever.
+    pub run: Option<Arc<RunRow>>,
 }
 
 impl Head {
@@ -68,7 +70,7 @@ impl Head {
     /// The run as lists show it; none if they do not.
     #[must_use]
     pub fn listed(&self) -> Option<&RunRow> {
-        self.run.as_ref().filter(|_| !self.superseded)
+        self.run.as_deref().filter(|_| !self.superseded)
     }
 
     /// The right that is in force.

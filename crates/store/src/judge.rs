@@ -3,6 +3,8 @@
 //! A backend loads the head, answers the questions about rows, and applies what a [`Verdict::Apply`] says. One
 //! judgement for all backends is what makes them behave alike.
 
+use std::sync::Arc;
+
 use everstep_model::{ExecutorSeq, NodeId, Origin, RecordNumber, RunStatus};
 
 use crate::commit::{Author, Commit, Fence, Guard, LeaseChange, Target};
@@ -63,8 +65,8 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
     {
         return Verdict::Refuse(Refusal::NotInbox);
     }
-    let takes_rows = head.name.user_path().is_some() && commit.only_rows();
-    if head.closed && !commit.only_deletes() && !takes_rows {
+    let takes_rows = || head.name.user_path().is_some() && commit.only_rows();
+    if head.closed && !commit.only_deletes() && !takes_rows() {
         return Verdict::Refuse(Refusal::Closed);
     }
     for guard in &commit.guards {
@@ -77,7 +79,7 @@ pub fn judge(head: &Head, commit: &Commit, world: &impl Liveness) -> Verdict {
     append(&mut after, commit);
     let taken = change_lease(&mut after, head, commit.lease, world);
     if let Some(run) = &commit.run {
-        after.run = Some(run.clone());
+        after.run = Some(Arc::new(run.clone()));
     }
     change_status(&mut after, commit, taken.is_some());
     if let Some(ready) = commit.ready {
@@ -249,6 +251,7 @@ fn change_status(after: &mut Head, commit: &Commit, taken: bool) {
     if let Some(status) = status
         && status != run.status
     {
+        let run = Arc::make_mut(run);
         run.status = status;
         run.updated_at = commit.now;
     }

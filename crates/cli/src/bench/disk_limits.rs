@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use everstep::{Location, Name};
 use everstep_model::{Frame, FrameHeader};
 
 use super::payload::Texts;
@@ -18,8 +19,8 @@ impl StepBytes {
     /// Of a step whose result has this many bytes.
     pub(super) fn of(payload_bytes: usize) -> anyhow::Result<Self> {
         let texts = Texts::of_json_bytes(payload_bytes);
-        let record = store_alone::step_record(0, &texts)?;
-        Ok(Self(Frame::encode(&FrameHeader::default(), &[record])))
+        let records = store_alone::step_records(Location::root(Name::new("step-0")?, 0), &texts)?;
+        Ok(Self(Frame::encode(&FrameHeader::default(), &records)))
     }
 }
 
@@ -69,18 +70,19 @@ fn bare_log(
     length: Duration,
 ) -> std::io::Result<Vec<f64>> {
     let mut file = File::create(place.join("log"))?;
-    let mut rate = SlicedRate::new();
+    let mut rate = SlicedRate::default();
     let mut buffer = Vec::with_capacity(step.0.len() * group);
     let begun = Instant::now();
     while begun.elapsed() < length {
         // The copying is part of what any log does.
+        let write = Instant::now();
         buffer.clear();
         for _ in 0..group {
             buffer.extend_from_slice(&step.0);
         }
         file.write_all(&buffer)?;
         file.sync_data()?;
-        rate.add(group as u64);
+        rate.add(group as u64, write.elapsed());
     }
     Ok(rate.into_rates())
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use everstep::{Ctx, Engine, Error, WaitError, Workflow};
+use everstep::{Ctx, Engine, Error, Grouping, WaitError, Workflow};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -17,6 +17,8 @@ use tokio::task::JoinSet;
 use super::cpu;
 use super::payload::Texts;
 use super::progress::Progress;
+use super::remote::Remote;
+use super::statistics::ratio;
 
 /// How often the load looks whether everything has come to rest.
 const REST_POLL: Duration = Duration::from_millis(1);
@@ -26,9 +28,10 @@ pub(super) struct LoadPlan {
     pub(super) in_flight: u32,
     pub(super) workers: usize,
     pub(super) payload_bytes: usize,
+    /// Whether a worker executes the workflows, over HTTP.
+    pub(super) is_remote: bool,
     /// Before each window.
     pub(super) warm_up: Duration,
-    pub(super) window: Duration,
 }
 
 /// What was measured in one window.
@@ -37,6 +40,8 @@ pub(super) struct Window {
     pub(super) elapsed: Duration,
     pub(super) cpu: Duration,
     pub(super) steps: u64,
+    /// How many commits a batch had, on average.
+    pub(super) group: f64,
     /// How long each run took that ended inside it, in microseconds.
     pub(super) run_us: Vec<f64>,
 }
@@ -96,6 +101,7 @@ impl Workflow for TenSteps {
 pub(super) struct Load {
     runtime: Runtime,
     engine: Engine,
+    remote: Option<Remote>,
     drivers: JoinSet<Result<(), WaitError>>,
     shared: Arc<Shared>,
     plan: LoadPlan,
@@ -113,7 +119,15 @@ impl Load {
             texts: Texts::of_json_bytes(plan.payload_bytes),
             steps: steps.clone(),
         };
-        let engine = runtime.block_on(Engine::open(place).workflow(workflow).start())?;
+        let engine = Engine::open(place);
+        let (engine, remote) = match plan.is_remote {
+            false => (runtime.block_on(engine.workflow(workflow).start())?, None),
+            true => {
+                let engine = runtime.block_on(engine.start())?;
+                let remote = runtime.block_on(Remote::start(&engine, workflow))?;
+                (engine, Some(remote))
+            }
+        };
         let shared = Arc::new(Shared {
             phase: watch::channel(Phase::Resting).0,
             running: AtomicUsize::new(0),
@@ -127,6 +141,7 @@ impl Load {
         Ok(Self {
             runtime,
             engine,
+            remote,
             drivers,
             shared,
             plan,
@@ -134,18 +149,23 @@ impl Load {
     }
 
     /// Measures one window, then comes to rest.
-    pub(super) fn measure(&mut self, progress: &Progress) -> anyhow::Result<Window> {
+    pub(super) fn measure(
+        &mut self,
+        length: Duration,
+        progress: &Progress,
+    ) -> anyhow::Result<Window> {
         let handle = self.runtime.handle().clone();
-        handle.block_on(self.measure_window(progress))
+        handle.block_on(self.measure_window(length, progress))
     }
 
-    async fn measure_window(&mut self, progress: &Progress) -> anyhow::Result<Window> {
+    async fn measure_window(
+        &mut self,
+        length: Duration,
+        progress: &Progress,
+    ) -> anyhow::Result<Window> {
         let (plan, shared) = (&self.plan, &self.shared);
         let in_flight = plan.in_flight;
-        progress.say(&format!(
-            "{in_flight} in flight: workflows for {:?}",
-            plan.window
-        ));
+        progress.say(&format!("{in_flight} in flight: workflows for {length:?}"));
         shared.phase.send_replace(Phase::WarmingUp);
         tokio::time::sleep(plan.warm_up).await;
         let (begun, cpu, steps) = (
@@ -153,10 +173,12 @@ impl Load {
             cpu::used(),
             shared.steps.load(Ordering::Relaxed),
         );
+        let grouping = self.engine.as_ref().grouping();
         shared.phase.send_replace(Phase::Measuring);
-        pass(plan, begun, &shared.steps, progress).await;
+        pass(in_flight, (begun, length), &shared.steps, progress).await;
         let steps = shared.steps.load(Ordering::Relaxed).saturating_sub(steps);
         let (elapsed, cpu) = (begun.elapsed(), cpu::used().saturating_sub(cpu));
+        let group = mean_group(grouping, self.engine.as_ref().grouping());
         shared.phase.send_replace(Phase::Resting);
         let run_us = shared.run_us();
         self.come_to_rest().await?;
@@ -164,6 +186,7 @@ impl Load {
             elapsed,
             cpu,
             steps,
+            group,
             run_us,
         })
     }
@@ -189,16 +212,31 @@ impl Load {
             while let Some(driver) = self.drivers.join_next().await {
                 driver??;
             }
+            if let Some(remote) = self.remote {
+                remote.end().await;
+            }
             self.engine.shutdown().await;
             Ok(())
         })
     }
 }
 
+/// How many commits a batch had between two moments.
+fn mean_group(before: Grouping, after: Grouping) -> f64 {
+    let commits = after.commits.saturating_sub(before.commits);
+    let batches = after.batches.saturating_sub(before.batches);
+    ratio(commits as f64, batches as f64)
+}
+
 /// Lets the window pass, telling once a second how it goes.
-async fn pass(plan: &LoadPlan, begun: Instant, steps: &AtomicU64, progress: &Progress) {
+async fn pass(
+    in_flight: u32,
+    (begun, length): (Instant, Duration),
+    steps: &AtomicU64,
+    progress: &Progress,
+) {
     let mut last = steps.load(Ordering::Relaxed);
-    while let Some(left) = plan.window.checked_sub(begun.elapsed()) {
+    while let Some(left) = length.checked_sub(begun.elapsed()) {
         let tick = left.min(Duration::from_secs(1));
         tokio::time::sleep(tick).await;
         let now = steps.load(Ordering::Relaxed);
@@ -206,8 +244,7 @@ async fn pass(plan: &LoadPlan, begun: Instant, steps: &AtomicU64, progress: &Pro
         last = now;
         let seconds = left.saturating_sub(tick).as_secs_f64();
         progress.update(&format!(
-            "{} in flight: {rate:.0} steps/s, {seconds:.0} s left",
-            plan.in_flight
+            "{in_flight} in flight: {rate:.0} steps/s, {seconds:.0} s left"
         ));
     }
 }

@@ -100,7 +100,12 @@ impl Workflow for LongLoop {
     }
 }
 
-pub(super) fn run(arguments: &Bench, place: &Place, progress: &Progress) -> anyhow::Result<()> {
+pub(super) fn run(
+    arguments: &Bench,
+    is_json: bool,
+    place: &Place,
+    progress: &Progress,
+) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(arguments.workers as usize)
         .enable_all()
@@ -112,7 +117,7 @@ pub(super) fn run(arguments: &Bench, place: &Place, progress: &Progress) -> anyh
         progress,
     )?;
     progress.clear();
-    let text = if arguments.json {
+    let text = if is_json {
         serde_json::to_string(&report)?
     } else {
         report.table()

@@ -1,9 +1,11 @@
 //! `everstep bench`: how fast workflows run here, and next to it, in the same run, the limits of the machine.
 //!
 //! ```text
-//!   for each number of runs in flight:   limits ─▶ workflows ─▶ limits ─▶ workflows ─▶ … ─▶ limits
-//!   limits: bare fdatasync, a bare log in groups, the store driven alone
+//!   for each number of runs in flight:   rehearsal ─▶ limits ─▶ workflows ─▶ limits ─▶ workflows ─▶ … ─▶ limits
+//!   limits: bare fdatasync, a bare log in groups, the store driven alone in groups
 //! ```
+//!
+//! The groups are as large as the engine's batches were in the workflows just before.
 //!
 //! Machines are noisy, so they take turns: each window of workflows is compared with the limits just before and after
 //! it, and the median of these comparisons is what is reported.
@@ -14,6 +16,7 @@ mod load;
 mod long_loop;
 mod payload;
 mod progress;
+mod remote;
 mod report;
 mod statistics;
 mod store_alone;
@@ -38,14 +41,14 @@ const ROUNDS: u32 = 4;
 /// Shorter measurements are not divided.
 const ROUNDS_FROM_SECONDS: u64 = 8;
 
-pub(crate) fn run(arguments: &Bench) -> anyhow::Result<Ending> {
+pub(crate) fn run(arguments: &Bench, is_json: bool) -> anyhow::Result<Ending> {
     let place = Place::new(arguments.data.as_deref())?;
     let progress = Progress::new();
     let in_flight: &[u32] = match arguments.scenario {
         Scenario::Seq10 => &[1],
         Scenario::Throughput => &arguments.in_flight,
         Scenario::Loop => {
-            long_loop::run(arguments, &place, &progress)?;
+            long_loop::run(arguments, is_json, &place, &progress)?;
             return Ok(Ending::Well);
         }
     };
@@ -56,7 +59,7 @@ pub(crate) fn run(arguments: &Bench) -> anyhow::Result<Ending> {
             .push(measure(arguments, in_flight, &place, &progress)?);
     }
     progress.clear();
-    report.print(arguments.json)?;
+    report.print(is_json)?;
     Ok(Ending::Well)
 }
 
@@ -74,7 +77,7 @@ fn measure(
         ROUNDS
     };
     let mut bench = LimitsBench {
-        group: in_flight as usize,
+        in_flight,
         bytes: StepBytes::of(payload_bytes)?,
         disk: Duration::from_secs_f64((seconds / 60.0).clamp(0.25, 1.0)),
         store: Duration::from_secs_f64((seconds / 10.0).clamp(0.3, 6.0)),
@@ -83,16 +86,18 @@ fn measure(
     let plan = LoadPlan {
         in_flight,
         workers: arguments.workers as usize,
+        is_remote: arguments.remote,
         payload_bytes,
         warm_up: Duration::from_secs_f64((seconds / 20.0).clamp(0.3, 2.0)),
-        window: Duration::from_secs_f64(seconds / f64::from(rounds)),
     };
+    let length = Duration::from_secs_f64(seconds / f64::from(rounds));
     let mut load = Load::open(plan, &place.fresh("engine")?)?;
-    let mut before = bench.measure(place, progress)?;
+    let rehearsal = load.measure(length / 4, progress)?;
+    let mut before = bench.measure(rehearsal.group, place, progress)?;
     let mut measured = Vec::new();
     for _ in 0..rounds {
-        let window = load.measure(progress)?;
-        let after = bench.measure(place, progress)?;
+        let window = load.measure(length, progress)?;
+        let after = bench.measure(window.group, place, progress)?;
         measured.push(Round {
             window,
             limits: before.with(&after),
@@ -111,7 +116,7 @@ struct Round {
 
 /// Measures what the machine can do without workflows.
 struct LimitsBench {
-    group: usize,
+    in_flight: u32,
     bytes: StepBytes,
     disk: Duration,
     store: Duration,
@@ -120,11 +125,17 @@ struct LimitsBench {
 }
 
 impl LimitsBench {
-    fn measure(&mut self, place: &Place, progress: &Progress) -> anyhow::Result<Limits> {
-        progress.say(&format!("{} in flight: the disk alone", self.group));
-        let disk = DiskSamples::measure(&place.fresh("disk")?, &self.bytes, self.group, self.disk)?;
-        progress.say(&format!("{} in flight: the store alone", self.group));
-        let store = self.store_alone.measure(self.store)?;
+    fn measure(
+        &mut self,
+        group: f64,
+        place: &Place,
+        progress: &Progress,
+    ) -> anyhow::Result<Limits> {
+        let group = (group.round() as usize).max(1);
+        progress.say(&format!("{} in flight: the disk alone", self.in_flight));
+        let disk = DiskSamples::measure(&place.fresh("disk")?, &self.bytes, group, self.disk)?;
+        progress.say(&format!("{} in flight: the store alone", self.in_flight));
+        let store = self.store_alone.measure(group, self.store)?;
         Ok(Limits { disk, store })
     }
 }

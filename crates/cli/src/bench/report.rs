@@ -32,7 +32,9 @@ pub(super) struct Figures {
     in_flight: u32,
     steps_per_second: f64,
     runs_per_second: f64,
-    /// Steps a second, compared with the store driven alone with one commit per step.
+    /// How many commits one sync makes durable, on average.
+    commits_per_batch: f64,
+    /// Steps a second, compared with the store driven alone with one commit per step, in batches as large.
     ratio_to_store: f64,
     /// Steps a second, compared with a bare log that syncs groups of as many records.
     ratio_to_log: f64,
@@ -70,6 +72,7 @@ impl Figures {
             in_flight,
             steps_per_second: ratio(steps, seconds),
             runs_per_second: ratio(runs, seconds),
+            commits_per_batch: typical(|round| round.window.group),
             ratio_to_store: typical(|round| ratio(round.steps_per_second(), round.store())),
             ratio_to_log: typical(|round| ratio(round.steps_per_second(), round.log())),
             cpu_us_per_step: ratio(cpu * 1e6, steps),

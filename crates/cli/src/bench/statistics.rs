@@ -1,6 +1,6 @@
 //! Medians, percentiles and rates of slices.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A rate is taken over slices of about this long.
 const SLICE: Duration = Duration::from_millis(250);
@@ -24,36 +24,32 @@ pub(super) fn ratio(a: f64, b: f64) -> f64 {
 }
 
 /// Counts, and notes the rate of each slice of time.
+#[derive(Default)]
 pub(super) struct SlicedRate {
-    begun: Instant,
+    spent: Duration,
     count: u64,
     rates: Vec<f64>,
 }
 
 impl SlicedRate {
-    pub(super) fn new() -> Self {
-        Self {
-            begun: Instant::now(),
-            count: 0,
-            rates: Vec::new(),
+    /// So many, which took so long.
+    pub(super) fn add(&mut self, count: u64, took: Duration) {
+        self.count += count;
+        self.spent += took;
+        if self.spent >= SLICE {
+            self.rates.push(self.rate());
+            (self.count, self.spent) = (0, Duration::ZERO);
         }
     }
 
-    pub(super) fn add(&mut self, count: u64) {
-        self.count += count;
-        let elapsed = self.begun.elapsed();
-        if elapsed >= SLICE {
-            self.rates.push(self.count as f64 / elapsed.as_secs_f64());
-            self.begun = Instant::now();
-            self.count = 0;
-        }
+    fn rate(&self) -> f64 {
+        ratio(self.count as f64, self.spent.as_secs_f64())
     }
 
     /// The rates per second of all slices; a measurement shorter than one slice is one.
     pub(super) fn into_rates(mut self) -> Vec<f64> {
         if self.rates.is_empty() {
-            self.rates
-                .push(ratio(self.count as f64, self.begun.elapsed().as_secs_f64()));
+            self.rates.push(self.rate());
         }
         self.rates
     }

@@ -1,14 +1,17 @@
-//! The store driven alone: as many streams as runs are in flight, one commit of one step record per stream, all in one
-//! batch, one batch after the other. No engine, no workflow code; fences and sequences as an executor's.
+//! The store driven alone: as many streams as runs are in flight, one batch after the other, each with one step of as
+//! many streams as the engine's batches had commits. No engine, no workflow code.
+//!
+//! Everything the store sees is as an executor sends it: fences, sequences, and both records of a step, so that frames have
+//! the same bytes. Only the time inside the store counts: whoever uses one makes the records of the next batch meanwhile.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
-use everstep::record::{Created, StepCompleted};
+use anyhow::{Context, bail};
+use everstep::record::{Created, StepCompleted, StepStarted};
 use everstep::{Body, Generation, Location, Name, Payload, Record, RecordNumber, RunId, RunStatus};
-use everstep_model::{ExecutorSeq, NodeId, Nonce, Seed, StreamName, StreamNumber};
+use everstep_model::{ExecutorSeq, NodeId, Nonce, Seed, StepOptions, StreamName, StreamNumber};
 use everstep_store::{
     Author, BoxFuture, Clock, Commit, Fence, Lease, LeaseChange, Outcome, RunRow, Store,
     StoreError, Target,
@@ -54,6 +57,9 @@ pub(super) struct StoreAlone {
     store: EmbeddedStore,
     waiting: tokio::runtime::Runtime,
     runs: Vec<Run>,
+    /// The run whose turn is next.
+    next: usize,
+    step_names: Vec<Name>,
     texts: Texts,
 }
 
@@ -64,6 +70,10 @@ impl StoreAlone {
             store: EmbeddedStore::open(place, Arc::new(SystemClock))?,
             waiting: tokio::runtime::Builder::new_current_thread().build()?,
             runs: Vec::with_capacity(streams),
+            next: 0,
+            step_names: (0..STEPS_PER_RUN)
+                .map(|step| Name::new(format!("step-{step}")))
+                .collect::<Result<_, _>>()?,
             texts: Texts::of_json_bytes(payload_bytes),
         };
         let lease = Lease {
@@ -93,22 +103,31 @@ impl StoreAlone {
         Ok(driver)
     }
 
-    /// Commits steps for this long.
-    pub(super) fn measure(&mut self, length: Duration) -> anyhow::Result<StoreSamples> {
+    /// Commits steps for this long, so many in a batch.
+    pub(super) fn measure(
+        &mut self,
+        group: usize,
+        length: Duration,
+    ) -> anyhow::Result<StoreSamples> {
         for _ in 0..WARM_UP_BATCHES {
-            self.commit_steps()?;
+            let batch = self.next_batch(group)?;
+            self.commit(&batch)?;
         }
-        let (mut rate, mut steps) = (SlicedRate::new(), 0);
+        let (mut rate, mut steps, mut making) = (SlicedRate::default(), 0, Duration::ZERO);
         let (begun, cpu) = (Instant::now(), cpu::used());
         while begun.elapsed() < length {
-            self.commit_steps()?;
-            rate.add(self.runs.len() as u64);
-            steps += self.runs.len();
+            let own_cpu = cpu::used_by_this_thread();
+            let batch = self.next_batch(group)?;
+            making += cpu::used_by_this_thread().saturating_sub(own_cpu);
+            let committing = Instant::now();
+            self.commit(&batch)?;
+            rate.add(batch.len() as u64, committing.elapsed());
+            steps += batch.len();
         }
-        let used = cpu::used().saturating_sub(cpu).as_secs_f64();
+        let used = cpu::used().saturating_sub(cpu).saturating_sub(making);
         Ok(StoreSamples {
             steps_per_second: rate.into_rates(),
-            cpu_us_per_step: vec![ratio(used * 1e6, steps as f64)],
+            cpu_us_per_step: vec![ratio(used.as_secs_f64() * 1e6, steps as f64)],
         })
     }
 
@@ -116,23 +135,37 @@ impl StoreAlone {
         self.waiting.block_on(future)
     }
 
-    /// One step of every run, as one batch.
-    fn commit_steps(&mut self) -> anyhow::Result<()> {
-        let mut batch = Vec::with_capacity(self.runs.len());
-        for run in &mut self.runs {
-            let record = step_record(run.steps, &self.texts)?;
+    /// One step of each of so many runs, in turn.
+    fn next_batch(&mut self, group: usize) -> anyhow::Result<Vec<Commit>> {
+        let streams = self.runs.len();
+        let group = group.clamp(1, streams);
+        let mut batch = Vec::with_capacity(group);
+        for _ in 0..group {
+            let run = self.runs.get_mut(self.next);
+            let run = run.context("there are no runs")?;
+            self.next = (self.next + 1) % streams;
+            let name = self.step_names.get((run.steps % STEPS_PER_RUN) as usize);
+            let name = name.context("a step has no name")?.clone();
+            let counter = u32::try_from(run.steps / STEPS_PER_RUN).unwrap_or(u32::MAX);
+            let records = step_records(Location::root(name, counter), &self.texts)?;
+            let seen = RecordNumber(1 + run.steps * records.len() as u64);
             run.steps += 1;
             let author = Author::Executor {
                 fence: run.fence,
                 seq: ExecutorSeq(run.steps),
-                seen: RecordNumber(run.steps),
+                seen,
                 progress: true,
             };
-            let mut commit = Commit::new(Target::Stream(run.stream), author, record.time);
-            commit.records.push(record);
+            let now = SystemClock.now();
+            let mut commit = Commit::new(Target::Stream(run.stream), author, now);
+            commit.records.extend(records);
             batch.push(commit);
         }
-        for outcome in self.done(self.store.commit(&batch))? {
+        Ok(batch)
+    }
+
+    fn commit(&self, batch: &[Commit]) -> anyhow::Result<()> {
+        for outcome in self.done(self.store.commit(batch))? {
             if !matches!(outcome, Outcome::Committed { .. }) {
                 bail!("the store refused a step: {outcome:?}");
             }
@@ -141,21 +174,24 @@ impl StoreAlone {
     }
 }
 
-/// The n-th step of a run, as an executor records it.
-pub(super) fn step_record(step: u64, texts: &Texts) -> anyhow::Result<Record> {
+/// The records of a step that succeeds at once, as an executor writes them in one commit.
+pub(super) fn step_records(location: Location, texts: &Texts) -> anyhow::Result<[Record; 2]> {
     let time = SystemClock.now();
-    let name = Name::new(format!("step-{}", step % STEPS_PER_RUN))?;
-    let counter = u32::try_from(step / STEPS_PER_RUN).unwrap_or(u32::MAX);
-    let body = Body::from(StepCompleted {
-        location: Location::root(name, counter),
+    let started = StepStarted {
+        location: location.clone(),
+        attempt: 1,
+        options: Some(StepOptions::default()),
+    };
+    let completed = StepCompleted {
+        location,
         attempt: 1,
         started_at: time,
         result: Payload::from_value(&texts.next())?,
         undo: None,
         sensitive: false,
         early: None,
-    });
-    Ok(Record { time, body })
+    };
+    Ok([Body::from(started), Body::from(completed)].map(|body| Record { time, body }))
 }
 
 fn creation(number: usize) -> anyhow::Result<Commit> {
@@ -195,4 +231,35 @@ fn creation(number: usize) -> anyhow::Result<Commit> {
         nonce: Nonce(number as u64),
     };
     Ok(commit)
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep::{Engine, Error};
+    use everstep_model::{Frame, FrameHeader};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_step_has_the_bytes_that_an_executor_writes() {
+        let workflow = |ctx: everstep::Ctx, (): ()| async move {
+            let work = || async { Ok::<_, Error>("x".repeat(98)) };
+            ctx.step("step-0", work).await.map(|_| ())
+        };
+        let engine = Engine::in_memory().function("one-step", workflow);
+        let engine = engine.start().await.unwrap();
+        let run = engine.start_by_name("one-step", Payload::null());
+        let run = run.await.unwrap();
+        run.wait_json().await.unwrap();
+        let journal = run.journal().await.unwrap();
+        let records = journal.into_iter().map(|entry| entry.record);
+        let is_of_step = |record: &Record| record.body.location().is_some();
+        let written: Vec<Record> = records.filter(is_of_step).collect();
+
+        let location = Location::root(Name::new("step-0").unwrap(), 0);
+        let driven = step_records(location, &Texts::of_json_bytes(100)).unwrap();
+        let bytes = |records: &[Record]| Frame::encode(&FrameHeader::default(), records).len();
+        assert_eq!(bytes(&driven), bytes(&written));
+        engine.shutdown().await;
+    }
 }

@@ -1,120 +1,145 @@
-//! `everstep dev`: the demo workflows at work, on a store that outlives the process.
+//! `everstep dev`: a server for this machine alone, with the demo workflows, and everything that happens as it happens.
 //!
 //! ```text
-//!   runs left behind ─┐                      ┌─▶ screen   one line per record
-//!   or fresh runs    ─┴─▶ engine ─▶ tail ────┤
-//!                           ▲                └─▶ person   approves and answers after a moment
-//!                           └────────────────────────┘
+//!   requests ─▶ server ─▶ engine ─▶ watch: every run, every record ─▶ screen
 //! ```
 
-mod company;
-mod person;
 mod screen;
-mod story;
-mod summary;
+mod watch;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
+use clap::Args;
 use everstep::Engine;
 use everstep_demo::{Gateway, Pace};
+use everstep_server::{Access, Origins, router};
 use everstep_store::{MemoryStore, Store};
-use everstep_store_embedded::EmbeddedStore;
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-use crate::arguments::Dev;
+use crate::arguments::Around;
 use crate::ending::Ending;
+use crate::serving::{Stopping, connections, export_traces, open_store, options, show_logs};
 use crate::system_clock::SystemClock;
-use company::Company;
-use person::Person;
 use screen::Screen;
+use watch::Watch;
 
 /// Lines that may wait for the screen.
 const LINES_MAX: usize = 1_024;
 
-pub(crate) fn run(arguments: &Dev) -> anyhow::Result<Ending> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(develop(arguments))
+const EXAMPLES: &str = "\
+Examples:
+  everstep dev                  kill it in the middle (kill -9), run it again: it goes on where it was
+  everstep dev --memory         keep nothing
+  everstep dev --json | jq      the records themselves, one JSON object a line";
+
+/// Serves everything on this machine, for nobody else and without keys, with the demo workflows and in development mode:
+/// every activation is replayed a second time to find hidden nondeterminism. Runs that were left behind go on. Every
+/// record is shown as it becomes durable. Ctrl-C ends it in good order.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Dev {
+    /// The port; 0 for any that is free.
+    #[arg(long, default_value_t = 4437)]
+    port: u16,
+    /// The directory that keeps everything.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Keep everything in memory, and forget it at the end.
+    #[arg(long, conflicts_with = "data")]
+    memory: bool,
+    /// How long a long-poll waits.
+    #[arg(long, value_name = "DURATION")]
+    long_poll_timeout: Option<String>,
 }
 
-async fn develop(arguments: &Dev) -> anyhow::Result<Ending> {
-    let mut screen = Screen::new(arguments.json);
-    let store = open_store(arguments)?;
-    let left = company::left_behind(&*store).await?;
-    screen.introduce(&place(arguments), store.describe().durability, &left)?;
+pub(crate) async fn run(arguments: &Dev, around: &Around) -> anyhow::Result<Ending> {
+    let mut stopping = Stopping::heard()?;
+    let flags = vec![
+        (
+            "data",
+            arguments
+                .data
+                .as_ref()
+                .map(|path| path.display().to_string()),
+        ),
+        ("long_poll_timeout", arguments.long_poll_timeout.clone()),
+    ];
+    let config = around.config(flags)?;
+    show_logs(&config);
+    let mut options = options(&config)?;
+    options.access = Access::Open;
+    options.loopback_only = true;
+    options.origins = Origins::Loopback;
+    let mut connections = connections(&config)?;
+    // Whoever develops stops it often, and whoever waits comes back.
+    connections.grace = std::time::Duration::from_millis(200);
+    connections.tls = None;
+
+    let mut screen = Screen::new(around.json);
+    let (store, place) = match config.path("data") {
+        Some(path) if !arguments.memory => {
+            let store = open_store(&path)?;
+            (
+                store,
+                format!("in {}", path.canonicalize().unwrap_or(path).display()),
+            )
+        }
+        _ => {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new(Arc::new(SystemClock)));
+            (store, "in memory".to_owned())
+        }
+    };
+    let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await;
+    let listener = listener.with_context(|| {
+        format!(
+            "cannot listen on port {}; try another with --port",
+            arguments.port
+        )
+    })?;
+    let url = format!("http://localhost:{}", listener.local_addr()?.port());
+    let mut watch = Watch::before(&*store).await?;
+    let durability = store.describe().durability;
 
     let builder = Engine::on_store(store).development(true);
     // A bank that is busy once shows what a retry looks like.
     let engine = everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1))
         .start()
         .await?;
-    let watched = watch(&engine, left, &mut screen).await;
-    let ending = match watched {
-        Ok(ending) => ending,
-        Err(error) => {
-            engine.shutdown().await;
-            return Err(error);
+    let traces = export_traces(&engine, &config)?;
+    screen.introduce(&url, &place, durability, watch.left_behind())?;
+    let router = router(&engine, options);
+    let served = everstep_server::serve(listener, router, connections, stopping.asked());
+    let (send, mut receive) = mpsc::channel(LINES_MAX);
+    let shown = async {
+        tokio::select! {
+            watched = watch.all(&engine, send) => watched,
+            shown = async {
+                while let Some(line) = receive.recv().await {
+                    screen.show(&line)?;
+                }
+                Ok(())
+            } => shown,
         }
     };
-    if ending == Ending::Interrupted {
+    let ended: anyhow::Result<()> = tokio::select! {
+        () = served => Ok(()),
+        failed = shown => failed,
+    };
+    if ended.is_ok() {
         screen.remark("shutting down; runs that are not over go on next time")?;
     }
-    tokio::select! {
-        () = engine.shutdown() => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
-    Ok(ending)
-}
-
-fn open_store(arguments: &Dev) -> anyhow::Result<Arc<dyn Store>> {
-    let clock = Arc::new(SystemClock);
-    if arguments.memory {
-        return Ok(Arc::new(MemoryStore::new(clock)));
-    }
-    let store = EmbeddedStore::open(&arguments.data, clock)
-        .with_context(|| format!("cannot open {}", arguments.data.display()))?;
-    Ok(Arc::new(store))
-}
-
-fn place(arguments: &Dev) -> String {
-    if arguments.memory {
-        return "in memory".to_owned();
-    }
-    let data = &arguments.data;
-    let path = data.canonicalize().unwrap_or_else(|_| data.clone());
-    format!("in {}", path.display())
-}
-
-/// Shows the runs until all are over, or somebody interrupts.
-async fn watch(
-    engine: &Engine,
-    left: company::Left,
-    screen: &mut Screen,
-) -> anyhow::Result<Ending> {
-    let company = Company::gather(engine, left).await?;
-    screen.know(company.ids());
-    let (send, mut receive) = mpsc::channel(LINES_MAX);
-    company.tail(&Person::new(send.clone()), &send);
-    drop(send);
-    let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
-    loop {
-        tokio::select! {
-            biased;
-            _ = &mut interrupted => return Ok(Ending::Interrupted),
-            line = receive.recv() => match line {
-                Some(line) => screen.show(&line?)?,
-                None => break,
-            },
+    let shutdown = async {
+        engine.shutdown().await;
+        if let Some(traces) = traces {
+            traces.stop().await;
         }
+    };
+    tokio::select! {
+        () = shutdown => {}
+        () = stopping.asked() => {}
     }
-    let rows = summary::of(company.runs()).await?;
-    let all_well = rows.iter().all(summary::Row::is_completed);
-    screen.conclude(&rows)?;
-    Ok(if all_well {
-        Ending::Well
-    } else {
-        Ending::Badly
-    })
+    ended.map(|()| Ending::Interrupted)
 }

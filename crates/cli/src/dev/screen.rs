@@ -1,33 +1,12 @@
-//! The terminal: a story for people, or JSON lines for programs. Colours only where somebody looks.
+//! The terminal of `dev`: what to try, then a story for people or JSON lines for programs.
 
-use std::io::{IsTerminal, Stdout, Write};
-
-use everstep::{Entry, RunId, entry_to_json};
+use everstep::{RunId, entry_to_json};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::company::Left;
-use super::story::{Mood, Story};
-use super::summary::Row;
-
-/// Something to show.
-#[derive(Debug)]
-pub(super) enum Line {
-    /// A record became durable.
-    Record {
-        /// Of which run.
-        run: RunId,
-        /// The record.
-        entry: Box<Entry>,
-    },
-    /// Somebody did something that is not in a journal yet.
-    Deed {
-        /// To which run.
-        run: RunId,
-        /// What they did.
-        text: String,
-    },
-}
+use super::watch::Line;
+use crate::output::{Colour, Output};
+use crate::story::Story;
 
 /// A record in the output for programs.
 #[derive(Serialize)]
@@ -36,187 +15,114 @@ struct RecordLine<'a> {
     record: Box<RawValue>,
 }
 
-const RESET: &str = "\x1b[0m";
-const BOLD: &str = "\x1b[1m";
-const DIM: &str = "\x1b[2m";
-/// One colour per run: blue, magenta, cyan.
-const RUN_COLOURS: [&str; 3] = ["\x1b[34m", "\x1b[35m", "\x1b[36m"];
+/// What to type in another terminal.
+const TRY: &[(&str, &str)] = &[
+    (
+        r#"everstep start hello '{"name":"Ada"}' --wait"#,
+        "a run, and its result",
+    ),
+    (
+        r#"everstep start expense '{"amount":1500,"description":"Team dinner","submittedBy":"alice@example.com"}' --id expense-1"#,
+        "",
+    ),
+    ("everstep tail expense-1", "follow it; it asks somebody"),
+    (
+        r#"everstep answer expense-1 approveExpense '{"approved":true}'"#,
+        "be that somebody",
+    ),
+    ("everstep list", ""),
+];
 
 /// Where everything is shown.
 pub(super) struct Screen {
-    out: Stdout,
-    json: bool,
-    colours: bool,
+    out: Output,
+    /// In the order they came, which gives them their colours.
     runs: Vec<RunId>,
     story: Story,
 }
 
 impl Screen {
-    pub(super) fn new(json: bool) -> Self {
-        let out = std::io::stdout();
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colours = out.is_terminal() && !no_colour && !dumb;
+    pub(super) fn new(is_json: bool) -> Self {
         Self {
-            out,
-            json,
-            colours,
+            out: Output::new(is_json),
             runs: Vec::new(),
             story: Story::default(),
         }
     }
 
-    /// Which runs there are, so that their lines align.
-    pub(super) fn know(&mut self, runs: Vec<RunId>) {
-        self.runs = runs;
-    }
-
     pub(super) fn introduce(
         &mut self,
+        url: &str,
         place: &str,
         durability: &str,
-        left: &Left,
-    ) -> std::io::Result<()> {
-        if self.json {
-            return Ok(());
+        left: usize,
+    ) -> anyhow::Result<()> {
+        if self.out.is_json {
+            return self.out.json(&serde_json::json!({"listening": url}));
         }
-        let title = self.paint(BOLD, "Everstep, development mode");
-        writeln!(self.out, "{title}\n")?;
-        writeln!(self.out, "  data     {place}")?;
-        writeln!(self.out, "  survives {durability}")?;
-        match left.runs.len() {
-            0 => writeln!(
-                self.out,
-                "  runs     none was left behind; starting one of each demo workflow"
-            )?,
-            1 => writeln!(self.out, "  runs     picked up 1 that was left behind")?,
-            count => writeln!(
-                self.out,
-                "  runs     picked up {count} that were left behind"
-            )?,
+        let paint = self.out.paint;
+        let address = paint.paint(Colour::Strong, url);
+        self.out.line(&format!(
+            "Everstep serves {address}, for this machine alone.\n"
+        ))?;
+        self.out.line(&format!("  data       {place}"))?;
+        self.out.line(&format!("  survives   {durability}"))?;
+        self.out.line("  workflows  hello, payment, expense")?;
+        self.out.line(&match left {
+            0 => "  runs       none was left behind".to_owned(),
+            1 => "  runs       1 that was left behind goes on".to_owned(),
+            count => format!("  runs       {count} that were left behind go on"),
+        })?;
+        self.out.line("\nTry in another terminal:")?;
+        for (command, about) in TRY {
+            let about = match about {
+                &"" => String::new(),
+                about => paint.paint(Colour::Quiet, &format!("   # {about}")),
+            };
+            self.out.line(&format!("  {command}{about}"))?;
         }
-        for (row, records) in &left.runs {
-            writeln!(
-                self.out,
-                "           {} ({}, {records} records)",
-                row.id, row.status
-            )?;
-        }
-        if left.foreign > 0 {
-            let count = left.foreign;
-            writeln!(
-                self.out,
-                "           {count} of workflows that are not registered here stay as they are"
-            )?;
-        }
-        writeln!(self.out)
+        let hint = "Kill this one in the middle (kill -9) and start it again: every run goes on where it was.\n";
+        self.out
+            .line(&format!("\n{}", paint.paint(Colour::Quiet, hint)))?;
+        Ok(())
     }
 
     pub(super) fn show(&mut self, line: &Line) -> anyhow::Result<()> {
-        match line {
-            Line::Record { run, entry } if self.json => {
-                let record = RawValue::from_string(entry_to_json(entry)?)?;
-                let line = serde_json::to_string(&RecordLine { run, record })?;
-                writeln!(self.out, "{line}")?;
-            }
-            Line::Record { run, entry } => {
-                let (mood, text) = self.story.tell(run, entry);
-                let time = entry.record.time.to_string();
-                let clock = time.get(11..23).unwrap_or(&time);
-                let text = self.paint(colour(mood), &text);
-                let (clock, run) = (self.paint(DIM, clock), self.name(run));
-                writeln!(self.out, "{clock}  {run}  {text}")?;
-            }
-            Line::Deed { .. } if self.json => {}
-            Line::Deed { run, text } => {
-                let (run, text) = (self.name(run), self.paint(DIM, &format!("({text})")));
-                writeln!(self.out, "{:12}  {run}  {text}", "")?;
-            }
+        let Line { run, entry } = line;
+        if self.out.is_json {
+            let record = RawValue::from_string(entry_to_json(entry)?)?;
+            return self.out.json(&RecordLine { run, record });
+        }
+        if !self.runs.contains(run) {
+            self.runs.push(run.clone());
+        }
+        let name = self.name(run);
+        for told in self.story.tell(run, std::slice::from_ref(entry)) {
+            let line = told.line(self.out.paint, &format!("{name}  "));
+            self.out.line(&line)?;
         }
         Ok(())
     }
 
     pub(super) fn remark(&mut self, text: &str) -> std::io::Result<()> {
-        if self.json {
-            return Ok(());
+        match self.out.is_json {
+            true => Ok(()),
+            false => self.out.line(&format!("\n{text}")),
         }
-        writeln!(self.out, "\n{text}")
     }
 
-    /// The table of how everything ended, and what to try next.
-    pub(super) fn conclude(&mut self, rows: &[Row]) -> std::io::Result<()> {
-        if self.json {
-            return Ok(());
-        }
-        let header = ["RUN", "WORKFLOW", "STATUS", "STEPS", "DURATION"].map(str::to_owned);
-        let cells: Vec<[String; 5]> = std::iter::once(header)
-            .chain(rows.iter().map(Row::cells))
-            .collect();
-        writeln!(self.out)?;
-        for (place, row) in cells.iter().enumerate() {
-            let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
-                let lengths = cells
-                    .iter()
-                    .filter_map(|row| row.get(column))
-                    .map(|cell| cell.chars().count());
-                let width = lengths.max().unwrap_or(0);
-                line.push_str(&format!("{cell:width$}   "));
-            }
-            let line = line.trim_end();
-            let line = if place == 0 {
-                self.paint(BOLD, line)
-            } else {
-                line.to_owned()
-            };
-            writeln!(self.out, "{line}")?;
-        }
-        writeln!(self.out, "\nTry next:")?;
-        writeln!(
-            self.out,
-            "  kill -9 it in the middle and run it again: it picks up where it was"
-        )?;
-        writeln!(
-            self.out,
-            "  everstep dev --json             the records themselves"
-        )?;
-        writeln!(
-            self.out,
-            "  everstep bench seq10            how fast it is here"
-        )?;
-        writeln!(
-            self.out,
-            "  examples/demo/src/payment.rs    the workflow you just watched"
-        )
-    }
-
+    /// A run's name in its colour, as wide as the widest.
     fn name(&self, run: &RunId) -> String {
-        let width = self
-            .runs
-            .iter()
-            .map(|run| run.as_str().len())
+        const WIDTH_MAX: usize = 32;
+        let widths = self.runs.iter().map(|run| run.as_str().len());
+        let width = widths
+            .filter(|width| *width <= WIDTH_MAX)
             .max()
             .unwrap_or(0);
         let padded = format!("{:width$}", run.as_str());
-        let place = self.runs.iter().position(|known| known == run).unwrap_or(0);
-        let colour = RUN_COLOURS.get(place % RUN_COLOURS.len());
-        self.paint(colour.copied().unwrap_or_default(), &padded)
-    }
-
-    fn paint(&self, colour: &str, text: &str) -> String {
-        if self.colours && !colour.is_empty() {
-            format!("{colour}{text}{RESET}")
-        } else {
-            text.to_owned()
-        }
-    }
-}
-
-fn colour(mood: Mood) -> &'static str {
-    match mood {
-        Mood::Plain => "",
-        Mood::Good => "\x1b[32m",
-        Mood::Bad => "\x1b[31m",
-        Mood::Waiting => "\x1b[33m",
+        let place = self.runs.iter().position(|known| known == run);
+        self.out
+            .paint
+            .paint(Colour::Run(place.unwrap_or(0)), &padded)
     }
 }

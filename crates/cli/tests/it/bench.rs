@@ -6,6 +6,7 @@ const PROMISED: &[&str] = &[
     "in_flight",
     "steps_per_second",
     "runs_per_second",
+    "commits_per_batch",
     "ratio_to_store",
     "ratio_to_log",
     "cpu_us_per_step",

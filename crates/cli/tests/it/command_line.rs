@@ -59,7 +59,9 @@ fn help_documents_the_exit_codes_and_shows_examples() {
     for part in ["Exit codes:", "130", "Examples:", "everstep dev"] {
         assert!(help.contains(part), "{part}");
     }
-    for command in ["dev", "bench"] {
+    let commands = "dev serve start list show tail why send answer cancel restart fork skip edit fail export token key \
+                    config bench completions";
+    for command in commands.split_whitespace() {
         let help = stdout(&everstep(&[command, "--help"]));
         assert!(help.contains("Examples:"), "{command}");
     }

@@ -1,38 +1,43 @@
-//! `everstep dev` shows the demo workflows at work, and picks up what a killed process left behind.
+//! `everstep dev` serves this machine, tells what happens, and goes on with what a killed process left behind.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use crate::server::Server;
+use crate::{everstep, stderr};
 
-use crate::{everstep, stderr, stdout};
+const ADA: &str = r#"{"name":"Ada"}"#;
+const PAYMENT: &str = r#"{"customer":"ada","amount":4200}"#;
 
 #[test]
-fn everything_completes_and_is_summed_up_in_a_table() {
-    let directory = tempfile::tempdir().unwrap();
-    let data = directory.path().join("data");
-    let output = everstep(&["dev", "--data", data.to_str().unwrap()]);
-    let story = stdout(&output);
-    assert!(output.status.success(), "{story}{}", stderr(&output));
-    assert!(story.contains(data.to_str().unwrap()), "{story}");
-    assert!(!story.contains('\x1b'), "no colours where nobody looks");
-    let (_, table) = story.split_once("RUN ").unwrap();
-    for run in ["hello-1", "payment-1", "expense-1"] {
-        let row = table.lines().find(|line| line.starts_with(run)).unwrap();
-        assert!(row.contains("completed"), "{row}");
+fn what_happens_is_told_as_it_happens() {
+    let mut server = Server::told(&["--memory"]);
+    let introduction = server.until("Kill this one").join("\n");
+    for part in [
+        "in memory",
+        "everstep start hello",
+        "everstep tail",
+        "everstep list",
+    ] {
+        assert!(introduction.contains(part), "{part}: {introduction}");
     }
+    let said = server.said(&["start", "hello", ADA, "--id", "hello-1", "--wait"]);
+    assert!(said.starts_with("hello-1 is completed: "), "{said}");
+    let story = server.until("Run completed").join("\n");
+    assert!(
+        story.contains("hello-1  Run of workflow `hello`"),
+        "{story}"
+    );
+    assert!(!story.contains('\x1b'), "no colours where nobody looks");
+    assert_eq!(server.interrupt(), Some(130));
 }
 
 #[test]
-fn in_memory_every_record_is_one_line_of_json() {
-    let output = everstep(&["dev", "--memory", "--json"]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    let mut completed = 0;
-    for line in stdout(&output).lines() {
-        let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        assert!(line["run"].is_string(), "{line}");
+fn for_programs_every_record_is_one_line_of_json() {
+    let mut server = Server::start(&["dev", "--port", "0", "--memory"]);
+    server.said(&["start", "hello", ADA, "--id", "hello-1"]);
+    for line in server.until("workflow:completed") {
+        let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(line["run"], "hello-1");
         assert!(line["record"]["headers"]["timestamp"].is_string(), "{line}");
-        completed += usize::from(line["record"]["type"] == "workflow:completed");
     }
-    assert_eq!(completed, 3);
 }
 
 #[test]
@@ -40,23 +45,20 @@ fn a_killed_process_is_continued_and_no_finished_step_runs_again() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let data = data.to_str().unwrap();
-    let mut first = Command::new(env!("CARGO_BIN_EXE_everstep"))
-        .args(["dev", "--data", data])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(first.stdout.take().unwrap()).lines();
-    let seen = lines
-        .map(Result::unwrap)
-        .find(|line| line.contains("Step `fetch-user:0` completed"));
-    assert!(seen.is_some());
-    first.kill().unwrap();
-    first.wait().unwrap();
+    let mut first = Server::told(&["--data", data]);
+    first.said(&["start", "payment", PAYMENT, "--id", "order-7"]);
+    first.until("Step `fetch-user:0` completed");
+    first.kill();
 
-    let output = everstep(&["dev", "--data", data]);
-    let story = stdout(&output);
-    assert!(output.status.success(), "{story}{}", stderr(&output));
-    assert!(story.contains("left behind"), "{story}");
+    let mut second = Server::told(&["--data", data]);
+    let introduction = second.until("Kill this one").join("\n");
+    assert!(
+        introduction.contains("1 that was left behind goes on"),
+        "{introduction}"
+    );
+    let approval = r#"{"approved":true,"reviewer":"grace"}"#;
+    second.said(&["send", "order-7", "approval", approval]);
+    let story = second.until("Run completed").join("\n");
     assert!(!story.contains("Step `fetch-user:0`"), "{story}");
     assert!(story.contains("Step `charge:0` completed"), "{story}");
 }
@@ -66,23 +68,21 @@ fn a_directory_in_use_is_refused_with_its_code_and_what_to_do() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let data = data.to_str().unwrap();
-    let mut first = Command::new(env!("CARGO_BIN_EXE_everstep"))
-        .args(["dev", "--data", data])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(first.stdout.take().unwrap()).lines();
-    assert!(
-        lines
-            .map(Result::unwrap)
-            .any(|line| line.contains("(version 1) created"))
-    );
-    let output = everstep(&["dev", "--data", data]);
-    first.kill().unwrap();
-    first.wait().unwrap();
+    let _first = Server::start(&["dev", "--port", "0", "--data", data]);
+    let output = everstep(&["dev", "--port", "0", "--data", data]);
     assert_eq!(output.status.code(), Some(3));
     let said = stderr(&output);
     assert!(said.starts_with("error: "), "{said}");
     assert!(said.contains("[store_locked]"), "{said}");
     assert!(said.contains("Stop the other process"), "{said}");
+}
+
+#[test]
+fn a_port_in_use_is_refused_with_what_to_do() {
+    let server = Server::start(&["dev", "--port", "0", "--memory"]);
+    let port = server.url.rsplit(':').next().unwrap();
+    let output = everstep(&["dev", "--port", port, "--memory"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("try another with --port"), "{said}");
 }

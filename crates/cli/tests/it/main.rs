@@ -7,7 +7,11 @@
 
 mod bench;
 mod command_line;
+mod configuring;
 mod dev;
+mod server;
+mod serving;
+mod speaking;
 
 use std::process::{Command, Output};
 

@@ -287,7 +287,7 @@ impl Core {
         self.spawn(Box::pin(async move {
             let ended = std::pin::pin!(async {
                 // Whoever cannot watch it looks again after a while.
-                if core.ended(&run).await.is_err() {
+                if core.ended(&run, None).await.is_err() {
                     std::future::pending::<()>().await;
                 }
             });

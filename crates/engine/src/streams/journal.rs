@@ -22,7 +22,7 @@ pub struct Journal {
     /// What it is as a stream.
     pub info: StreamInfo,
     /// The run as lists show it, or did while this was its latest life.
-    pub run: RunRow,
+    pub run: Arc<RunRow>,
 }
 
 impl Journal {

@@ -88,7 +88,7 @@ fn start(id: &str, input: &str) -> Start {
 }
 
 async fn ended(engine: &Engine, id: &str) -> String {
-    let last = engine.ended(&RunId::new(id).unwrap()).await.unwrap();
+    let last = engine.ended(&RunId::new(id).unwrap(), None).await.unwrap();
     match last.body {
         everstep_model::Body::Completed(end) => end.result.as_str().to_owned(),
         other => panic!("{other:?}"),

@@ -74,6 +74,7 @@ impl Perform for Fork {
             let begun = Begun {
                 run: done.run,
                 created: true,
+                stream: None,
             };
             Ok(RunHandle::new(run.port, begun))
         })

@@ -7,6 +7,9 @@ use super::conclusion::Conclusion;
 use super::executor::{Executor, Leave, Next, Standing};
 use super::writing::is_progress;
 
+/// For how many unsent records an executor keeps room.
+const ROOM_KEPT: usize = 16;
+
 impl Executor {
     pub(super) fn take_in(&mut self, message: Message) -> Next {
         match message {
@@ -57,7 +60,12 @@ impl Executor {
         self.extend_foreign(came);
     }
 
-    fn appended(&mut self, first: RecordNumber, before: Vec<Entry>, records: Vec<Record>) -> Next {
+    fn appended(
+        &mut self,
+        first: RecordNumber,
+        before: Vec<Entry>,
+        mut records: Vec<Record>,
+    ) -> Next {
         let Some(in_flight) = self.in_flight.take() else {
             return Next::GoOn;
         };
@@ -65,14 +73,15 @@ impl Executor {
         if records.iter().any(is_progress) {
             self.shared.state().replay.set_cautious(false);
         }
-        let own = records
-            .into_iter()
-            .enumerate()
-            .map(|(index, record)| Entry {
-                number: first.plus(index),
-                record,
-            });
+        let own = records.drain(..).enumerate().map(|(index, record)| Entry {
+            number: first.plus(index),
+            record,
+        });
         self.extend(own);
+        // The next step writes as many.
+        if self.unsent.is_empty() && records.capacity() <= ROOM_KEPT {
+            self.unsent = records;
+        }
         match in_flight.then {
             Then::Continue | Then::GoOnAs(_) => {
                 // The execution begins again, from what the journal holds.

@@ -144,6 +144,7 @@ impl Shared {
     }
 
     /// Hands out another resolution before the code is polled. Only a planted bug does.
+    #[cfg(feature = "planted-bugs")]
     pub(super) fn resolve_another(&self) {
         let mut state = self.state();
         let another = state.replay.resolve_another();

@@ -3,6 +3,7 @@
 use std::task::Poll;
 
 use everstep_machine::Turn;
+#[cfg(feature = "planted-bugs")]
 use everstep_model::planted::{self, Bug};
 use everstep_model::{Payload, Record, Timestamp};
 
@@ -37,6 +38,7 @@ impl Executor {
                     if let Some(waker) = waker {
                         waker.wake();
                     }
+                    #[cfg(feature = "planted-bugs")]
                     if planted::is(Bug::TwoResolvedPerPoll) {
                         self.shared.resolve_another();
                     }

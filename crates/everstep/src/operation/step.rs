@@ -221,9 +221,7 @@ where
         if let Poll::Ready(ended) = ended
             && let Some(mut attempt) = self.attempt.take()
         {
-            if !attempt.start.options.undo.is_none() {
-                attempt.start.undo = attempt.undo.take();
-            }
+            attempt.start.undo = attempt.undo.take();
             self.record(attempt.start, ended);
         }
     }

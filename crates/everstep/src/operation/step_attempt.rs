@@ -36,10 +36,10 @@ impl<Fut> Attempt<Fut> {
     pub(super) fn new(start: StepStart, shared: &Shared) -> Self {
         let timeout = start.options.timeout;
         Self {
+            undo: UndoSlot::of_step(&start.options),
             start,
             work: None,
             timeout: timeout.map(|timeout| shared.runtime().sleep(timeout)),
-            undo: UndoSlot::default(),
         }
     }
 

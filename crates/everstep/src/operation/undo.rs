@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use everstep_machine::{StepStart, UndoStart};
-use everstep_model::{ErrorCode, Failure, Payload, RunId, UndoMode};
+use everstep_model::{ErrorCode, Failure, Payload, RunId, StepOptions, UndoMode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -59,14 +59,24 @@ impl<T> Undo<T> {
     }
 }
 
-/// What an attempt registered for the step's undo; clones are the same.
+/// What an attempt registered for the step's undo; clones are the same. One of a step that has no undo keeps nothing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct UndoSlot(Arc<Mutex<Option<Payload>>>);
+pub(crate) struct UndoSlot(Option<Arc<Mutex<Option<Payload>>>>);
 
 impl UndoSlot {
+    pub(super) fn of_step(options: &StepOptions) -> Self {
+        Self((!options.undo.is_none()).then(Arc::default))
+    }
+
     pub(super) fn take(&self) -> Option<Payload> {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.take()
+        let slot = self.0.as_ref()?.lock();
+        slot.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn set(&self, payload: Payload) {
+        if let Some(slot) = &self.0 {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
+        }
     }
 }
 
@@ -85,8 +95,7 @@ impl StepContext {
             );
             Error::from_failure(Failure::new(payload_error_code(&error), message)).non_retryable()
         })?;
-        let slot = &self.undo_slot().0;
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
+        self.undo_slot().set(payload);
         Ok(())
     }
 }

@@ -1,4 +1,7 @@
 //! Declared workflows: what they do not accept is refused before it is stored. Questions and their answers.
+//!
+//! What does not fit a type is refused where the type is. A server knows the types of workflows in workers by their schemas alone
+//! (`schemas.rs`).
 
 use everstep::testing::TestEngine;
 use everstep::{
@@ -7,7 +10,7 @@ use everstep::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::support::{TestStore, for_each_store, json};
+use crate::support::{TestStore, for_each_store, for_each_store_in_process, json};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Approval {
@@ -68,7 +71,7 @@ async fn asked(store: &TestStore) -> (TestEngine, Handle<Payment>, RpcId) {
 // B91, B92
 #[test]
 fn events_that_are_not_declared_or_do_not_fit_are_refused_and_not_stored() {
-    for_each_store(async |store| {
+    for_each_store_in_process(async |store| {
         let (_test, run) = payment(store).await;
         let before = run.journal().await.unwrap();
         let error = run
@@ -161,7 +164,7 @@ fn an_answer_after_the_run_moved_on_is_refused() {
 // B194
 #[test]
 fn an_answer_that_does_not_fit_is_refused_and_the_question_stays_open() {
-    for_each_store(async |store| {
+    for_each_store_in_process(async |store| {
         let (test, run, rpc) = asked(store).await;
         let error = run.answer(&rpc, &"perhaps").await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::SchemaMismatch);
@@ -185,7 +188,7 @@ fn a_question_that_was_never_asked_takes_no_answer() {
 
 #[test]
 fn input_that_does_not_fit_starts_nothing() {
-    for_each_store(async |store| {
+    for_each_store_in_process(async |store| {
         let test = store.engine().workflow(Payment).start().await;
         let error = test
             .start_by_name("payment", json(&"much"))

@@ -82,7 +82,7 @@ impl Told {
     fn advances(&self, end: usize) -> Vec<&LoopAdvanced> {
         let advances = self.journal[..end].iter();
         let advances = advances.filter_map(|entry| match &entry.record.body {
-            Body::LoopAdvanced(advanced) => Some(advanced),
+            Body::LoopAdvanced(advanced) => Some(&**advanced),
             _ => None,
         });
         advances.collect()

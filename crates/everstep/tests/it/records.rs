@@ -192,3 +192,22 @@ fn a_journal_longer_than_a_page_is_replayed_whole() {
         assert_eq!(count, 12_007);
     });
 }
+
+// B182
+#[test]
+fn rows_of_the_engine_are_not_the_applications() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx, _: ()| async move {
+            for collection in ["workflow", "step", "rpc", "event", "workflow:event"] {
+                let refused = ctx.set_row(collection, "k", &1);
+                assert!(refused.is_err(), "{collection}");
+            }
+            assert!(ctx.delete_row("rows", "").is_err());
+            ctx.set_row("steps", "k", &1)
+        };
+        let test = store.engine().function("w", code).start().await;
+        let run = start(&test).await;
+        output::<()>(&run).await;
+        assert_eq!(test.journal(&run).await.count("state_changed"), 1);
+    });
+}

@@ -8,8 +8,8 @@ use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{AnyEvent, Ctx, Engine, Event, Generation, Result, RunStatus, minutes, secs};
 use everstep_model::{Record, RecordNumber, RunId, StreamName, Timestamp};
 use everstep_store::{
-    Author, Commit, GenerationRow, MemoryStore, OutboxRow, Outcome, ReadRequest, Row, Store,
-    StreamRef, Target,
+    Author, Commit, GenerationRow, MemoryStore, OutboxRow, Outcome, ReadRequest, Row, RunRow,
+    Store, StreamRef, Target,
 };
 use everstep_store_testkit::{Fault, Faulty, block_on};
 
@@ -106,7 +106,7 @@ fn revive(store: &MemoryStore, id: &str) {
         bytes: usize::MAX,
     };
     let first = block_on(store.read(first)).unwrap().unwrap();
-    let mut row = head.run.unwrap();
+    let mut row = RunRow::clone(&head.run.unwrap());
     row.generation = Generation(2);
     let now = row.created_at;
     let end = Terminated {

@@ -1,11 +1,13 @@
 //! JSON schemas made from the types a workflow declares.
 
-use everstep::{Accepts, Body, Ctx, Declare, Event, Name, Payload, Result, Rpc, Workflow};
+use everstep::{
+    Accepts, Body, Ctx, Declare, ErrorCode, Event, Name, Payload, Result, Rpc, RunStatus, Workflow,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::support::for_each_store;
+use crate::support::{for_each_store, for_each_store_in_process, json};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Claim {
@@ -62,8 +64,33 @@ fn property_type(schema: &Payload, property: &str) -> Value {
 }
 
 #[test]
-fn declared_types_have_schemas_and_questions_carry_theirs() {
+fn what_does_not_fit_a_schema_is_refused_before_it_is_stored() {
     for_each_store(async |store| {
+        let test = store.engine().workflow(Expense).start().await;
+        let bad = test.start_by_name("expense", json(&"much")).await;
+        assert_eq!(bad.unwrap_err().code(), ErrorCode::SchemaMismatch);
+        let claim = Claim { amount: 3 };
+        let run = test.start::<Expense>(&claim).id("r").await.unwrap();
+        test.reach(&run, RunStatus::Waiting).await;
+        for (event, payload, code) in [
+            ("paid", json(&1), ErrorCode::EventNotAccepted),
+            ("withdrawn", json(&1), ErrorCode::SchemaMismatch),
+        ] {
+            let error = run.send_by_name(event, payload, None).await.unwrap_err();
+            assert_eq!(error.code(), code, "{event}");
+        }
+        let asked = run.inspect().await.unwrap().overview.rpcs.remove(0).rpc_id;
+        let bad = run.answer(&asked, &"perhaps").await.unwrap_err();
+        assert_eq!(bad.code(), ErrorCode::SchemaMismatch);
+        test.answer_next::<Approve>(&run, &Decision { approved: true })
+            .await;
+        assert!(run.wait().await.unwrap());
+    });
+}
+
+#[test]
+fn declared_types_have_schemas_and_questions_carry_theirs() {
+    for_each_store_in_process(async |store| {
         let test = store.engine().workflow(Expense).start().await;
         let declaration = test.declaration(&Name::new("expense").unwrap()).unwrap();
         assert_eq!(

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use everstep::Engine;
 use everstep_protocol::client::{Transport, TransportError};
-use everstep_server::{Options, router};
+use everstep_server::{Access, Options, router};
 use tower::ServiceExt;
 
 /// Requests into a router.
@@ -39,5 +39,6 @@ pub(crate) fn serve(engine: &Engine) -> Arc<dyn Transport> {
     let mut options = Options::default();
     options.worker_time_to_live = Duration::from_secs(24 * 3_600);
     options.wait_max = Duration::from_secs(24 * 3_600);
+    options.access = Access::Open;
     Arc::new(Direct(router(engine, options)))
 }

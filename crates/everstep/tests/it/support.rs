@@ -41,6 +41,18 @@ impl TestStore {
         }
     }
 
+    /// Whether the workflows are in a worker. A server knows of them what the worker told it, which is less than their types
+    /// say, and remembers it.
+    pub(crate) fn is_served(&self) -> bool {
+        match self {
+            Self::Memory(_) => false,
+            #[cfg(feature = "embedded")]
+            Self::Directory(..) => false,
+            #[cfg(feature = "remote")]
+            Self::Served(_) => true,
+        }
+    }
+
     /// The timers left in the store after the engine has ended.
     pub(crate) async fn timers_left(&self, test: TestEngine) -> Vec<TimerRow> {
         test.shutdown().await;

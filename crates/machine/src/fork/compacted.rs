@@ -21,7 +21,7 @@ fn gone(journal: &[Entry]) -> BTreeMap<&Location, &[IterationRange]> {
 fn advances(journal: &[Entry]) -> impl DoubleEndedIterator<Item = (usize, &LoopAdvanced)> {
     let entries = journal.iter().enumerate();
     entries.filter_map(|(index, entry)| match &entry.record.body {
-        Body::LoopAdvanced(advanced) => Some((index, advanced)),
+        Body::LoopAdvanced(advanced) => Some((index, &**advanced)),
         _ => None,
     })
 }

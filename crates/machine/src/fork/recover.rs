@@ -224,7 +224,7 @@ fn causes(journal: &[Entry], end: usize) -> Vec<Cause> {
 
 fn final_failures(journal: &[Entry]) -> impl Iterator<Item = &StepFailed> {
     journal.iter().filter_map(|entry| match &entry.record.body {
-        Body::StepFailed(record) if record.retry_at.is_none() => Some(record),
+        Body::StepFailed(record) if record.retry_at.is_none() => Some(&**record),
         _ => None,
     })
 }

@@ -26,10 +26,6 @@ impl Overview {
     /// The run is about to end: that resolves everything that is open. Steps in flight still finish.
     pub(super) fn begin_end(&mut self, ending: EndingView) {
         if self.ending.is_none() {
-            // What ends a run does not wait for its resumption. What is ending already stays as it is.
-            if !self.rolls_back.goes_on() {
-                self.pause = None;
-            }
             self.ending = Some(ending);
             self.close_where(|_| true);
         }

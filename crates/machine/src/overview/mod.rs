@@ -157,6 +157,10 @@ impl Overview {
         if goes_forward(body) {
             self.rollback = None;
         }
+        // What ends a run does not wait for its resumption.
+        if self.rolls_back.ends_pause(body) {
+            self.pause = None;
+        }
         self.rolls_back.fold(body);
         self.apply(stamp, body);
     }
@@ -207,7 +211,7 @@ impl Overview {
             Body::UndoFailed(record) => self.undo_failed(record),
             Body::UndoSkipped(_) => self.rollback = Some(RollbackView::Between),
             Body::Paused(record) => self.paused(record),
-            Body::Diverged(record) => self.diverged = Some(record.clone()),
+            Body::Diverged(record) => self.diverged = Some((**record).clone()),
             Body::ExecutionRetried(record) => self.execution_retried(record),
             Body::Completed(record) => self.completed(at, record),
             Body::Failed(record) => self.failed(at, record),

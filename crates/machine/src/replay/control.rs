@@ -64,16 +64,10 @@ impl Replay {
         let mut rolls_back = self.rolls_back.clone();
         self.unfolded.iter().any(|entry| {
             let body = &entry.record.body;
+            let is_resumed = matches!(body, Body::Resumed(_) | Body::ResumeRequested(_));
+            let ends = is_resumed || rolls_back.ends_pause(body) || body.terminal().is_some();
             rolls_back.fold(body);
-            // What asks a run to end that is ending already, or rolls back, changes nothing.
-            let may_end =
-                self.cancel.is_none() && !self.ending_is_decided() && !rolls_back.goes_on();
-            match body {
-                Body::Resumed(_) | Body::ResumeRequested(_) => true,
-                Body::DeadlinePassed(_) | Body::CancelRequested(_) => may_end,
-                Body::ForcedFailure(forced) => forced.location.is_none() && may_end,
-                body => body.terminal().is_some(),
-            }
+            ends
         })
     }
 

@@ -22,9 +22,9 @@ pub(super) struct Early {
 impl Replay {
     /// A result of this execution takes effect before it is durable.
     pub(super) fn resolve_early(&mut self, completed: &StepCompleted) {
-        if let Some(at) = completed.early {
+        if let Some(at) = &completed.early {
             self.early.push_back(Early {
-                at,
+                at: **at,
                 location: completed.location.clone(),
                 result: completed.result.clone(),
             });

@@ -81,6 +81,7 @@ impl Replay {
     }
 
     /// Resolves another operation before the code is polled, if the next record does. Only a planted bug asks for it.
+    #[cfg(feature = "planted-bugs")]
     #[doc(hidden)]
     pub fn resolve_another(&mut self) -> Option<(OpId, Resolution)> {
         let is_outcome = |next: &mut Entry| {
@@ -144,7 +145,7 @@ impl Replay {
                 false
             }
             Body::ForcedFailure(record) => {
-                self.fold_forced_failure(record);
+                self.fold_forced_failure(*record);
                 false
             }
             Body::PauseRequested(_) => {
@@ -176,7 +177,7 @@ impl Replay {
         match entry.record.body {
             Body::StepStarted(record) => self.fold_step_started(&record),
             Body::StepCompleted(record) => self.fold_step_completed(record),
-            Body::StepFailed(record) => self.fold_step_failed(record),
+            Body::StepFailed(record) => self.fold_step_failed(*record),
             Body::TimerFired(record) => self.fold_timer_fired(&record),
             Body::Event(record) => self.fold_event(record, entry.number, time),
             Body::RpcAnswered(record) => self.fold_rpc_answered(record),
@@ -198,8 +199,8 @@ impl Replay {
             Body::CancelRequested(record) => self.fold_cancel_requested(record),
             Body::StepSkipped(record) => self.fold_step_settled(&record.location, record.result),
             Body::StepEdited(record) => self.fold_step_settled(&record.location, record.result),
-            Body::ForcedFailure(record) => self.fold_forced_failure(record),
-            Body::ChildFinished(record) => self.fold_child_finished(record),
+            Body::ForcedFailure(record) => self.fold_forced_failure(*record),
+            Body::ChildFinished(record) => self.fold_child_finished(*record),
             body @ (Body::UndoStarted(_)
             | Body::UndoCompleted(_)
             | Body::UndoFailed(_)

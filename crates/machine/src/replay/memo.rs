@@ -47,6 +47,10 @@ impl Memo {
 
     /// What is known; each operation takes it over once.
     pub(super) fn take(&mut self, location: &Location) -> Option<Remembered> {
+        // Most runs have one pass: no need to hash the place.
+        if self.0.is_empty() {
+            return None;
+        }
         self.0.remove(location)
     }
 

@@ -1,7 +1,5 @@
 //! Operations the code has called and that have not resolved yet, and what they resolve to.
 
-use std::collections::BTreeMap;
-
 use everstep_model::record::{ChildOutcome, FailureOutcome, ParentClose, TimerPurpose};
 use everstep_model::{
     Failure, Location, Name, Payload, RecordNumber, RpcId, RunId, StepOptions, Timestamp,
@@ -184,10 +182,15 @@ pub(super) struct Operation {
 }
 
 /// The open operations. Iteration is in the order of calling.
+///
+/// Most runs have one open operation at a time, and a new one with every step: so they are kept in a list that is
+/// filled anew without asking for memory. Closed ones are swept out when they are the greater part of it.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
     next: u32,
-    open: BTreeMap<OpId, Operation>,
+    /// By id, which rises; closed ones are empty.
+    listed: Vec<(OpId, Option<Operation>)>,
+    open: usize,
     by_location: FxHashMap<Location, OpId>,
 }
 
@@ -196,27 +199,45 @@ impl Operations {
         let id = OpId(self.next);
         self.next += 1;
         self.by_location.insert(location.clone(), id);
-        self.open.insert(id, Operation { location, kind });
+        self.listed.push((id, Some(Operation { location, kind })));
+        self.open += 1;
         id
     }
 
     pub(super) fn close(&mut self, id: OpId) -> Option<Operation> {
-        let operation = self.open.remove(&id)?;
+        let index = self.index(id)?;
+        let (_, listed) = self.listed.get_mut(index)?;
+        let operation = listed.take()?;
+        self.open -= 1;
+        if self.open * 2 < self.listed.len() {
+            self.listed.retain(|(_, operation)| operation.is_some());
+        }
         self.by_location.remove(&operation.location);
         Some(operation)
     }
 
     pub(super) fn get(&self, id: OpId) -> Option<&Operation> {
-        self.open.get(&id)
+        let (_, operation) = self.listed.get(self.index(id)?)?;
+        operation.as_ref()
+    }
+
+    fn get_mut(&mut self, id: OpId) -> Option<&mut Operation> {
+        let index = self.index(id)?;
+        let (_, operation) = self.listed.get_mut(index)?;
+        operation.as_mut()
+    }
+
+    fn index(&self, id: OpId) -> Option<usize> {
+        self.listed.binary_search_by_key(&id, |(id, _)| *id).ok()
     }
 
     pub(super) fn at(&self, location: &Location) -> Option<(OpId, &Operation)> {
         let id = *self.by_location.get(location)?;
-        self.open.get(&id).map(|operation| (id, operation))
+        self.get(id).map(|operation| (id, operation))
     }
 
     pub(super) fn step_mut(&mut self, id: OpId) -> Option<&mut StepOp> {
-        match &mut self.open.get_mut(&id)?.kind {
+        match &mut self.get_mut(id)?.kind {
             Kind::Step(step) => Some(step),
             Kind::Sleep { .. }
             | Kind::Wait { .. }
@@ -229,7 +250,7 @@ impl Operations {
     }
 
     pub(super) fn child_mut(&mut self, id: OpId) -> Option<&mut ChildOp> {
-        match &mut self.open.get_mut(&id)?.kind {
+        match &mut self.get_mut(id)?.kind {
             Kind::Child(child) => Some(child),
             Kind::Step(_)
             | Kind::Sleep { .. }
@@ -247,10 +268,57 @@ impl Operations {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (OpId, &Operation)> {
-        self.open.iter().map(|(id, operation)| (*id, operation))
+        let listed = self.listed.iter();
+        listed.filter_map(|(id, operation)| operation.as_ref().map(|operation| (*id, operation)))
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.open.is_empty()
+        self.open == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(operations: &mut Operations, place: u32) -> OpId {
+        let name = Name::new("sleep").unwrap();
+        let until = Timestamp::from_millis(u64::from(place));
+        operations.open(Location::root(name, place), Kind::Sleep { until })
+    }
+
+    #[test]
+    fn open_operations_are_found_however_many_were_closed_around_them() {
+        let mut operations = Operations::default();
+        let first = opened(&mut operations, 0);
+        let mut open = vec![first];
+        for place in 1..100 {
+            open.push(opened(&mut operations, place));
+            // Every third stays.
+            if place % 3 != 0 {
+                let closed = operations.close(open.pop().unwrap()).unwrap();
+                assert!(operations.at(&closed.location).is_none());
+            }
+        }
+        let listed: Vec<OpId> = operations.iter().map(|(id, _)| id).collect();
+        assert_eq!(listed, open);
+        for id in open {
+            let location = operations.get(id).unwrap().location.clone();
+            assert_eq!(operations.at(&location).unwrap().0, id);
+            assert!(operations.close(id).is_some());
+            assert!(operations.close(id).is_none());
+        }
+        assert!(operations.is_empty() && operations.get(first).is_none());
+    }
+
+    #[test]
+    fn what_is_closed_takes_no_room_for_long() {
+        let mut operations = Operations::default();
+        opened(&mut operations, 0);
+        for place in 1..1_000 {
+            let id = opened(&mut operations, place);
+            operations.close(id);
+            assert!(operations.listed.len() <= 2);
+        }
     }
 }

@@ -89,10 +89,12 @@ impl Replay {
                 result,
                 undo: start.undo.clone(),
                 sensitive: start.options.sensitive,
-                early: start.options.ephemeral.then_some(TookEffect {
-                    folded: self.here.folded,
-                    now: self.now,
-                    moment: self.here.number,
+                early: start.options.ephemeral.then(|| {
+                    Box::new(TookEffect {
+                        folded: self.here.folded,
+                        now: self.now,
+                        moment: self.here.number,
+                    })
                 }),
             };
             self.resolve_early(&completed);

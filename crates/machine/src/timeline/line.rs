@@ -23,7 +23,7 @@ use std::fmt;
 use std::time::Duration;
 
 use everstep_model::{Failure, Location, Payload, RecordNumber, RecordRange, Timestamp, one_line};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// One line of a timeline. Displayed as its sentence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -89,7 +89,7 @@ pub enum Actor {
 }
 
 /// How something came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {

@@ -67,6 +67,15 @@ impl Wire for Bytes {
     }
 }
 
+impl<T: Wire> Wire for Box<T> {
+    fn put(&self, out: &mut Writer) {
+        T::put(self, out);
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        T::take(input).map(Self::new)
+    }
+}
+
 impl<T: Wire> Wire for Option<T> {
     fn put(&self, out: &mut Writer) {
         match self {

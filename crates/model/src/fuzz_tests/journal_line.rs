@@ -7,8 +7,9 @@ fn what_decodes_is_written_as_one_line_that_decodes_equal() {
     super::check_text("journal_line", |line| {
         let entry = match entry_from_json(line) {
             Ok(entry) => entry,
-            Err(InvalidJournalLine::Envelope(_)) => return "no envelope".to_owned(),
-            Err(InvalidJournalLine::NoNumber) => return "no number".to_owned(),
+            Err(InvalidJournalLine::Envelope(_) | InvalidJournalLine::NoNumber) => {
+                return "no envelope".to_owned();
+            }
             Err(InvalidJournalLine::UnknownType(_)) => return "unknown type".to_owned(),
             Err(InvalidJournalLine::Fields { kind, error }) => return format!("{kind} {error}"),
         };

@@ -17,6 +17,9 @@ pub enum RowOperation {
     Delete,
 }
 
+/// Collections that rows of an application are never in: views of a journal have rows of their own under these names.
+pub const RESERVED_COLLECTIONS: [&str; 4] = ["workflow", "step", "rpc", "event"];
+
 /// A row of the application changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

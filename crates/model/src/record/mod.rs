@@ -20,7 +20,7 @@ mod timer;
 mod undo;
 mod version;
 
-pub use application::{Emitted, Note, RowOperation, StateChanged};
+pub use application::{Emitted, Note, RESERVED_COLLECTIONS, RowOperation, StateChanged};
 pub use branch::{
     BranchCompleted, BranchFailed, BranchesKind, BranchesStarted, RaceWon, SwitchChosen,
 };
@@ -78,11 +78,12 @@ pub enum Origin {
 }
 
 macro_rules! bodies {
-    ($($kind:ident = $tag:literal, $text:literal, $origin:ident, $place:ident;)*) => {
-        /// What a record says. The variants carry one struct each.
+    ($($kind:ident = $tag:literal, $text:literal, $origin:ident, $place:ident $(, $boxed:ident)?;)*) => {
+        /// What a record says. The variants carry one struct each; the large ones that are rare are boxed, because every
+        /// step moves its records many times.
         #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs, reason = "each variant is named and documented by the struct it carries")]
-        pub enum Body { $($kind($kind),)* }
+        pub enum Body { $($kind(bodies!(@held $kind $($boxed)?)),)* }
 
         impl Body {
             /// Every type name, in the order of the tags.
@@ -112,8 +113,17 @@ macro_rules! bodies {
                 match self { $(Self::$kind(_r) => bodies!(@location $place _r),)* }
             }
 
+            /// The names of the fields of a type of record on the wire.
+            #[cfg(test)]
+            pub(crate) fn field_names(type_name: &str) -> Option<&'static [&'static str]> {
+                match type_name {
+                    $($text => Some(crate::protocol_tests::field_names::<$kind>()),)*
+                    _ => None,
+                }
+            }
+
             pub(crate) fn put_fields(&self, out: &mut crate::codec::Writer) {
-                match self { $(Self::$kind(r) => crate::codec::Wire::put(r, out),)* }
+                match self { $(Self::$kind(r) => <$kind as crate::codec::Wire>::put(r, out),)* }
             }
 
             pub(crate) fn take_fields(
@@ -121,7 +131,7 @@ macro_rules! bodies {
                 input: &mut crate::codec::Reader<'_>,
             ) -> Result<Self, crate::codec::DecodeError> {
                 match tag {
-                    $($tag => Ok(Self::$kind(crate::codec::Wire::take(input)?)),)*
+                    $($tag => <$kind as crate::codec::Wire>::take(input).map(Self::from),)*
                     other => Err(crate::codec::DecodeError::UnknownRecord(other)),
                 }
             }
@@ -133,7 +143,7 @@ macro_rules! bodies {
 
             pub(crate) fn from_json(type_name: &str, value: &str) -> Option<Result<Self, serde_json::Error>> {
                 match type_name {
-                    $($text => Some(serde_json::from_str(value).map(Self::$kind)),)*
+                    $($text => Some(serde_json::from_str::<$kind>(value).map(Self::from)),)*
                     _ => None,
                 }
             }
@@ -141,48 +151,52 @@ macro_rules! bodies {
 
         $(impl From<$kind> for Body {
             fn from(record: $kind) -> Self {
-                Self::$kind(record)
+                Self::$kind(bodies!(@hold record $($boxed)?))
             }
         })*
     };
+    (@held $kind:ident) => { $kind };
+    (@held $kind:ident boxed) => { Box<$kind> };
+    (@hold $record:ident) => { $record };
+    (@hold $record:ident boxed) => { Box::new($record) };
     (@location at $record:ident) => { Some(&$record.location) };
     (@location maybe $record:ident) => { $record.location.as_ref() };
     (@location run $record:ident) => { { let _ = $record; None } };
 }
 
 bodies! {
-    Created = 1, "created", Inbox, run;
+    Created = 1, "created", Inbox, run, boxed;
     Event = 2, "event", Inbox, run;
     RpcAnswered = 3, "rpc_answered", Inbox, at;
     TimerFired = 4, "timer_fired", Inbox, maybe;
-    ChildFinished = 5, "child_finished", Inbox, at;
+    ChildFinished = 5, "child_finished", Inbox, at, boxed;
     PauseRequested = 6, "pause_requested", Inbox, run;
     ResumeRequested = 7, "resume_requested", Inbox, run;
     CancelRequested = 8, "cancel_requested", Inbox, run;
     Terminated = 9, "terminated", Inbox, run;
     StepSkipped = 10, "step_skipped", Inbox, at;
     StepEdited = 11, "step_edited", Inbox, at;
-    ForcedFailure = 12, "forced_failure", Inbox, maybe;
+    ForcedFailure = 12, "forced_failure", Inbox, maybe, boxed;
     DeadlinePassed = 13, "deadline_passed", Inbox, run;
     Data = 14, "data", Inbox, run;
 
     StepStarted = 20, "step_started", Executor, at;
     StepCompleted = 21, "step_completed", Executor, at;
-    StepFailed = 22, "step_failed", Executor, at;
+    StepFailed = 22, "step_failed", Executor, at, boxed;
     StepAbandoned = 23, "step_abandoned", Executor, at;
     Sleeping = 24, "sleeping", Executor, at;
     Waiting = 25, "waiting", Executor, at;
     WaitCompleted = 26, "wait_completed", Executor, at;
     WaitTimedOut = 27, "wait_timed_out", Executor, at;
-    RpcRequested = 28, "rpc_requested", Executor, at;
+    RpcRequested = 28, "rpc_requested", Executor, at, boxed;
     RpcCompleted = 29, "rpc_completed", Executor, at;
     BranchesStarted = 30, "branches_started", Executor, at;
     BranchCompleted = 31, "branch_completed", Executor, at;
-    BranchFailed = 32, "branch_failed", Executor, at;
+    BranchFailed = 32, "branch_failed", Executor, at, boxed;
     RaceWon = 33, "race_won", Executor, at;
-    LoopAdvanced = 34, "loop_advanced", Executor, at;
+    LoopAdvanced = 34, "loop_advanced", Executor, at, boxed;
     SwitchChosen = 35, "switch_chosen", Executor, at;
-    ChildStarted = 36, "child_started", Executor, at;
+    ChildStarted = 36, "child_started", Executor, at, boxed;
     Sent = 37, "sent", Executor, at;
     Replied = 38, "replied", Executor, at;
     StateChanged = 39, "state_changed", Executor, at;
@@ -193,16 +207,16 @@ bodies! {
     NoReturn = 44, "no_return", Executor, at;
     UndoStarted = 45, "undo_started", Executor, at;
     UndoCompleted = 46, "undo_completed", Executor, at;
-    UndoFailed = 47, "undo_failed", Executor, at;
+    UndoFailed = 47, "undo_failed", Executor, at, boxed;
     UndoSkipped = 48, "undo_skipped", Executor, at;
     Paused = 49, "paused", Executor, run;
     Resumed = 50, "resumed", Executor, run;
-    Diverged = 51, "diverged", Executor, maybe;
-    ExecutionRetried = 52, "execution_retried", Executor, run;
+    Diverged = 51, "diverged", Executor, maybe, boxed;
+    ExecutionRetried = 52, "execution_retried", Executor, run, boxed;
 
     Completed = 60, "completed", Executor, run;
-    Failed = 61, "failed", Executor, run;
-    RollbackFailed = 62, "rollback_failed", Executor, run;
+    Failed = 61, "failed", Executor, run, boxed;
+    RollbackFailed = 62, "rollback_failed", Executor, run, boxed;
     Cancelled = 63, "cancelled", Executor, run;
 }
 
@@ -219,5 +233,15 @@ impl Body {
             Self::Terminated(_) => Some(RunStatus::Terminated),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_kind_of_record_makes_those_of_a_step_larger() {
+        assert_eq!(size_of::<Body>(), size_of::<StepCompleted>());
     }
 }

@@ -168,11 +168,11 @@ pub(crate) fn one_of_each() -> Vec<Record> {
             result: json("{\"id\":\"ch_1\"}"),
             undo: Some(json("7")),
             sensitive: false,
-            early: Some(TookEffect {
+            early: Some(Box::new(TookEffect {
                 folded: RecordNumber(4),
                 now: time,
                 moment: 1,
-            }),
+            })),
         }
         .into(),
         StepFailed {

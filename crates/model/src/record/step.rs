@@ -60,9 +60,9 @@ pub struct StepCompleted {
     pub undo: Option<Payload>,
     /// Whether views must redact the result.
     pub sensitive: bool,
-    /// Where it took effect, if that was before it was durable.
+    /// Where it took effect, if that was before it was durable. Boxed, because few results have it and all are moved often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub early: Option<TookEffect>,
+    pub early: Option<Box<TookEffect>>,
 }
 codec!(
     StepCompleted {

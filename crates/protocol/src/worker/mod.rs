@@ -30,3 +30,6 @@ pub const WORKFLOWS_MAX: usize = 1_000;
 pub const WORKER_NAME_CHARS_MAX: usize = 256;
 /// Appends in one request.
 pub const APPENDS_MAX: usize = 10_000;
+
+#[cfg(test)]
+mod document_tests;

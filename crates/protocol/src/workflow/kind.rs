@@ -1,9 +1,9 @@
-//! `GET /types`: the workflows that are offered.
+//! `GET /types`: the workflows that can be started.
 
-use everstep_model::Name;
+use everstep_model::{Description, Name};
 use serde::{Deserialize, Serialize};
 
-/// A workflow that somebody offers to execute.
+/// A workflow that can be started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -12,13 +12,16 @@ pub struct TypeView {
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
-    /// The oldest version that can be executed.
-    pub oldest: u32,
-    /// The newest, which new runs get.
+    /// The version that new runs get.
     pub newest: u32,
+    /// The oldest and the newest version that somebody offers to execute; `null` if nobody does now.
+    pub offered: Option<(u32, u32)>,
+    /// The schemas of its input, result, events and questions, where a worker told of them.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
+    pub description: Option<Description>,
 }
 
-/// Every workflow that is offered.
+/// Every workflow that can be started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -4,10 +4,6 @@ use everstep_protocol::access::Scope;
 
 /// What a route needs. Every route names it; there is no default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(
-    dead_code,
-    reason = "the routes of runs and of health are the ones that need the others"
-)]
 pub(crate) enum Needs {
     /// Anybody may call it, and nobody is identified.
     Nobody,
@@ -22,10 +18,6 @@ pub(crate) enum Needs {
 
 /// What may be done with one run by who has no more than a token for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(
-    dead_code,
-    reason = "the routes of runs and of health are the ones that need the others"
-)]
 pub(crate) enum RunAct {
     /// Look at it, in full.
     Look,

@@ -16,13 +16,13 @@ use crate::routes::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
     const JSON: &str = "application/json";
-    const TEXT: &str = "text/plain";
+    const FIGURES: &str = "application/openmetrics-text";
     vec![
         Route::get("/health/live", Needs::Nobody, health::live)
             .about(About::new("Whether the process lives").gives_as(200, JSON, "It does.")),
         Route::get("/health/ready", Needs::Nobody, health::ready)
             .about(About::new("Whether requests are served").gives_as(200, JSON, "They are.")),
         Route::get("/metrics", Needs::Scope(Scope::Read), metrics::show)
-            .about(About::new("Figures for Prometheus").gives_as(200, TEXT, "The figures.")),
+            .about(About::new("Figures for Prometheus").gives_as(200, FIGURES, "The figures.")),
     ]
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State as AxumState};
+use axum::extract::State as AxumState;
 use axum::response::Response;
 use everstep_protocol::worker::{APPENDS_MAX, AppendAnswer, AppendRequest, OneAnswer, OneAppend};
 use futures_util::future::join_all;
 use tokio::sync::oneshot;
 
 use super::convert;
+use super::own_session::OwnSession;
 use super::pool::{Pool, State};
 use super::request::{answered, bad_token, json};
 use super::seat::{Order, Place};
@@ -18,7 +19,7 @@ use crate::router::Shared;
 
 pub(crate) async fn append(
     AxumState(shared): AxumState<Arc<Shared>>,
-    Path(session): Path<String>,
+    OwnSession(session): OwnSession,
     body: Body,
 ) -> Response {
     let answer = async {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use everstep_protocol::worker::{ClaimAnswer, ClaimRequest, Item};
 use futures_util::future::select;
 
+use super::own_session::OwnSession;
 use super::pool::Pool;
 use super::request::{answered, json, no_session};
 use crate::failure::Failure;
@@ -15,7 +16,7 @@ use crate::router::Shared;
 
 pub(crate) async fn claim(
     State(shared): State<Arc<Shared>>,
-    Path(session): Path<String>,
+    OwnSession(session): OwnSession,
     body: Body,
 ) -> Response {
     let answer = async {

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 
+use super::own_session::OwnSession;
 use super::request::answered;
 use crate::router::Shared;
 
 pub(crate) async fn leave(
     State(shared): State<Arc<Shared>>,
-    Path(session): Path<String>,
+    OwnSession(session): OwnSession,
 ) -> Response {
     shared.workers.end(&session, false);
     answered(Ok(shared.workers.heard()))

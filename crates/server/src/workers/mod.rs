@@ -17,6 +17,7 @@ mod claim;
 mod convert;
 mod leave;
 mod offered;
+mod own_session;
 mod pool;
 mod read;
 mod register;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use everstep_engine::EngineError;
 use everstep_protocol::worker::{ReadAnswer, ReadRequest, WireEntry};
 use tokio::sync::oneshot;
 
+use super::own_session::OwnSession;
 use super::pool::Pool;
 use super::request::{answered, json, not_its_run};
 use super::seat::Order;
@@ -17,7 +18,7 @@ use crate::router::Shared;
 
 pub(crate) async fn read(
     State(shared): State<Arc<Shared>>,
-    Path(session): Path<String>,
+    OwnSession(session): OwnSession,
     body: Body,
 ) -> Response {
     let answer = async {

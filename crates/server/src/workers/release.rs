@@ -3,10 +3,11 @@
 use std::sync::{Arc, MutexGuard};
 
 use axum::body::Body;
-use axum::extract::{Path, State as AxumState};
+use axum::extract::State as AxumState;
 use axum::response::Response;
 use everstep_protocol::worker::{Heard, ReleaseRequest};
 
+use super::own_session::OwnSession;
 use super::pool::{Pool, State};
 use super::request::{answered, json, no_session};
 use crate::failure::Failure;
@@ -14,7 +15,7 @@ use crate::router::Shared;
 
 pub(crate) async fn release(
     AxumState(shared): AxumState<Arc<Shared>>,
-    Path(session): Path<String>,
+    OwnSession(session): OwnSession,
     body: Body,
 ) -> Response {
     let answer = async {
@@ -27,7 +28,7 @@ pub(crate) async fn release(
 
 pub(crate) async fn heartbeat(
     AxumState(shared): AxumState<Arc<Shared>>,
-    Path(session): Path<String>,
+    OwnSession(session): OwnSession,
 ) -> Response {
     let alive = shared.workers.state_of(&session).map(drop);
     answered(alive.map(|()| shared.workers.heard()))

@@ -6,6 +6,7 @@ mod bulk;
 mod call;
 mod control;
 mod event;
+mod kinds;
 mod list;
 pub(crate) mod parameters;
 mod rpc;
@@ -17,7 +18,7 @@ use everstep_protocol::access::Scope;
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport, BulkRequest, CancelRequest, ControlAnswer, ControlRequest,
     EventAnswer, ForkRequest, RestartRequest, RunPage, RunView, SettleRequest, StartAnswer,
-    StartRequest, WhyView,
+    StartRequest, TypePage, WhyView,
 };
 
 use crate::auth::{Needs, RunAct};
@@ -160,11 +161,16 @@ fn verbs() -> Vec<Route> {
 
 fn looks() -> Vec<Route> {
     vec![
+        Route::get("/types", Needs::Scope(Scope::Read), kinds::list).about(
+            About::new("Lists the workflows that can be started, with their versions")
+                .gives::<TypePage>(200, "Every workflow."),
+        ),
         Route::get("/workflows/{id}/why", LOOK, audit::why).about(
             About::new("Why a run is not moving").gives::<WhyView>(200, "What it waits for."),
         ),
         Route::get("/workflows/{id}/timeline", LOOK, audit::timeline).about(
             About::new("A run's journal as an audit trail: who, what, when, how long")
+                .parameters(audit::TIMELINE_PARAMETERS)
                 .gives::<Vec<serde_json::Value>>(200, "One line per record.")
                 .or_as(200, bulk::LINES),
         ),
@@ -180,6 +186,7 @@ fn looks() -> Vec<Route> {
         )
         .about(
             About::new("A run's journal as it is kept, nothing withheld, for tests that replay it")
+                .parameters(audit::JOURNAL_PARAMETERS)
                 .gives_as(200, bulk::LINES, "One record per line."),
         ),
     ]

@@ -21,7 +21,9 @@ pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
     let run = call.run()?;
     let parameters = call.parameters(PARAMETERS)?;
     if let Some(patience) = parameters.duration("wait")? {
-        let ended = call.within(patience, call.engine().ended(&run)).await?;
+        let ended = call
+            .within(patience, call.engine().ended(&run, None))
+            .await?;
         ended.transpose()?;
     }
     let info = call.engine().inspect(&run).await?;
@@ -31,7 +33,6 @@ pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
 
 fn view(info: RunInfo, stream: String) -> RunView {
     let RunInfo { row, overview } = info;
-    let status = overview.status();
     RunView {
         waiting_for: waiting_for(&overview),
         rpcs: rpcs(&overview),
@@ -40,7 +41,8 @@ fn view(info: RunInfo, stream: String) -> RunView {
         workflow: row.workflow,
         version: row.version,
         generation: row.generation.0,
-        status,
+        // As lists show it: a run that was given back is queued, whatever it did last.
+        status: row.status,
         tags: row.tags,
         input: overview.input.unwrap_or_else(Payload::null),
         result: overview.result,

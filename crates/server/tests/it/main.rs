@@ -13,6 +13,8 @@ mod mounting;
 mod secured;
 mod subscribing;
 mod support;
+mod tokens;
 mod tracing_runs;
 mod watching;
+mod work_keys;
 mod workflows;

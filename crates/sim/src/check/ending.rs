@@ -172,6 +172,7 @@ fn fits(op: &Op, seen: &Seen, life: &Life<'_>, place: &str) -> Result<(), String
                 takes_ms,
                 fails,
                 timeout_ms,
+                ..
             },
             Seen::Child(child),
         ) => match child {
@@ -285,7 +286,7 @@ mod tests {
             let first = Created {
                 workflow: name(RANDOM),
                 input: Payload::from_value(&program).unwrap(),
-                ..first
+                ..*first
             };
             let mut stream = stream("a", vec![completed(&[Seen::Did(Some(value.to_owned()))])]);
             stream.entries[0].record = record(first);

@@ -28,6 +28,10 @@ pub struct Stream {
     pub dropped: Vec<RecordRange>,
     /// How many records its creation brought along.
     pub copied: usize,
+    /// Where the commits of its executors begin.
+    pub commits: BTreeSet<RecordNumber>,
+    /// When it was created, by the store's clock.
+    pub created_at: Timestamp,
     /// The highest epoch granted.
     pub epoch: u64,
     /// The right in force.
@@ -290,6 +294,8 @@ fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Stream {
         entries: Vec::new(),
         dropped: Vec::new(),
         copied: commit.records.len(),
+        commits: BTreeSet::new(),
+        created_at: landed.at,
         epoch: 0,
         fence: None,
         seq: 0,
@@ -316,6 +322,9 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
     }
     if let Author::Executor { seq, .. } = commit.author {
         stream.seq = seq.0;
+        if !commit.records.is_empty() {
+            stream.commits.insert(landed.first);
+        }
     }
     match commit.lease {
         LeaseChange::Keep => {}

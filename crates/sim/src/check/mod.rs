@@ -110,8 +110,7 @@ pub fn check_all(world: &World) -> Vec<Violation> {
         found.extend(events::check_sent(&journals, &ledger));
         found.extend(ending::check_answers(&journals, &ledger));
         found.extend(ending::check_outcomes(&journals, &ledger));
-        let (kept_for, set_backs) = (world.plan.kept_for, world.set_backs());
-        found.extend(removing::check(&journals, &ledger, kept_for, &set_backs));
+        found.extend(removing::check(&journals, &ledger, world.plan.kept_for));
         found.extend(steps::check_ledger(&ledger));
     }
     found.extend(reading::check_store(world));

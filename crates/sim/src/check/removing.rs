@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use everstep_model::{StreamNumber, Timestamp};
+use everstep_model::StreamNumber;
 
 use super::Violation;
 use super::journals::{Journals, Stream};
-use crate::workload::Ledger;
+use crate::workload::{Deletion, Ledger};
 
 /// The moment of a removal: every stream that goes is closed.
 pub(super) fn check_removal(
@@ -25,27 +25,19 @@ pub(super) fn check(
     journals: &Journals,
     ledger: &Ledger,
     kept_for: Option<Duration>,
-    set_backs: &[(Timestamp, Duration)],
 ) -> Vec<Violation> {
     let mut found = Vec::new();
     for stream in journals.streams() {
-        let (Some(removed), Some((run, _))) = (stream.removed_at, &stream.run) else {
+        let (Some((_, removed)), Some((run, _))) = (stream.removed_at, &stream.run) else {
             continue;
         };
-        let (by_store, removed) = removed;
-        if ledger.was_asked(run.as_str(), &["delete"]) {
+        if ledger.deletions.iter().any(|asked| reaches(asked, stream)) {
             continue;
         }
         let ended = stream.ended_at.unwrap_or(removed);
-        let closed = stream.closed_at.unwrap_or(by_store);
-        // By the clocks of those who did it, or by the store's; and a clock may have been set back since it said that the time
-        // was up, before the removal was written.
-        let lay = ended.until(removed).max(closed.until(by_store));
-        let meanwhile = |(at, _): &&(Timestamp, Duration)| (closed..=by_store).contains(at);
-        let set_back: Duration = set_backs.iter().filter(meanwhile).map(|(_, by)| *by).sum();
-        let lay = lay + set_back;
-        let is_due = kept_for.is_some_and(|age| lay >= age || is_older(journals, stream));
-        if !is_due {
+        // By the clocks of those who did it, as far as the one has ever shown the time that the other counts from.
+        let is_due = kept_for.is_some_and(|age| ended.until(removed) >= age);
+        if !is_due && !goes_with_a_later_life(journals, run.as_str(), stream) {
             let what = format!(
                 "{} ended at {ended} and was gone at {removed}",
                 stream.told()
@@ -56,13 +48,26 @@ pub(super) fn check(
     found
 }
 
-/// Whether a later life took its place: lives go together, by the age of the last.
-fn is_older(journals: &Journals, stream: &Stream) -> bool {
-    let Some((run, life)) = &stream.run else {
-        return false;
-    };
-    let mut lives = journals.lives(run.as_str());
-    lives.any(|other| other.run.as_ref().is_some_and(|(_, later)| later > life))
+/// Whether a request may have deleted this very run: one that was answered before the run was created did not.
+fn reaches(asked: &Deletion, stream: &Stream) -> bool {
+    let is_its = stream
+        .run
+        .as_ref()
+        .is_some_and(|(run, _)| run.as_str() == asked.run);
+    let removed = stream.removed_at.map(|(by_store, _)| by_store);
+    is_its
+        && removed.is_some_and(|removed| asked.asked_at <= removed)
+        && asked
+            .answered_at
+            .is_none_or(|answered| stream.created_at <= answered)
+}
+
+/// Lives go together, by the age of the last: that one is looked at itself.
+fn goes_with_a_later_life(journals: &Journals, run: &str, stream: &Stream) -> bool {
+    let life = |stream: &Stream| stream.run.as_ref().map(|(_, life)| *life);
+    let is_later = |other: &Stream| life(other) > life(stream);
+    let mut lives = journals.lives(run);
+    lives.any(|other| is_later(other) && other.removed_at == stream.removed_at)
 }
 
 #[cfg(test)]
@@ -86,12 +91,34 @@ mod tests {
         let journals = Journals::of([ended]);
         let found = |kept_ms| {
             let kept_for = Some(Duration::from_millis(kept_ms));
-            broken(&check(&journals, &Ledger::default(), kept_for, &[]))
+            broken(&check(&journals, &Ledger::default(), kept_for))
         };
         assert_eq!(found(1_000), FINE);
         assert_eq!(found(2_000), [31]);
-        let mut ledger = Ledger::default();
-        ledger.asked("a", "delete");
-        assert_eq!(broken(&check(&journals, &ledger, None, &[])), FINE);
+    }
+
+    #[test]
+    fn a_request_deletes_no_run_that_was_created_after_its_answer() {
+        let mut ended = stream("a", Vec::new());
+        ended.created_at = at(100);
+        (ended.closed_at, ended.ended_at) = (Some(at(150)), Some(at(150)));
+        ended.removed_at = Some((at(200), at(200)));
+        let journals = Journals::of([ended]);
+        let found = |run: &str, asked_at, answered_at: Option<u64>| {
+            let ledger = Ledger {
+                deletions: vec![Deletion {
+                    run: run.to_owned(),
+                    asked_at: at(asked_at),
+                    answered_at: answered_at.map(at),
+                }],
+                ..Ledger::default()
+            };
+            broken(&check(&journals, &ledger, None))
+        };
+        assert_eq!(found("a", 160, Some(210)), FINE);
+        assert_eq!(found("a", 50, None), FINE, "it may still be under way");
+        assert_eq!(found("a", 50, Some(90)), [31]);
+        assert_eq!(found("a", 250, Some(260)), [31]);
+        assert_eq!(found("b", 160, Some(210)), [31]);
     }
 }

@@ -57,7 +57,7 @@ mod tests {
         let created = Created {
             workflow: everstep_store_testkit::sample::name(RANDOM),
             input: Payload::from_value(&program).unwrap(),
-            ..created
+            ..*created
         };
         let end = |seen: &[Seen]| {
             record(Completed {

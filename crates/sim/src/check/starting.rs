@@ -25,16 +25,27 @@ pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
         }
     }
     for (key, runs) in &ledger.keys {
-        let first = runs.first();
-        // The key of a run that is gone is free again.
-        let is_gone = |run: &String| journals.lives(run).any(|life| life.is_removed);
-        if runs.len() > 1 && !runs.iter().any(is_gone) {
-            let what = format!("key {key} led to {runs:?}, {first:?} first");
-            found.push(Violation::of(13, what));
+        let pairs = runs.iter().flat_map(|one| {
+            let others = runs.iter().filter(move |other| one < *other);
+            others.map(move |other| (one, other))
+        });
+        for (one, other) in pairs {
+            if !comes_after(journals, one, other) && !comes_after(journals, other, one) {
+                let what = format!("key {key} led to {one} and to {other}");
+                found.push(Violation::of(13, what));
+            }
         }
     }
     found.extend(check_inputs(journals, ledger));
     found
+}
+
+/// Whether a run was gone when another was created: its key was free again.
+fn comes_after(journals: &Journals, first: &str, second: &str) -> bool {
+    let gone = journals.lives(first).filter_map(|life| life.removed_at);
+    let first_gone = gone.map(|(by_store, _)| by_store).min();
+    let last_created = journals.lives(second).map(|life| life.created_at).max();
+    first_gone.is_some_and(|gone| last_created.is_some_and(|created| gone <= created))
 }
 
 /// A run has an input that somebody gave it.
@@ -58,7 +69,7 @@ fn check_inputs(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::{FINE, broken, stream};
+    use super::super::support::{FINE, at, broken, number, stream};
     use super::*;
 
     #[test]
@@ -82,6 +93,14 @@ mod tests {
         let runs = ["a", "b"].map(str::to_owned);
         ledger.keys.insert("k".to_owned(), runs.into());
         assert_eq!(broken(&check(&Journals::default(), &ledger)), [13]);
+        let twins = |created: u64| {
+            let (mut first, mut second) = (stream("a", Vec::new()), stream("b", Vec::new()));
+            first.removed_at = Some((at(10), at(10)));
+            (second.number, second.created_at) = (number(2), at(created));
+            broken(&check(&Journals::of([first, second]), &ledger))
+        };
+        assert_eq!(twins(11), FINE, "it was free again");
+        assert_eq!(twins(9), [13]);
         let journals = Journals::of([stream("a", Vec::new())]);
         let mut ledger = Ledger::default();
         ledger.programs.insert("a".to_owned(), vec![vec![Op::Note]]);

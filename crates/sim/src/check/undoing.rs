@@ -3,34 +3,106 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::record::{ChildOutcome, ForkReason};
-use everstep_model::{Body, Entry, Location};
+use everstep_model::{Body, Location, RecordNumber, RunId};
 
 use super::Violation;
 use super::journals::Stream;
 use crate::workload::{Op, has};
 
+/// A step, or one of the children that passes of the function started in a place.
+type Subject<'a> = (&'a Location, Option<&'a RunId>);
+
+/// Something that is done and not undone.
+#[derive(Clone, Copy)]
+struct Live<'a> {
+    what: Subject<'a>,
+    /// The record that says so.
+    number: RecordNumber,
+    /// The pass of the function that did it.
+    pass: usize,
+    /// Whether an undo had begun before it was done.
+    is_late: bool,
+}
+
 /// Steps and children that can be undone in the order they were done, and those that were undone or passed over.
 #[derive(Default)]
 struct Undos<'a> {
-    done: Vec<&'a Location>,
-    over: Vec<&'a Location>,
+    done: Vec<Subject<'a>>,
+    over: Vec<Subject<'a>>,
     undone: usize,
     /// What is done and not undone.
-    live: Vec<&'a Location>,
-    /// Whether some undo was not of the latest that was live.
-    is_out_of_order: bool,
+    live: Vec<Live<'a>>,
+    /// What was done later than something whose undo began, and was not undone.
+    passed_by: Vec<Live<'a>>,
+    /// Whether something was undone that was not done, or not any more.
+    undid_nothing: bool,
+    started: BTreeSet<Subject<'a>>,
+    pass: usize,
+    /// Where the executor's last commit began, and the one before it.
+    commits: (RecordNumber, RecordNumber),
 }
 
 impl<'a> Undos<'a> {
-    fn done(&mut self, location: &'a Location) {
-        self.done.push(location);
-        self.live.push(location);
+    fn done(&mut self, what: Subject<'a>, number: RecordNumber) {
+        self.done.push(what);
+        self.live.push(Live {
+            what,
+            number,
+            pass: self.pass,
+            is_late: !(self.started.is_empty() && self.over.is_empty()),
+        });
     }
 
-    fn over(&mut self, location: &'a Location) {
-        self.is_out_of_order |= self.live.last() != Some(&location);
-        self.live.retain(|live| *live != location);
-        self.over.push(location);
+    /// An undo begins: all that was done later is undone. Whether a child has ended is said by others, and the executor knows it
+    /// for sure once it has written something after that.
+    fn begins(&mut self, what: Subject<'a>) {
+        self.started.insert(what);
+        let (_, before) = self.commits;
+        let is_known = |live: &&Live<'_>| live.what.1.is_none() || live.number < before;
+        let later = self.live.iter().rev().take_while(|live| live.what != what);
+        self.passed_by.extend(later.filter(is_known));
+    }
+
+    fn over(&mut self, what: Subject<'a>) {
+        if !self.started.contains(&what) {
+            self.begins(what);
+        }
+        self.undid_nothing |= self.live.iter().all(|live| live.what != what);
+        self.live.retain(|live| live.what != what);
+        self.over.push(what);
+    }
+
+    /// What the program itself undoes is what its pass has come by when it asks for that.
+    fn is_out_of_order(&self, program: &[Op]) -> bool {
+        let is_left_out = |live: &Live<'_>| live.is_late || live.pass < self.pass;
+        let is_passed_by = match rolls_back(program) {
+            RollsBack::Never => !self.passed_by.is_empty(),
+            RollsBack::Alone => !self.passed_by.iter().all(is_left_out),
+            RollsBack::Beside => false,
+        };
+        is_passed_by || self.undid_nothing
+    }
+}
+
+/// How a program rolls back by itself.
+enum RollsBack {
+    Never,
+    /// Nothing else goes on meanwhile.
+    Alone,
+    /// Other branches do something meanwhile, which may be done before the first undo is.
+    Beside,
+}
+
+fn rolls_back(program: &[Op]) -> RollsBack {
+    let is_rollback = |op: &Op| *op == Op::RollBack;
+    let is_beside = |op: &Op| {
+        let branches = matches!(op, Op::Join(_) | Op::Each { .. } | Op::Race(_));
+        branches && op.parts().into_iter().any(|part| has(part, &is_rollback))
+    };
+    match has(program, &is_rollback) {
+        false => RollsBack::Never,
+        true if has(program, &is_beside) => RollsBack::Beside,
+        true => RollsBack::Alone,
     }
 }
 
@@ -46,14 +118,14 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
         return found;
     };
     let fork = created.forked_from.as_ref().map(|fork| fork.reason);
-    let undos = undos_of(&stream.entries);
+    let undos = undos_of(stream);
     let once: BTreeSet<_> = undos.over.iter().collect();
     if once.len() != undos.over.len() {
         say(22, format!("something was undone twice: {:?}", undos.over));
     }
-    for location in &undos.over {
-        if !undos.done.contains(location) {
-            say(22, format!("{location} was undone and was never done"));
+    for what in &undos.over {
+        if !undos.done.contains(what) {
+            say(22, format!("{what:?} was undone and was never done"));
         }
     }
     // A fork beside its original leaves the original's steps alone.
@@ -61,8 +133,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
         return found;
     }
     let program: Vec<Op> = created.input.decode().unwrap_or_default();
-    // A rollback of a program's own leaves out what its pass has not come by.
-    if undos.is_out_of_order && !has(&program, &|op| *op == Op::RollBack) {
+    if undos.is_out_of_order(&program) {
         let (done, over) = (&undos.done, &undos.over);
         say(
             22,
@@ -70,7 +141,7 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
         );
     }
     if let Some(Body::Failed(end)) = stream.end() {
-        if undos.over.len() != undos.done.len() {
+        if !undos.live.is_empty() {
             say(
                 23,
                 format!(
@@ -92,38 +163,51 @@ pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     found
 }
 
-fn undos_of(entries: &[Entry]) -> Undos<'_> {
-    let mut can_be_undone = BTreeMap::new();
+fn undos_of(stream: &Stream) -> Undos<'_> {
+    let mut can_be_undone: BTreeMap<Subject<'_>, bool> = BTreeMap::new();
     let mut undos = Undos::default();
-    for entry in entries {
+    for entry in &stream.entries {
+        let number = entry.number;
+        if stream.commits.contains(&number) {
+            undos.commits = (number, undos.commits.0);
+        }
+        let is_undoable = |what: Subject<'_>| {
+            can_be_undone
+                .get(&what)
+                .is_some_and(|is_undoable| *is_undoable)
+        };
         match &entry.record.body {
             Body::StepStarted(started) => {
                 if let Some(options) = &started.options {
-                    can_be_undone.insert(&started.location, !options.undo.is_none());
+                    let step = (&started.location, None);
+                    can_be_undone.insert(step, !options.undo.is_none());
                 }
             }
             Body::ChildStarted(started) => {
-                can_be_undone.insert(&started.location, !started.undo.is_none());
+                let child = (&started.location, Some(&started.run));
+                can_be_undone.insert(child, !started.undo.is_none());
             }
-            Body::StepCompleted(done) if can_be_undone.get(&done.location) == Some(&true) => {
-                undos.done(&done.location);
+            Body::StepCompleted(done) if is_undoable((&done.location, None)) => {
+                undos.done((&done.location, None), number);
             }
             // What an operator put in its place is undone in its place.
-            Body::StepEdited(done) if can_be_undone.get(&done.location) == Some(&true) => {
-                undos.done(&done.location);
+            Body::StepEdited(done) if is_undoable((&done.location, None)) => {
+                undos.done((&done.location, None), number);
             }
             // A child that failed has undone itself what it did.
             Body::ChildFinished(child)
-                if can_be_undone.get(&child.location) == Some(&true)
+                if is_undoable((&child.location, child.run.as_ref()))
                     && matches!(child.outcome, ChildOutcome::Completed(_)) =>
             {
-                undos.done(&child.location);
+                undos.done((&child.location, child.run.as_ref()), number);
             }
+            Body::ExecutionRetried(_) => undos.pass += 1,
+            Body::UndoStarted(started) => undos.begins((&started.location, started.run.as_ref())),
             Body::UndoCompleted(undone) => {
-                undos.over(&undone.location);
+                undos.over((&undone.location, undone.run.as_ref()));
                 undos.undone += 1;
             }
-            Body::UndoSkipped(skipped) => undos.over(&skipped.location),
+            Body::UndoSkipped(skipped) => undos.over((&skipped.location, skipped.run.as_ref())),
             _ => {}
         }
     }
@@ -132,11 +216,14 @@ fn undos_of(entries: &[Entry]) -> Undos<'_> {
 
 #[cfg(test)]
 mod tests {
-    use everstep_model::record::{Failed, StepStarted, UndoCompleted};
-    use everstep_model::{ErrorCode, Failure, Record, StepOptions, UndoMode};
-    use everstep_store_testkit::sample::{location, step};
+    use everstep_model::record::{
+        ChildFinished, ChildStarted, ExecutionRetried, Failed, ParentClose, StepStarted,
+        UndoCompleted,
+    };
+    use everstep_model::{ErrorCode, Failure, Payload, Record, StepOptions, UndoMode};
+    use everstep_store_testkit::sample::{location, name, step};
 
-    use super::super::support::{FINE, broken, record, stream};
+    use super::super::support::{FINE, at, broken, record, stream};
     use super::*;
 
     fn done(name: &str) -> [Record; 2] {
@@ -181,6 +268,80 @@ mod tests {
         assert_eq!(found(&[&a, &b, &not_a, &not_b, &failed()]), [22]);
         assert_eq!(found(&[&a, &not_a, &not_a]), [22, 22]);
         assert_eq!(found(&[&a, &not_b]), [22, 22]);
+    }
+
+    #[test]
+    fn a_rollback_of_its_own_leaves_out_only_what_came_after_it_or_from_an_earlier_pass() {
+        let (a, b) = (done("a"), done("b"));
+        let (not_a, not_b) = (undone("a"), undone("b"));
+        let found = |program: &[Op], parts: &[&[Record]]| {
+            let mut stream = stream("a", parts.concat());
+            let Body::Created(created) = &mut stream.entries[0].record.body else {
+                unreachable!("it is the first record");
+            };
+            created.input = Payload::from_value(program).unwrap();
+            broken(&check(&stream))
+        };
+        let again = [record(ExecutionRetried {
+            attempt: 1,
+            error: Failure::new(ErrorCode::RunFailed, "no"),
+            retry_at: at(1),
+        })];
+        let alone = [Op::RollBack];
+        assert_eq!(found(&alone, &[&a, &b, &not_a, &not_b, &failed()]), [22]);
+        assert_eq!(found(&alone, &[&a, &b, &again, &not_a]), FINE);
+        let c = done("c");
+        let late = [&a[..], &b, &not_b, &c, &not_a];
+        assert_eq!(found(&alone, &late), FINE);
+        assert_eq!(found(&[], &late), [22]);
+        let beside = [Op::Join(vec![vec![Op::RollBack], vec![]])];
+        assert_eq!(found(&beside, &[&a, &b, &not_a]), FINE);
+    }
+
+    #[test]
+    fn of_two_children_in_one_place_each_is_undone_once_and_in_order() {
+        let child = |run: &str| Some(RunId::new(run).unwrap());
+        let started = |run: &str| {
+            record(ChildStarted {
+                location: location("c:0"),
+                run: RunId::new(run).unwrap(),
+                workflow: name("leaf"),
+                input: Payload::null(),
+                tags: Vec::new(),
+                deadline: None,
+                on_close: ParentClose::Cancel,
+                detached: false,
+                undo: UndoMode::Undo,
+            })
+        };
+        let ended = |run: &str| {
+            record(ChildFinished {
+                location: location("c:0"),
+                outcome: ChildOutcome::Completed(Payload::null()),
+                run: child(run),
+            })
+        };
+        let undone = |run: &str| {
+            record(UndoCompleted {
+                location: location("c:0"),
+                attempt: 1,
+                run: child(run),
+            })
+        };
+        let both = [started("x"), ended("x"), started("y"), ended("y")];
+        let found = |undos: &[Record], commits: &[u64]| {
+            let mut stream = stream("a", [&both[..], undos, &failed()].concat());
+            stream.commits = commits.iter().copied().map(RecordNumber).collect();
+            broken(&check(&stream))
+        };
+        let known = [1, 3, 5, 6];
+        assert_eq!(found(&[undone("y"), undone("x")], &known), FINE);
+        assert_eq!(found(&[undone("y"), undone("y")], &known), [22, 22, 23]);
+        assert_eq!(found(&[undone("y")], &known), [23]);
+        // `y` ended, and the executor wrote something, before `x` is undone.
+        let wrong = [step("other"), undone("x"), undone("y")];
+        assert_eq!(found(&wrong, &[1, 3, 5, 6, 7]), [22]);
+        assert_eq!(found(&wrong, &[1, 3, 5]), FINE, "it may not know");
     }
 
     #[test]

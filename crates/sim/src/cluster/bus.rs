@@ -24,7 +24,7 @@ struct State {
 }
 
 impl Listeners {
-    pub(crate) fn publish(&self, world: &Arc<World>, from: usize, hint: Hint) {
+    pub(crate) fn publish(&self, world: &Arc<World>, from: Option<usize>, hint: Hint) {
         let receivers: Vec<_> = self.state().by_number.values().cloned().collect();
         for (process, listener) in receivers {
             // What a process tells itself does not go through the network.

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::Router;
 use everstep::Engine;
 use everstep_model::{NodeId, Timestamp};
 use everstep_store::Clock as _;
 
 use super::bus::SimBus;
 use super::faults::FaultKind;
+use super::network::serve;
 use super::runtime::NodeRuntime;
 use super::store::SimStore;
 use super::world::World;
@@ -39,11 +41,14 @@ struct State {
     starts: u64,
     process: Option<Arc<Process>>,
     engine: Option<Engine>,
+    /// What serves the engine to workers, if it is served.
+    server: Option<Router>,
 }
 
-/// One life of a machine's process.
+/// One life of a machine's process, or of a worker's.
 pub(crate) struct Process {
-    pub(crate) machine: usize,
+    /// None if it is a worker: its keeper starts it again.
+    pub(crate) machine: Option<usize>,
     pub(crate) name: String,
     pub(crate) group: Group,
     pub(super) offset: Arc<AtomicI64>,
@@ -57,6 +62,20 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// A worker. Its clock may be wrong like every clock.
+    pub(super) fn of_worker(world: &World, name: String, offset: i64) -> Self {
+        Self {
+            machine: None,
+            name,
+            group: world.executor.group(),
+            offset: Arc::new(AtomicI64::new(offset)),
+            shown: Arc::default(),
+            cut_off_until: Arc::default(),
+            retired: Mutex::default(),
+            node: AtomicU64::new(0),
+        }
+    }
+
     pub(crate) fn is_alive(&self, world: &World) -> bool {
         world.executor.is_alive(self.group)
     }
@@ -100,7 +119,8 @@ impl Process {
         }
         world.say(&self.name, || format!("CRASH {why}"));
         world.executor.end(self.group);
-        let Some(machine) = world.machines.get(self.machine) else {
+        let machine = self.machine.and_then(|index| world.machines.get(index));
+        let Some(machine) = machine else {
             return;
         };
         machine.forget(world);
@@ -146,7 +166,7 @@ impl Machine {
         }
         state.starts += 1;
         let process = Arc::new(Process {
-            machine: self.index,
+            machine: Some(self.index),
             name: format!("node {}.{}", self.index, state.starts),
             group: world.executor.group(),
             offset: self.offset.clone(),
@@ -164,7 +184,7 @@ impl Machine {
             .spawn(process.group, open(shared, process.clone(), seed));
     }
 
-    fn opened(&self, process: &Arc<Process>, engine: Engine) {
+    fn opened(&self, process: &Arc<Process>, engine: Engine, server: Option<Router>) {
         let mut state = self.state();
         if state
             .process
@@ -172,18 +192,24 @@ impl Machine {
             .is_some_and(|p| Arc::ptr_eq(p, process))
         {
             state.engine = Some(engine);
+            state.server = server;
         }
+    }
+
+    /// What serves the engine to workers, and the process it is in.
+    pub(super) fn server(&self) -> Option<(Arc<Process>, Router)> {
+        let state = self.state();
+        Some((state.process.clone()?, state.server.clone()?))
     }
 
     /// Forgets the process that has ended. Dropping an engine may do anything, so it happens in a task of its own.
     fn forget(&self, world: &World) {
         let mut state = self.state();
         state.process = None;
-        if let Some(engine) = state.engine.take() {
-            world
-                .executor
-                .spawn(world.network, async move { drop(engine) });
-        }
+        let gone = (state.engine.take(), state.server.take());
+        world
+            .executor
+            .spawn(world.network, async move { drop(gone) });
     }
 
     pub(crate) fn process(&self) -> Option<Arc<Process>> {
@@ -246,14 +272,17 @@ async fn open(world: Arc<World>, process: Arc<Process>, seed: u64) {
             .bus(Arc::new(SimBus::new(world.clone(), process.clone())))
             .runtime(runtime)
             .settings(world.plan.settings.clone());
-        let builder = match &world.story {
-            Some((story, outside)) => story.define(builder, outside),
-            None => workload::register(builder, workload::Env::live(&world, &process)),
+        let builder = match (&world.story, world.plan.served) {
+            (Some((story, outside)), _) => story.define(builder, outside),
+            (None, None) => workload::register(builder, workload::Env::live(&world, &process)),
+            (None, Some(_)) => builder,
         };
         match builder.start().await {
             Ok(engine) => {
-                if let Some(machine) = world.machines.get(process.machine) {
-                    machine.opened(&process, engine);
+                let machine = process.machine.and_then(|index| world.machines.get(index));
+                if let Some(machine) = machine {
+                    let server = world.plan.served.map(|ttl| serve(&engine, ttl));
+                    machine.opened(&process, engine, server);
                 }
                 return world.say(&process.name, || "is up".to_owned());
             }

@@ -90,10 +90,7 @@ fn cut_off(world: &World, machine: &Machine, long: Duration) {
 }
 
 pub(crate) fn set_clock(world: &World, machine: &Machine, offset: i64) {
-    let before = machine.offset.swap(offset, Ordering::Relaxed);
-    if let Ok(by) = u64::try_from(before - offset) {
-        world.note_set_back(Duration::from_millis(by));
-    }
+    machine.offset.store(offset, Ordering::Relaxed);
     world.say(&format!("node {}", machine.index), || {
         format!("CLOCK is wrong by {offset} ms")
     });

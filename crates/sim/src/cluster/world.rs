@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_canonical::{Outside, Story};
-use everstep_model::Timestamp;
 use everstep_store::Hint;
 
 use super::bus::Listeners;
 use super::faults::{FaultKind, Faults};
 use super::machine::Machine;
-use super::runtime::{TrueClock, true_time};
+use super::runtime::TrueClock;
 use crate::check::{Journals, Violation};
 use crate::executor::{Executor, Group};
 use crate::history::History;
@@ -43,7 +42,6 @@ pub struct World {
     ledger: Mutex<Ledger>,
     violations: Mutex<Vec<Violation>>,
     calls: AtomicU64,
-    set_backs: Mutex<Vec<(Timestamp, Duration)>>,
     /// Clients that still make requests.
     pub(crate) busy_clients: AtomicU64,
     /// The story that is told here instead of random programs, and its outside.
@@ -75,7 +73,6 @@ impl World {
             ledger: Mutex::default(),
             violations: Mutex::default(),
             calls: AtomicU64::new(0),
-            set_backs: Mutex::default(),
             busy_clients: AtomicU64::new(plan.clients as u64),
             store,
             executor,
@@ -140,19 +137,8 @@ impl World {
         lock(&self.ledger)
     }
 
-    /// Some clock was set back by this much.
-    pub(crate) fn note_set_back(&self, by: Duration) {
-        let at = true_time(self.executor.now());
-        lock(&self.set_backs).push((at, by));
-    }
-
-    /// When clocks were set back, and how far.
-    pub fn set_backs(&self) -> Vec<(Timestamp, Duration)> {
-        lock(&self.set_backs).clone()
-    }
-
     /// Sends a hint to every machine, or loses, repeats or delays it.
-    pub(crate) fn publish(self: &Arc<Self>, from: usize, hint: Hint) {
+    pub(crate) fn publish(self: &Arc<Self>, from: Option<usize>, hint: Hint) {
         self.listeners.publish(self, from, hint);
     }
 }

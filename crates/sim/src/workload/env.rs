@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everstep::{Body, RunMetadata, StepContext};
+use everstep::{Body, RunId, RunMetadata, StepContext};
 
 use super::ledger::Attempt;
 use super::program::How;
@@ -93,7 +93,7 @@ impl Env {
     }
 
     /// An undo is done, or fails this time.
-    pub(crate) fn undoes(&self, run: &RunMetadata, value: &str) -> bool {
+    pub(crate) fn undoes(&self, run: &RunMetadata, value: &str, child: Option<&RunId>) -> bool {
         let Some(Live { world, process }) = &self.0 else {
             return true;
         };
@@ -102,12 +102,17 @@ impl Env {
             let life = journals.lives(run.id.as_str());
             let its = life.filter(|s| !s.is_removed).last();
             its.filter(|stream| is_held(stream, run, process))
-                .and_then(|stream| may_undo(stream, value))
+                .and_then(|stream| may_undo(stream, value, child))
         };
         broken.into_iter().for_each(|v| world.violated(v));
+        // Two children may have been started in one place, each with an undo of its own.
+        let value = match child {
+            Some(child) => format!("{value} {child}"),
+            None => value.to_owned(),
+        };
         let done = world
             .ledger()
-            .undoes(run.id.as_str(), run.generation.0, value);
+            .undoes(run.id.as_str(), run.generation.0, &value);
         world.say(&process.name, || {
             format!("  {} undoes `{value}`: {done}", run.id)
         });
@@ -135,20 +140,25 @@ fn is_held(stream: &Stream, run: &RunMetadata, process: &Process) -> bool {
     life == Some(run.generation) && stream.owner.is_some() && stream.owner == process.node()
 }
 
-/// Invariant 22: what is recorded as undone is not undone again.
-fn may_undo(stream: &Stream, value: &str) -> Option<Violation> {
+/// Invariant 22: what is recorded as undone is not undone again, and a child is not undone before it has completed.
+fn may_undo(stream: &Stream, value: &str, child: Option<&RunId>) -> Option<Violation> {
     let place = value.split_once(' ').map_or(value, |(_, place)| place);
-    let mut is_undone = false;
+    let mut is_undone = child.is_some();
     for entry in &stream.entries {
-        match &entry.record.body {
-            Body::UndoCompleted(undo) if undo.location.name.as_str() == place => is_undone = true,
-            Body::StepCompleted(done) if done.location.name.as_str() == place => is_undone = false,
+        let body = &entry.record.body;
+        if body.location().is_none_or(|at| at.name.as_str() != place) {
+            continue;
+        }
+        match body {
+            Body::UndoCompleted(undo) if undo.run.as_ref() == child => is_undone = true,
+            Body::StepCompleted(_) if child.is_none() => is_undone = false,
+            Body::ChildFinished(done) if done.run.as_ref() == child => is_undone = false,
             _ => {}
         }
     }
     is_undone.then(|| {
         let what = format!(
-            "{}: `{place}` is undone, and was undone again",
+            "{}: `{place}` is undone or was never done, and was undone again",
             stream.told()
         );
         Violation::of(22, what)

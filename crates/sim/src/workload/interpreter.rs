@@ -4,7 +4,10 @@
 use std::ops::ControlFlow;
 use std::pin::Pin;
 
-use everstep::{AnyEvent, Ctx, Error, OneOf2, Payload, Result, Retry, StepContext, millis};
+use everstep::{
+    AnyEvent, Ctx, Error, OneOf2, Payload, Result, Retry, RunId, RunMetadata, StepContext, Undo,
+    millis,
+};
 use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;
@@ -52,7 +55,7 @@ async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<
             Seen::Events(run_wait(ctx, op).await?)
         }
         Op::Ask { timeout_ms } => Seen::Answer(ctx.rpc(Ask).timeout(millis(*timeout_ms)).await?),
-        Op::Child { .. } | Op::Detached { .. } => run_child(ctx, op, place).await?,
+        Op::Child { .. } | Op::Detached { .. } => run_child(ctx, op, env, place).await?,
         Op::Send => {
             let item = Payload::from_value(&Item(Some(ctx.random())))?;
             ctx.send_by_name(COLLECTOR, Item::NAME, item)?;
@@ -132,25 +135,24 @@ async fn run_step(
         How::TimesOut => step.timeout(millis(4_000)).retry_timeouts().await?,
         How::Undoable => {
             let (env, run) = (env.clone(), run.clone());
-            let undo = move |value: String| {
-                let (env, run) = (env.clone(), run.clone());
-                async move {
-                    // Some take long enough for another node to take over in between.
-                    let which = value.bytes().map(usize::from).sum::<usize>() % 3;
-                    let takes_ms = [0, 300, 2_000].get(which);
-                    env.works(takes_ms.copied().unwrap_or_default()).await;
-                    match env.undoes(&run, &value) {
-                        true => Ok(()),
-                        false => Err(Error::new("it cannot be undone yet")),
-                    }
-                }
-            };
+            let undo = move |value: String| async move { undo(&env, &run, &value, None).await };
             step.undo(undo).undo_retry(retry).await?
         }
         How::BestEffort => return step.retry(Retry::none()).best_effort().await,
     };
     env.observes(&run, &value);
     Ok(Some(value))
+}
+
+/// Undoes a step or a child by its value. Some take long enough for another node to take over in between.
+async fn undo(env: &Env, run: &RunMetadata, value: &str, child: Option<&RunId>) -> Result<()> {
+    let which = value.bytes().map(usize::from).sum::<usize>() % 3;
+    let takes_ms = [0, 300, 2_000].get(which);
+    env.works(takes_ms.copied().unwrap_or_default()).await;
+    match env.undoes(run, value, child) {
+        true => Ok(()),
+        false => Err(Error::new("it cannot be undone yet")),
+    }
 }
 
 async fn run_wait(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Vec<u64>> {
@@ -183,18 +185,28 @@ async fn run_wait(ctx: &Ctx<AnyEvent>, op: &Op) -> Result<Vec<u64>> {
 
 /// Each child has a place of its own: places of one name are counted in the order of calls, which in a plain join follows from what
 /// came first, and a further pass of the function takes over results by their places.
-async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, place: &str) -> Result<Seen> {
-    let (takes_ms, fails, timeout_ms) = match op {
+async fn run_child(ctx: &Ctx<AnyEvent>, op: &Op, env: &Env, place: &str) -> Result<Seen> {
+    let (takes_ms, fails, timeout_ms, can_be_undone) = match op {
         Op::Child {
             takes_ms,
             fails,
             timeout_ms,
-        } => (*takes_ms, *fails, *timeout_ms),
-        Op::Detached { takes_ms } => (*takes_ms, false, None),
+            undo,
+        } => (*takes_ms, *fails, *timeout_ms, *undo),
+        Op::Detached { takes_ms } => (*takes_ms, false, None, false),
         _ => return Ok(Seen::Nothing),
     };
     let child = ctx.child_by_name("leaf", Payload::from_value(&(takes_ms, fails))?);
-    let child = child.place(place);
+    let mut child = child.place(place);
+    if can_be_undone {
+        let (env, run) = (env.clone(), ctx.metadata());
+        let value = value_of(run.id.as_str(), place);
+        let undo = move |what: Undo<Payload>| async move {
+            undo(&env, &run, &value, what.child.as_ref()).await
+        };
+        let retry = Retry::constant(4, millis(300));
+        child = child.undo_with(undo).undo_retry(retry);
+    }
     if matches!(op, Op::Detached { .. }) {
         child.detach().await?;
         return Ok(Seen::Nothing);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use everstep_model::StreamNumber;
+use everstep_model::{StreamNumber, Timestamp};
 
 use super::program::Op;
 
@@ -48,6 +48,17 @@ pub struct SendTry {
     pub fate: Fate,
 }
 
+/// A request to delete a run, by the clock that is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deletion {
+    /// The run.
+    pub run: String,
+    /// When it was asked for.
+    pub asked_at: Timestamp,
+    /// When it was answered; none if it never was, or nobody heard it.
+    pub answered_at: Option<Timestamp>,
+}
+
 /// What happened outside.
 #[derive(Debug, Default)]
 pub struct Ledger {
@@ -69,6 +80,8 @@ pub struct Ledger {
     pub answers: BTreeSet<u64>,
     /// What was asked of each run by operators, whether or not they heard what became of it.
     pub asked: BTreeMap<String, BTreeSet<&'static str>>,
+    /// Every request to delete a run.
+    pub deletions: Vec<Deletion>,
     /// What waiters heard.
     pub heard: Vec<(String, Result<String, String>)>,
     /// How often each primitive was called.

@@ -7,7 +7,9 @@ mod ledger;
 mod program;
 mod requests;
 
-use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Result, Rpc, millis, secs};
+use everstep::{
+    AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Result, Rpc, WorkerBuilder, millis, secs,
+};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -18,7 +20,7 @@ pub use interpreter::run_program;
 pub(crate) use interpreter::value_of;
 #[cfg(test)]
 pub(crate) use ledger::{Attempt, SendTry};
-pub use ledger::{Fate, Ledger};
+pub use ledger::{Deletion, Fate, Ledger};
 #[cfg(test)]
 pub(crate) use program::How;
 pub use program::{Op, PRIMITIVES, Seen, has};
@@ -53,16 +55,29 @@ impl Rpc for Ask {
     type Answer = u64;
 }
 
-/// Registers the workflows of a simulation.
+/// Registers the workflows of a simulation with whoever executes them.
+macro_rules! register {
+    ($builder:expr, $env:expr) => {{
+        let env = $env;
+        $builder
+            .function("leaf", leaf)
+            .function("collector", collect)
+            .function_with(
+                RANDOM,
+                Options::new().execution_retries(1),
+                move |ctx, program: Vec<Op>| run_program(ctx, program, env.clone()),
+            )
+    }};
+}
+
+/// Registers the workflows of a simulation with an engine.
 pub fn register(builder: EngineBuilder, env: Env) -> EngineBuilder {
-    builder
-        .function("leaf", leaf)
-        .function("collector", collect)
-        .function_with(
-            RANDOM,
-            Options::new().execution_retries(1),
-            move |ctx, program: Vec<Op>| run_program(ctx, program, env.clone()),
-        )
+    register!(builder, env)
+}
+
+/// Registers the workflows of a simulation with a worker.
+pub fn register_with_worker(builder: WorkerBuilder, env: Env) -> WorkerBuilder {
+    register!(builder, env)
 }
 
 /// The workflow of all children.

@@ -70,6 +70,8 @@ pub enum Op {
         takes_ms: u64,
         fails: bool,
         timeout_ms: Option<u64>,
+        /// Whether it can be undone.
+        undo: bool,
     },
     /// A child that nobody waits for.
     Detached {
@@ -149,6 +151,7 @@ pub const PRIMITIVES: &[&str] = &[
     "try-event",
     "ask",
     "child",
+    "undoable-child",
     "detached",
     "send",
     "version",
@@ -186,7 +189,8 @@ impl Op {
             Self::Batch { .. } => "batch",
             Self::TryEvent => "try-event",
             Self::Ask { .. } => "ask",
-            Self::Child { .. } => "child",
+            Self::Child { undo: false, .. } => "child",
+            Self::Child { undo: true, .. } => "undoable-child",
             Self::Detached { .. } => "detached",
             Self::Send => "send",
             Self::Version => "version",
@@ -252,17 +256,26 @@ pub(super) fn program(rng: &mut Rng) -> Vec<Op> {
     (0..len).map(|_| operation(rng, 2)).collect()
 }
 
-/// Steps that are all undone.
+/// Steps and children that are all undone.
 fn saga(rng: &mut Rng) -> Vec<Op> {
-    let step = |rng: &mut Rng| Op::Step {
-        how: How::Undoable,
-        takes_ms: rng.any(&[0, 20, 400]),
-        failures: 0,
+    let done = |rng: &mut Rng| match rng.one_in(4) {
+        false => Op::Step {
+            how: How::Undoable,
+            takes_ms: rng.any(&[0, 20, 400]),
+            failures: 0,
+        },
+        // One that is not waited for until its end may complete while others are undone.
+        true => Op::Child {
+            takes_ms: rng.any(&[0, 400, 3_000]),
+            fails: false,
+            timeout_ms: rng.one_in(3).then_some(300),
+            undo: true,
+        },
     };
     let len = rng.within(2..6);
-    let mut steps: Vec<Op> = (0..len).map(|_| step(rng)).collect();
-    steps.push(Op::Fail);
-    steps
+    let mut all: Vec<Op> = (0..len).map(|_| done(rng)).collect();
+    all.push(Op::Fail);
+    all
 }
 
 fn sequence(rng: &mut Rng, depth: u32) -> Vec<Op> {
@@ -337,6 +350,7 @@ fn simple(rng: &mut Rng) -> Op {
             takes_ms: rng.any(&[0, 50, 3_000]),
             fails: rng.one_in(3),
             timeout_ms: rng.one_in(3).then_some(timeout_ms),
+            undo: rng.one_in(2),
         },
         25 => Op::Detached {
             takes_ms: rng.any(&[0, 700]),

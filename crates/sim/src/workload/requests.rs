@@ -2,10 +2,10 @@
 
 use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus, Sent};
 
-use super::ledger::{Fate, SendTry};
+use super::ledger::{Deletion, Fate, SendTry};
 use super::program::Op;
 use super::{Ask, Item, Ping, Pong, RANDOM};
-use crate::cluster::World;
+use crate::cluster::{World, true_time};
 use crate::rng::Rng;
 use everstep::Rpc as _;
 use std::sync::Arc;
@@ -304,16 +304,34 @@ impl Client {
         self.say(|| format!("look at {run} at {machine}: {}", told(&answer)));
     }
 
+    /// Writes down that it asks to delete a run, and gives the place.
+    fn asks_to_delete(&self, run: &str) -> usize {
+        let mut ledger = self.world.ledger();
+        ledger.deletions.push(Deletion {
+            run: run.to_owned(),
+            asked_at: true_time(self.world.executor.now()),
+            answered_at: None,
+        });
+        ledger.deletions.len() - 1
+    }
+
     /// An operator's request.
     pub(super) async fn control(&mut self, run: String, verb: &'static str, fork: String) {
         let (machine, pick) = (self.machine(), self.rng.number());
         self.world.ledger().asked(&run, verb);
+        let deletion = (verb == "delete").then(|| self.asks_to_delete(&run));
         let id = run.clone();
         let answer = self
             .world
             .request(machine, move |engine| ask(engine, id, verb, pick, fork))
             .await;
         self.say(|| format!("{verb} {run} at {machine}: {}", told(&answer)));
+        if let (Some(deletion), Some(_)) = (deletion, &answer) {
+            let now = true_time(self.world.executor.now());
+            if let Some(deletion) = self.world.ledger().deletions.get_mut(deletion) {
+                deletion.answered_at = Some(now);
+            }
+        }
         self.world.ledger().answered += u64::from(matches!(answer, Some(Ok(_))));
     }
 }

@@ -15,7 +15,7 @@ use everstep_store::{
     judge_superseded,
 };
 
-use crate::cache::{ByNumber, HeadCache};
+use crate::cache::{ByNumber, HeadCache, Published};
 use crate::effects::EffectKey;
 use crate::keys;
 use crate::leases::Leases;
@@ -57,6 +57,17 @@ pub(crate) struct Staged {
     pub(crate) row_changed: bool,
     /// Whether the batch leaves nothing of it.
     pub(crate) is_removed: bool,
+}
+
+impl Staged {
+    /// What the cache is told: few ask for a stream that takes no more records.
+    pub(crate) fn into_published(self) -> Published {
+        if self.is_removed || self.head.closed {
+            Published::Forget(self.head.number)
+        } else {
+            Published::Keep(self.head)
+        }
+    }
 }
 
 impl<'a> Stage<'a> {

@@ -1,5 +1,7 @@
 //! Values come back as they were written, and damage is an error, never a panic.
 
+use std::sync::Arc;
+
 use everstep_store::{Row, RpcRow};
 use everstep_store_testkit::sample;
 use proptest::prelude::*;
@@ -45,12 +47,14 @@ fn any_head() -> impl Strategy<Value = Head> {
             });
             head.ready = flags[1];
             head.closed = flags[2];
-            head.run = flags[3].then(|| RunRow {
-                tags,
-                version: takeovers,
-                generation: Generation(3),
-                updated_at: Timestamp::from_millis(5),
-                ..sample::run("a", "order", RunStatus::Paused)
+            head.run = flags[3].then(|| {
+                Arc::new(RunRow {
+                    tags,
+                    version: takeovers,
+                    generation: Generation(3),
+                    updated_at: Timestamp::from_millis(5),
+                    ..sample::run("a", "order", RunStatus::Paused)
+                })
             });
             head
         })
@@ -85,7 +89,7 @@ proptest! {
 #[test]
 fn a_head_cut_short_is_refused_at_every_length() {
     let mut head = Head::new(StreamNumber(1), StreamName::from_stored("a"), Term(0));
-    head.run = Some(sample::run("a", "order", RunStatus::Queued));
+    head.run = Some(Arc::new(sample::run("a", "order", RunStatus::Queued)));
     head.owner = Some(Owner {
         node: sample::NODE,
         nonce: sample::NONCE,

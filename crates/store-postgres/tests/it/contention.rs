@@ -394,7 +394,10 @@ fn every_character_comes_back() {
             .await
             .unwrap()
             .unwrap();
-        assert_eq!((head.name.as_str(), head.run), (name, Some(run)));
+        assert_eq!(
+            (head.name.as_str(), head.run.as_deref()),
+            (name, Some(&run))
+        );
         let payload = Payload::from_value("\u{0}").unwrap();
         let mut nul = event("x");
         if let Body::Event(event) = &mut nul.body {

@@ -7,7 +7,7 @@ use everstep_engine::{
     Sent, Settlement, Start,
 };
 use everstep_machine::{Overview, Why};
-use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId};
+use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlAnswer,
@@ -32,6 +32,20 @@ impl HttpRequests {
     async fn view(&self, run: &RunId) -> Result<RunView, EngineError> {
         let view = self.get(at(run)).await;
         view.map_err(|error| about(run, error))
+    }
+
+    /// Why a run refused something. One that is over is looked at, so that it can be said how it ended.
+    async fn why_refused(&self, run: &RunId, error: EngineError) -> EngineError {
+        if error.code() != ErrorCode::RunFinished {
+            return about(run, error);
+        }
+        match self.row(run).await {
+            Ok(row) => EngineError::RunFinished {
+                run: run.clone(),
+                status: row.status,
+            },
+            Err(_) => error,
+        }
     }
 
     fn event(event: SendEvent, query: &str) -> Call {
@@ -124,6 +138,7 @@ impl Port for HttpRequests {
             Ok(Begun {
                 run: answer.id,
                 created: answer.created,
+                stream: None,
             })
         })
     }
@@ -131,8 +146,10 @@ impl Port for HttpRequests {
     fn send(&self, event: SendEvent) -> Asking<'_, Sent> {
         Box::pin(async move {
             let run = event.run.clone();
-            let answer = self.send(Self::event(event, "")).await;
-            let answer = answer.map_err(|error| about(&run, error))?;
+            let answer = match self.send(Self::event(event, "")).await {
+                Err(error) => return Err(self.why_refused(&run, error).await),
+                Ok(answer) => answer,
+            };
             let sent: EventAnswer = answer.json().map_err(of_call)?;
             let number = RecordNumber(sent.number);
             Ok(match sent.outcome {
@@ -157,7 +174,7 @@ impl Port for HttpRequests {
                         code: ErrorCode::NoReply,
                         ..
                     }) => return Ok(None),
-                    Err(error) => return Err(about(&event.run, error)),
+                    Err(error) => return Err(self.why_refused(&event.run, error).await),
                     Ok(answer) => {
                         let answer: EventAnswer = answer.json().map_err(of_call)?;
                         if answer.reply.is_some() {
@@ -222,13 +239,16 @@ impl Port for HttpRequests {
 
     fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records> {
         Box::pin(async move {
-            let stream = self.view(run).await?.stream;
-            let tail = Tail::new(self.clone(), run.clone(), &stream, from);
-            Ok(Records::of_server(tail))
+            self.view(run).await?;
+            Ok(Records::of_server(Tail::new(
+                self.clone(),
+                run.clone(),
+                from,
+            )))
         })
     }
 
-    fn ended<'a>(&'a self, run: &'a RunId) -> Asking<'a, End> {
+    fn ended<'a>(&'a self, run: &'a RunId, _: Option<StreamNumber>) -> Asking<'a, End> {
         Box::pin(async move {
             let path = format!("{}?wait={}", at(run), self.wait_text());
             loop {

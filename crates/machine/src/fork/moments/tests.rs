@@ -24,7 +24,7 @@ fn early(folded: u64, moment: u32) -> StepCompleted {
         moment,
     };
     StepCompleted {
-        early: Some(effect),
+        early: Some(Box::new(effect)),
         ..completed_step("s:0", 1, "1")
     }
 }

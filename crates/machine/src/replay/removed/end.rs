@@ -1,6 +1,6 @@
 //! Where a removed operation was over, as the journal tells it.
 
-use everstep_model::record::{StepFailed, TimerPurpose};
+use everstep_model::record::TimerPurpose;
 use everstep_model::{Body, Location, RecordNumber};
 
 use super::super::children::LeftChild;
@@ -172,7 +172,7 @@ fn is_at(body: &Body, place: &Location) -> bool {
 fn is_step_result(body: &Body) -> bool {
     match body {
         Body::StepCompleted(_) | Body::StepSkipped(_) | Body::StepEdited(_) => true,
-        Body::StepFailed(StepFailed { retry_at, .. }) => retry_at.is_none(),
+        Body::StepFailed(failed) => failed.retry_at.is_none(),
         Body::ForcedFailure(_) => true,
         _ => false,
     }

@@ -97,7 +97,7 @@ impl Replay {
         self.loops.kept.follow(&record);
         let iterations = record.location.inner_scope();
         self.loops.kept.begin(&iterations, record.iteration);
-        Some(record)
+        Some(*record)
     }
 
     /// Whether as many operations have resolved where the fold stands as when the iteration began.

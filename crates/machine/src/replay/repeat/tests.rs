@@ -154,9 +154,9 @@ impl World {
         let Some(Body::LoopAdvanced(record)) = bodies.pop() else {
             panic!("it said something else");
         };
-        bodies.push(record.clone().into());
+        bodies.push(Body::LoopAdvanced(record.clone()));
         self.append(bodies);
-        record
+        *record
     }
 
     pub(super) fn iterations(&self) -> Vec<u64> {

@@ -84,3 +84,15 @@ fn what_a_list_does_not_know_is_refused() {
         }
     });
 }
+
+#[test]
+fn the_workflows_that_can_be_started_are_listed_with_their_versions() {
+    served(async |served| {
+        let types = served.get("/types").await.json();
+        let types = types["types"].as_array().unwrap();
+        let names: Vec<_> = types.iter().map(|known| &known["type"]).collect();
+        assert_eq!(names, ["discreet", "doubler", "nap", "order", "slow"]);
+        assert!(types.iter().all(|known| known["newest"] == 1));
+        assert_eq!(types[0]["offered"], serde_json::json!([1, 1]));
+    });
+}

@@ -1,18 +1,23 @@
-//! A Durable Streams server and nothing else, on one directory or in memory. The conformance suite runs against it.
+//! A server on one directory or in memory, with a workflow to talk to. The conformance suites run against it, and the guide of
+//! the HTTP API.
 //!
 //! ```text
-//! cargo run -p everstep-server --example streams -- --port 4437 --data ./streams
+//! cargo run -p everstep-server --example server -- --port 4437 --data ./data
 //! ```
+
+mod order;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use everstep_engine::{Engine, EngineParts, Settings, TokioRuntime};
+use everstep::Engine;
+use everstep_engine::TokioRuntime;
 use everstep_server::{Access, Connections, Options, Origins, router, serve};
-use everstep_store::{Clock, LocalBus, MemoryStore, Store};
+use everstep_store::{Clock, MemoryStore, Store};
 use everstep_store_embedded::EmbeddedStore;
+use order::Order;
 use tokio::net::TcpListener;
 
 struct Arguments {
@@ -60,15 +65,8 @@ async fn main() -> anyhow::Result<()> {
         Some(path) => Arc::new(EmbeddedStore::open(path, clock)?),
         None => Arc::new(MemoryStore::new(clock)),
     };
-    let engine = Engine::open(EngineParts {
-        store,
-        bus: Arc::new(LocalBus::default()),
-        runtime,
-        settings: Settings::default(),
-        workers: Vec::new(),
-        failure_hooks: Vec::new(),
-    })
-    .await?;
+    let engine = Engine::on_store(store).runtime(runtime).workflow(Order);
+    let engine = engine.start().await?;
     let mut options = Options::default();
     options.access = Access::Open;
     options.loopback_only = true;

@@ -2,40 +2,44 @@
 
 use std::collections::HashMap;
 
-use everstep::{Body, Entry, Line, Outcome, Payload, RunId, timeline};
+use everstep::{Body, Entry, Outcome, Payload, RecordNumber, RunId, Timestamp, timeline};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-/// How a line feels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mood {
-    /// Something began or was said.
-    Plain,
-    /// Something succeeded.
-    Good,
-    /// Something failed.
-    Bad,
-    /// Something waits.
-    Waiting,
-}
-
-/// Payloads are shown up to this many characters.
-const PAYLOAD_CHARS_MAX: usize = 96;
+use crate::output::{Colour, Paint, clean, short};
 
 /// What was told so far: how long something took is known only to who saw it begin.
 #[derive(Debug, Default)]
-pub(super) struct Story(HashMap<RunId, Vec<Entry>>);
+pub(crate) struct Story(HashMap<RunId, Vec<Entry>>);
+
+/// A record as a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) time: Timestamp,
+    pub(crate) colour: Colour,
+    pub(crate) text: String,
+}
 
 impl Story {
-    /// The next record of a run as a sentence. Its whole timeline is told each time, which is as good as instant for runs
+    /// The next records of a run as sentences. Its whole timeline is told each time, which is as good as instant for runs
     /// that somebody watches.
-    pub(super) fn tell(&mut self, run: &RunId, entry: &Entry) -> (Mood, String) {
-        let told = self.0.entry(run.clone()).or_default();
-        told.push(entry.clone());
-        let line = timeline(told).pop();
-        self.forget(run, &entry.record.body);
-        match line {
-            Some(line) => (mood(&line), sentence(&line)),
-            None => (Mood::Plain, String::new()),
+    pub(crate) fn tell(&mut self, run: &RunId, entries: &[Entry]) -> Vec<Told> {
+        let Some(first) = entries.first().map(|entry| entry.number) else {
+            return Vec::new();
+        };
+        let known = self.0.entry(run.clone()).or_default();
+        known.extend_from_slice(entries);
+        let lines = timeline(known).into_iter();
+        let told = lines.filter(|line| line.number >= first).map(|line| Told {
+            time: line.time,
+            colour: colour(line.outcome, line.kind, line.error.is_some()),
+            text: sentence(&line.sentence, line.payload.as_ref(), line.redacted),
+        });
+        let told = told.collect();
+        for entry in entries {
+            self.forget(run, &entry.record.body);
         }
+        told
     }
 
     /// Lets go of what nothing more will be told of: a run that is over, iterations that are gone.
@@ -54,33 +58,57 @@ impl Story {
     }
 }
 
-fn mood(line: &Line) -> Mood {
-    match (line.outcome, line.kind) {
-        (Some(Outcome::Ok | Outcome::Undone), _) => Mood::Good,
-        (Some(Outcome::Skipped | Outcome::Abandoned), _) => Mood::Plain,
-        (Some(_), _) => Mood::Bad,
-        (None, "sleeping" | "waiting" | "rpc_requested" | "paused") => Mood::Waiting,
-        (None, _) if line.error.is_some() => Mood::Bad,
-        (None, _) => Mood::Plain,
+/// A line of a timeline as a server sends it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Sent {
+    pub(crate) number: RecordNumber,
+    time: Timestamp,
+    kind: String,
+    sentence: String,
+    outcome: Option<Outcome>,
+    error: Option<IgnoredAny>,
+    payload: Option<Payload>,
+    #[serde(default)]
+    redacted: bool,
+}
+
+impl Sent {
+    pub(crate) fn told(&self) -> Told {
+        Told {
+            time: self.time,
+            colour: colour(self.outcome, &self.kind, self.error.is_some()),
+            text: sentence(&self.sentence, self.payload.as_ref(), self.redacted),
+        }
     }
 }
 
-fn sentence(line: &Line) -> String {
-    let sentence = &line.sentence;
-    match &line.payload {
-        Some(payload) => format!("{sentence}: {}", short(payload)),
-        None if line.redacted => format!("{sentence}: a secret"),
-        None => sentence.clone(),
+impl Told {
+    /// The time of day, and what happened; the date is seldom news.
+    pub(crate) fn line(&self, paint: Paint, who: &str) -> String {
+        let time = self.time.to_string();
+        let clock = paint.paint(Colour::Quiet, time.get(11..23).unwrap_or(&time));
+        format!("{clock}  {who}{}", paint.paint(self.colour, &self.text))
     }
 }
 
-fn short(payload: &Payload) -> String {
-    let text = payload.as_str().replace(['\n', '\r'], " ");
-    if text.chars().count() <= PAYLOAD_CHARS_MAX {
-        return text;
+fn colour(outcome: Option<Outcome>, kind: &str, is_error: bool) -> Colour {
+    match (outcome, kind) {
+        (Some(Outcome::Ok | Outcome::Undone), _) => Colour::Good,
+        (Some(Outcome::Skipped | Outcome::Abandoned), _) => Colour::Plain,
+        (Some(_), _) => Colour::Bad,
+        (None, "sleeping" | "waiting" | "rpc_requested" | "paused") => Colour::Waiting,
+        (None, _) if is_error => Colour::Bad,
+        (None, _) => Colour::Plain,
     }
-    let start: String = text.chars().take(PAYLOAD_CHARS_MAX).collect();
-    format!("{start}…")
+}
+
+fn sentence(sentence: &str, payload: Option<&Payload>, is_redacted: bool) -> String {
+    let sentence = clean(sentence);
+    match payload {
+        Some(payload) => format!("{sentence}: {}", short(payload.as_str())),
+        None if is_redacted => format!("{sentence}: a secret"),
+        None => sentence,
+    }
 }
 
 #[cfg(test)]
@@ -88,7 +116,7 @@ mod tests {
     use everstep::record::{
         Completed, FailureOutcome, LoopAdvanced, Sleeping, StepCompleted, StepFailed, StepStarted,
     };
-    use everstep::{Body, ErrorCode, Failure, Location, Name, Record, RecordNumber, Timestamp};
+    use everstep::{ErrorCode, Failure, Location, Name, Record};
 
     use super::*;
 
@@ -97,7 +125,7 @@ mod tests {
     }
 
     /// Tells these records of one run, a second apart; gives the last sentence.
-    fn tell(story: &mut Story, bodies: impl IntoIterator<Item = Body>) -> Option<(Mood, String)> {
+    fn tell(story: &mut Story, bodies: impl IntoIterator<Item = Body>) -> Option<(Colour, String)> {
         let entries = bodies.into_iter().zip(0..).map(|(body, n)| Entry {
             number: RecordNumber(n),
             record: Record {
@@ -105,11 +133,11 @@ mod tests {
                 body,
             },
         });
-        let told = entries.map(|entry| story.tell(&run(), &entry));
-        told.last()
+        let told = entries.flat_map(|entry| story.tell(&run(), &[entry]));
+        told.last().map(|told| (told.colour, told.text))
     }
 
-    fn told(bodies: impl IntoIterator<Item = Body>) -> (Mood, String) {
+    fn told(bodies: impl IntoIterator<Item = Body>) -> (Colour, String) {
         tell(&mut Story::default(), bodies).unwrap()
     }
 
@@ -143,7 +171,26 @@ mod tests {
     fn a_result_stands_behind_its_sentence_on_one_line() {
         let line = told([started(), completed("{\n\"id\":7}", false)]);
         let text = r#"Step `charge:0` completed in 1s (attempt 1): { "id":7}"#;
-        assert_eq!(line, (Mood::Good, text.to_owned()));
+        assert_eq!(line, (Colour::Good, text.to_owned()));
+    }
+
+    #[test]
+    fn what_a_server_sends_is_told_the_same() {
+        let entries = [started(), completed("1", false)].into_iter().zip(0..);
+        let entries = entries.map(|(body, n)| Entry {
+            number: RecordNumber(n),
+            record: Record {
+                time: Timestamp::from_millis(n * 1_000),
+                body,
+            },
+        });
+        let entries: Vec<Entry> = entries.collect();
+        let sent = timeline(&entries).into_iter().map(|line| {
+            let json = serde_json::to_string(&line).unwrap();
+            serde_json::from_str::<Sent>(&json).unwrap().told()
+        });
+        let told = Story::default().tell(&run(), &entries);
+        assert_eq!(sent.collect::<Vec<_>>(), told);
     }
 
     #[test]
@@ -167,14 +214,14 @@ mod tests {
             undo: None,
             retries_left: None,
         };
-        let (mood, text) = told([started(), failed.into()]);
-        assert_eq!(mood, Mood::Bad);
+        let (colour, text) = told([started(), failed.into()]);
+        assert_eq!(colour, Colour::Bad);
         assert!(text.contains("the bank is busy; next attempt at"), "{text}");
         let sleeping = Sleeping {
             location: at("nap"),
             until: Timestamp::from_millis(9_000),
         };
-        assert_eq!(told([sleeping.into()]).0, Mood::Waiting);
+        assert_eq!(told([sleeping.into()]).0, Colour::Waiting);
     }
 
     fn loop_that_dropped(first: u64, last: u64) -> Body {

@@ -1,0 +1,54 @@
+//! From what is set to what a server is made of.
+
+use anyhow::Context;
+use everstep_server::{Connections, Options, Origins, Tls};
+
+use crate::config::Config;
+use crate::ending::UsageError;
+
+pub(crate) fn options(config: &Config) -> anyhow::Result<Options> {
+    let mut options = Options::default();
+    options.long_poll_timeout = config.duration("long_poll_timeout")?;
+    options.sse_lifetime = config.duration("sse_lifetime")?;
+    options.body_bytes_max = config.count("body_bytes_max")?;
+    options.body_timeout = config.duration("body_timeout")?;
+    options.chunk_bytes = config.count("chunk_bytes")?;
+    options.waiting_max = config.count("waiting_max")?;
+    options.token_lifetime_max = config.duration("token_lifetime_max")?;
+    options.public_url = config.text("public_url").map(str::to_owned);
+    let origins = config.list("origins");
+    if !origins.is_empty() {
+        options.origins = Origins::Listed(origins);
+    }
+    Ok(options)
+}
+
+pub(crate) fn connections(config: &Config) -> anyhow::Result<Connections> {
+    let mut connections = Connections::default();
+    connections.max = config.count("connections_max")?;
+    connections.head_timeout = config.duration("head_timeout")?;
+    connections.head_bytes_max = config.count("head_bytes_max")?;
+    connections.handshake_timeout = config.duration("handshake_timeout")?;
+    connections.stall_timeout = config.duration("stall_timeout")?;
+    connections.grace = config.duration("shutdown_grace")?;
+    connections.tls = tls(config)?;
+    Ok(connections)
+}
+
+fn tls(config: &Config) -> anyhow::Result<Option<Tls>> {
+    let (certificate, key) = match (config.path("tls_certificate"), config.path("tls_key")) {
+        (None, None) => return Ok(None),
+        (Some(certificate), Some(key)) => (certificate, key),
+        (Some(_), None) | (None, Some(_)) => {
+            return Err(UsageError {
+                what: "a certificate and its private key come together".to_owned(),
+                remedy: "Set `tls_certificate` and `tls_key`, or neither.".to_owned(),
+            }
+            .into());
+        }
+    };
+    let read = |path: &std::path::Path| {
+        std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    Ok(Some(Tls::from_pem(&read(&certificate)?, &read(&key)?)?))
+}

@@ -1,0 +1,248 @@
+//! What a run is doing, as its records together say.
+
+use super::*;
+
+fn check_status(bodies: impl IntoIterator<Item = Body>, expected: RunStatus) {
+    let journal = Journal::created().with_all(bodies);
+    let kinds: Vec<_> = journal
+        .0
+        .iter()
+        .map(|entry| entry.record.body.type_name())
+        .collect();
+    assert_eq!(journal.overview().status(), expected, "{kinds:?}");
+}
+
+#[test]
+fn a_run_is_queued_until_an_executor_writes() {
+    check_status([], RunStatus::Queued);
+    check_status([event("early").into()], RunStatus::Queued);
+    check_status(
+        [Note {
+            location: at("__note:0"),
+            text: String::new(),
+        }
+        .into()],
+        RunStatus::Running,
+    );
+}
+
+#[test]
+fn what_a_run_rests_on_is_its_status() {
+    let retrying = failed_step("a:0", 1, FailureOutcome::Retrying);
+    check_status([sleeping("s:0").into()], RunStatus::Sleeping);
+    check_status(
+        [sleeping("s:0").into(), retrying.clone().into()],
+        RunStatus::Retrying,
+    );
+    check_status(
+        [retrying.clone().into(), waiting("w:0", &["e"]).into()],
+        RunStatus::Waiting,
+    );
+    check_status(
+        [asked("q:0", "rpc_1").into(), sleeping("s:0").into()],
+        RunStatus::Waiting,
+    );
+    check_status([child("c:0", false).into()], RunStatus::Waiting);
+    check_status([child("c:0", true).into()], RunStatus::Running);
+    check_status(
+        [waiting("w:0", &["e"]).into(), started("a:0", 1).into()],
+        RunStatus::Running,
+    );
+}
+
+// B27
+#[test]
+fn a_step_in_backoff_makes_the_run_retrying_until_its_timer_fires() {
+    let failed = failed_step("a:0", 1, FailureOutcome::Retrying);
+    let due = fired(TimerPurpose::Retry, Some("a:0"), time(100));
+    check_status([failed.clone().into()], RunStatus::Retrying);
+    check_status(
+        [failed.clone().into(), due.clone().into()],
+        RunStatus::Running,
+    );
+    let overview = Journal::created()
+        .with(failed)
+        .with(due)
+        .with(started("a:0", 2))
+        .overview();
+    let step = overview.step(&at("a:0")).unwrap();
+    assert_eq!(
+        (step.attempts, step.next_retry_at, step.started_at),
+        (2, None, Some(time(3)))
+    );
+}
+
+#[test]
+fn a_timer_of_an_earlier_retry_says_nothing_about_the_next() {
+    let next = StepFailed {
+        retry_at: Some(time(150)),
+        ..failed_step("a:0", 2, FailureOutcome::Retrying)
+    };
+    let journal = Journal::created().with(next);
+    let stale = fired(TimerPurpose::Retry, Some("a:0"), time(100));
+    assert_eq!(
+        journal.clone().with(stale).overview().status(),
+        RunStatus::Retrying
+    );
+    let due = fired(TimerPurpose::Retry, Some("a:0"), time(150));
+    assert_eq!(journal.with(due).overview().status(), RunStatus::Running);
+    let stale = fired(TimerPurpose::ExecutionRetry, None, time(299));
+    check_status(
+        [execution_retried(1).into(), stale.into()],
+        RunStatus::Retrying,
+    );
+}
+
+#[test]
+fn a_child_does_not_open_where_something_else_is_open_in_a_later_pass() {
+    let overview = Journal::created()
+        .with(execution_retried(1))
+        .with(waiting("a:0", &["e"]))
+        .with(child("a:0", false))
+        .overview();
+    assert_eq!((overview.waits.len(), overview.children.len()), (1, 0));
+}
+
+// B40
+#[test]
+fn a_run_that_failed_as_a_whole_is_retrying_whatever_is_open() {
+    let open = [waiting("w:0", &["e"]).into(), execution_retried(1).into()];
+    check_status(open.clone(), RunStatus::Retrying);
+    let timer = fired(TimerPurpose::ExecutionRetry, None, time(300));
+    let overview = Journal::created().with_all(open).with(timer).overview();
+    assert_eq!(overview.status(), RunStatus::Waiting);
+    assert_eq!(overview.execution_attempt, 2);
+}
+
+// B40
+#[test]
+fn the_next_attempt_of_a_run_runs_failed_steps_again_and_keeps_completed_ones() {
+    let overview = Journal::created()
+        .with(completed_step("a:0", 1, "1"))
+        .with(failed_step("b:0", 1, FailureOutcome::Fatal))
+        .with(execution_retried(1))
+        .with(fired(TimerPurpose::Retry, Some("b:0"), time(100)))
+        .with(completed_step("a:0", 2, "2"))
+        .with(started("b:0", 2))
+        .overview();
+    assert_eq!(
+        statuses(&overview),
+        [StepStatus::Completed, StepStatus::Running]
+    );
+    assert_eq!(overview.steps[0].result, Some(json("1")));
+    assert_eq!(overview.steps[1].attempts, 2);
+}
+
+// B148
+#[test]
+fn a_pause_is_pausing_then_paused_until_it_is_resumed() {
+    let resume = ResumeRequested { by: None };
+    let paused = Paused { reason: None };
+    check_status([pause().into()], RunStatus::Pausing);
+    check_status(
+        [pause().into(), paused.clone().into(), pause().into()],
+        RunStatus::Paused,
+    );
+    check_status([pause().into(), resume.clone().into()], RunStatus::Queued);
+    check_status(
+        [pause().into(), paused.into(), resume.into()],
+        RunStatus::Running,
+    );
+}
+
+// B144
+#[test]
+fn a_run_paused_in_its_rollback_stays_so_whatever_else_asks_it_to_end() {
+    let undoing = || {
+        let location = at("a:0");
+        UndoStarted {
+            location,
+            attempt: 1,
+            run: None,
+        }
+    };
+    let forced = ForcedFailure {
+        so_far: None,
+        location: None,
+        error: failure("enough"),
+        by: None,
+    };
+    for end in [cancel("stop").into(), Body::from(forced)] {
+        let asked = [undoing().into(), pause().into(), end.clone()];
+        check_status(asked, RunStatus::Pausing);
+        let rests = Paused { reason: None }.into();
+        let rests = [undoing().into(), pause().into(), rests, end];
+        check_status(rests.clone(), RunStatus::Paused);
+        let resume = ResumeRequested { by: None };
+        let goes_on = rests.into_iter().chain([resume.into()]);
+        check_status(goes_on, RunStatus::RollingBack);
+    }
+}
+
+#[test]
+fn a_diverged_run_is_parked_until_an_executor_writes_again() {
+    check_status(
+        [diverged("a:0").into(), event("e").into()],
+        RunStatus::Diverged,
+    );
+    check_status(
+        [diverged("a:0").into(), diverged("b:0").into()],
+        RunStatus::Diverged,
+    );
+    check_status(
+        [diverged("a:0").into(), started("a:0", 1).into()],
+        RunStatus::Running,
+    );
+}
+
+// B156
+#[test]
+fn the_first_cancel_request_counts_and_resolves_what_is_open() {
+    let overview = Journal::created()
+        .with(started("a:0", 1))
+        .with(waiting("w:0", &["e"]))
+        .with(asked("q:0", "rpc_1"))
+        .with(cancel("first"))
+        .with(cancel("second"))
+        .with(waiting("late:0", &["e"]))
+        .overview();
+    assert_eq!(overview.status(), RunStatus::Cancelling);
+    assert_eq!(overview.ending, Some(EndingView::Cancel(cancel("first"))));
+    assert!(overview.waits.is_empty() && overview.rpcs.is_empty());
+    assert_eq!(statuses(&overview), [StepStatus::Running]);
+}
+
+// B41
+#[test]
+fn a_run_past_its_deadline_waits_for_nothing() {
+    let passed = DeadlinePassed { deadline: time(9) };
+    check_status(
+        [sleeping("s:0").into(), passed.clone().into()],
+        RunStatus::Running,
+    );
+    check_status([passed.clone().into()], RunStatus::Queued);
+    check_status([passed.into(), cancel("late").into()], RunStatus::Queued);
+}
+
+#[test]
+fn a_run_that_rolls_back_does_so_whether_it_was_cancelled_before_or_meanwhile() {
+    let cancel = CancelRequested {
+        by: None,
+        reason: None,
+        rollback: true,
+    };
+    let undoing = UndoStarted {
+        location: at("a:0"),
+        attempt: 1,
+        run: None,
+    };
+    let done = Journal::created().with(completed_step("a:0", 1, "1"));
+    let cancelled = done.clone().with(cancel.clone());
+    assert_eq!(cancelled.overview().status(), RunStatus::Cancelling);
+    for rolling_back in [
+        cancelled.with(undoing.clone()),
+        done.with(undoing).with(cancel),
+    ] {
+        assert_eq!(rolling_back.overview().status(), RunStatus::RollingBack);
+    }
+}

@@ -1,0 +1,78 @@
+//! What holds for any sequence of records, sensible or not.
+
+use super::*;
+
+proptest! {
+    // B182
+    #[test]
+    fn every_record_has_one_line_and_every_gap_another(journal in any_journal()) {
+        let kept = compacted(&journal);
+        let lines = timeline(&kept);
+        let (gaps, told): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.dropped.is_some());
+        prop_assert_eq!(told.len(), kept.len());
+        for (line, entry) in told.iter().zip(&kept) {
+            prop_assert_eq!(line.number, entry.number);
+            prop_assert_eq!(line.time, entry.record.time);
+            prop_assert_eq!(line.kind, entry.record.body.type_name());
+            prop_assert_eq!(line.location.as_ref(), entry.record.body.location());
+        }
+        // Together they cover the journal from its first record to its last.
+        let gone: u64 = gaps.iter().filter_map(|gap| gap.dropped).map(|range| range.last.0 - range.first.0 + 1).sum();
+        let covered = kept.first().zip(kept.last()).map_or(0, |(first, last)| last.number.0 - first.number.0 + 1);
+        prop_assert_eq!(gone + kept.len() as u64, covered);
+    }
+
+    #[test]
+    fn any_sequence_of_records_can_be_told(journal in any_journal(), numbers in any::<[u64; 4]>()) {
+        // Numbers out of order do not happen; should they, every record still has its line.
+        let mut entries = journal.0;
+        for (entry, number) in entries.iter_mut().rev().zip(numbers) {
+            entry.number = RecordNumber(number);
+        }
+        let lines = timeline(&entries);
+        prop_assert!(lines.len() >= entries.len());
+        prop_assert_eq!(timeline(&entries), lines);
+    }
+
+    #[test]
+    fn each_line_is_one_line_of_json_that_says_the_same(journal in any_journal()) {
+        let lines = timeline(&journal.0);
+        let text = to_json_lines(&lines);
+        prop_assert_eq!(text.lines().count(), lines.len());
+        for (json, line) in text.lines().zip(&lines) {
+            let value: serde_json::Value = serde_json::from_str(json).unwrap();
+            prop_assert_eq!(value["number"].as_u64(), Some(line.number.0));
+            prop_assert_eq!(value["kind"].as_str(), Some(line.kind));
+            prop_assert_eq!(value["sentence"].as_str(), Some(line.sentence.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_sensitive_result_never_appears(journal in any_open_journal(), before in any::<bool>()) {
+        let result = "\"hunter2\"";
+        let records: Vec<Body> = vec![
+            completed_step("s:0", 1, result).into(),
+            StepSkipped { so_far: None, location: at("s:0"), result: json(result), by: None }.into(),
+            StepEdited { so_far: None, location: at("s:0"), result: json(result), by: None }.into(),
+        ];
+        let journal = if before {
+            journal.with(secret("s:0")).with_all(records)
+        } else {
+            journal.with_all(records).with(secret("s:0"))
+        };
+        let lines = timeline(&journal.0);
+        prop_assert_eq!(lines.iter().filter(|line| line.redacted && line.location == Some(at("s:0"))).count(), 3);
+        prop_assert!(!to_json_lines(&lines).contains("hunter2"));
+        let debugged = format!("{lines:?}");
+        prop_assert!(!debugged.contains("hunter2"));
+    }
+
+    #[test]
+    fn text_from_outside_cannot_break_a_line(text in any::<String>()) {
+        let note = Note { location: at("n:0"), text: text.clone() };
+        let ended = Terminated { by: Some(text.clone()), reason: Some(text), ..terminated(&[]) };
+        for line in lines([note.into(), ended.into()]) {
+            prop_assert!(!line.to_string().contains(char::is_control));
+        }
+    }
+}

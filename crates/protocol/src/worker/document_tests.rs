@@ -1,0 +1,248 @@
+//! PROTOCOL.md says what the worker protocol says: every message with every field, every limit.
+
+use std::collections::BTreeSet;
+
+use everstep_model::record::{NoReturn, ParentClose};
+use everstep_model::{
+    Described, Description, Entry, Generation, Location, Name, Record, RecordNumber, RunId,
+    RunStatus, Timestamp,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::*;
+
+const TEXT: &str = include_str!("../../../../PROTOCOL.md");
+const LIMITS: &str = include_str!("mod.rs");
+
+/// What stands in backticks in the first column of the table under a heading.
+fn said(message: &str) -> BTreeSet<String> {
+    let heading = format!("\n#### `{message}`\n");
+    let (_, rest) = TEXT
+        .split_once(&heading)
+        .unwrap_or_else(|| panic!("there is no message {message}"));
+    let table = rest.trim_start().lines();
+    let table = table.skip_while(|line| !line.starts_with('|'));
+    let rows = table.take_while(|line| line.starts_with('|'));
+    let cells = rows.filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    cells.map(str::to_owned).collect()
+}
+
+/// The fields of a message of which nothing is left out.
+#[track_caller]
+fn check(name: &str, message: &impl Serialize) {
+    let Value::Object(fields) = serde_json::to_value(message).unwrap() else {
+        panic!("{name} is an object");
+    };
+    let fields: BTreeSet<String> = fields.into_iter().map(|(field, _)| field).collect();
+    assert_eq!(said(name), fields, "{name}");
+}
+
+fn name() -> Name {
+    Name::new("n").unwrap()
+}
+
+fn location() -> Location {
+    "n:0".parse().unwrap()
+}
+
+fn record() -> Record {
+    Record {
+        time: Timestamp::default(),
+        body: NoReturn {
+            location: location(),
+        }
+        .into(),
+    }
+}
+
+#[test]
+fn every_message_is_there_with_its_fields() {
+    let now = Timestamp::default();
+    let (token, run) = ("t".to_owned(), RunId::new("r").unwrap());
+    let workflow = OfferedWorkflow {
+        name: name(),
+        versions: [1, 2],
+        description: Description::default(),
+    };
+    check("OfferedWorkflow", &workflow);
+    check(
+        "RegisterRequest",
+        &RegisterRequest {
+            worker: "w".to_owned(),
+            slots: 1,
+            workflows: vec![workflow],
+        },
+    );
+    check(
+        "RegisterAnswer",
+        &RegisterAnswer {
+            session: "s".to_owned(),
+            time_to_live: 1,
+            heartbeat_every: 1,
+            now,
+        },
+    );
+    check(
+        "ClaimRequest",
+        &ClaimRequest {
+            after: 1,
+            leaving: true,
+        },
+    );
+    let assigned = Assigned {
+        token: token.clone(),
+        id: run.clone(),
+        generation: Generation::FIRST,
+        workflow: name(),
+        version: 1,
+        cautious: true,
+        journal: vec![WireEntry(Entry {
+            number: RecordNumber(0),
+            record: record(),
+        })],
+    };
+    check("Assigned", &assigned);
+    let news = News {
+        token: token.clone(),
+        word: NewsWord::Grew,
+        after: 1,
+    };
+    check("News", &news);
+    let item = Item {
+        number: 1,
+        run: Some(assigned),
+        news: Some(news),
+    };
+    check("Item", &item);
+    check(
+        "ClaimAnswer",
+        &ClaimAnswer {
+            items: vec![item],
+            now,
+            closing: true,
+        },
+    );
+    let left = Left {
+        location: location(),
+        run,
+        on_close: ParentClose::Cancel,
+    };
+    check("Left", &left);
+    let append = OneAppend {
+        token: token.clone(),
+        seq: 1,
+        records: vec![WireRecord(record())],
+        then: ThenWord::End,
+        status: Some(RunStatus::Completed),
+        seen: RecordNumber(1),
+        inbox_seen: 1,
+        progress: true,
+        obsolete: vec![ObsoleteRow::Rpc {
+            id: everstep_model::RpcId("rpc_1".into()),
+        }],
+        left: vec![left],
+    };
+    check("OneAppend", &append);
+    check(
+        "AppendRequest",
+        &AppendRequest {
+            appends: vec![append],
+            released: vec![token.clone()],
+        },
+    );
+    check(
+        "AppendAnswer",
+        &AppendAnswer {
+            answers: vec![OneAnswer::Lost],
+            now,
+        },
+    );
+    check(
+        "ReadRequest",
+        &ReadRequest {
+            token: token.clone(),
+            from: RecordNumber(0),
+        },
+    );
+    let records = Vec::new();
+    check("ReadAnswer", &ReadAnswer { records, now });
+    let tokens = vec![token];
+    check("ReleaseRequest", &ReleaseRequest { tokens });
+    check("Heard", &Heard { now });
+}
+
+#[test]
+fn every_word_is_there() {
+    let word = |word: &dyn erased::Word| format!("| `{}` |", word.text());
+    let then = [
+        ThenWord::Continue,
+        ThenWord::GoOnAs,
+        ThenWord::Suspend,
+        ThenWord::Park,
+        ThenWord::Release,
+        ThenWord::End,
+        ThenWord::EndAnyway,
+    ];
+    let news = [
+        NewsWord::Grew,
+        NewsWord::Resumed,
+        NewsWord::Lost,
+        NewsWord::Evict,
+        NewsWord::Stop,
+    ];
+    let words = then.iter().map(|one| word(one));
+    for row in words.chain(news.iter().map(|one| word(one))) {
+        assert!(TEXT.contains(&row), "{row}");
+    }
+    for outcome in ["appended", "missed", "lost"] {
+        assert!(TEXT.contains(&format!("| `{outcome}` |")), "{outcome}");
+    }
+}
+
+/// Words as they are written.
+mod erased {
+    pub(super) trait Word {
+        fn text(&self) -> String;
+    }
+
+    impl<T: serde::Serialize> Word for T {
+        fn text(&self) -> String {
+            let json = serde_json::to_string(self).unwrap();
+            json.trim_matches('"').to_owned()
+        }
+    }
+}
+
+#[test]
+fn what_describes_a_workflow_is_there() {
+    let described = Described { schema: None };
+    let description = Description {
+        input: Some(everstep_model::Payload::null()),
+        output: Some(everstep_model::Payload::null()),
+        events: Some([("e".to_owned(), described.clone())].into()),
+        rpcs: [("r".to_owned(), described)].into(),
+        deadline: Some(1),
+    };
+    let Value::Object(fields) = serde_json::to_value(&description).unwrap() else {
+        panic!("it is an object");
+    };
+    let text = TEXT.split("A **description** has").nth(1).unwrap();
+    let text = text.split("\n\n").next().unwrap();
+    for field in fields.keys() {
+        assert!(text.contains(&format!("`{field}`")), "{field}");
+    }
+}
+
+#[test]
+fn every_limit_is_there_with_its_value() {
+    let consts = LIMITS
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub const "));
+    for line in consts {
+        let (name, rest) = line.split_once(':').unwrap();
+        let value = rest.split_once("= ").unwrap().1;
+        let value = value.trim_end_matches(';').replace('_', "");
+        assert!(TEXT.contains(&format!("| `{name}` | {value} |")), "{name}");
+    }
+}

@@ -1,0 +1,241 @@
+//! Run tokens, over sockets: good for one run, what they name, and their time.
+
+use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result};
+use everstep_model::ErrorCode;
+use everstep_protocol::Secret;
+use everstep_protocol::access::{CreateKey, MintToken, MintedToken, Scope, View};
+use everstep_protocol::client::{Call, CallError, Connection};
+use everstep_protocol::workflow::EventAnswer;
+use everstep_server::{Connections, Keys, Options, router};
+use serde_json::{Value, json};
+
+use crate::listening::listen;
+
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct Note(Value);
+
+impl Event for Note {
+    const NAME: &'static str = "note";
+}
+
+/// Waits for two notes.
+async fn patient(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
+    ctx.event::<Note>().await?;
+    ctx.event::<Note>().await?;
+    Ok(2)
+}
+
+struct Site {
+    engine: Engine,
+    url: String,
+    key_id: String,
+    /// With a key that may read and send.
+    backend: Connection,
+}
+
+async fn site() -> Site {
+    let engine = Engine::in_memory().function("patient", patient);
+    let engine = engine.start().await.unwrap();
+    let asked = CreateKey {
+        name: "backend".to_owned(),
+        scopes: vec![Scope::Read, Scope::Send],
+        workflows: Vec::new(),
+    };
+    let key = Keys::of(&engine).create(asked, None).await.unwrap();
+    let app = router(&engine, Options::default());
+    let address = listen(app, Connections::default()).await;
+    let url = format!("http://{address}");
+    let backend = Connection::to(&url).unwrap();
+    for id in ["mine", "other"] {
+        let run = engine.start_by_name("patient", Payload::null());
+        run.id(id).await.unwrap();
+    }
+    Site {
+        engine,
+        key_id: key.view.id,
+        backend: backend.with_key(&key.key.into()).unwrap(),
+        url,
+    }
+}
+
+impl Site {
+    async fn token(&self, change: impl FnOnce(&mut MintToken)) -> MintedToken {
+        let mut asked = MintToken {
+            run: "mine".to_owned(),
+            view: View::Client,
+            rpcs: Vec::new(),
+            events: vec!["note".to_owned()],
+            lifetime: None,
+        };
+        change(&mut asked);
+        self.backend.post("tokens", &asked).await.unwrap()
+    }
+
+    fn with(&self, token: &str) -> Connection {
+        let connection = Connection::to(&self.url).unwrap();
+        connection.with_key(&Secret::new(token)).unwrap()
+    }
+}
+
+async fn code_of(connection: &Connection, path: &str) -> Option<ErrorCode> {
+    match connection.send(Call::get(path)).await {
+        Ok(_) => None,
+        Err(error) => Some(error.code().unwrap()),
+    }
+}
+
+#[tokio::test]
+async fn a_token_reads_its_view_of_its_run_and_nothing_else() {
+    let site = site().await;
+    let minted = site.token(|_| {}).await;
+    assert_eq!(minted.stream, "/v1/stream/workflows/mine");
+    let browser = site.with(&minted.token);
+    let forbidden = Some(ErrorCode::Forbidden);
+    for (path, expected) in [
+        ("v1/stream/workflows/mine?offset=-1", None),
+        ("v1/stream/workflows/mine?offset=-1&view=client", None),
+        ("v1/stream/workflows/mine?offset=-1&view=full", forbidden),
+        ("v1/stream/workflows/mine?offset=-1&view=state", forbidden),
+        ("v1/stream/workflows/other?offset=-1", forbidden),
+        ("v1/stream/workflows/mine@2?offset=-1", forbidden),
+        ("v1/stream/a?offset=-1", forbidden),
+        ("workflows/mine", forbidden),
+        ("workflows", forbidden),
+        ("workflows/mine/journal", forbidden),
+        ("keys", forbidden),
+    ] {
+        assert_eq!(code_of(&browser, path).await, expected, "{path}");
+    }
+    let full = site.token(|asked| asked.view = View::Full).await;
+    let full = site.with(&full.token);
+    assert_eq!(code_of(&full, "workflows/mine").await, None);
+    assert_eq!(code_of(&full, "workflows/other").await, forbidden);
+    site.engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_token_sends_what_it_names_to_its_run_by_either_way() {
+    let site = site().await;
+    let browser = site.with(&site.token(|_| {}).await.token);
+    let sent: EventAnswer = browser
+        .post("workflows/mine/events/note", &json!("hello"))
+        .await
+        .unwrap();
+    assert_eq!(serde_json::to_value(sent.outcome).unwrap(), "accepted");
+    for path in ["workflows/mine/events/other", "workflows/other/events/note"] {
+        let refused = browser.post::<Value>(path, &json!(1)).await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::Forbidden), "{path}");
+    }
+    let record =
+        |name: &str| json!({"type": "workflow:event", "value": {"name": name, "payload": 1}});
+    let journal = "v1/stream/workflows/mine";
+    let other = browser.post::<()>(journal, &record("other")).await;
+    assert_eq!(other.unwrap_err().code(), Some(ErrorCode::Forbidden));
+    browser.post::<()>(journal, &record("note")).await.unwrap();
+    let run = site.engine.run("mine").await.unwrap();
+    assert_eq!(run.wait_json().await.unwrap().as_str(), "2");
+    site.engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_token_that_was_touched_is_nobodys() {
+    let site = site().await;
+    let token = site.token(|_| {}).await.token;
+    let (content, signature) = token.rsplit_once('.').unwrap();
+    let other = site
+        .token(|asked| asked.run = "other".to_owned())
+        .await
+        .token;
+    let (_, others_signature) = other.rsplit_once('.').unwrap();
+    for forged in [
+        format!("{content}.{others_signature}"),
+        format!("{content}."),
+        format!("{content}.{}", signature.to_lowercase()),
+        format!("{}.{signature}", content.replace('e', "f")),
+        content.to_owned(),
+    ] {
+        let code = code_of(&site.with(&forged), "v1/stream/workflows/mine?offset=-1").await;
+        assert_eq!(code, Some(ErrorCode::Unauthenticated), "{forged}");
+    }
+    site.engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_a_token_opened_ends_with_it() {
+    let site = site().await;
+    let token = site
+        .token(|asked| asked.lifetime = Some("400ms".to_owned()))
+        .await;
+    let browser = site.with(&token.token);
+    // Both would go on for half a minute or more.
+    let waiting = browser.send(Call::get(
+        "v1/stream/workflows/mine?offset=now&live=long-poll",
+    ));
+    let open = browser.send(Call::get("v1/stream/workflows/mine?offset=-1&live=sse"));
+    let (waiting, open) = tokio::join!(waiting, open);
+    assert_eq!(
+        waiting.unwrap_err().code(),
+        Some(ErrorCode::Unauthenticated)
+    );
+    let events = String::from_utf8(open.unwrap().body.to_vec()).unwrap();
+    assert!(events.contains("event: control"), "{events}");
+    let code = code_of(&browser, "v1/stream/workflows/mine?offset=-1").await;
+    assert_eq!(code, Some(ErrorCode::Unauthenticated));
+    site.engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_token_ends_with_the_key_that_asked_for_it() {
+    let site = site().await;
+    let browser = site.with(&site.token(|_| {}).await.token);
+    let journal = "v1/stream/workflows/mine?offset=-1";
+    assert_eq!(code_of(&browser, journal).await, None);
+    // Another server of the same store revokes it; this one notices within a second.
+    assert!(Keys::of(&site.engine).revoke(&site.key_id).await.unwrap());
+    while code_of(&browser, journal).await.is_none() {
+        tokio::task::yield_now().await;
+    }
+    let code = code_of(&browser, journal).await;
+    assert_eq!(code, Some(ErrorCode::Unauthenticated));
+    site.engine.shutdown().await;
+}
+
+#[tokio::test]
+async fn nobody_makes_a_token_for_more_than_they_may() {
+    let site = site().await;
+    let asked = CreateKey {
+        name: "reader".to_owned(),
+        scopes: vec![Scope::Read],
+        workflows: Vec::new(),
+    };
+    let reader = Keys::of(&site.engine).create(asked, None).await.unwrap();
+    let reader = site.with(&reader.key);
+    let mint = async |connection: &Connection, body: Value| {
+        let made = connection.post::<Value>("tokens", &body).await;
+        made.map_err(|error: CallError| error.code().unwrap())
+    };
+    let plain = json!({"run": "mine"});
+    let acting = json!({"run": "mine", "events": ["note"]});
+    assert!(mint(&reader, plain.clone()).await.is_ok());
+    assert_eq!(mint(&reader, acting).await, Err(ErrorCode::Forbidden));
+    for (body, code) in [
+        (json!({"run": "nobody"}), ErrorCode::UnknownRun),
+        (
+            json!({"run": "mine", "lifetime": "1h"}),
+            ErrorCode::InvalidOptions,
+        ),
+        (
+            json!({"run": "mine", "lifetime": "soon"}),
+            ErrorCode::InvalidOptions,
+        ),
+        (
+            json!({"run": "mine", "scope": "admin"}),
+            ErrorCode::Undecodable,
+        ),
+    ] {
+        assert_eq!(mint(&site.backend, body.clone()).await, Err(code), "{body}");
+    }
+    let browser = site.with(&site.token(|_| {}).await.token);
+    assert_eq!(mint(&browser, plain).await, Err(ErrorCode::Forbidden));
+    site.engine.shutdown().await;
+}

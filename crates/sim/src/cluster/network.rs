@@ -1,0 +1,182 @@
+//! The network between workers and nodes: every request has a number, and by that number and the seed it is delayed, lost on its
+//! way or on its way back, arrives late or twice, or is the last thing its sender does.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use bytes::Bytes;
+use everstep::Engine;
+use everstep_protocol::client::{Patience, Transport, TransportError};
+use everstep_server::{Access, Options, workers_router};
+use everstep_store::BoxFuture;
+use futures_util::future::{Either, select};
+use http::{Request, Response};
+use tower::ServiceExt;
+
+use super::faults::{Ending, Fate, FaultKind};
+use super::machine::Process;
+use super::world::World;
+
+/// How long a request may take that does not say itself.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+type Answer = Result<Response<Bytes>, TransportError>;
+
+/// What serves an engine to workers.
+pub(super) fn serve(engine: &Engine, time_to_live: Duration) -> Router {
+    let mut options = Options::default();
+    options.worker_time_to_live = time_to_live;
+    options.access = Access::Open;
+    workers_router(engine, options)
+}
+
+/// The way of one worker to one node.
+#[derive(Clone)]
+pub(super) struct SimTransport {
+    pub(super) world: Arc<World>,
+    pub(super) worker: Arc<Process>,
+    pub(super) node: usize,
+}
+
+impl Transport for SimTransport {
+    fn call(&self, request: Request<Bytes>) -> BoxFuture<'static, Answer> {
+        Box::pin(self.clone().send(request))
+    }
+}
+
+impl SimTransport {
+    async fn send(self, request: Request<Bytes>) -> Answer {
+        let (world, worker) = (&self.world, &self.worker);
+        if !worker.is_alive(world) {
+            return pending().await;
+        }
+        let number = world.next_call();
+        let fate = world.faults().fate(number);
+        world.say(&worker.name, || {
+            let fault = match fate.ending {
+                Ending::Fault(kind) => format!(" [{}]", kind.name()),
+                Ending::Answered => String::new(),
+            };
+            let verb = request.uri().path().rsplit('/').next().unwrap_or_default();
+            let bytes = request.body().len();
+            format!(
+                "#{number} {} {verb} to node {}, {bytes} bytes{fault}",
+                request.method(),
+                self.node
+            )
+        });
+        match fate.ending {
+            Ending::Answered => {
+                let answer = self.arrive(fate.before, request).await;
+                world.sleep(fate.after).await;
+                answer
+            }
+            Ending::Fault(kind) => self.go_wrong(kind, fate, request).await,
+        }
+    }
+
+    async fn go_wrong(&self, kind: FaultKind, fate: Fate, request: Request<Bytes>) -> Answer {
+        let (world, worker) = (&self.world, &self.worker);
+        match kind {
+            FaultKind::FailAfter => {
+                let _ = self.arrive(fate.before, request).await;
+                world.sleep(fate.after).await;
+                Err(self.broken("the answer got lost"))
+            }
+            FaultKind::Late => {
+                self.arrive_later(fate.later, request);
+                world.sleep(fate.after).await;
+                Err(self.broken("no answer came in time"))
+            }
+            FaultKind::Repeat => {
+                let answer = self.arrive(fate.before, request.clone()).await;
+                self.arrive_later(fate.later, request);
+                world.sleep(fate.after).await;
+                answer
+            }
+            FaultKind::CrashBefore => {
+                worker.crash(world, "before this request");
+                pending().await
+            }
+            FaultKind::CrashAfter => {
+                let _ = self.arrive(fate.before, request).await;
+                worker.crash(world, "after this request");
+                pending().await
+            }
+            _ => {
+                world.sleep(fate.after).await;
+                Err(TransportError::Nobody {
+                    address: self.address(),
+                })
+            }
+        }
+    }
+
+    /// The request arrives after a while; its answer is waited for, but not for ever.
+    async fn arrive(&self, after: Duration, request: Request<Bytes>) -> Answer {
+        let patience = request.extensions().get::<Patience>();
+        let patience = patience.map_or(PATIENCE, |patience| patience.0);
+        self.world.sleep(after).await;
+        let Some(answer) = self.handle(request) else {
+            return Err(TransportError::Nobody {
+                address: self.address(),
+            });
+        };
+        let late = std::pin::pin!(self.world.executor.sleep(patience));
+        match select(answer, late).await {
+            Either::Left((Ok(answer), _)) => Ok(answer),
+            Either::Left((Err(_), _)) => Err(self.broken("the node is gone")),
+            Either::Right(_) => Err(TransportError::TimedOut {
+                address: self.address(),
+                patience,
+            }),
+        }
+    }
+
+    /// The request arrives some time, whatever becomes of its sender.
+    fn arrive_later(&self, after: Duration, request: Request<Bytes>) {
+        let this = self.clone();
+        self.world.executor.spawn(self.world.network, async move {
+            this.world.sleep(after).await;
+            this.world
+                .say(&this.worker.name, || "a request arrives late".to_owned());
+            if let Some(answer) = this.handle(request) {
+                let _ = answer.await;
+            }
+        });
+    }
+
+    /// Has the node handle a request, in its own process; none if nobody listens there.
+    fn handle(
+        &self,
+        request: Request<Bytes>,
+    ) -> Option<tokio::sync::oneshot::Receiver<Response<Bytes>>> {
+        let (process, router) = self.world.machines.get(self.node)?.server()?;
+        let (send, receive) = tokio::sync::oneshot::channel();
+        self.world.executor.spawn(process.group, async move {
+            let answer = match router.oneshot(request.map(Body::from)).await {
+                Ok(answer) => answer,
+                Err(never) => match never {},
+            };
+            let (parts, body) = answer.into_parts();
+            if let Ok(body) = to_bytes(body, usize::MAX).await {
+                let _ = send.send(Response::from_parts(parts, body));
+            }
+        });
+        Some(receive)
+    }
+
+    fn broken(&self, detail: &str) -> TransportError {
+        TransportError::Broken {
+            address: self.address(),
+            detail: detail.to_owned(),
+        }
+    }
+
+    fn address(&self) -> String {
+        format!("http://node-{}", self.node)
+    }
+}

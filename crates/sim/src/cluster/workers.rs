@@ -1,0 +1,103 @@
+//! Workers beside the nodes: processes that execute programs over the network, die, stand still and leave in order, and come
+//! back each time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep::{Settings, Worker};
+
+use super::faults::FaultKind;
+use super::machine::Process;
+use super::network::SimTransport;
+use super::runtime::NodeRuntime;
+use super::world::World;
+use crate::rng::Rng;
+use crate::workload;
+
+/// How often a worker is looked after.
+const LOOK_EVERY: Duration = Duration::from_millis(700);
+
+/// Has a worker live again and again. Until the time is over bad things happen to it.
+pub async fn keep_worker(world: Arc<World>, number: usize, until: u64) {
+    let mut rng = Rng::new(world.plan.seed, 90 + number as u64);
+    for life in 1_u64.. {
+        let name = format!("worker {number}.{life}");
+        let offset = rng.any(&[0, 0, -3_600_000, 5_000, 3_600_000]);
+        let process = Arc::new(Process::of_worker(&world, name, offset));
+        let node = rng.below(world.machines.len() as u64) as usize;
+        match start(&world, &process, node, &mut rng) {
+            Ok(worker) => look_after(&world, &process, &worker, &mut rng, until).await,
+            Err(error) => world.say(&process.name, || format!("could not start: {error}")),
+        }
+        world.executor.end(process.group);
+        let down = rng.any(&[0, 100, 2_000, 8_000]);
+        world.sleep(Duration::from_millis(down)).await;
+    }
+}
+
+fn start(
+    world: &Arc<World>,
+    process: &Arc<Process>,
+    node: usize,
+    rng: &mut Rng,
+) -> Result<Worker, everstep::ConnectError> {
+    world.say(&process.name, || format!("starts, with node {node}"));
+    let runtime = NodeRuntime::new(world.executor.clone(), process, rng.number());
+    let transport = SimTransport {
+        world: world.clone(),
+        worker: process.clone(),
+        node,
+    };
+    let settings = Settings {
+        development: world.plan.settings.development,
+        shutdown_grace: world.plan.settings.shutdown_grace,
+        ..Settings::default()
+    };
+    let builder = Worker::connect("http://node")
+        .transport(Arc::new(transport))
+        .runtime(Arc::new(runtime))
+        .name(process.name.as_str())
+        .settings(settings)
+        .slots(rng.any(&[1, 2, 100]));
+    let env = workload::Env::live(world, process);
+    workload::register_with_worker(builder, env).start()
+}
+
+/// Completes when the worker is gone.
+async fn look_after(
+    world: &Arc<World>,
+    process: &Arc<Process>,
+    worker: &Worker,
+    rng: &mut Rng,
+    until: u64,
+) {
+    while process.is_alive(world) {
+        world.sleep(LOOK_EVERY).await;
+        if world.executor.now() >= until {
+            continue;
+        }
+        if world.strikes(FaultKind::Pause, 100) {
+            let ttl = world.plan.served.unwrap_or_default();
+            let long = ttl.mul_f64(rng.any(&[0.5, 1.2, 3.0]));
+            world.say(&process.name, || format!("STANDS STILL for {long:?}"));
+            world.executor.freeze(process.group, true);
+            world.sleep(long).await;
+            world.executor.freeze(process.group, false);
+        } else if world.strikes(FaultKind::Restart, 100) {
+            world.say(&process.name, || "leaves".to_owned());
+            leave(world, process, worker).await;
+            return;
+        }
+    }
+}
+
+/// Ends the worker in order, in its own process, which may die meanwhile.
+async fn leave(world: &Arc<World>, process: &Arc<Process>, worker: &Worker) {
+    let (done, left) = tokio::sync::oneshot::channel();
+    let worker = worker.clone();
+    world.executor.spawn(process.group, async move {
+        worker.shutdown().await;
+        let _ = done.send(());
+    });
+    let _ = left.await;
+}

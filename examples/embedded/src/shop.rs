@@ -1,0 +1,52 @@
+//! The application: its own routes, its own middleware, and the flows under a prefix.
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use everstep::Engine;
+use everstep_protocol::access::Scope;
+use everstep_server::{Caller, Options, router};
+use serde_json::json;
+
+use crate::order::{Order, Wish};
+
+/// The shop, with everything that Everstep serves below `/flows`.
+pub(crate) fn app(engine: &Engine) -> Router {
+    let flows = router(engine, Options::default()).layer(from_fn(who_is_it));
+    Router::new()
+        .route("/", get(welcome))
+        .route("/orders/{id}", post(place_order))
+        .with_state(engine.clone())
+        .nest("/flows", flows)
+}
+
+async fn welcome() -> &'static str {
+    "Welcome to the shop. We sell teapots."
+}
+
+/// The shop's own route starts a run by calling the engine; no request leaves the process.
+async fn place_order(
+    State(engine): State<Engine>,
+    Path(id): Path<String>,
+    Json(wish): Json<Wish>,
+) -> Response {
+    match engine.start::<Order>(&wish).id(&id).await {
+        Ok(run) => Json(json!({"order": run.id(), "isNew": run.created()})).into_response(),
+        Err(error) => (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
+    }
+}
+
+/// The shop knows its staff by a header; a real one would look into a session. Whoever it vouches for needs no key, and may do
+/// what it says. About all others it says nothing: they need a key or a run token, as everywhere.
+async fn who_is_it(mut request: Request, next: Next) -> Response {
+    let name = request.headers().get("x-staff");
+    if let Some(name) = name.and_then(|name| name.to_str().ok()) {
+        let scopes = [Scope::Read, Scope::Send, Scope::Operate];
+        let staff = Caller::with_scopes(name, scopes);
+        request.extensions_mut().insert(staff);
+    }
+    next.run(request).await
+}

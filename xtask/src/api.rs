@@ -1,0 +1,80 @@
+//! `cargo xtask api`: schemathesis, pinned, against the API as the server describes it. Whatever is sent, no answer is a server
+//! error, and none is another than the description says.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::process::Invocation;
+use crate::scratch::Scratch;
+use crate::served::{Server, unusable};
+use crate::stage::Verdict;
+use crate::workspace::{self, target};
+
+/// What must hold of every answer.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
+     response_headers_conformance,response_schema_conformance";
+/// Random requests per operation, besides those that the description asks for by its limits.
+const EXAMPLES: &str = "50";
+/// So that what fails fails again.
+const SEED: &str = "1";
+/// No run takes longer.
+const LIMIT: Duration = Duration::from_secs(120);
+
+pub(crate) fn run() -> Result<(), Failure> {
+    let scratch = Scratch::new("api")?;
+    let schemathesis = install()?;
+    Server::build()?;
+    let server = Server::start(&["--memory"])?;
+    let description = format!("{}/openapi.json", server.address);
+    let program = schemathesis.display().to_string();
+    // Beside it, because it keeps what it has learned where it is started.
+    let report = scratch.path("report");
+    let arguments = [
+        "run",
+        &description,
+        "--checks",
+        CHECKS,
+        "--max-examples",
+        EXAMPLES,
+        "--seed",
+        SEED,
+        "--generation-database",
+        "none",
+        "--continue-on-failure",
+        "--warnings",
+        "off",
+        "--report-dir",
+        &report,
+    ];
+    Invocation::new(&program, &arguments).within(LIMIT).run()
+}
+
+/// The stage of `cargo xtask test`.
+pub(crate) fn stage() -> Result<Verdict, Failure> {
+    run()?;
+    Ok(Verdict::Passed)
+}
+
+/// Schemathesis, installed beside what cargo builds, and again whenever its pins change.
+fn install() -> Result<PathBuf, Failure> {
+    let pins = workspace::root().join("conformance/schemathesis/requirements.txt");
+    let folder = target().join("conformance/schemathesis");
+    let (installed, program) = (
+        folder.join("installed.txt"),
+        folder.join("bin/schemathesis"),
+    );
+    let wanted = fs::read_to_string(&pins).map_err(|error| unusable(&pins, &error))?;
+    if fs::read_to_string(&installed).is_ok_and(|known| known == wanted) {
+        return Ok(program);
+    }
+    let place = folder.display().to_string();
+    Invocation::new("python3", &["-m", "venv", "--clear", &place]).run()?;
+    let pip = folder.join("bin/pip").display().to_string();
+    let pins = pins.display().to_string();
+    let arguments = ["install", "--quiet", "--no-deps", "--requirement", &pins];
+    Invocation::new(&pip, &arguments).run()?;
+    fs::write(&installed, wanted).map_err(|error| unusable(&installed, &error))?;
+    Ok(program)
+}

@@ -1,0 +1,61 @@
+//! The server that programs of others are run against: built, started on a free port, ended when nobody needs it.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::failure::Failure;
+use crate::process::Invocation;
+use crate::workspace::{self, target};
+
+pub(crate) fn unusable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("{} cannot be used: {error}", path.display()))
+}
+
+/// A running server, ended when this is dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Builds it.
+    pub(crate) fn build() -> Result<(), Failure> {
+        let profile = ["build", "--profile", "optimised", "--locked"];
+        let what = ["--package", "everstep-server", "--example", "server"];
+        Invocation::cargo(&[profile, what].concat()).run()
+    }
+
+    pub(crate) fn start(store: &[&str]) -> Result<Self, Failure> {
+        let program = target().join("optimised/examples/server");
+        let mut child = Command::new(&program)
+            .args(["--port", "0", "--long-poll-timeout", "500ms"])
+            .args(store)
+            .current_dir(workspace::root())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| unusable(&program, &error))?;
+        let mut line = String::new();
+        let said = child
+            .stdout
+            .take()
+            .map(|out| BufReader::new(out).read_line(&mut line));
+        let address = line.trim().strip_suffix("/v1/stream/").map(str::to_owned);
+        match (said, address) {
+            (Some(Ok(_)), Some(address)) => Ok(Self { child, address }),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(Failure::new("the server did not say where it listens"))
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
