@@ -2,6 +2,7 @@
 //! installed; a tool that merely makes things nicer is used where it is found.
 
 use crate::failure::Failure;
+use crate::postgres;
 use crate::process::Invocation;
 use crate::stage::Verdict;
 
@@ -9,6 +10,7 @@ use crate::stage::Verdict;
 pub(crate) fn tools() -> Result<Verdict, Failure> {
     component("rustfmt", "fmt")?;
     component("clippy", "clippy")?;
+    postgres::install()?;
     let runner = if nextest_is_present() {
         "cargo nextest"
     } else {

@@ -13,6 +13,7 @@ mod failure;
 mod fuzz;
 mod install;
 mod manifest;
+mod postgres;
 mod process;
 mod program;
 mod scratch;

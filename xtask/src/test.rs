@@ -8,6 +8,7 @@ use crate::conform;
 use crate::examples;
 use crate::failure::Failure;
 use crate::install;
+use crate::postgres;
 use crate::process::Invocation;
 use crate::program;
 use crate::sim;
@@ -24,7 +25,7 @@ const PREPARE: &[Stage] = &[Stage {
 const STAGES: &[Stage] = &[
     Stage {
         name: "tests",
-        about: "every test of the workspace",
+        about: "every test of the workspace that needs no server",
         release: false,
         run: tests,
     },
@@ -77,6 +78,12 @@ const STAGES: &[Stage] = &[
         run: sim::stage,
     },
     Stage {
+        name: "postgres",
+        about: "the kit, the store's own tests and every behaviour on a PostgreSQL server",
+        release: true,
+        run: postgres::stage,
+    },
+    Stage {
         name: "kill9",
         about: "a process killed again and again loses nothing",
         release: true,
@@ -95,6 +102,9 @@ pub(crate) fn stages() -> Vec<&'static Stage> {
     PREPARE.iter().chain(check::STAGES).chain(STAGES).collect()
 }
 
+/// Tests that share one server in one process; see the stage `postgres`.
+const OWN_STAGE: &str = "everstep-store-postgres";
+
 fn tests() -> Result<Verdict, Failure> {
     if install::nextest_is_present() {
         Invocation::cargo(&[
@@ -103,6 +113,8 @@ fn tests() -> Result<Verdict, Failure> {
             "--workspace",
             "--all-features",
             "--locked",
+            "--exclude",
+            OWN_STAGE,
         ])
         .run()?;
     } else {
@@ -114,6 +126,8 @@ fn tests() -> Result<Verdict, Failure> {
             "--lib",
             "--bins",
             "--tests",
+            "--exclude",
+            OWN_STAGE,
         ];
         Invocation::cargo(&targets).run()?;
     }

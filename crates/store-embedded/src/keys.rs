@@ -4,16 +4,11 @@
 //! A key has at most one part of free length, and that part stands last or behind its length, so no two keys run into
 //! each other. Free parts over [`TAIL_MAX`] bytes are cut and hashed: the key-value store below takes 65,535 bytes.
 
-use everstep_model::record::TimerPurpose;
-use everstep_model::{
-    Location, Name, RecordNumber, RunStatus, Scope, Segment, StreamNumber, Timestamp,
+use everstep_model::{Name, RecordNumber, RunStatus, StreamNumber, Timestamp};
+use everstep_store::encoding::{
+    Damaged, In, Out, TAIL_MAX, location, location_bytes, purpose, purpose_code, tail,
 };
 use everstep_store::{RowKey, TimerRow};
-
-use crate::coding::{Damaged, In, Out, text};
-
-/// Bytes of a key's last part that are kept as they are.
-pub(crate) const TAIL_MAX: usize = 1_024;
 
 const NAME: u8 = b'n';
 const DEDUP: u8 = b'd';
@@ -216,96 +211,6 @@ pub(crate) fn timer_row(key: &[u8], value: &[u8]) -> Result<TimerRow, Damaged> {
         purpose,
         location,
     })
-}
-
-fn purpose_code(purpose: TimerPurpose) -> u8 {
-    match purpose {
-        TimerPurpose::Sleep => 0,
-        TimerPurpose::Wait => 1,
-        TimerPurpose::Rpc => 2,
-        TimerPurpose::Retry => 3,
-        TimerPurpose::ExecutionRetry => 4,
-        TimerPurpose::Deadline => 5,
-        TimerPurpose::Child => 6,
-        TimerPurpose::Undo => 7,
-        TimerPurpose::Expiry => 8,
-    }
-}
-
-fn purpose(code: u8) -> Result<TimerPurpose, Damaged> {
-    Ok(match code {
-        0 => TimerPurpose::Sleep,
-        1 => TimerPurpose::Wait,
-        2 => TimerPurpose::Rpc,
-        3 => TimerPurpose::Retry,
-        4 => TimerPurpose::ExecutionRetry,
-        5 => TimerPurpose::Deadline,
-        6 => TimerPurpose::Child,
-        7 => TimerPurpose::Undo,
-        8 => TimerPurpose::Expiry,
-        _ => return Err(Damaged("a timer has an unknown purpose")),
-    })
-}
-
-/// A location so that byte order is its own order. Names hold no control characters, so a zero ends them.
-pub(crate) fn location_bytes(location: &Location) -> Vec<u8> {
-    let mut out = Out::default();
-    for segment in location.scope.segments() {
-        match segment {
-            Segment::Named(name, counter) => {
-                out.byte(1).raw(name.as_str().as_bytes()).byte(0);
-                out.raw(&counter.to_be_bytes());
-            }
-            Segment::Iteration(number) => {
-                out.byte(2).fixed(*number);
-            }
-        }
-    }
-    out.byte(0).raw(location.name.as_str().as_bytes()).byte(0);
-    out.raw(&location.counter.to_be_bytes());
-    out.0
-}
-
-/// Reads a location back.
-pub(crate) fn location(input: &mut In<'_>) -> Result<Location, Damaged> {
-    let mut path = Vec::new();
-    loop {
-        match input.byte()? {
-            0 => break,
-            1 => path.push(Segment::Named(name_part(input)?, input.fixed_short()?)),
-            2 => path.push(Segment::Iteration(input.fixed()?)),
-            _ => return Err(Damaged("a scope is of an unknown kind")),
-        }
-    }
-    Ok(Location {
-        scope: Scope::from_segments(path),
-        name: name_part(input)?,
-        counter: input.fixed_short()?,
-    })
-}
-
-fn name_part(input: &mut In<'_>) -> Result<Name, Damaged> {
-    checked_name(text(input.until_zero()?)?)
-}
-
-/// A name as it was stored.
-pub(crate) fn checked_name(text: &str) -> Result<Name, Damaged> {
-    Name::internal(text).map_err(|_| Damaged("a name breaks the rules of names"))
-}
-
-fn tail(key: &mut Out, bytes: &[u8]) {
-    match bytes.split_at_checked(TAIL_MAX) {
-        Some((kept, rest)) if !rest.is_empty() => key.raw(kept).raw(&fnv(bytes).to_be_bytes()),
-        _ => key.raw(bytes),
-    };
-}
-
-/// FNV-1a with 128 bits: stable for ever, which the standard library's hashers are not.
-fn fnv(bytes: &[u8]) -> u128 {
-    let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
-    let prime = 0x0000_0000_0100_0000_0000_0000_0000_013b_u128;
-    let step = |hash: u128, byte: &u8| (hash ^ u128::from(*byte)).wrapping_mul(prime);
-    bytes.iter().fold(start, step)
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@
 //! the choice of the key-value store below (`fjall`) in `docs/adr/0001-fjall.md`.
 
 mod cache;
-mod coding;
 mod commit;
 mod due;
 mod effects;

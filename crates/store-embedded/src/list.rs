@@ -159,7 +159,7 @@ fn all_workflows(view: &View<'_>) -> Result<BTreeSet<Name>, StoreError> {
             return Ok(workflows);
         };
         let key = row.key().map_err(|error| view.tables.failed(&error))?;
-        let name = keys::workflow_of(&key).and_then(keys::checked_name);
+        let name = keys::workflow_of(&key).and_then(everstep_store::encoding::checked_name);
         let name = name.map_err(|d| view.damaged("a list row", d))?;
         // Statuses are small numbers, so this is behind every run of the workflow.
         from = keys::workflow(name.as_str());

@@ -1,41 +1,25 @@
-//! The values of heads and rows. Each begins with its format version; later releases may only add at the end.
+//! The values of heads, numbers and gaps; those of rows are in `everstep_store::encoding`. Each begins with its format
+//! version; later releases may only add at the end.
 
 use std::sync::Arc;
 
 use everstep_model::{
-    Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, Payload, RecordNumber, RecordRange,
-    RpcId, RunId, RunStatus, StreamName, StreamNumber, Term, Timestamp,
+    Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, RecordNumber, RecordRange, RunId,
+    RunStatus, StreamName, StreamNumber, Term, Timestamp,
 };
-use everstep_store::{
-    GenerationRow, Head, IdempotencyRow, OutboxRow, Owner, Row, RowKey, RpcRow, RunRow,
+use everstep_store::encoding::{Damaged, In, Out, checked_name, versioned};
+pub(crate) use everstep_store::encoding::{
+    Unreadable, VERSION, decode_effect, decode_row, encode_row,
 };
+use everstep_store::{Head, Owner, RunRow};
 
-use crate::coding::{Damaged, In, Out};
 use crate::holes::Holes;
-use crate::keys::{checked_name, location, location_bytes};
-use stream::{put_producer, put_stream, take_producer, take_stream};
-
-/// The newest version of heads and rows this release writes, and the newest it reads.
-pub(crate) const VERSION: u8 = 1;
 
 const OWNED: u8 = 1;
 const READY: u8 = 2;
 const CLOSED: u8 = 4;
 const RUN: u8 = 8;
 const SUPERSEDED: u8 = 16;
-
-/// Why a value cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    Newer(u8),
-    Damaged(Damaged),
-}
-
-impl From<Damaged> for Unreadable {
-    fn from(damaged: Damaged) -> Self {
-        Self::Damaged(damaged)
-    }
-}
 
 pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
     let mut out = Out(Vec::with_capacity(128));
@@ -143,102 +127,6 @@ fn take_run(input: &mut In<'_>) -> Result<RunRow, Damaged> {
     })
 }
 
-/// The value of any row but a timer.
-pub(crate) fn encode_row(row: &Row) -> Vec<u8> {
-    let mut out = Out::default();
-    out.byte(VERSION);
-    match row {
-        Row::Timer(_) => {}
-        Row::Rpc(rpc) => {
-            // Rows keep the whole id: their key may hold only its beginning.
-            out.text(&rpc.id.0).raw(&location_bytes(&rpc.location));
-            out.text(rpc.method.as_str());
-            out.byte(rpc.deadline.is_some().into());
-            if let Some(deadline) = rpc.deadline {
-                out.varint(deadline.as_millis());
-            }
-            out.byte(rpc.schema.is_some().into());
-            if let Some(schema) = &rpc.schema {
-                out.text(schema.as_str());
-            }
-        }
-        Row::Idempotency(row) => {
-            out.text(row.stream.as_str());
-        }
-        Row::Generation(row) => {
-            out.varint(row.generation.0.into()).varint(row.stream.0);
-        }
-        Row::Outbox(row) => {
-            out.text(&row.key).text(row.effect.as_str());
-        }
-        Row::Stream(row) => put_stream(&mut out, row),
-        Row::Producer(row) => put_producer(&mut out, row),
-    }
-    out.0
-}
-
-/// The row of a key that is not a timer's.
-pub(crate) fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> {
-    let mut input = versioned(bytes)?;
-    Ok(match key {
-        RowKey::Timer(timer) => Row::Timer(timer.clone()),
-        RowKey::Rpc(stream, _) => Row::Rpc(take_rpc(*stream, &mut input)?),
-        RowKey::Idempotency(workflow, key) => Row::Idempotency(IdempotencyRow {
-            workflow: workflow.clone(),
-            key: key.clone(),
-            stream: StreamName::from_stored(input.text()?),
-        }),
-        RowKey::Generation(run) => Row::Generation(GenerationRow {
-            run: run.clone(),
-            generation: Generation(input.short()?),
-            stream: StreamNumber(input.varint()?),
-        }),
-        RowKey::Outbox(stream, _) => Row::Outbox(take_effect(*stream, &mut input)?),
-        RowKey::Stream(stream) => Row::Stream(Box::new(take_stream(*stream, &mut input)?)),
-        RowKey::Producer(stream, _) => Row::Producer(take_producer(*stream, &mut input)?),
-    })
-}
-
-/// An effect as it stands behind its key.
-pub(crate) fn decode_effect(stream: StreamNumber, bytes: &[u8]) -> Result<OutboxRow, Unreadable> {
-    Ok(take_effect(stream, &mut versioned(bytes)?)?)
-}
-
-fn take_effect(stream: StreamNumber, input: &mut In<'_>) -> Result<OutboxRow, Damaged> {
-    Ok(OutboxRow {
-        stream,
-        key: input.text()?.to_owned(),
-        effect: payload(input.text()?)?,
-    })
-}
-
-fn take_rpc(stream: StreamNumber, input: &mut In<'_>) -> Result<RpcRow, Damaged> {
-    let id = RpcId(input.text()?.into());
-    let location = location(input)?;
-    let method = checked_name(input.text()?)?;
-    let deadline = match input.flag()? {
-        true => Some(Timestamp::from_millis(input.varint()?)),
-        false => None,
-    };
-    let schema = match input.flag()? {
-        true => Some(payload(input.text()?)?),
-        false => None,
-    };
-    Ok(RpcRow {
-        stream,
-        id,
-        location,
-        method,
-        deadline,
-        schema,
-    })
-}
-
-fn payload(text: &str) -> Result<Payload, Damaged> {
-    Payload::from_json(text.as_bytes().to_vec())
-        .map_err(|_| Damaged("a schema or an effect is not JSON"))
-}
-
 /// A number that stands alone: a stream's under its name, a record's under its dedup id.
 pub(crate) fn encode_number(number: u64) -> Vec<u8> {
     let mut out = Out::default();
@@ -283,17 +171,6 @@ pub(crate) fn decode_holes(bytes: &[u8]) -> Result<Holes, Unreadable> {
     }
     Ok(Holes(holes))
 }
-
-fn versioned(bytes: &[u8]) -> Result<In<'_>, Unreadable> {
-    let mut input = In(bytes);
-    match input.byte()? {
-        0 => Err(Damaged("it has no format version").into()),
-        version if version > VERSION => Err(Unreadable::Newer(version)),
-        _ => Ok(input),
-    }
-}
-
-mod stream;
 
 #[cfg(test)]
 mod tests;

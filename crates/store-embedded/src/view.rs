@@ -5,12 +5,12 @@ use everstep_model::{Frame, RecordNumber, StreamNumber};
 use everstep_store::{Head, Row, RowKey, StoreError};
 use fjall::{Readable, Snapshot, UserValue};
 
-use crate::coding::Damaged;
 use crate::failure;
 use crate::frames::StoredFrame;
 use crate::keys;
 use crate::tables::Tables;
 use crate::values::{self, Unreadable};
+use everstep_store::encoding::Damaged;
 
 pub(crate) struct View<'a> {
     pub(crate) tables: &'a Tables,

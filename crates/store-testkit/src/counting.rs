@@ -33,6 +33,26 @@ pub struct Calls {
     pub leases: u64,
 }
 
+impl Calls {
+    /// All calls; a batch is one, however many commits it has.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        let Self {
+            batches,
+            commits: _,
+            heads,
+            reads,
+            lists,
+            timers,
+            ready,
+            outbox,
+            rows,
+            leases,
+        } = self;
+        batches + heads + reads + lists + timers + ready + outbox + rows + leases
+    }
+}
+
 #[derive(Default)]
 struct Counters {
     batches: AtomicU64,

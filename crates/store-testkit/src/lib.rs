@@ -7,7 +7,7 @@
 //!   property::check            random batches, compared with the in-memory reference at every turn
 //! ```
 //!
-//! It also holds what tests of other crates wrap around a store: [`Archive`], [`Counting`], [`Faulty`], [`TestClock`]. It
+//! It also holds what tests of other crates wrap around a store: [`Archive`], [`Blocking`], [`Counting`], [`Faulty`], [`TestClock`]. It
 //! knows the contract only; nothing here may depend on how a backend works.
 
 #![allow(
@@ -19,6 +19,7 @@
 
 mod archive;
 mod block_on;
+mod blocking;
 pub mod cases;
 mod clock;
 mod conformance;
@@ -30,6 +31,7 @@ pub mod sample;
 
 pub use archive::Archive;
 pub use block_on::block_on;
+pub use blocking::Blocking;
 pub use clock::{START, TestClock};
 pub use counting::{Calls, Counting};
 pub use faulty::{Fault, Faulty};

@@ -8,6 +8,7 @@ mod bus;
 mod clock;
 mod commit;
 mod contract;
+pub mod encoding;
 mod error;
 mod head;
 mod judge;

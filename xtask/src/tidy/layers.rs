@@ -11,6 +11,7 @@ use crate::manifest;
 const LAYERS: &[(&str, &[&str])] = &[
     ("fuzz", &[]),
     ("model", &[]),
+    ("private-postgres", &[]),
     ("machine", &["model"]),
     ("store", &["model"]),
     ("store-testkit", &["model", "store"]),

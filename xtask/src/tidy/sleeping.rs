@@ -17,6 +17,10 @@ const SLEEPERS: &[Allowance] = &[
         reason: "the sleep of a virtual clock",
     },
     Allowance {
+        path: "crates/store-postgres/tests/it/idle.rs",
+        reason: "it runs on the virtual clock of everstep::testing",
+    },
+    Allowance {
         path: "crates/everstep/tests/kill9/child.rs",
         reason: "its work takes real time, so that its process can be killed in the middle of it",
     },

@@ -1,10 +1,17 @@
 //! What the behaviour tests share: every test runs on each store, on a virtual clock.
+//!
+//! With `EVERSTEP_TEST_STORE=postgres` that is PostgreSQL, on a private server, instead of those that need none. Its calls are
+//! over when they return, as those of the other stores are: else the virtual clock would run ahead while an answer is on its way.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use everstep::testing::{TestEngine, TestEngineBuilder, VirtualRuntime, virtual_time};
 use everstep::{Error, Event, Failure, Payload, Result, RunHandle, Timestamp, WaitError};
+use everstep_private_postgres::Server;
 use everstep_store::{MemoryStore, OutboxRow, Store, TimerQuery, TimerRow};
+use everstep_store_postgres::{self as postgres, PostgresStore};
+use everstep_store_testkit::{Blocking, block_on};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +20,7 @@ pub(crate) enum TestStore {
     Memory(MemoryStore),
     #[cfg(feature = "embedded")]
     Directory(tempfile::TempDir, Arc<VirtualRuntime>),
+    Postgres(Arc<Blocking<PostgresStore>>),
     /// In memory, and the workflows are executed by a worker that speaks to the engine over HTTP.
     #[cfg(feature = "remote")]
     Served(MemoryStore),
@@ -25,6 +33,7 @@ impl TestStore {
             Self::Memory(store) => builder.store(Arc::new(store.clone())),
             #[cfg(feature = "embedded")]
             Self::Directory(directory, _) => builder.directory(directory.path()),
+            Self::Postgres(store) => builder.store(store.clone()),
             #[cfg(feature = "remote")]
             Self::Served(store) => builder
                 .store(Arc::new(store.clone()))
@@ -76,23 +85,29 @@ impl TestStore {
                     everstep_store_embedded::EmbeddedStore::open(directory.path(), clock.clone());
                 Arc::new(store.unwrap())
             }
+            Self::Postgres(store) => store.clone(),
         }
     }
 }
 
-/// Runs a test in memory, on disk, and with its workflows in a worker.
+/// Runs a test in memory, on disk, and with its workflows in a worker; or on PostgreSQL.
 pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
     for_each_store_in_process(&test);
     #[cfg(feature = "remote")]
-    virtual_time(async {
-        println!("served");
-        let clock = Arc::new(VirtualRuntime::new(0));
-        test(&TestStore::Served(MemoryStore::new(clock))).await;
-    });
+    if !on_postgres() {
+        virtual_time(async {
+            println!("served");
+            let clock = Arc::new(VirtualRuntime::new(0));
+            test(&TestStore::Served(MemoryStore::new(clock))).await;
+        });
+    }
 }
 
-/// Runs a test in memory and on disk: one about something that a server and a worker do not have.
+/// Runs a test in memory and on disk, or on PostgreSQL: one about something that a server and a worker do not have.
 pub(crate) fn for_each_store_in_process(test: impl AsyncFn(&TestStore)) {
+    if on_postgres() {
+        return virtual_time(async { test(&postgres().await).await });
+    }
     println!("in memory");
     virtual_time(async {
         let clock = Arc::new(VirtualRuntime::new(0));
@@ -104,6 +119,22 @@ pub(crate) fn for_each_store_in_process(test: impl AsyncFn(&TestStore)) {
         let clock = Arc::new(VirtualRuntime::new(0));
         test(&TestStore::Directory(tempfile::tempdir().unwrap(), clock)).await;
     });
+}
+
+/// Whether the tests are to run on PostgreSQL.
+fn on_postgres() -> bool {
+    std::env::var("EVERSTEP_TEST_STORE").is_ok_and(|store| store == "postgres")
+}
+
+/// A PostgreSQL store of the test's own, whose leases are judged by the virtual clock.
+async fn postgres() -> TestStore {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let namespace = format!("test_{}", MADE.fetch_add(1, Ordering::Relaxed));
+    let options = postgres::Options::new(&Server::shared().url()).unwrap();
+    let options = options.namespace(&namespace).unwrap();
+    let options = options.lease_clock(Arc::new(VirtualRuntime::new(0)));
+    let store = block_on(PostgresStore::open(options)).unwrap();
+    TestStore::Postgres(Arc::new(Blocking(store)))
 }
 
 pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> Payload {

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use super::bytes::{Damaged, In, Out};
+use crate::stream_row::{ForkPoint, ProducerMark, ProducerRow, StreamRow};
 use everstep_model::{RecordNumber, StreamNumber, Timestamp};
-use everstep_store::{ForkPoint, ProducerMark, ProducerRow, StreamRow};
-
-use crate::coding::{Damaged, In, Out};
 
 const TTL: u8 = 1;
 const EXPIRES: u8 = 2;

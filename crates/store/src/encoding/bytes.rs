@@ -1,31 +1,42 @@
-//! The bytes of rows: varints, lengths and big-endian numbers. Frames have their own codec in `model`; keys are in
-//! `keys`. Reading never panics and never trusts a length.
+//! Varints, lengths and big-endian numbers. Frames have their own codec in `model`. Reading never panics and never trusts
+//! a length.
 
 /// Why bytes are not what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Damaged(pub(crate) &'static str);
+pub struct Damaged(
+    /// How.
+    pub &'static str,
+);
 
 const ENDS_EARLY: Damaged = Damaged("it ends early");
 
+/// Bytes being written.
 #[derive(Debug, Default)]
-pub(crate) struct Out(pub(crate) Vec<u8>);
+pub struct Out(
+    /// What is written so far.
+    pub Vec<u8>,
+);
 
 impl Out {
-    pub(crate) fn byte(&mut self, byte: u8) -> &mut Self {
+    /// Writes a byte.
+    pub fn byte(&mut self, byte: u8) -> &mut Self {
         self.0.push(byte);
         self
     }
 
-    pub(crate) fn raw(&mut self, bytes: &[u8]) -> &mut Self {
+    /// Writes bytes as they are.
+    pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.extend_from_slice(bytes);
         self
     }
 
-    pub(crate) fn fixed(&mut self, value: u64) -> &mut Self {
+    /// Writes a number in eight bytes whose order is the order of numbers.
+    pub fn fixed(&mut self, value: u64) -> &mut Self {
         self.raw(&value.to_be_bytes())
     }
 
-    pub(crate) fn varint(&mut self, mut value: u64) -> &mut Self {
+    /// Writes a number in as few bytes as it needs.
+    pub fn varint(&mut self, mut value: u64) -> &mut Self {
         while value >= 0x80 {
             self.0.push((value as u8) | 0x80);
             value >>= 7;
@@ -33,38 +44,48 @@ impl Out {
         self.byte(value as u8)
     }
 
-    pub(crate) fn text(&mut self, text: &str) -> &mut Self {
+    /// Writes a text behind its length.
+    pub fn text(&mut self, text: &str) -> &mut Self {
         self.varint(text.len() as u64).raw(text.as_bytes())
     }
 }
 
+/// Bytes being read.
 #[derive(Debug)]
-pub(crate) struct In<'a>(pub(crate) &'a [u8]);
+pub struct In<'a>(
+    /// What is left.
+    pub &'a [u8],
+);
 
 impl<'a> In<'a> {
-    pub(crate) fn byte(&mut self) -> Result<u8, Damaged> {
+    /// Reads a byte.
+    pub fn byte(&mut self) -> Result<u8, Damaged> {
         let (first, rest) = self.0.split_first().ok_or(ENDS_EARLY)?;
         self.0 = rest;
         Ok(*first)
     }
 
-    pub(crate) fn raw(&mut self, length: usize) -> Result<&'a [u8], Damaged> {
+    /// Reads this many bytes.
+    pub fn raw(&mut self, length: usize) -> Result<&'a [u8], Damaged> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(ENDS_EARLY)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    pub(crate) fn fixed(&mut self) -> Result<u64, Damaged> {
+    /// Reads eight bytes.
+    pub fn fixed(&mut self) -> Result<u64, Damaged> {
         let bytes = self.raw(8)?.try_into().map_err(|_| ENDS_EARLY)?;
         Ok(u64::from_be_bytes(bytes))
     }
 
-    pub(crate) fn fixed_short(&mut self) -> Result<u32, Damaged> {
+    /// Reads four bytes.
+    pub fn fixed_short(&mut self) -> Result<u32, Damaged> {
         let bytes = self.raw(4)?.try_into().map_err(|_| ENDS_EARLY)?;
         Ok(u32::from_be_bytes(bytes))
     }
 
-    pub(crate) fn varint(&mut self) -> Result<u64, Damaged> {
+    /// Reads a number of any length.
+    pub fn varint(&mut self) -> Result<u64, Damaged> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -80,16 +101,19 @@ impl<'a> In<'a> {
         Err(Damaged("a number is too long"))
     }
 
-    pub(crate) fn short(&mut self) -> Result<u32, Damaged> {
+    /// Reads a number that fits 32 bits.
+    pub fn short(&mut self) -> Result<u32, Damaged> {
         u32::try_from(self.varint()?).map_err(|_| Damaged("a number is too large"))
     }
 
-    pub(crate) fn text(&mut self) -> Result<&'a str, Damaged> {
+    /// Reads a text behind its length.
+    pub fn text(&mut self) -> Result<&'a str, Damaged> {
         let length = usize::try_from(self.varint()?).map_err(|_| ENDS_EARLY)?;
         text(self.raw(length)?)
     }
 
-    pub(crate) fn flag(&mut self) -> Result<bool, Damaged> {
+    /// Reads a flag.
+    pub fn flag(&mut self) -> Result<bool, Damaged> {
         match self.byte()? {
             0 => Ok(false),
             1 => Ok(true),
@@ -98,7 +122,7 @@ impl<'a> In<'a> {
     }
 
     /// The bytes before the next zero; the zero is skipped.
-    pub(crate) fn until_zero(&mut self) -> Result<&'a [u8], Damaged> {
+    pub fn until_zero(&mut self) -> Result<&'a [u8], Damaged> {
         let length = self.0.iter().position(|b| *b == 0).ok_or(ENDS_EARLY)?;
         let taken = self.raw(length)?;
         self.byte()?;
@@ -106,6 +130,7 @@ impl<'a> In<'a> {
     }
 }
 
-pub(crate) fn text(bytes: &[u8]) -> Result<&str, Damaged> {
+/// Bytes as text.
+pub fn text(bytes: &[u8]) -> Result<&str, Damaged> {
     std::str::from_utf8(bytes).map_err(|_| Damaged("a text is not UTF-8"))
 }

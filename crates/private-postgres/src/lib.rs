@@ -1,0 +1,240 @@
+//! A PostgreSQL server of a test's own: in a temporary directory, on a free port, with durable settings (dev only).
+//!
+//! Whoever starts one need not stop it. A shell keeps watch: it waits for the end of a pipe that only the test's process
+//! holds, so it notices however that process ends, stops the server and deletes the directory. It knows nothing of Everstep.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test without its server fails by panicking"
+)]
+
+mod programs;
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use programs::Programs;
+
+/// How often another port is tried where somebody was faster.
+const PORTS_TRIED_MAX: u32 = 5;
+
+/// A server that runs until its process ends, or it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    programs: Programs,
+    folder: PathBuf,
+    port: u16,
+    /// Ends everything when its input does.
+    keeper: Option<Child>,
+}
+
+/// How a server is stopped.
+#[derive(Clone, Copy, Debug)]
+pub enum Stop {
+    /// Connections are closed, everything is written.
+    Fast,
+    /// As if it had been killed.
+    Immediate,
+}
+
+impl Server {
+    /// The server that all tests of this process share.
+    #[must_use]
+    pub fn shared() -> &'static Self {
+        static SHARED: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
+        &SHARED
+    }
+
+    /// A new server, with these settings besides its own.
+    ///
+    /// # Panics
+    /// If there is no PostgreSQL on this machine, or it does not start.
+    #[must_use]
+    pub fn start(settings: &[(&str, &str)]) -> Self {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let name = format!("everstep-postgres-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let programs = Programs::find();
+        programs.make_folder(&folder);
+        let data = folder.join("data");
+        programs.run("initdb", &initdb_arguments(&data));
+        let mut server = Self {
+            keeper: None,
+            programs,
+            folder,
+            port: 0,
+        };
+        server.keeper = Some(server.keep_watch());
+        server.configure(settings);
+        server.start_on_a_free_port();
+        server
+    }
+
+    /// Where it listens, for a superuser without a password.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// The port it listens on.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Stops it and starts it again on the same port.
+    pub fn restart(&self, how: Stop) {
+        self.stop(how);
+        self.resume();
+    }
+
+    /// Stops it.
+    pub fn stop(&self, how: Stop) {
+        let data = self.data();
+        let mode = how.mode();
+        let arguments = ["-D", &data, "-m", mode, "-w", "stop"];
+        self.programs.run("pg_ctl", &arguments.map(str::to_owned));
+    }
+
+    /// Starts it again after it was stopped.
+    pub fn resume(&self) {
+        assert!(
+            self.try_to_start(),
+            "the server did not start: {}",
+            self.log()
+        );
+    }
+
+    /// Makes it a standby, which waits for what a primary would send and takes no writes.
+    pub fn become_standby(&self) {
+        self.stop(Stop::Fast);
+        let signal = self.folder.join("data/standby.signal");
+        fs::write(&signal, "").expect("the server can be told");
+        self.programs.own(&signal);
+        self.resume();
+    }
+
+    /// Makes a standby the primary: another history of the database begins.
+    pub fn promote(&self) {
+        let data = self.data();
+        let arguments = ["-D", &data, "-w", "promote"];
+        self.programs.run("pg_ctl", &arguments.map(str::to_owned));
+    }
+
+    /// The processor time of all its processes that have ended, where the system tells (Linux).
+    #[must_use]
+    pub fn processor_time(&self) -> Option<Duration> {
+        let file = self.folder.join("data/postmaster.pid");
+        let pid = fs::read_to_string(file).ok()?;
+        let stat = format!("/proc/{}/stat", pid.lines().next()?);
+        let stat = fs::read_to_string(stat).ok()?;
+        // Behind the name in brackets; its own time and that of its children, in hundredths of a second.
+        let numbers = stat.rsplit_once(") ")?.1.split(' ');
+        let ticks = numbers.skip(11).take(4).map(str::parse::<u64>);
+        let ticks: u64 = ticks.collect::<Result<Vec<_>, _>>().ok()?.iter().sum();
+        Some(Duration::from_millis(ticks * 10))
+    }
+
+    /// What it has logged.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+
+    fn data(&self) -> String {
+        self.folder.join("data").display().to_string()
+    }
+
+    fn configure(&self, settings: &[(&str, &str)]) {
+        let mut text = String::from(
+            "listen_addresses = '127.0.0.1'\nfsync = on\nfull_page_writes = on\nsynchronous_commit = on\n\
+             max_connections = 200\n",
+        );
+        for (name, value) in settings {
+            text.push_str(&format!("{name} = '{value}'\n"));
+        }
+        let sockets = self.folder.display();
+        text.push_str(&format!("unix_socket_directories = '{sockets}'\n"));
+        let path = self.folder.join("data/postgresql.auto.conf");
+        fs::write(&path, text).expect("the server can be configured");
+    }
+
+    fn start_on_a_free_port(&mut self) {
+        for _ in 0..PORTS_TRIED_MAX {
+            self.port = free_port();
+            if self.try_to_start() {
+                return;
+            }
+        }
+        panic!("the server did not start: {}", self.log());
+    }
+
+    fn try_to_start(&self) -> bool {
+        let data = self.data();
+        let log = self.folder.join("log").display().to_string();
+        let options = format!("-p {}", self.port);
+        let arguments = ["-D", &data, "-l", &log, "-o", &options, "-w", "start"];
+        let arguments = arguments.map(str::to_owned);
+        self.programs.succeeds("pg_ctl", &arguments)
+    }
+
+    /// A shell that stops the server and deletes its folder once its input ends. What ends the test ends it not.
+    fn keep_watch(&self) -> Child {
+        let stop = self.programs.shell_line("pg_ctl");
+        let script = format!(
+            "trap '' INT TERM HUP; cat >/dev/null; {stop} -D \"$1/data\" -m immediate stop >/dev/null 2>&1; rm -rf \"$1\""
+        );
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &script, "keeper"]).arg(&self.folder);
+        shell.stdin(Stdio::piped());
+        shell.spawn().expect("a shell")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut keeper) = self.keeper.take() {
+            drop(keeper.stdin.take());
+            let _ = keeper.wait();
+        }
+    }
+}
+
+impl Stop {
+    fn mode(self) -> &'static str {
+        match self {
+            Self::Fast => "fast",
+            Self::Immediate => "immediate",
+        }
+    }
+}
+
+fn initdb_arguments(data: &Path) -> Vec<String> {
+    let data = data.display().to_string();
+    // Files of an empty server need not be synced; everything after that is.
+    let arguments = [
+        "-D",
+        &data,
+        "-U",
+        "postgres",
+        "-A",
+        "trust",
+        "-E",
+        "UTF8",
+        "--no-locale",
+        "--no-sync",
+    ];
+    arguments.map(str::to_owned).into()
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    listener.local_addr().expect("it has an address").port()
+}

@@ -1,0 +1,52 @@
+//! The whole engine: workflows of many strict steps that do nothing, so many of them at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use everstep::{AnyEvent, Ctx, Engine, Error, Payload};
+use everstep_store_postgres::{Options, PostgresStore};
+
+use crate::{RESULT, RUNS};
+
+const STEPS_PER_RUN: u32 = 50;
+
+pub(crate) async fn steps(url: &str, length: Duration) -> u64 {
+    let options = Options::new(url).unwrap().namespace("engine").unwrap();
+    let store = PostgresStore::open(options).await.unwrap();
+    let done = Arc::new(AtomicU64::new(0));
+    let counted = done.clone();
+    let workflow = move |ctx: Ctx<AnyEvent>, (): ()| {
+        let done = counted.clone();
+        async move {
+            for _ in 0..STEPS_PER_RUN {
+                ctx.step("charge", || async { Ok::<_, Error>(RESULT.to_owned()) })
+                    .await?;
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    };
+    let engine = Engine::on_store(Arc::new(store)).function("steps", workflow);
+    let engine = engine.start().await.unwrap();
+    let begun = Instant::now();
+    let starters = (0..RUNS).map(|_| {
+        let engine = engine.clone();
+        tokio::spawn(async move {
+            while begun.elapsed() < length {
+                let run = engine
+                    .start_by_name("steps", Payload::null())
+                    .await
+                    .unwrap();
+                run.wait_json().await.unwrap();
+            }
+        })
+    });
+    let starters: Vec<_> = starters.collect();
+    for starter in starters {
+        starter.await.unwrap();
+    }
+    let steps = done.load(Ordering::Relaxed);
+    engine.shutdown().await;
+    steps
+}

@@ -1,0 +1,625 @@
+-- One batch of commits in one call and one transaction: `everstep_store::judge` in SQL, and what follows from it.
+--
+--   1. the node's row in `answers` is locked: the same batch, sent again while its first sending still runs, waits for it
+--   2. the heads of all streams are locked in the order of their numbers; a stream that somebody else holds is busy, and
+--      so is every later commit that names it
+--   3. every row that a guard asks for is read
+--   4. commits are judged in order against heads and rows in memory, each seeing the ones before it
+--   5. what changed is written, each head and each row once
+--
+-- Waiting for others is possible at rows that several streams share (3), then at the names of new streams, then at new rows
+-- (both in 5), each in the order of keys; so nobody waits in a circle. What was absent when it was judged and is there when
+-- it is written ends the call with `unique_violation`: nothing happened, and the caller calls again.
+--
+-- Arguments are columns: `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows that are touched,
+-- `o_` what happens to rows, `m_` removed streams, `x_` dropped records, `r_` runs. Places count from 1; 0 is none.
+-- `Columns` in columns.rs is the same list in Rust.
+CREATE FUNCTION commit_batch(
+    clock bigint, may_wait boolean, sender bigint, sender_since bigint,
+    c_number bigint[], c_target smallint[], c_slot integer[], c_flags integer[],
+    c_epoch bigint[], c_nonce bigint[], c_seq bigint[], c_seen bigint[],
+    c_now bigint[], c_begins bigint[], c_count integer[], c_bytes bytea[],
+    c_inbox integer[], c_events integer[], c_events_min integer[],
+    c_lease smallint[], c_lease_node bigint[], c_lease_nonce bigint[],
+    c_status smallint[], c_supersedes integer[], c_dedup integer[], c_run integer[],
+    g_commit integer[], g_kind smallint[], g_number bigint[], g_row integer[], g_value bytea[], g_place bigint[],
+    s_number bigint[], s_with_run boolean[], n_name bytea[],
+    k_kind smallint[], k_stream bigint[], k_key bytea[], k_due bigint[], k_mode smallint[],
+    o_commit integer[], o_row integer[], o_put boolean[], o_value bytea[], o_place bigint[], o_placing smallint[],
+    m_commit integer[], m_slot integer[],
+    x_commit integer[], x_first bigint[], x_last bigint[],
+    r_id text[], r_generation bigint[], r_workflow text[], r_version bigint[], r_status smallint[],
+    r_created bigint[], r_updated bigint[], r_tags text[]
+) RETURNS SETOF answer
+LANGUAGE plpgsql
+SET search_path = {schema}, pg_temp
+-- The same plans on empty tables and on full ones: every table is met by its key, and statistics come too late.
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan
+SET jit = off
+SET lock_timeout = '10s'
+AS $function$
+#variable_conflict use_column
+DECLARE
+    -- Flags of a commit.
+    by_executor constant integer := 1;
+    has_progress constant integer := 2;
+    has_foreign constant integer := 4;
+    only_deletes constant integer := 8;
+    only_rows constant integer := 16;
+    closes constant integer := 32;
+    says_ready constant integer := 64;
+    is_ready constant integer := 128;
+    of_user constant integer := 256;
+
+    total constant integer := cardinality(c_target);
+    guards constant integer := cardinality(g_commit);
+    changes constant integer := cardinality(o_commit);
+    drops constant integer := cardinality(x_commit);
+    removals constant integer := cardinality(m_commit);
+    moment bigint := clock;
+
+    kept answer[] := '{}';
+    known_since bigint := 0;
+    any_kept boolean := false;
+    kinds smallint[] := array_fill(0::smallint, ARRAY[total]);
+    of_streams bigint[] := array_fill(0::bigint, ARRAY[total]);
+    firsts bigint[] := array_fill(0::bigint, ARRAY[total]);
+    epochs bigint[] := array_fill(0::bigint, ARRAY[total]);
+    -- The rows that refusals show.
+    shown_commit integer[] := '{}';
+    shown_guard integer[] := '{}';
+    shown_values bytea[] := '{}';
+    shown_places bigint[] := '{}';
+    reply answer;
+
+    term_found bigint;
+    term_now bigint;
+    timeline_found text;
+
+    heads streams[];
+    held_heads streams[];
+    held integer[];
+    h streams;
+    other streams;
+    is_busy boolean[] := array_fill(false, ARRAY[cardinality(s_number)]);
+    is_dirty boolean[] := array_fill(false, ARRAY[cardinality(s_number)]);
+    run_found runs[] := array_fill(NULL::runs, ARRAY[cardinality(s_number)]);
+    run_changed boolean[] := array_fill(false, ARRAY[cardinality(s_number)]);
+    any_run_changed boolean := false;
+    any_superseded boolean := false;
+    run runs;
+    n_number bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(n_name)]);
+    n_busy boolean[] := array_fill(false, ARRAY[cardinality(n_name)]);
+
+    row_streams bigint[] := k_stream;
+    was_present boolean[] := array_fill(false, ARRAY[cardinality(k_kind)]);
+    present boolean[] := array_fill(false, ARRAY[cardinality(k_kind)]);
+    vals bytea[] := array_fill(NULL::bytea, ARRAY[cardinality(k_kind)]);
+    places bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(k_kind)]);
+    row_dirty boolean[] := array_fill(false, ARRAY[cardinality(k_kind)]);
+    any_row_dirty boolean := false;
+
+    born streams[] := '{}';
+    born_runs runs[] := '{}';
+    -- Runs that were given anew, and with them their tags.
+    retagged bigint[] := '{}';
+    gone bigint[] := '{}';
+    gap_streams bigint[] := '{}';
+    gap_from bigint[] := '{}';
+    gap_to bigint[] := '{}';
+
+    -- Records that an outcome tells: of which commit, which stream, from where to where, and the gaps at that moment.
+    told_commit integer[] := '{}';
+    told_stream bigint[] := '{}';
+    told_from bigint[] := '{}';
+    told_to bigint[] := '{}';
+    told_gaps int8multirange[] := '{}';
+
+    -- Where the guards, changes, drops and removals of the current commit begin.
+    g integer := 1;
+    o integer := 1;
+    x integer := 1;
+    m integer := 1;
+    guards_begin integer;
+    j integer;
+    k integer;
+    s integer;
+    target smallint;
+    flags integer;
+    verdict smallint;
+    first_record bigint;
+    end_before bigint;
+    taken boolean;
+    takeovers integer;
+    seq_before bigint;
+    holds boolean;
+    busy boolean;
+    line record;
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'commits need the isolation level "read committed"' USING ERRCODE = 'ES003';
+    END IF;
+    IF moment IS NULL THEN
+        moment := floor(extract(epoch FROM clock_timestamp()) * 1000);
+    END IF;
+    SELECT term, timeline INTO term_found, timeline_found FROM meta;
+    IF timeline_found IS DISTINCT FROM substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) THEN
+        RAISE EXCEPTION 'the history of the database has changed' USING ERRCODE = 'ES001';
+    END IF;
+    term_now := term_found;
+
+    -- 1. What this node has been answered.
+    IF sender IS NOT NULL THEN
+        SELECT a.since, a.given INTO known_since, kept FROM answers a WHERE a.node = sender FOR UPDATE;
+        IF NOT FOUND THEN
+            INSERT INTO answers VALUES (sender, 0, '{}', moment) ON CONFLICT DO NOTHING;
+            SELECT a.since, a.given INTO known_since, kept FROM answers a WHERE a.node = sender FOR UPDATE;
+        END IF;
+        known_since := greatest(known_since, sender_since);
+        SELECT coalesce(array_agg(a::answer), '{}') INTO kept FROM unnest(kept) a
+            WHERE EXISTS (SELECT FROM unnest(a.numbers) n WHERE n >= known_since);
+        any_kept := cardinality(kept) > 0;
+    END IF;
+
+    -- 2. Heads, in the order of their numbers.
+    IF cardinality(s_number) > 0 THEN
+        IF may_wait THEN
+            WITH locked AS (
+                SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
+                JOIN streams st ON st.number = w.number ORDER BY w.number FOR NO KEY UPDATE OF st
+            ) SELECT array_agg(l.st), array_agg(l.slot) INTO heads, held FROM locked l;
+        ELSE
+            WITH locked AS (
+                SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
+                JOIN streams st ON st.number = w.number ORDER BY w.number FOR NO KEY UPDATE OF st SKIP LOCKED
+            ) SELECT array_agg(l.st), array_agg(l.slot) INTO heads, held FROM locked l;
+        END IF;
+        IF cardinality(held) IS DISTINCT FROM cardinality(s_number) THEN
+            -- Some are busy, or do not exist. Their places stay empty.
+            held_heads := heads;
+            heads := array_fill(NULL::streams, ARRAY[cardinality(s_number)]);
+            FOR j IN 1..coalesce(cardinality(held), 0) LOOP
+                heads[held[j]] := held_heads[j];
+            END LOOP;
+            FOR s IN SELECT w.slot FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
+                WHERE w.slot <> ALL (coalesce(held, '{}')) AND EXISTS (SELECT FROM streams st WHERE st.number = w.number)
+            LOOP
+                is_busy[s] := true;
+            END LOOP;
+        END IF;
+        IF true = ANY (s_with_run) THEN
+            FOR line IN SELECT w.slot, ru FROM unnest(s_number, s_with_run) WITH ORDINALITY AS w(number, wanted, slot)
+                JOIN runs ru ON ru.stream = w.number WHERE w.wanted
+            LOOP
+                run_found[line.slot] := line.ru;
+            END LOOP;
+        END IF;
+    END IF;
+    IF cardinality(n_name) > 0 THEN
+        SELECT array_agg(st.number ORDER BY w.slot) INTO n_number
+            FROM unnest(n_name) WITH ORDINALITY AS w(name, slot) LEFT JOIN streams st ON st.name = w.name;
+    END IF;
+
+    -- 3. Rows; those that commits of several streams may touch are locked.
+    IF 2 = ANY (k_mode) THEN
+        FOR line IN SELECT w.slot, ro.place, ro.value
+            FROM unnest(k_kind, k_stream, k_key, k_mode) WITH ORDINALITY AS w(kind, stream, key, mode, slot)
+            JOIN rows ro ON ro.kind = w.kind AND ro.stream = w.stream AND ro.key = w.key
+            WHERE w.mode = 2 ORDER BY w.kind, w.stream, w.key FOR UPDATE OF ro
+        LOOP
+            was_present[line.slot] := true;
+            present[line.slot] := true;
+            vals[line.slot] := line.value;
+            places[line.slot] := line.place;
+        END LOOP;
+    END IF;
+    IF 1 = ANY (k_mode) THEN
+        FOR line IN SELECT w.slot, ro.place, ro.value
+            FROM unnest(k_kind, k_stream, k_key, k_mode) WITH ORDINALITY AS w(kind, stream, key, mode, slot)
+            JOIN rows ro ON ro.kind = w.kind AND ro.stream = w.stream AND ro.key = w.key
+            WHERE w.mode = 1
+        LOOP
+            present[line.slot] := true;
+            vals[line.slot] := line.value;
+            places[line.slot] := line.place;
+        END LOOP;
+    END IF;
+
+    -- 4. Each commit, in order.
+    <<commits>>
+    FOR i IN 1..total LOOP
+        target := c_target[i];
+        flags := c_flags[i];
+        s := c_slot[i];
+        WHILE g <= guards AND g_commit[g] < i LOOP g := g + 1; END LOOP;
+        WHILE o <= changes AND o_commit[o] < i LOOP o := o + 1; END LOOP;
+        WHILE x <= drops AND x_commit[x] < i LOOP x := x + 1; END LOOP;
+        WHILE m <= removals AND m_commit[m] < i LOOP m := m + 1; END LOOP;
+
+        IF c_number[i] > 0 THEN
+            IF c_number[i] < known_since THEN
+                kinds[i] := 17;
+                CONTINUE commits;
+            END IF;
+            IF any_kept AND EXISTS (SELECT FROM unnest(kept) a, unnest(a.numbers) n WHERE n = c_number[i]) THEN
+                kinds[i] := -1;
+                CONTINUE commits;
+            END IF;
+        END IF;
+
+        -- A commit that cannot be judged yet is overtaken by no other to any of its streams.
+        busy := CASE target WHEN 1 THEN n_busy[s] WHEN 2 THEN is_busy[s] ELSE false END;
+        busy := busy OR (c_supersedes[i] > 0 AND is_busy[c_supersedes[i]]);
+        IF target = 3 THEN
+            j := m;
+            WHILE j <= removals AND m_commit[j] = i LOOP
+                busy := busy OR is_busy[m_slot[j]];
+                j := j + 1;
+            END LOOP;
+        END IF;
+        IF busy THEN
+            IF target = 1 THEN n_busy[s] := true; END IF;
+            IF target = 2 THEN is_busy[s] := true; END IF;
+            IF c_supersedes[i] > 0 THEN is_busy[c_supersedes[i]] := true; END IF;
+            WHILE target = 3 AND m <= removals AND m_commit[m] = i LOOP
+                is_busy[m_slot[m]] := true;
+                m := m + 1;
+            END LOOP;
+            CONTINUE commits;
+        END IF;
+
+        verdict := 1;
+        first_record := 0;
+        <<judging>>
+        BEGIN
+            IF c_supersedes[i] > 0 AND target <> 3 THEN
+                other := heads[c_supersedes[i]];
+                verdict := CASE WHEN other.number IS NULL THEN 11 WHEN NOT other.closed THEN 13
+                    WHEN other.superseded THEN 14 ELSE 1 END;
+                EXIT judging WHEN verdict <> 1;
+            END IF;
+            IF target = 1 THEN
+                IF n_number[s] IS NOT NULL THEN
+                    verdict := 10;
+                    first_record := n_number[s];
+                    EXIT judging;
+                END IF;
+                h := ROW(0, term_now, c_begins[i], 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, false, false, false,
+                    flags & of_user <> 0, n_name[s], NULL);
+            ELSIF target = 2 THEN
+                h := heads[s];
+                IF h.number IS NULL THEN
+                    -- What a stream left behind may be cleared away when it is gone.
+                    verdict := CASE WHEN flags & only_deletes <> 0 THEN 2 ELSE 11 END;
+                    EXIT judging;
+                END IF;
+                IF c_dedup[i] > 0 AND present[c_dedup[i]] THEN
+                    verdict := 3;
+                    first_record := places[c_dedup[i]];
+                    EXIT judging;
+                END IF;
+            END IF;
+            IF target <> 3 THEN
+                IF flags & by_executor <> 0 THEN
+                    seq_before := CASE WHEN h.last_epoch = c_epoch[i] THEN h.last_seq ELSE 0 END;
+                    holds := h.owner IS NOT NULL AND h.epoch = c_epoch[i] AND h.nonce = c_nonce[i];
+                    -- The last commit may itself have given up or closed the run, so a repetition is known by the journal.
+                    IF c_seq[i] = seq_before AND seq_before <> 0
+                        AND (holds OR (h.owner IS NULL AND h.epoch = c_epoch[i])) THEN
+                        verdict := 3;
+                        first_record := h.last_first;
+                        EXIT judging;
+                    END IF;
+                    IF NOT holds THEN verdict := 16; EXIT judging; END IF;
+                    IF c_seq[i] <> seq_before + 1 THEN verdict := 17; EXIT judging; END IF;
+                ELSIF target = 2 AND flags & has_foreign <> 0 THEN
+                    verdict := 18;
+                    EXIT judging;
+                END IF;
+                IF h.closed AND flags & only_deletes = 0 AND NOT (h.is_user AND flags & only_rows <> 0) THEN
+                    verdict := 12;
+                    EXIT judging;
+                END IF;
+            ELSE
+                verdict := 11;
+                j := m;
+                WHILE j <= removals AND m_commit[j] = i LOOP
+                    other := heads[m_slot[j]];
+                    verdict := CASE WHEN other.number IS NULL THEN 11 WHEN NOT other.closed AND NOT other.is_user THEN 13
+                        ELSE 1 END;
+                    EXIT judging WHEN verdict <> 1;
+                    j := j + 1;
+                END LOOP;
+            END IF;
+            guards_begin := g;
+            WHILE g <= guards AND g_commit[g] = i LOOP
+                k := g_row[g];
+                CASE g_kind[g]
+                    WHEN 1 THEN
+                        IF target <> 3 AND g_number[g] <> h.inbox_count THEN
+                            verdict := 19;
+                            first_record := h.next;
+                            EXIT judging;
+                        END IF;
+                    WHEN 2 THEN
+                        IF target <> 3 AND g_number[g] <> h.next THEN
+                            verdict := 15;
+                            first_record := h.next;
+                            EXIT judging;
+                        END IF;
+                    WHEN 3 THEN
+                        IF target <> 3 AND h.unconsumed_events >= g_number[g] THEN
+                            verdict := 20;
+                            first_record := h.unconsumed_events;
+                            EXIT judging;
+                        END IF;
+                    WHEN 4 THEN
+                        IF NOT present[k] THEN verdict := 22; EXIT judging; END IF;
+                    WHEN 5 THEN
+                        IF present[k] THEN
+                            verdict := 21;
+                            shown_commit := shown_commit || i;
+                            shown_guard := shown_guard || g - guards_begin;
+                            shown_values := shown_values || vals[k];
+                            shown_places := shown_places || places[k];
+                            EXIT judging;
+                        END IF;
+                    WHEN 6 THEN
+                        IF NOT present[k] OR vals[k] <> g_value[g] OR places[k] IS DISTINCT FROM g_place[g] THEN
+                            verdict := 23;
+                            EXIT judging;
+                        END IF;
+                END CASE;
+                g := g + 1;
+            END LOOP;
+            IF target = 3 AND verdict = 1 AND (heads[m_slot[m]]).superseded THEN
+                verdict := 14;
+            END IF;
+        END judging;
+
+        kinds[i] := verdict;
+        firsts[i] := first_record;
+        IF target = 2 THEN of_streams[i] := s_number[s]; END IF;
+        IF target = 2 AND ((verdict = 3 AND flags & by_executor <> 0) OR verdict = 19) THEN
+            -- What an executor has not seen; somebody else has seen everything.
+            IF flags & by_executor <> 0 AND c_seen[i] < first_record THEN
+                told_commit := told_commit || i;
+                told_stream := told_stream || h.number;
+                told_from := told_from || c_seen[i];
+                told_to := told_to || first_record;
+                told_gaps := array_append(told_gaps, h.gaps);
+            END IF;
+        END IF;
+        CONTINUE commits WHEN verdict > 2;
+
+        -- It takes effect.
+        end_before := h.next;
+        IF target = 3 THEN
+            kinds[i] := 1;
+            of_streams[i] := (heads[m_slot[m]]).number;
+            firsts[i] := (heads[m_slot[m]]).next;
+        ELSIF verdict = 2 THEN
+            kinds[i] := 1;
+        ELSE
+            first_record := end_before;
+            h.next := end_before + c_count[i];
+            h.inbox_count := h.inbox_count + c_inbox[i];
+            h.unconsumed_events := greatest(h.unconsumed_events + c_events[i], c_events_min[i]);
+            taken := false;
+            IF c_lease[i] <> 0 THEN
+                -- How often it was lost without progress. A run given up or abandoned knows its count.
+                takeovers := CASE WHEN h.owner IS NULL THEN h.takeovers WHEN h.progress_epoch = h.epoch THEN 1
+                    WHEN h.last_epoch = h.epoch THEN h.takeovers + 1 ELSE h.takeovers END;
+                IF c_lease[i] = 1 THEN
+                    IF h.owner = c_lease_node[i] AND h.nonce = c_lease_nonce[i] THEN
+                        -- The same claim, sent again.
+                        taken := true;
+                    ELSIF h.owner IS NULL
+                        OR NOT EXISTS (SELECT FROM nodes n WHERE n.node = h.owner AND n.until > moment) THEN
+                        h.takeovers := takeovers;
+                        h.epoch := h.epoch + 1;
+                        h.owner := c_lease_node[i];
+                        h.nonce := c_lease_nonce[i];
+                        taken := true;
+                    END IF;
+                    IF taken THEN epochs[i] := h.epoch; END IF;
+                ELSE
+                    h.takeovers := CASE WHEN c_lease[i] = 4 THEN takeovers ELSE 0 END;
+                    h.owner := NULL;
+                    h.nonce := NULL;
+                    IF c_lease[i] = 3 THEN h.epoch := h.epoch + 1; END IF;
+                END IF;
+            END IF;
+            IF flags & by_executor <> 0 THEN
+                IF c_seen[i] < first_record THEN
+                    told_commit := told_commit || i;
+                    told_stream := told_stream || h.number;
+                    told_from := told_from || c_seen[i];
+                    told_to := told_to || first_record;
+                    told_gaps := array_append(told_gaps, h.gaps);
+                END IF;
+                h.last_epoch := c_epoch[i];
+                h.last_seq := c_seq[i];
+                h.last_first := first_record;
+                IF flags & has_progress <> 0 THEN h.progress_epoch := c_epoch[i]; END IF;
+            END IF;
+            IF flags & says_ready <> 0 THEN h.ready := flags & is_ready <> 0; END IF;
+            h.closed := h.closed OR flags & closes <> 0;
+            WHILE x <= drops AND x_commit[x] = i LOOP
+                IF target = 2 AND x_first[x] <= least(x_last[x], end_before - 1) THEN
+                    h.gaps := coalesce(h.gaps, '{}') + int8multirange(int8range(x_first[x], least(x_last[x] + 1, end_before)));
+                    gap_streams := gap_streams || h.number;
+                    gap_from := gap_from || x_first[x];
+                    gap_to := gap_to || least(x_last[x], end_before - 1);
+                END IF;
+                x := x + 1;
+            END LOOP;
+            firsts[i] := first_record;
+            IF target = 1 THEN
+                h.number := nextval('numbers');
+                n_number[s] := h.number;
+                of_streams[i] := h.number;
+                born := born || h;
+                run := NULL;
+            ELSE
+                heads[s] := h;
+                is_dirty[s] := true;
+                run := run_found[s];
+            END IF;
+            IF c_run[i] > 0 OR (run.stream IS NOT NULL AND (taken OR c_status[i] > 0 OR flags & says_ready <> 0)) THEN
+                IF c_run[i] > 0 THEN
+                    k := c_run[i];
+                    run := ROW(h.number, r_created[k], r_updated[k], r_version[k], r_generation[k], r_status[k], h.ready,
+                        NOT h.superseded, r_id[k], r_workflow[k], r_tags[k]::bytea[]);
+                    IF target = 2 THEN retagged := retagged || h.number; END IF;
+                END IF;
+                -- A run that is taken is running, unless it is on its way to something else.
+                j := c_status[i];
+                IF j = 0 AND taken AND run.status NOT IN (6, 7, 8, 9) THEN j := 2; END IF;
+                IF j > 0 AND j <> run.status THEN
+                    run.status := j;
+                    run.updated_at := c_now[i];
+                END IF;
+                run.ready := h.ready;
+                any_run_changed := true;
+                IF target = 1 THEN
+                    born_runs := born_runs || run;
+                ELSE
+                    run_found[s] := run;
+                    run_changed[s] := true;
+                END IF;
+            END IF;
+            IF c_supersedes[i] > 0 THEN
+                j := c_supersedes[i];
+                other := heads[j];
+                other.superseded := true;
+                heads[j] := other;
+                is_dirty[j] := true;
+                run := run_found[j];
+                IF run.stream IS NOT NULL THEN
+                    run.listed := false;
+                    run_found[j] := run;
+                    run_changed[j] := true;
+                    any_run_changed := true;
+                END IF;
+            END IF;
+            IF c_dedup[i] > 0 THEN
+                k := c_dedup[i];
+                row_streams[k] := h.number;
+                present[k] := true;
+                vals[k] := '';
+                places[k] := first_record;
+                row_dirty[k] := true;
+                any_row_dirty := true;
+            END IF;
+        END IF;
+
+        -- Rows: those that go, streams that go, those that appear.
+        WHILE o <= changes AND o_commit[o] = i AND NOT o_put[o] LOOP
+            k := o_row[o];
+            present[k] := false;
+            row_dirty[k] := true;
+            any_row_dirty := true;
+            o := o + 1;
+        END LOOP;
+        IF target = 3 THEN
+            WHILE m <= removals AND m_commit[m] = i LOOP
+                other := heads[m_slot[m]];
+                IF other.number IS NOT NULL THEN
+                    gone := gone || other.number;
+                    term_now := greatest(term_now, other.term + 1);
+                    k := array_position(n_number, other.number);
+                    IF k IS NOT NULL THEN n_number[k] := NULL; END IF;
+                    heads[m_slot[m]] := NULL;
+                    is_dirty[m_slot[m]] := false;
+                    run_changed[m_slot[m]] := false;
+                END IF;
+                m := m + 1;
+            END LOOP;
+        END IF;
+        WHILE o <= changes AND o_commit[o] = i LOOP
+            k := o_row[o];
+            row_streams[k] := coalesce(row_streams[k], h.number);
+            present[k] := true;
+            vals[k] := o_value[o];
+            places[k] := CASE o_placing[o] WHEN 1 THEN h.number WHEN 2 THEN h.next ELSE o_place[o] END;
+            row_dirty[k] := true;
+            any_row_dirty := true;
+            o := o + 1;
+        END LOOP;
+    END LOOP commits;
+
+    -- 5. What changed. First what goes, because names and rows of it may come again.
+    IF cardinality(gone) > 0 THEN
+        PERFORM remove_streams(gone);
+    END IF;
+    IF true = ANY (is_dirty) THEN
+        UPDATE streams st SET next = w.next, last_epoch = w.last_epoch, last_seq = w.last_seq, last_first = w.last_first,
+            progress_epoch = w.progress_epoch, inbox_count = w.inbox_count, unconsumed_events = w.unconsumed_events,
+            epoch = w.epoch, owner = w.owner, nonce = w.nonce, takeovers = w.takeovers, ready = w.ready,
+            closed = w.closed, superseded = w.superseded, gaps = w.gaps
+        FROM ROWS FROM (unnest(heads), unnest(is_dirty)) AS w(number, term, next, last_epoch, last_seq, last_first,
+            progress_epoch, inbox_count, unconsumed_events, epoch, owner, nonce, takeovers, ready, closed, superseded,
+            is_user, name, gaps, dirty)
+        WHERE w.dirty AND st.number = w.number;
+    END IF;
+    IF cardinality(born) > 0 THEN
+        INSERT INTO streams SELECT b.* FROM unnest(born) b ORDER BY b.name;
+        -- Somebody may have removed a stream of such a name in between.
+        IF (SELECT term FROM meta) <> term_found THEN
+            RAISE EXCEPTION 'a stream was removed meanwhile' USING ERRCODE = 'ES002';
+        END IF;
+    END IF;
+    IF any_run_changed THEN
+        PERFORM write_runs(born_runs, run_found, run_changed, retagged);
+    END IF;
+    INSERT INTO frames SELECT w.stream, w.first, w.count, w.bytes
+        FROM unnest(of_streams, firsts, c_count, c_bytes, kinds) AS w(stream, first, count, bytes, kind)
+        WHERE w.kind = 1 AND w.count > 0;
+    IF any_row_dirty THEN
+        PERFORM write_rows(k_kind, row_streams, k_key, k_due, places, vals, row_dirty, present, k_mode, was_present);
+    END IF;
+
+    reply.numbers := c_number;
+    reply.kinds := kinds;
+    reply.streams := of_streams;
+    reply.firsts := firsts;
+    reply.epochs := epochs;
+    reply.row_commits := shown_commit;
+    reply.row_guards := shown_guard;
+    reply.row_values := shown_values;
+    reply.row_places := shown_places;
+    IF cardinality(told_commit) > 0 THEN
+        SELECT array_agg(f.commit), array_agg(f.first), array_agg(f.bytes)
+            INTO reply.frame_commits, reply.frame_firsts, reply.frame_bytes
+            FROM (SELECT w.commit, fr.first, fr.bytes
+                FROM unnest(told_commit, told_stream, told_from, told_to) AS w(commit, stream, from_, to_)
+                JOIN frames fr ON fr.stream = w.stream AND fr.first < w.to_ AND fr.first >= coalesce(
+                    (SELECT max(b.first) FROM frames b WHERE b.stream = w.stream AND b.first <= w.from_), w.from_)
+                ORDER BY w.commit, fr.first) f;
+        SELECT array_agg(w.commit), array_agg(lower(gap)), array_agg(upper(gap))
+            INTO reply.gap_commits, reply.gap_lowers, reply.gap_uppers
+            FROM unnest(told_commit, told_gaps) AS w(commit, gaps), unnest(w.gaps) gap;
+    END IF;
+    IF cardinality(gap_streams) > 0 THEN
+        PERFORM drop_frames(gap_streams, gap_from, gap_to);
+    END IF;
+    IF term_now > term_found THEN
+        UPDATE meta SET term = greatest(term, term_now);
+    END IF;
+
+    RETURN NEXT reply;
+    IF any_kept THEN
+        RETURN QUERY SELECT a.* FROM unnest(kept) a;
+    END IF;
+    IF sender IS NOT NULL THEN
+        -- What was busy, or answered before, is not answered here.
+        reply.numbers := ARRAY(SELECT CASE WHEN w.kind > 0 THEN w.number ELSE 0 END
+            FROM unnest(c_number, kinds) WITH ORDINALITY AS w(number, kind, place) ORDER BY w.place);
+        UPDATE answers a SET since = known_since, given = kept || reply, at = moment WHERE a.node = sender;
+    END IF;
+END $function$;

@@ -1,0 +1,147 @@
+-- The tables of one installation, all in its own schema. Format 1; docs/format.md describes what the bytes hold.
+--
+-- Few tables, each for a reason:
+--   streams  one row per stream, written by every commit: nothing that changes is indexed, so every update is HOT
+--   runs     what lists and sweeps look for: indexed, and written only when a status or a ready mark changes
+--   tags     one row per tag of a run: lists by tag are read in order
+--   frames   the journals, append-only
+--   rows     everything that must be found without reading a journal, timers included
+--   nodes    leases, apart from what commits lock, so that a renewal waits for nobody
+--   answers  what became of each node's last batch
+--   garbage  streams that are gone and whose frames are still to be deleted, in small pieces
+--   meta     one row about all of it
+
+CREATE TABLE meta (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    format integer NOT NULL,
+    -- The term of new streams: higher than that of any removed one.
+    term bigint NOT NULL,
+    -- Which database this is and which of its histories: where either changes, commits may be lost, and every lease is void.
+    system_id bigint NOT NULL,
+    timeline text NOT NULL
+);
+
+-- Numbers rise in the order of creation. A sequence, because a counter would make creations wait for each other; what a
+-- failed batch took is skipped.
+CREATE SEQUENCE numbers;
+
+CREATE TABLE streams (
+    number bigint NOT NULL,
+    term bigint NOT NULL,
+    next bigint NOT NULL,
+    -- The last commit of an executor: its epoch, its number in that epoch, its first record.
+    last_epoch bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    last_first bigint NOT NULL,
+    progress_epoch bigint NOT NULL,
+    inbox_count bigint NOT NULL,
+    unconsumed_events bigint NOT NULL,
+    epoch bigint NOT NULL,
+    owner bigint,
+    nonce bigint,
+    takeovers integer NOT NULL,
+    ready boolean NOT NULL,
+    closed boolean NOT NULL,
+    superseded boolean NOT NULL,
+    is_user boolean NOT NULL,
+    name bytea NOT NULL,
+    -- Records that were dropped. A frame goes when all of it is in here; of others, readers leave the records out.
+    gaps int8multirange,
+    CONSTRAINT streams_pkey PRIMARY KEY (number),
+    CONSTRAINT streams_name UNIQUE (name)
+-- Room for the next versions of a head on its own page. Vacuum has little to do where pruning does it, so it may come often.
+) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);
+
+CREATE TABLE runs (
+    stream bigint PRIMARY KEY,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    version bigint NOT NULL,
+    generation bigint NOT NULL,
+    status smallint NOT NULL,
+    -- As in `streams`, for the index below.
+    ready boolean NOT NULL,
+    listed boolean NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    workflow text COLLATE "C" NOT NULL,
+    tags bytea[] NOT NULL
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 1);
+-- A list by workflow and status walks exactly its rows, newest first; without one of them it walks every combination.
+CREATE INDEX runs_listed ON runs (workflow, status, stream) WHERE listed;
+CREATE INDEX runs_ready ON runs (stream) WHERE ready;
+
+CREATE TABLE tags (
+    tag bytea,
+    stream bigint,
+    PRIMARY KEY (tag, stream)
+);
+CREATE INDEX tags_of_stream ON tags (stream);
+
+CREATE TABLE frames (
+    stream bigint,
+    first bigint,
+    count integer NOT NULL,
+    bytes bytea NOT NULL,
+    PRIMARY KEY (stream, first)
+-- Nothing here is ever updated. Freezing early, in passes over what is new, spares one great pass much later.
+) WITH (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_freeze_min_age = 10000000);
+-- Frames up to 2 kB stay in their row as they are; longer ones are mostly JSON, which is worth compressing if it is cheap.
+DO $$ BEGIN
+    ALTER TABLE frames ALTER COLUMN bytes SET COMPRESSION lz4;
+EXCEPTION WHEN feature_not_supported THEN
+    NULL; -- This server was built without lz4: its own compression is slower, and all there is.
+END $$;
+
+CREATE TABLE rows (
+    kind smallint,
+    -- 0 for keys that are not below a stream.
+    stream bigint,
+    key bytea,
+    -- When a timer is due.
+    due bigint,
+    -- What only the commit could fill in: the record of a dedup id, the journal of a generation, the end of an append.
+    place bigint,
+    value bytea NOT NULL,
+    PRIMARY KEY (kind, stream, key)
+-- Timers, rpcs and effects come and go, and what is gone is in the way of those who look for what is due.
+) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+-- Timers have an order of their own; kind 1 is a timer.
+CREATE INDEX rows_due ON rows (due, stream, key) WHERE kind = 1;
+
+CREATE TABLE nodes (
+    node bigint PRIMARY KEY,
+    -- When the lease runs out, in milliseconds by the clock of the database.
+    until bigint NOT NULL
+) WITH (fillfactor = 50);
+
+-- What became of the commits of one call, by their place in it. A kind of 0 is a stream that was busy.
+CREATE TYPE answer AS (
+    numbers bigint[],
+    kinds smallint[],
+    streams bigint[],
+    firsts bigint[],
+    epochs bigint[],
+    row_commits integer[],
+    row_guards integer[],
+    row_values bytea[],
+    row_places bigint[],
+    frame_commits integer[],
+    frame_firsts bigint[],
+    frame_bytes bytea[],
+    gap_commits integer[],
+    gap_lowers bigint[],
+    gap_uppers bigint[]
+);
+
+CREATE TABLE answers (
+    node bigint PRIMARY KEY,
+    -- Nothing numbered lower is sent again.
+    since bigint NOT NULL,
+    given answer[] NOT NULL,
+    -- When it was last written, so that what dead nodes left is cleared away.
+    at bigint NOT NULL
+) WITH (fillfactor = 50);
+
+CREATE TABLE garbage (
+    stream bigint PRIMARY KEY
+);

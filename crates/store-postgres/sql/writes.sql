@@ -1,0 +1,69 @@
+-- What `commit_batch` writes besides heads and frames. Only it calls these functions, and its settings hold in them.
+
+CREATE FUNCTION remove_streams(gone bigint[]) RETURNS void
+LANGUAGE plpgsql AS $function$
+BEGIN
+    -- Everything below a stream; timers, idempotency keys and generations are not.
+    DELETE FROM rows WHERE kind IN (4, 5, 6, 7, 8) AND stream = ANY (gone);
+    DELETE FROM tags WHERE stream = ANY (gone);
+    DELETE FROM runs WHERE stream = ANY (gone);
+    DELETE FROM streams WHERE number = ANY (gone);
+    -- Nobody can find the frames any more. There may be many, so they go later and little by little.
+    INSERT INTO garbage SELECT unnest(gone) ON CONFLICT DO NOTHING;
+END $function$;
+
+CREATE FUNCTION write_runs(born runs[], known runs[], changed boolean[], retagged bigint[]) RETURNS void
+LANGUAGE plpgsql AS $function$
+#variable_conflict use_column
+BEGIN
+    INSERT INTO runs SELECT b.* FROM unnest(born) b;
+    INSERT INTO tags SELECT DISTINCT tag_key(tag), b.stream FROM unnest(born) b, unnest(b.tags) tag;
+    INSERT INTO runs SELECT w.stream, w.created_at, w.updated_at, w.version, w.generation, w.status, w.ready,
+        w.listed, w.id, w.workflow, w.tags
+    FROM ROWS FROM (unnest(known), unnest(changed)) AS w(stream, created_at, updated_at, version, generation,
+        status, ready, listed, id, workflow, tags, changed)
+    WHERE w.changed
+    ON CONFLICT (stream) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at,
+        version = excluded.version, generation = excluded.generation, status = excluded.status,
+        ready = excluded.ready, listed = excluded.listed, id = excluded.id, workflow = excluded.workflow,
+        tags = excluded.tags;
+    IF cardinality(retagged) > 0 THEN
+        DELETE FROM tags WHERE stream = ANY (retagged);
+        INSERT INTO tags SELECT DISTINCT tag_key(tag), ru.stream FROM runs ru, unnest(ru.tags) tag
+            WHERE ru.stream = ANY (retagged);
+    END IF;
+END $function$;
+
+CREATE FUNCTION write_rows(
+    kinds smallint[], streams bigint[], keys bytea[], dues bigint[], places bigint[], vals bytea[],
+    dirty boolean[], present boolean[], modes smallint[], was_present boolean[]
+) RETURNS void
+LANGUAGE plpgsql AS $function$
+#variable_conflict use_column
+BEGIN
+    DELETE FROM rows ro
+        USING unnest(kinds, streams, keys, dirty, present) AS w(kind, stream, key, dirty, present)
+        WHERE w.dirty AND NOT w.present AND ro.kind = w.kind AND ro.stream = w.stream AND ro.key = w.key;
+    INSERT INTO rows SELECT w.kind, w.stream, w.key, w.due, w.place, w.value
+        FROM unnest(kinds, streams, keys, dues, places, vals, dirty, present, modes, was_present)
+            AS w(kind, stream, key, due, place, value, dirty, present, mode, was_present)
+        WHERE w.dirty AND w.present AND (w.mode <> 2 OR w.was_present)
+        ON CONFLICT (kind, stream, key) DO UPDATE SET place = excluded.place, value = excluded.value;
+    -- What others may have written since it was found absent must not be overwritten.
+    INSERT INTO rows SELECT w.kind, w.stream, w.key, w.due, w.place, w.value
+        FROM unnest(kinds, streams, keys, dues, places, vals, dirty, present, modes, was_present)
+            AS w(kind, stream, key, due, place, value, dirty, present, mode, was_present)
+        WHERE w.dirty AND w.present AND w.mode = 2 AND NOT w.was_present
+        ORDER BY w.kind, w.stream, w.key;
+END $function$;
+
+-- Deletes the frames of which nothing is left, as far as these ranges touch them.
+CREATE FUNCTION drop_frames(of_streams bigint[], firsts bigint[], lasts bigint[]) RETURNS void
+LANGUAGE plpgsql AS $function$
+#variable_conflict use_column
+BEGIN
+    DELETE FROM frames fr USING unnest(of_streams, firsts, lasts) AS w(stream, first, last), streams st
+        WHERE st.number = w.stream AND fr.stream = w.stream AND fr.first <= w.last AND fr.first >= coalesce(
+            (SELECT max(b.first) FROM frames b WHERE b.stream = w.stream AND b.first <= w.first), w.first)
+        AND int8range(fr.first, fr.first + fr.count) <@ st.gaps;
+END $function$;

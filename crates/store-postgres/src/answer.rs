@@ -1,0 +1,218 @@
+//! What the database answers about a call: a verdict per commit, and what some verdicts show.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use everstep_model::{Entry, Epoch, Interner, RecordNumber, StreamNumber};
+use everstep_store::{Author, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError};
+use tokio_postgres::Row as Line;
+
+use crate::failure::{self, Trouble};
+use crate::frames::{Gaps, StoredFrame};
+use crate::number::uncount;
+use crate::row_place;
+
+/// The columns of type `answer`, as they are asked for.
+pub(crate) const COLUMNS: &str = "numbers, kinds, streams, firsts, epochs, row_commits, row_guards, row_values, \
+    row_places, frame_commits, frame_firsts, frame_bytes, gap_commits, gap_lowers, gap_uppers";
+
+const ANSWERED_BEFORE: i16 = -1;
+const BUSY: i16 = 0;
+
+/// The answer to one call, or to an earlier one.
+pub(crate) struct Answer {
+    numbers: Vec<i64>,
+    kinds: Vec<i16>,
+    streams: Vec<i64>,
+    firsts: Vec<i64>,
+    epochs: Vec<i64>,
+    /// By place of the commit: which guard found a row, what it holds, and its place.
+    rows: HashMap<i32, (usize, Vec<u8>, Option<i64>)>,
+    frames: HashMap<i32, Vec<StoredFrame>>,
+    gaps: HashMap<i32, Gaps>,
+}
+
+impl Answer {
+    fn read(line: &Line) -> Result<Self, tokio_postgres::Error> {
+        let row_commits = list::<i32>(line, 5)?.into_iter();
+        let row_guards = list::<i32>(line, 6)?.into_iter();
+        let row_values = list::<Vec<u8>>(line, 7)?.into_iter();
+        let row_places = list::<Option<i64>>(line, 8)?.into_iter();
+        let rows = row_commits
+            .zip(row_guards)
+            .zip(row_values.zip(row_places))
+            .map(|((commit, guard), (value, place))| {
+                let guard = usize::try_from(guard).unwrap_or(usize::MAX);
+                (commit, (guard, value, place))
+            });
+        let mut frames: HashMap<i32, Vec<StoredFrame>> = HashMap::new();
+        let frame_commits = list::<i32>(line, 9)?.into_iter();
+        let frame_firsts = list::<i64>(line, 10)?.into_iter();
+        let frame_bytes = list::<Vec<u8>>(line, 11)?.into_iter();
+        for ((commit, first), bytes) in frame_commits.zip(frame_firsts).zip(frame_bytes) {
+            frames.entry(commit).or_default().push(StoredFrame {
+                first: RecordNumber(uncount(first)),
+                bytes: Bytes::from(bytes),
+            });
+        }
+        let mut gaps: HashMap<i32, Gaps> = HashMap::new();
+        let gap_commits = list::<i32>(line, 12)?.into_iter();
+        let bounds = list::<i64>(line, 13)?
+            .into_iter()
+            .zip(list::<i64>(line, 14)?);
+        for (commit, (lower, upper)) in gap_commits.zip(bounds) {
+            gaps.entry(commit).or_default().push(lower, upper);
+        }
+        Ok(Self {
+            numbers: line.try_get(0)?,
+            kinds: line.try_get(1)?,
+            streams: line.try_get(2)?,
+            firsts: line.try_get(3)?,
+            epochs: line.try_get(4)?,
+            rows: rows.collect(),
+            frames,
+            gaps,
+        })
+    }
+
+    /// The outcome of the commit at this place; none if its stream was busy.
+    fn outcome(&self, at: usize, commit: &Commit) -> Option<Outcome> {
+        let kind = self.kinds.get(at).copied().unwrap_or(BUSY);
+        let stream = StreamNumber(of(&self.streams, at));
+        let first = RecordNumber(of(&self.firsts, at));
+        let refusal = match kind {
+            1 | 3 => {
+                let before = match self.told(at, stream, seen(commit, first), first) {
+                    Ok(before) => before,
+                    // It is written, but nobody can say what came before it: who asked reads the journal and hears the same.
+                    Err(error) => return Some(Outcome::Refused(Refusal::Unreadable(error))),
+                };
+                return Some(if kind == 1 {
+                    Outcome::Committed {
+                        stream,
+                        first,
+                        before,
+                        taken: self.taken(at, commit),
+                    }
+                } else {
+                    Outcome::Duplicate {
+                        stream,
+                        first,
+                        before,
+                    }
+                });
+            }
+            10 => Refusal::Exists(StreamNumber(first.0)),
+            11 => Refusal::NoStream,
+            12 => Refusal::Closed,
+            13 => Refusal::Open,
+            14 => Refusal::Superseded,
+            15 => Refusal::EndsElsewhere(first),
+            16 => Refusal::Fenced,
+            17 => Refusal::OutOfOrder,
+            18 => Refusal::NotInbox,
+            19 => match self.told(at, stream, seen(commit, first), first) {
+                Ok(missed) => Refusal::InboxGrew { missed },
+                Err(error) => Refusal::Unreadable(error),
+            },
+            20 => Refusal::TooManyEvents(first.0),
+            21 => self.shown(at, commit),
+            22 => Refusal::RowAbsent,
+            23 => Refusal::RowChanged,
+            _ => return None,
+        };
+        Some(Outcome::Refused(refusal))
+    }
+
+    fn taken(&self, at: usize, commit: &Commit) -> Option<Fence> {
+        match (commit.lease, of(&self.epochs, at)) {
+            (LeaseChange::TakeIfFree { nonce, .. }, epoch) if epoch > 0 => Some(Fence {
+                epoch: Epoch(epoch),
+                nonce,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The records that an outcome tells.
+    fn told(
+        &self,
+        at: usize,
+        stream: StreamNumber,
+        from: RecordNumber,
+        end: RecordNumber,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let place = crate::number::place(at);
+        let mut entries = Vec::new();
+        let mut interner = Interner::default();
+        for frame in self.frames.get(&place).into_iter().flatten() {
+            frame
+                .entries(from, end, &mut interner, &mut entries)
+                .map_err(|error| failure::of_frame(stream, &error))?;
+        }
+        if let Some(gaps) = self.gaps.get(&place) {
+            gaps.leave_out(&mut entries);
+        }
+        Ok(entries)
+    }
+
+    /// The row that a guard found.
+    fn shown(&self, at: usize, commit: &Commit) -> Refusal {
+        let found = self.rows.get(&crate::number::place(at));
+        let found = found.and_then(|(guard, value, place)| {
+            let Some(Guard::RowAbsent(key)) = commit.guards.get(*guard) else {
+                return None;
+            };
+            Some(row_place::row(key, value, *place))
+        });
+        match found {
+            Some(Ok(row)) => Refusal::RowPresent(Box::new(row)),
+            Some(Err(error)) => Refusal::Unreadable(failure::of_value("a row", error)),
+            None => Refusal::RowChanged,
+        }
+    }
+}
+
+/// The answer to a call, with those to earlier ones where it needs them.
+pub(crate) struct Answers(Vec<Answer>);
+
+impl Answers {
+    pub(crate) fn read(lines: &[Line]) -> Result<Self, Trouble> {
+        let answers = lines.iter().map(Answer::read).collect::<Result<_, _>>();
+        answers.map(Self).map_err(|error| Trouble::of(&error))
+    }
+
+    /// The outcome of the commit at this place of the call; none if its stream was busy.
+    pub(crate) fn outcome(&self, at: usize, commit: &Commit) -> Option<Outcome> {
+        let (now, before) = self.0.split_first()?;
+        if now.kinds.get(at) != Some(&ANSWERED_BEFORE) {
+            return now.outcome(at, commit);
+        }
+        let number = crate::number::count(commit.id?.number);
+        before.iter().find_map(|answer| {
+            let at = answer.numbers.iter().position(|n| *n == number)?;
+            answer.outcome(at, commit)
+        })
+    }
+}
+
+/// What an executor has seen; everybody else has seen all.
+fn seen(commit: &Commit, end: RecordNumber) -> RecordNumber {
+    match commit.author {
+        Author::Executor { seen, .. } => seen,
+        Author::Inbox => end,
+    }
+}
+
+fn of(values: &[i64], at: usize) -> u64 {
+    uncount(values.get(at).copied().unwrap_or(0))
+}
+
+/// A column of an answer: none where nothing had to be shown.
+fn list<'a, T>(line: &'a Line, at: usize) -> Result<Vec<T>, tokio_postgres::Error>
+where
+    Option<Vec<T>>: tokio_postgres::types::FromSql<'a>,
+{
+    let found: Option<Vec<T>> = line.try_get(at)?;
+    Ok(found.unwrap_or_default())
+}

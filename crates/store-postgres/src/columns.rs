@@ -1,0 +1,84 @@
+//! The arguments of `commit_batch`, column by column, in the order of `sql/commit.sql`.
+
+use tokio_postgres::types::{ToSql, Type};
+
+/// A value and its type, as a statement without a name needs them.
+pub(crate) type Argument<'a> = (&'a (dyn ToSql + Sync), Type);
+
+macro_rules! columns {
+    ($($(#[$doc:meta])* $name:ident: $item:ty => $sql:ident,)*) => {
+        /// Every column of one call; see `sql/commit.sql` for what they mean.
+        #[derive(Debug, Default)]
+        pub(crate) struct Columns {
+            $($(#[$doc])* pub(crate) $name: Vec<$item>,)*
+        }
+
+        impl Columns {
+            /// How many there are.
+            pub(crate) const COUNT: usize = [$(stringify!($name)),*].len();
+
+            /// All of them.
+            pub(crate) fn arguments(&self) -> Vec<Argument<'_>> {
+                vec![$((&self.$name as &(dyn ToSql + Sync), Type::$sql)),*]
+            }
+        }
+    };
+}
+
+columns! {
+    c_number: i64 => INT8_ARRAY,
+    c_target: i16 => INT2_ARRAY,
+    c_slot: i32 => INT4_ARRAY,
+    c_flags: i32 => INT4_ARRAY,
+    c_epoch: i64 => INT8_ARRAY,
+    c_nonce: i64 => INT8_ARRAY,
+    c_seq: i64 => INT8_ARRAY,
+    c_seen: i64 => INT8_ARRAY,
+    c_now: i64 => INT8_ARRAY,
+    c_begins: i64 => INT8_ARRAY,
+    c_count: i32 => INT4_ARRAY,
+    c_bytes: Option<Vec<u8>> => BYTEA_ARRAY,
+    c_inbox: i32 => INT4_ARRAY,
+    c_events: i32 => INT4_ARRAY,
+    c_events_min: i32 => INT4_ARRAY,
+    c_lease: i16 => INT2_ARRAY,
+    c_lease_node: i64 => INT8_ARRAY,
+    c_lease_nonce: i64 => INT8_ARRAY,
+    c_status: i16 => INT2_ARRAY,
+    c_supersedes: i32 => INT4_ARRAY,
+    c_dedup: i32 => INT4_ARRAY,
+    c_run: i32 => INT4_ARRAY,
+    g_commit: i32 => INT4_ARRAY,
+    g_kind: i16 => INT2_ARRAY,
+    g_number: i64 => INT8_ARRAY,
+    g_row: i32 => INT4_ARRAY,
+    g_value: Option<Vec<u8>> => BYTEA_ARRAY,
+    g_place: Option<i64> => INT8_ARRAY,
+    s_number: i64 => INT8_ARRAY,
+    s_with_run: bool => BOOL_ARRAY,
+    n_name: Vec<u8> => BYTEA_ARRAY,
+    k_kind: i16 => INT2_ARRAY,
+    k_stream: Option<i64> => INT8_ARRAY,
+    k_key: Vec<u8> => BYTEA_ARRAY,
+    k_due: Option<i64> => INT8_ARRAY,
+    k_mode: i16 => INT2_ARRAY,
+    o_commit: i32 => INT4_ARRAY,
+    o_row: i32 => INT4_ARRAY,
+    o_put: bool => BOOL_ARRAY,
+    o_value: Option<Vec<u8>> => BYTEA_ARRAY,
+    o_place: Option<i64> => INT8_ARRAY,
+    o_placing: i16 => INT2_ARRAY,
+    m_commit: i32 => INT4_ARRAY,
+    m_slot: i32 => INT4_ARRAY,
+    x_commit: i32 => INT4_ARRAY,
+    x_first: i64 => INT8_ARRAY,
+    x_last: i64 => INT8_ARRAY,
+    r_id: String => TEXT_ARRAY,
+    r_generation: i64 => INT8_ARRAY,
+    r_workflow: String => TEXT_ARRAY,
+    r_version: i64 => INT8_ARRAY,
+    r_status: i16 => INT2_ARRAY,
+    r_created: i64 => INT8_ARRAY,
+    r_updated: i64 => INT8_ARRAY,
+    r_tags: String => TEXT_ARRAY,
+}

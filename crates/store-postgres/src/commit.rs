@@ -1,0 +1,206 @@
+//! The one write path: a batch is one call, and what is busy moves to the next one.
+
+use std::sync::Arc;
+
+use everstep_model::{NodeId, StreamNumber};
+use everstep_store::{Commit, CommitId, Outcome, StoreError, Target};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use crate::answer::{Answers, COLUMNS};
+use crate::call;
+use crate::columns::{Argument, Columns};
+use crate::failure::Trouble;
+use crate::io::Io;
+use crate::number::{count, node};
+use crate::session::Session;
+
+/// How often streams that somebody else holds are tried together before each is waited for alone.
+const MISSES_MAX: u32 = 3;
+/// How often a call is made again that met a moment which was over when it wrote.
+const CALLS_MAX: u32 = 20;
+/// Arguments that are not columns.
+const SCALARS: usize = 4;
+
+/// A commit and its place in the batch.
+type Placed<'a> = (usize, &'a Commit);
+
+/// Commits a batch. Commits under ids of several nodes are several batches.
+pub(crate) async fn commit(
+    io: &Io,
+    session: &Arc<Session>,
+    batch: &[Commit],
+) -> Result<Vec<Outcome>, StoreError> {
+    let mut outcomes: Vec<Option<Outcome>> = Vec::new();
+    outcomes.resize_with(batch.len(), || None);
+    let placed: Vec<Placed<'_>> = batch.iter().enumerate().collect();
+    for part in of_one_node(&placed) {
+        let mut writer = Writer {
+            io,
+            session,
+            sender: part.iter().find_map(|(_, commit)| commit.id),
+            outcomes: &mut outcomes,
+        };
+        writer.write(part.to_vec()).await?;
+    }
+    let all: Option<Vec<Outcome>> = outcomes.into_iter().collect();
+    all.ok_or_else(|| StoreError::Unavailable {
+        detail: "the database did not answer about every commit".to_owned(),
+    })
+}
+
+/// The longest stretches without ids of two nodes.
+fn of_one_node<'a, 'b>(placed: &'a [Placed<'b>]) -> Vec<&'a [Placed<'b>]> {
+    let sender = |(_, commit): &Placed<'_>| commit.id.map(|id| id.node);
+    let mut parts = Vec::new();
+    let mut rest = placed;
+    while !rest.is_empty() {
+        let first: Option<NodeId> = rest.iter().find_map(sender);
+        let is_other = |commit: &Placed<'_>| sender(commit).is_some_and(|id| Some(id) != first);
+        let length = rest.iter().position(is_other).unwrap_or(rest.len());
+        let (part, others) = rest.split_at(length);
+        parts.push(part);
+        rest = others;
+    }
+    parts
+}
+
+/// Writes commits of one node.
+struct Writer<'a> {
+    io: &'a Io,
+    session: &'a Arc<Session>,
+    /// The first id: nothing numbered lower is sent again.
+    sender: Option<CommitId>,
+    outcomes: &'a mut [Option<Outcome>],
+}
+
+impl Writer<'_> {
+    async fn write(&mut self, mut left: Vec<Placed<'_>>) -> Result<(), StoreError> {
+        for _ in 0..MISSES_MAX {
+            left = self.call(left, false).await?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            tracing::debug!(commits = left.len(), "streams are busy; tried again");
+        }
+        // Alone, so that nobody waits for a stream while holding another.
+        while !left.is_empty() {
+            let alone = first_alone(&left);
+            let (now, later) = left.into_iter().partition(|(at, _)| alone.contains(at));
+            left = later;
+            left.extend(self.call(now, true).await?);
+            left.sort_by_key(|(at, _)| *at);
+        }
+        Ok(())
+    }
+
+    /// One call. Gives back what was busy.
+    async fn call<'c>(
+        &mut self,
+        placed: Vec<Placed<'c>>,
+        may_wait: bool,
+    ) -> Result<Vec<Placed<'c>>, StoreError> {
+        let commits: Vec<&Commit> = placed.iter().map(|(_, commit)| *commit).collect();
+        let call = Call {
+            columns: call::columns(&commits),
+            node: self.sender.map(|id| node(id.node)),
+            since: self.sender.map_or(0, |id| count(id.number)),
+            may_wait,
+        };
+        let lines = self.io.run(send(self.session.clone(), call)).await?;
+        let answers = Answers::read(&lines).map_err(Trouble::told)?;
+        let mut busy = Vec::new();
+        for (place, (at, commit)) in placed.into_iter().enumerate() {
+            match (answers.outcome(place, commit), self.outcomes.get_mut(at)) {
+                (Some(outcome), Some(slot)) => *slot = Some(outcome),
+                _ => busy.push((at, commit)),
+            }
+        }
+        let is_removal = |commit: &&Commit| matches!(commit.target, Target::Remove(_));
+        if commits.iter().any(is_removal) {
+            self.io.spawn(self.session.clone().clear_garbage());
+        }
+        Ok(busy)
+    }
+}
+
+/// The first commit and all that share a stream with it: those are committed together, in order.
+fn first_alone(left: &[Placed<'_>]) -> Vec<usize> {
+    let mut streams: Vec<StreamNumber> = Vec::new();
+    let mut alone = Vec::new();
+    for (at, commit) in left {
+        let named = named(commit);
+        if alone.is_empty() || named.iter().any(|number| streams.contains(number)) {
+            streams.extend(named);
+            alone.push(*at);
+        }
+    }
+    alone
+}
+
+/// The streams that a commit names.
+fn named(commit: &Commit) -> Vec<StreamNumber> {
+    let mut named = match &commit.target {
+        Target::Create(_) => Vec::new(),
+        Target::Stream(number) => vec![*number],
+        Target::Remove(numbers) => numbers.clone(),
+    };
+    named.extend(commit.supersedes);
+    named
+}
+
+/// The arguments of a call.
+struct Call {
+    columns: Columns,
+    node: Option<i64>,
+    since: i64,
+    may_wait: bool,
+}
+
+impl Call {
+    fn arguments<'a>(&'a self, now: &'a Option<i64>) -> Vec<Argument<'a>> {
+        let mut arguments: Vec<Argument<'_>> = vec![
+            (now, Type::INT8),
+            (&self.may_wait, Type::BOOL),
+            (&self.node, Type::INT8),
+            (&self.since, Type::INT8),
+        ];
+        arguments.extend(self.columns.arguments());
+        arguments
+    }
+
+    /// Whether it takes effect once however often it is sent.
+    fn may_be_repeated(&self) -> bool {
+        self.columns.c_number.iter().all(|number| *number > 0)
+    }
+}
+
+/// Sends the call until the database has judged it, or cannot be reached.
+async fn send(session: Arc<Session>, call: Call) -> Result<Vec<Row>, StoreError> {
+    let statement = statement(&session.schema);
+    let mut calls = 0;
+    loop {
+        calls += 1;
+        let now = session.now();
+        let arguments = call.arguments(&now);
+        match session.commits.write(&statement, &arguments).await {
+            Ok(lines) => return Ok(lines),
+            Err(Trouble::Again(_)) if calls < CALLS_MAX => {}
+            Err(Trouble::Lost(_)) if calls == 1 && call.may_be_repeated() => {}
+            Err(Trouble::HistoryChanged) if calls < CALLS_MAX => {
+                session.adopt_history().await.map_err(Trouble::told)?;
+            }
+            Err(trouble) => return Err(trouble.told()),
+        }
+    }
+}
+
+fn statement(schema: &str) -> String {
+    let places: Vec<String> = (1..=SCALARS + Columns::COUNT)
+        .map(|n| format!("${n}"))
+        .collect();
+    format!(
+        "SELECT {COLUMNS} FROM {schema}.commit_batch({})",
+        places.join(", ")
+    )
+}

@@ -1,0 +1,158 @@
+//! What PostgreSQL says when something goes wrong, and what it means for the store.
+
+use everstep_model::{DecodeError, StreamNumber};
+use everstep_store::StoreError;
+use everstep_store::encoding::{Unreadable, VERSION};
+use tokio_postgres::error::SqlState;
+
+/// The history of the database has changed; see `sql/leases.sql`.
+const HISTORY: &str = "ES001";
+/// The call met a moment that is over now.
+const MOMENT: &str = "ES002";
+/// Commits are not judged right under another isolation level.
+const ISOLATION: &str = "ES003";
+
+/// What to do about a failed call.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// Nothing happened, and it may well succeed if it is made again.
+    Again(StoreError),
+    /// Every lease is void; then it can be made again.
+    HistoryChanged,
+    /// The connection is gone, and nobody knows what happened.
+    Lost(StoreError),
+    /// It is over.
+    Failed(StoreError),
+}
+
+impl Trouble {
+    pub(crate) fn of(error: &tokio_postgres::Error) -> Self {
+        let unavailable = unavailable(error);
+        let Some(database) = error.as_db_error() else {
+            return match error.is_closed() || is_io(error) {
+                true => Self::Lost(unavailable),
+                false => Self::Failed(unavailable),
+            };
+        };
+        let code = database.code();
+        match code.code() {
+            HISTORY => return Self::HistoryChanged,
+            MOMENT => return Self::Again(unavailable),
+            ISOLATION => {
+                return Self::Failed(unsafe_setting(
+                    "default_transaction_isolation",
+                    "set it to `read committed` for this role or database",
+                ));
+            }
+            _ => {}
+        }
+        let again = [
+            SqlState::UNIQUE_VIOLATION,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::T_R_SERIALIZATION_FAILURE,
+        ];
+        // A connection to what has become a replica is of no more use than one that is lost.
+        let lost = [
+            SqlState::ADMIN_SHUTDOWN,
+            SqlState::CRASH_SHUTDOWN,
+            SqlState::CANNOT_CONNECT_NOW,
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+        ];
+        if again.contains(code) {
+            Self::Again(unavailable)
+        } else if lost.contains(code) || code.code().starts_with("08") {
+            Self::Lost(unavailable)
+        } else if *code == SqlState::DISK_FULL {
+            let place = "the database".to_owned();
+            Self::Failed(StoreError::Full { place })
+        } else if *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED {
+            Self::Failed(StoreError::Corrupt {
+                place: "the database".to_owned(),
+                detail: database.message().to_owned(),
+            })
+        } else {
+            Self::Failed(unavailable)
+        }
+    }
+
+    /// What whoever called is told.
+    pub(crate) fn told(self) -> StoreError {
+        match self {
+            Self::Again(error) | Self::Lost(error) | Self::Failed(error) => error,
+            Self::HistoryChanged => StoreError::Unavailable {
+                detail: "the history of the database has changed".to_owned(),
+            },
+        }
+    }
+}
+
+impl From<tokio_postgres::Error> for Trouble {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+fn is_io(error: &tokio_postgres::Error) -> bool {
+    let source = std::error::Error::source(error);
+    source.is_some_and(|source| source.is::<std::io::Error>())
+}
+
+/// The words of the database, with what it says to do; never a password, which it is not told back.
+pub(crate) fn unavailable(error: &tokio_postgres::Error) -> StoreError {
+    let detail = match error.as_db_error() {
+        Some(database) => format!("{} ({})", database.message(), database.code().code()),
+        None => match std::error::Error::source(error) {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        },
+    };
+    StoreError::Unavailable { detail }
+}
+
+pub(crate) fn unsafe_setting(setting: &str, remedy: &str) -> StoreError {
+    StoreError::Unsafe {
+        setting: setting.to_owned(),
+        remedy: remedy.to_owned(),
+    }
+}
+
+pub(crate) fn replica() -> StoreError {
+    unsafe_setting(
+        "a replica, or a server in recovery",
+        "connect to the primary server",
+    )
+}
+
+pub(crate) fn of_value(what: &str, error: Unreadable) -> StoreError {
+    match error {
+        Unreadable::Newer(found) => StoreError::Newer {
+            place: what.to_owned(),
+            found: found.into(),
+            known: VERSION.into(),
+        },
+        Unreadable::Damaged(damaged) => StoreError::Corrupt {
+            place: what.to_owned(),
+            detail: damaged.0.to_owned(),
+        },
+    }
+}
+
+pub(crate) fn of_frame(stream: StreamNumber, error: &DecodeError) -> StoreError {
+    let place = format!("the journal of stream {stream}");
+    match error {
+        DecodeError::NewerFormat(found) => StoreError::Newer {
+            place,
+            found: (*found).into(),
+            known: everstep_model::FORMAT_VERSION.into(),
+        },
+        DecodeError::UnknownRecord(_) | DecodeError::Damaged(_) => StoreError::Corrupt {
+            place,
+            detail: error.to_string(),
+        },
+    }
+}
+
+/// A single row that is damaged does not stand in the way of all.
+pub(crate) fn left_out(of: &str, error: &StoreError) {
+    tracing::error!(%error, "a row cannot be read and is left out of the {of}");
+}

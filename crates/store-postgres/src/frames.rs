@@ -1,0 +1,58 @@
+//! Frames as they lie in the journal, and the records that were dropped from them.
+
+use bytes::Bytes;
+use everstep_model::{DecodeError, Entry, Frame, Interner, RecordNumber};
+
+use crate::number::uncount;
+
+/// A frame and the number of its first record.
+#[derive(Debug)]
+pub(crate) struct StoredFrame {
+    pub(crate) first: RecordNumber,
+    pub(crate) bytes: Bytes,
+}
+
+impl StoredFrame {
+    /// Adds its records from `from` on and before `end`.
+    pub(crate) fn entries(
+        &self,
+        from: RecordNumber,
+        end: RecordNumber,
+        interner: &mut Interner,
+        into: &mut Vec<Entry>,
+    ) -> Result<(), DecodeError> {
+        let frame = Frame::decode(&self.bytes, interner)?;
+        let numbered = frame.records.into_iter().enumerate();
+        let numbered = numbered.map(|(place, record)| Entry {
+            number: self.first.plus(place),
+            record,
+        });
+        into.extend(numbered.filter(|entry| entry.number >= from && entry.number < end));
+        Ok(())
+    }
+}
+
+/// Records that were dropped while others of their frame stay.
+#[derive(Debug, Default)]
+pub(crate) struct Gaps(Vec<std::ops::Range<u64>>);
+
+impl Gaps {
+    /// From bounds, the upper one excluded, as the database gives them.
+    pub(crate) fn of(lowers: &[i64], uppers: &[i64]) -> Self {
+        let mut gaps = Self::default();
+        for (lower, upper) in lowers.iter().zip(uppers) {
+            gaps.push(*lower, *upper);
+        }
+        gaps
+    }
+
+    pub(crate) fn push(&mut self, lower: i64, upper: i64) {
+        self.0.push(uncount(lower)..uncount(upper));
+    }
+
+    pub(crate) fn leave_out(&self, entries: &mut Vec<Entry>) {
+        if !self.0.is_empty() {
+            entries.retain(|entry| !self.0.iter().any(|gap| gap.contains(&entry.number.0)));
+        }
+    }
+}

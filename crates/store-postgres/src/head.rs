@@ -1,0 +1,101 @@
+//! Heads and runs as columns.
+
+use std::sync::Arc;
+
+use everstep_model::{
+    Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, RecordNumber, RunId, RunStatus,
+    StreamName, StreamNumber, Term,
+};
+use everstep_store::encoding::{Damaged, checked_name, text};
+use everstep_store::{Head, Owner, RunRow};
+use tokio_postgres::Row as Line;
+
+use crate::failure::Trouble;
+use crate::number::{time, uncount};
+
+/// The columns of a head, in the order they are read.
+pub(crate) const HEAD: &str = "s.number, s.term, s.next, s.last_epoch, s.last_seq, s.last_first, s.progress_epoch, \
+    s.inbox_count, s.unconsumed_events, s.epoch, s.owner, s.nonce, s.takeovers, s.ready, s.closed, s.superseded, s.name";
+const HEAD_COLUMNS: usize = 17;
+
+/// The columns of a run, in the order they are read.
+pub(crate) const RUN: &str =
+    "r.id, r.generation, r.workflow, r.version, r.status, r.tags, r.created_at, r.updated_at";
+
+/// Why a line is no head.
+pub(crate) enum Unusable {
+    Trouble(Trouble),
+    Damaged(Damaged),
+}
+
+impl From<tokio_postgres::Error> for Unusable {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Trouble(Trouble::of(&error))
+    }
+}
+
+impl From<Damaged> for Unusable {
+    fn from(damaged: Damaged) -> Self {
+        Self::Damaged(damaged)
+    }
+}
+
+/// A head, with the run behind it if there is one.
+pub(crate) fn head(line: &Line) -> Result<Head, Unusable> {
+    let number = |at: usize| line.try_get::<_, i64>(at).map(uncount);
+    let owner: Option<i64> = line.try_get(10)?;
+    let nonce: Option<i64> = line.try_get(11)?;
+    let takeovers: i32 = line.try_get(12)?;
+    let run_id: Option<&str> = line.try_get(HEAD_COLUMNS)?;
+    let run = match run_id {
+        Some(_) => Some(Arc::new(run(line, HEAD_COLUMNS)?)),
+        None => None,
+    };
+    Ok(Head {
+        number: StreamNumber(number(0)?),
+        name: StreamName::from_stored(text(line.try_get(16)?)?),
+        term: Term(number(1)?),
+        next: RecordNumber(number(2)?),
+        frame: FrameHeader {
+            epoch: Epoch(number(3)?),
+            seq: ExecutorSeq(number(4)?),
+            executor_at: RecordNumber(number(5)?),
+            progress_epoch: Epoch(number(6)?),
+            inbox_count: number(7)?,
+            unconsumed_events: number(8)?,
+        },
+        epoch: Epoch(number(9)?),
+        owner: owner.zip(nonce).map(|(node, nonce)| Owner {
+            node: NodeId(node.cast_unsigned()),
+            nonce: Nonce(nonce.cast_unsigned()),
+        }),
+        takeovers: takeovers.try_into().unwrap_or(0),
+        ready: line.try_get(13)?,
+        closed: line.try_get(14)?,
+        superseded: line.try_get(15)?,
+        run,
+    })
+}
+
+/// A run whose columns begin here.
+pub(crate) fn run(line: &Line, at: usize) -> Result<RunRow, Unusable> {
+    let short = |at: usize| -> Result<u32, Unusable> {
+        let value: i64 = line.try_get(at)?;
+        Ok(u32::try_from(value).map_err(|_| Damaged("a number is too large"))?)
+    };
+    let status: i16 = line.try_get(at + 4)?;
+    let status = u8::try_from(status).ok().and_then(RunStatus::from_code);
+    let tags: Vec<&[u8]> = line.try_get(at + 5)?;
+    let tags = tags.into_iter().map(|tag| text(tag).map(str::to_owned));
+    Ok(RunRow {
+        id: RunId::new(line.try_get::<_, &str>(at)?)
+            .map_err(|_| Damaged("a run id breaks its rules"))?,
+        generation: Generation(short(at + 1)?),
+        workflow: checked_name(line.try_get(at + 2)?)?,
+        version: short(at + 3)?,
+        status: status.ok_or(Damaged("a status is unknown"))?,
+        tags: tags.collect::<Result<_, _>>()?,
+        created_at: time(line.try_get(at + 6)?),
+        updated_at: time(line.try_get(at + 7)?),
+    })
+}

@@ -1,0 +1,68 @@
+//! The thread on which connections live. Callers may be on any runtime, or on none, and theirs may have another clock.
+
+use std::future::Future;
+use std::thread::JoinHandle;
+
+use everstep_store::StoreError;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+pub(crate) struct Io {
+    handle: Handle,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Io {
+    pub(crate) fn start() -> Result<Self, StoreError> {
+        let failed = |error: std::io::Error| StoreError::Unavailable {
+            detail: format!("no thread for connections: {error}"),
+        };
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(failed)?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new()
+            .name("everstep-postgres".to_owned())
+            .spawn(move || {
+                // Ends when the store is dropped, and its connections with it.
+                let _ = runtime.block_on(stopped);
+            });
+        Ok(Self {
+            handle,
+            stop: Some(stop),
+            thread: Some(thread.map_err(failed)?),
+        })
+    }
+
+    /// Runs a call there. It goes on if nobody waits for it any more.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let running = self.handle.spawn(call);
+        // Who blocks its thread until the answer is there gives way to nobody, so it must not be asked to.
+        let answer = tokio::task::unconstrained(running).await;
+        answer.unwrap_or_else(|error| {
+            Err(StoreError::Unavailable {
+                detail: format!("the call was given up: {error}"),
+            })
+        })
+    }
+
+    /// Runs a task there until it ends or the store is dropped.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.handle.spawn(task);
+    }
+}
+
+impl Drop for Io {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

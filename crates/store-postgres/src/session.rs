@@ -1,0 +1,93 @@
+//! What all calls of a store share: its connections, its schema, its clock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use everstep_store::{Clock, StoreError};
+use tokio_postgres::types::Type;
+
+use crate::failure::Trouble;
+use crate::migrate::migrate;
+use crate::number::millis;
+use crate::options::Options;
+use crate::pool::{Pool, is_yes};
+
+/// Connections that only commits use, so that they do not wait for those who read.
+const FOR_COMMITS: usize = 2;
+/// Frames deleted at once; small, so that nobody waits for it and vacuum keeps up.
+const GARBAGE_AT_ONCE: i64 = 1_000;
+
+pub(crate) struct Session {
+    pub(crate) commits: Pool,
+    pub(crate) reads: Pool,
+    pub(crate) schema: String,
+    clock: Option<Arc<dyn Clock>>,
+    /// Whether somebody here clears away frames of removed streams.
+    is_clearing: AtomicBool,
+}
+
+impl Session {
+    /// Connects, makes what is missing, and takes the database as it is now.
+    pub(crate) async fn open(options: Options) -> Result<Self, StoreError> {
+        if options.may_be_plain() {
+            tracing::warn!(
+                "the connection to the database may be neither private nor safe; use sslmode=require"
+            );
+        }
+        let session = Self {
+            commits: Pool::new(options.clone(), FOR_COMMITS)?,
+            reads: Pool::new(options.clone(), options.connections)?,
+            schema: options.namespace,
+            clock: options.clock,
+            is_clearing: AtomicBool::new(false),
+        };
+        migrate(&session.reads, &session.schema).await?;
+        session.adopt_history().await.map_err(Trouble::told)?;
+        Ok(session)
+    }
+
+    /// The time that leases are judged by; none if it is the database's.
+    pub(crate) fn now(&self) -> Option<i64> {
+        self.clock.as_ref().map(|clock| millis(clock.now()))
+    }
+
+    /// Voids every lease if this is not the database it was, or not the same history of it.
+    pub(crate) async fn adopt_history(&self) -> Result<(), Trouble> {
+        let adopt = format!("SELECT {}.adopt_history()", self.schema);
+        let rows = self.reads.write(&adopt, &[]).await?;
+        if is_yes(&rows) {
+            tracing::error!(
+                "this is another database than before, or another history of it: every lease is void"
+            );
+        }
+        Ok(())
+    }
+
+    /// Deletes frames of removed streams, little by little, until there are none left or something goes wrong.
+    pub(crate) async fn clear_garbage(self: Arc<Self>) {
+        if self.is_clearing.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let clear = format!("SELECT {}.clear_garbage($1)", self.schema);
+        loop {
+            let deleted = self.reads.write(&clear, &[(&GARBAGE_AT_ONCE, Type::INT8)]);
+            match deleted
+                .await
+                .map(|rows| rows.first().map(|row| row.try_get(0)))
+            {
+                Ok(Some(Ok(0i64))) | Ok(None) => break,
+                Ok(Some(Ok(_))) => tokio::task::yield_now().await,
+                Ok(Some(Err(error))) => {
+                    tracing::warn!(%error, "frames of removed streams are left for later");
+                    break;
+                }
+                Err(trouble) => {
+                    let error = trouble.told();
+                    tracing::warn!(%error, "frames of removed streams are left for later");
+                    break;
+                }
+            }
+        }
+        self.is_clearing.store(false, Ordering::Release);
+    }
+}

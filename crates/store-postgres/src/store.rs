@@ -1,0 +1,147 @@
+//! The store as the contract asks for it.
+
+use std::sync::Arc;
+
+use everstep_model::{NodeId, StreamNumber};
+use everstep_store::{
+    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+};
+use tokio_postgres::types::Type;
+
+use crate::columns::Argument;
+use crate::failure::Trouble;
+use crate::io::Io;
+use crate::number::{limit, node};
+use crate::options::Options;
+use crate::pool::is_yes;
+use crate::session::Session;
+use crate::{commit, due, list, reading};
+
+/// A store in a PostgreSQL database, which any number of nodes share. Dropping it closes its connections.
+pub struct PostgresStore {
+    session: Arc<Session>,
+    io: Io,
+}
+
+impl PostgresStore {
+    /// Opens the store, and makes its tables if they are not there.
+    ///
+    /// # Errors
+    /// If the database cannot be reached, is of a newer format, or would lose what it acknowledges.
+    pub async fn open(options: Options) -> Result<Self, StoreError> {
+        let io = Io::start()?;
+        let session = io.run(Session::open(options)).await?;
+        Ok(Self {
+            session: Arc::new(session),
+            io,
+        })
+    }
+
+    /// Runs a call on the thread of the connections.
+    fn run<T, F>(
+        &self,
+        call: impl FnOnce(Arc<Session>) -> F,
+    ) -> BoxFuture<'_, Result<T, StoreError>>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, StoreError>> + Send + 'static,
+    {
+        Box::pin(self.io.run(call(self.session.clone())))
+    }
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PostgresStore({})", self.session.schema)
+    }
+}
+
+impl Store for PostgresStore {
+    fn commit<'a>(
+        &'a self,
+        batch: &'a [Commit],
+    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
+        Box::pin(commit::commit(&self.io, &self.session, batch))
+    }
+
+    fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {
+        self.run(|session| async move { reading::head(&session, stream).await })
+    }
+
+    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
+        self.run(move |session| async move { reading::read(&session, request).await })
+    }
+
+    fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
+        self.run(|session| async move { list::page(&session, query).await })
+    }
+
+    fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
+        self.run(|session| async move { due::timers(&session, query).await })
+    }
+
+    fn ready(
+        &self,
+        after: Option<StreamNumber>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
+        self.run(move |session| async move { due::ready(&session, after, limit).await })
+    }
+
+    fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
+        self.run(move |session| async move { due::outbox(&session, after, limit).await })
+    }
+
+    fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {
+        self.run(|session| async move { reading::row(&session, key).await })
+    }
+
+    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.run(move |session| async move { renew(session, lease).await })
+    }
+
+    fn retire(&self, who: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.run(move |session| async move {
+            let statement = format!("SELECT {}.retire_node($1)::text", session.schema);
+            let who = node(who);
+            let retired = session.reads.read(&statement, &[(&who, Type::INT8)]).await;
+            retired.map(|_| ()).map_err(Trouble::told)
+        })
+    }
+
+    fn describe(&self) -> Description {
+        Description {
+            name: "postgres",
+            durability: "crashes of every process and of the server, where its disk keeps what fsync was told; the loss of \
+                         the server only with a synchronous standby",
+            exclusive: false,
+        }
+    }
+}
+
+/// A renewal may be repeated, so a lost connection costs nothing.
+async fn renew(session: Arc<Session>, lease: Lease) -> Result<(), StoreError> {
+    let statement = format!("SELECT {}.renew_lease($1, $2, $3)", session.schema);
+    let who = node(lease.node);
+    let ttl = limit(usize::try_from(lease.ttl.as_millis()).unwrap_or(usize::MAX));
+    loop {
+        let now = session.now();
+        let arguments: [Argument<'_>; 3] =
+            [(&now, Type::INT8), (&who, Type::INT8), (&ttl, Type::INT8)];
+        match session.reads.read(&statement, &arguments).await {
+            Ok(rows) => {
+                if is_yes(&rows) {
+                    tokio::spawn(session.clone().clear_garbage());
+                }
+                return Ok(());
+            }
+            Err(Trouble::HistoryChanged) => session.adopt_history().await.map_err(Trouble::told)?,
+            Err(trouble) => return Err(trouble.told()),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Connections that are killed, and a server that is, in the middle of commits: each takes effect once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use everstep_model::{Body, StreamNumber};
+use everstep_private_postgres::{Server, Stop};
+use everstep_store::{Commit, Outcome, Store, StoreError, StreamRef};
+use everstep_store_postgres::PostgresStore;
+use everstep_store_testkit::sample::{event, inbox};
+
+use crate::support::{Place, Sender, create, in_parallel, records};
+
+/// Batches that each node sends.
+const BATCHES: u64 = 150;
+const NODES: u64 = 3;
+
+/// Sends numbered events to every stream, and remembers where each landed.
+async fn send_events(
+    store: Arc<PostgresStore>,
+    node: u64,
+    streams: Vec<StreamNumber>,
+    sent: Arc<AtomicU64>,
+) -> (Vec<(StreamNumber, u64, String)>, u64) {
+    let mut sender = Sender::new(store);
+    let mut landed = Vec::new();
+    for batch in 0..BATCHES {
+        let text = format!("{node}-{batch}");
+        let commits: Vec<Commit> = streams
+            .iter()
+            .map(|stream| inbox(*stream, vec![event(&text)]))
+            .collect();
+        for outcome in sender.send(commits).await {
+            let Outcome::Committed { stream, first, .. } = outcome else {
+                panic!("{outcome:?}");
+            };
+            landed.push((stream, first.0, text.clone()));
+        }
+        sent.fetch_add(1, Ordering::Relaxed);
+    }
+    (landed, sender.repeated)
+}
+
+/// Runs the nodes while something goes wrong; then everything must be there once. Gives how often they sent again.
+async fn all_land_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
+    let store = place.store().await;
+    let streams = create(&store, &["a", "b", "c"]).await;
+    let sent = Arc::new(AtomicU64::new(0));
+    let over = Arc::new(AtomicBool::new(false));
+    let mut nodes = Vec::new();
+    for node in 0..NODES {
+        let store = place.store().await;
+        let sending = send_events(store, node, streams.clone(), sent.clone());
+        nodes.push(tokio::spawn(sending));
+    }
+    let watch = {
+        let (over, sent) = (over.clone(), sent.clone());
+        async move {
+            let mut disturbed_at = 0;
+            while !over.load(Ordering::Relaxed) {
+                // Not more often than work goes on.
+                let now = sent.load(Ordering::Relaxed);
+                if now > disturbed_at {
+                    disturbed_at = now + 10;
+                    disturb().await;
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+    };
+    let collect = async {
+        let mut landed = Vec::new();
+        let mut repeated = 0;
+        for node in nodes {
+            let (of_node, again) = node.await.unwrap();
+            landed.extend(of_node);
+            repeated += again;
+        }
+        over.store(true, Ordering::Relaxed);
+        (landed, repeated)
+    };
+    let ((landed, repeated), ()) = futures_util::future::join(collect, watch).await;
+    for stream in &streams {
+        let records = records(&store, *stream).await;
+        assert_eq!(records.len() as u64, 1 + NODES * BATCHES, "each once");
+        for (_, first, text) in landed.iter().filter(|(of, _, _)| of == stream) {
+            let Body::Event(event) = &records[usize::try_from(*first).unwrap()].body else {
+                panic!("no event");
+            };
+            assert_eq!(event.payload.decode::<String>().unwrap(), *text);
+        }
+    }
+    repeated
+}
+
+/// Invariants 4 and 6: killed at random, a commit is there or not, and sent again it is there once.
+#[test]
+fn commits_on_killed_connections_land_once() {
+    in_parallel(async {
+        let place = Place::new();
+        let sql = place.sql().await;
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+            WHERE application_name = $1 AND state = 'active'";
+        let killed = AtomicU64::new(0);
+        let namespace = place.namespace().to_owned();
+        all_land_once(&place, async || {
+            let rows = sql.query(kill, &[&namespace]).await.unwrap();
+            killed.fetch_add(rows.len() as u64, Ordering::Relaxed);
+        })
+        .await;
+        let killed = killed.load(Ordering::Relaxed);
+        println!("{killed} connections were killed in the middle of a call");
+        assert!(killed > 10, "{killed}");
+    });
+}
+
+/// Invariant 4, where the whole server dies: what it acknowledged it still knows.
+#[test]
+fn commits_to_a_server_that_dies_land_once() {
+    in_parallel(async {
+        let server = Server::start(&[]);
+        let place = Place::on(&server);
+        let mut restarts = 0;
+        let repeated = all_land_once(&place, async || {
+            if restarts < 5 {
+                restarts += 1;
+                server.restart(Stop::Immediate);
+            }
+        })
+        .await;
+        assert_eq!(restarts, 5);
+        assert!(repeated > 0, "nobody noticed");
+    });
+}
+
+/// While the database is away, calls say so soon; when it is back, they work.
+#[test]
+fn an_absent_database_is_said_to_be_and_comes_back() {
+    in_parallel(async {
+        let server = Server::start(&[]);
+        let place = Place::on(&server);
+        let store = place.store().await;
+        let stream = create(&store, &["a"]).await[0];
+        server.stop(Stop::Fast);
+        let begun = std::time::Instant::now();
+        for _ in 0..20 {
+            let commit = store.commit(&[inbox(stream, vec![event("x")])]).await;
+            assert!(
+                matches!(commit, Err(StoreError::Unavailable { .. })),
+                "{commit:?}"
+            );
+            let head = store.head(StreamRef::Number(stream)).await;
+            assert!(
+                matches!(head, Err(StoreError::Unavailable { .. })),
+                "{head:?}"
+            );
+        }
+        assert!(begun.elapsed().as_secs() < 20, "they wait for nothing");
+        server.resume();
+        let head = loop {
+            match store.head(StreamRef::Number(stream)).await {
+                Ok(head) => break head.unwrap(),
+                Err(_) => tokio::task::yield_now().await,
+            }
+        };
+        assert_eq!(head.next.0, 1, "what was not acknowledged is not there");
+        let mut sender = Sender::new(store);
+        let outcome = sender.send_one(inbox(stream, vec![event("x")])).await;
+        assert!(matches!(outcome, Outcome::Committed { .. }), "{outcome:?}");
+    });
+}

@@ -1,0 +1,17 @@
+//! The store on a real server, which is started when the first test needs it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
+mod bus;
+mod conformance;
+mod contention;
+mod history;
+mod idle;
+mod lost_connections;
+mod opening;
+mod removal;
+mod support;

@@ -1,0 +1,39 @@
+//! Removing leaves nothing behind, though the frames go little by little.
+
+use everstep_store::{Commit, Store};
+use everstep_store_testkit::sample::{closing, event, inbox, removal};
+
+use crate::support::{Place, create, in_parallel};
+
+/// How many rows a table has.
+async fn count(sql: &tokio_postgres::Client, table: &str) -> i64 {
+    let count = format!("SELECT count(*) FROM {table}");
+    sql.query_one(&count, &[]).await.unwrap().get(0)
+}
+
+#[test]
+fn frames_of_a_removed_stream_are_cleared_away() {
+    in_parallel(async {
+        let place = Place::new();
+        let store = place.store().await;
+        let streams = create(&store, &["large", "kept"]).await;
+        for _ in 0..5 {
+            let one_each: Vec<Commit> = (0..500)
+                .map(|_| inbox(streams[0], vec![event("x")]))
+                .collect();
+            store.commit(&one_each).await.unwrap();
+        }
+        store.commit(&[closing(streams[0])]).await.unwrap();
+        store.commit(&[removal(&[streams[0]])]).await.unwrap();
+        let sql = place.sql().await;
+        while count(&sql, "garbage").await > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(
+            count(&sql, "frames").await,
+            1,
+            "that of the stream that is kept"
+        );
+        assert_eq!(count(&sql, "streams").await, 1);
+    });
+}

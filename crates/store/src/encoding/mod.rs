@@ -1,0 +1,11 @@
+//! Rows and parts of keys as bytes, the same in every backend that keeps bytes. `docs/format.md` describes them; they are
+//! permanent.
+
+mod bytes;
+mod places;
+mod rows;
+mod stream;
+
+pub use bytes::{Damaged, In, Out, text};
+pub use places::{TAIL_MAX, checked_name, location, location_bytes, purpose, purpose_code, tail};
+pub use rows::{Unreadable, VERSION, decode_effect, decode_row, encode_row, versioned};

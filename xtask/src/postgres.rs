@@ -1,0 +1,59 @@
+//! The `postgres` stage: the kit, the store's own tests and the behaviour suite on a PostgreSQL server. Each test program starts a
+//! private one, so all that is needed is its programs, which `tools` installs where they are missing.
+
+use std::path::Path;
+
+use crate::failure::Failure;
+use crate::process::Invocation;
+use crate::stage::Verdict;
+
+/// Where Debian puts one folder per version.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// Installs Debian's package, unless some PostgreSQL is there.
+pub(crate) fn install() -> Result<(), Failure> {
+    if is_present() {
+        return Ok(());
+    }
+    let packages = ["install", "--yes", "--no-install-recommends", "postgresql"];
+    let as_root = Invocation::new("id", &["-u"]).output_quietly();
+    let install = match as_root.as_deref() {
+        Some(b"0\n") => Invocation::new("apt-get", &packages),
+        _ => Invocation::new("sudo", &[&["apt-get"], &packages[..]].concat()),
+    };
+    let install = install.variable("DEBIAN_FRONTEND", "noninteractive");
+    install.run().map_err(|failure| {
+        failure.with_line("  PostgreSQL 15 or later is needed and could not be installed")
+    })
+}
+
+fn is_present() -> bool {
+    Path::new(VERSIONS).is_dir() || Invocation::new("pg_ctl", &["--version"]).succeeds_quietly()
+}
+
+/// What makes the behaviour suite use PostgreSQL instead of its usual stores.
+const BEHAVIOUR_STORE: (&str, &str) = ("EVERSTEP_TEST_STORE", "postgres");
+
+pub(crate) fn stage() -> Result<Verdict, Failure> {
+    let store = ["--package", "everstep-store-postgres", "--lib", "--tests"];
+    test(&store).run()?;
+    // Random workflows have a stage of their own, and know no stores.
+    let behaviour = [
+        "--package",
+        "everstep",
+        "--test",
+        "it",
+        "--all-features",
+        "--",
+        "--skip",
+        "hot_equals_cold",
+    ];
+    let (name, value) = BEHAVIOUR_STORE;
+    test(&behaviour).variable(name, value).run()?;
+    Ok(Verdict::Passed)
+}
+
+fn test(which: &[&str]) -> Invocation {
+    let begin = ["test", "--profile", "optimised", "--locked"];
+    Invocation::cargo(&[&begin[..], which].concat())
+}
