@@ -45,7 +45,7 @@ impl TestStore {
     /// say, and remembers it.
     pub(crate) fn is_served(&self) -> bool {
         match self {
-            Self::Memory(_) => false,
+            Self::Memory(_) | Self::Postgres(_) => false,
             #[cfg(feature = "embedded")]
             Self::Directory(..) => false,
             #[cfg(feature = "remote")]
