@@ -128,7 +128,7 @@ async fn send(session: &Arc<Session>, batch: State) {
     let State { appends, released } = batch;
     if appends.is_empty() {
         let request = ReleaseRequest { tokens: released };
-        if let Ok(heard) = session.call::<Heard>("release", &request).await {
+        if let Ok(heard) = session.must::<Heard>("release", &request).await {
             session.clock.hear(heard.now);
         }
         return;
@@ -137,7 +137,7 @@ async fn send(session: &Arc<Session>, batch: State) {
         appends: appends.iter().map(|sent| &*sent.json).collect(),
         released: &released,
     };
-    let answer: Result<AppendAnswer, CallError> = session.call("append", &request).await;
+    let answer: Result<AppendAnswer, CallError> = session.must("append", &request).await;
     let answers = match answer {
         Ok(answer) => {
             session.clock.hear(answer.now);

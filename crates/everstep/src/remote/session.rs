@@ -99,7 +99,7 @@ impl Session {
 
     /// One claim; nothing if it was broken off because the worker wants to leave, or the session is over.
     async fn claim(&self, request: &ClaimRequest) -> Option<ClaimAnswer> {
-        let claim = std::pin::pin!(self.call("claim", request));
+        let claim = std::pin::pin!(self.must("claim", request));
         if request.leaving {
             return claim.await.ok();
         }
@@ -198,8 +198,7 @@ impl Session {
         self.changed.notify_waiters();
     }
 
-    /// Posts to the session, again and again until there is an answer: what passes is waited for. A refusal ends the session: its
-    /// server gives the runs back once it hears no more of it, and the worker comes again after a rest.
+    /// Posts to the session, again and again until there is an answer: what passes is waited for, a refusal is given.
     pub(super) async fn call<T: DeserializeOwned>(
         &self,
         verb: &str,
@@ -218,14 +217,30 @@ impl Session {
                     backoff.rest(&*self.setup.runtime).await;
                 }
                 Err(error) => {
-                    if error.code() != Some(ErrorCode::UnknownSession) {
-                        tracing::warn!(%error, verb, "the server refuses this session; coming again");
+                    if error.code() == Some(ErrorCode::UnknownSession) {
+                        self.end();
                     }
-                    self.end();
                     return Err(error);
                 }
             }
         }
+    }
+
+    /// Posts what a session cannot do without. A refusal ends the session: its server gives the runs back once it hears no more
+    /// of it, and the worker comes again after a rest.
+    pub(super) async fn must<T: DeserializeOwned>(
+        &self,
+        verb: &str,
+        request: &(impl Serialize + Sync),
+    ) -> Result<T, CallError> {
+        let answer = self.call(verb, request).await;
+        if let Err(error) = &answer
+            && !self.is_over()
+        {
+            tracing::warn!(%error, verb, "the server refuses this session; coming again");
+            self.end();
+        }
+        answer
     }
 
     fn connection(&self) -> &Connection {

@@ -180,7 +180,7 @@ impl Replay {
             Body::StepFailed(record) => self.fold_step_failed(*record),
             Body::TimerFired(record) => self.fold_timer_fired(&record),
             Body::Event(record) => self.fold_event(record, entry.number, time),
-            Body::RpcAnswered(record) => self.fold_rpc_answered(record),
+            Body::RpcAnswered(record) => self.fold_rpc_answered(*record),
             Body::DeadlinePassed(record) => self.break_off(too_late(record.deadline)),
             Body::PauseRequested(_) => self.pause = Pause::Asked,
             Body::Paused(_) => self.pause = Pause::Parked,

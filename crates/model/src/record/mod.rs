@@ -167,7 +167,7 @@ macro_rules! bodies {
 bodies! {
     Created = 1, "created", Inbox, run, boxed;
     Event = 2, "event", Inbox, run;
-    RpcAnswered = 3, "rpc_answered", Inbox, at;
+    RpcAnswered = 3, "rpc_answered", Inbox, at, boxed;
     TimerFired = 4, "timer_fired", Inbox, maybe;
     ChildFinished = 5, "child_finished", Inbox, at, boxed;
     PauseRequested = 6, "pause_requested", Inbox, run;

@@ -112,7 +112,7 @@ pub struct AppendAnswer {
 
 /// What became of an append.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "snake_case")]
+#[serde(tag = "outcome", rename_all = "snake_case", try_from = "AnswerFields")]
 pub enum OneAnswer {
     /// It is durable.
     Appended {
@@ -129,4 +129,72 @@ pub enum OneAnswer {
     },
     /// The right is lost. Nothing is written.
     Lost,
+}
+
+/// An answer as it is read. Its fields are read by themselves, because a record's exact bytes are lost to who reads a tagged value
+/// whole before it knows the tag.
+#[derive(Deserialize)]
+struct AnswerFields {
+    outcome: OutcomeWord,
+    first: Option<RecordNumber>,
+    #[serde(default)]
+    before: Vec<WireEntry>,
+    #[serde(default)]
+    came: Vec<WireEntry>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OutcomeWord {
+    Appended,
+    Missed,
+    Lost,
+}
+
+impl TryFrom<AnswerFields> for OneAnswer {
+    type Error = &'static str;
+
+    fn try_from(fields: AnswerFields) -> Result<Self, Self::Error> {
+        match fields.outcome {
+            OutcomeWord::Appended => Ok(Self::Appended {
+                first: fields.first.ok_or("what is appended has a first record")?,
+                before: fields.before,
+            }),
+            OutcomeWord::Missed => Ok(Self::Missed { came: fields.came }),
+            OutcomeWord::Lost => Ok(Self::Lost),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::entry_from_json;
+
+    use super::*;
+
+    #[test]
+    fn answers_come_back_with_the_records_in_them() {
+        let line = r#"{"type":"workflow:event","key":"run","value":{"name":"zero","payload":1e0,"dedupId":null,"replyTo":null,"by":null},"headers":{"operation":"insert","timestamp":"2026-01-01T00:00:00.010Z","number":4}}"#;
+        let entry = || WireEntry(entry_from_json(line).unwrap());
+        for answer in [
+            OneAnswer::Appended {
+                first: RecordNumber(5),
+                before: vec![entry()],
+            },
+            OneAnswer::Appended {
+                first: RecordNumber(5),
+                before: Vec::new(),
+            },
+            OneAnswer::Missed {
+                came: vec![entry(), entry()],
+            },
+            OneAnswer::Lost,
+        ] {
+            let written = serde_json::to_string(&answer).unwrap();
+            let read: OneAnswer = serde_json::from_str(&written).unwrap();
+            assert_eq!(read, answer, "{written}");
+        }
+        let nowhere = r#"{"outcome":"appended"}"#;
+        assert!(serde_json::from_str::<OneAnswer>(nowhere).is_err());
+    }
 }
