@@ -24,12 +24,7 @@ impl StoredFrame {
         interner: &mut Interner,
         into: &mut Vec<Entry>,
     ) -> Result<(), DecodeError> {
-        let frame = Frame::decode(&self.bytes, interner)?;
-        let numbered = frame.records.into_iter().enumerate();
-        let numbered = numbered.map(|(place, record)| Entry {
-            number: self.first.plus(place),
-            record,
-        });
+        let numbered = Frame::decode_entries(&self.bytes, self.first, interner)?;
         into.extend(numbered.filter(|entry| entry.number >= from && entry.number < end));
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::{DecodeError, Reader, Wire, Writer, codec};
 use crate::id::{Epoch, ExecutorSeq};
 use crate::name::Interner;
 use crate::offset::RecordNumber;
-use crate::record::{Body, Origin, Record};
+use crate::record::{Body, Entry, Origin, Record};
 
 /// The newest frame format this release writes, and the newest it reads.
 pub const FORMAT_VERSION: u8 = 1;
@@ -90,6 +90,19 @@ impl Frame {
             out.delimited(|out| record.body.put_fields(out));
         }
         out.out
+    }
+
+    /// The records of a frame in their places, given the number of its first.
+    pub fn decode_entries(
+        bytes: &Bytes,
+        first: RecordNumber,
+        interner: &mut Interner,
+    ) -> Result<impl Iterator<Item = Entry> + use<>, DecodeError> {
+        let records = Self::decode(bytes, interner)?.records.into_iter();
+        Ok(records.enumerate().map(move |(place, record)| Entry {
+            number: first.plus(place),
+            record,
+        }))
     }
 
     /// Reads a frame back; payloads share the memory of `bytes`.
