@@ -127,6 +127,14 @@ const FOUND: &[(u64, &str)] = &[
         "a node kept a run that had died there and that nobody there could execute any more",
     ),
     (
+        46666,
+        "what a worker appended passed for written while its run was given back",
+    ),
+    (
+        55825,
+        "the check of steps did not know of a node that was granted a run twice, once in vain",
+    ),
+    (
         1146,
         "the check of standing still did not know that a run was taken between two looks",
     ),

@@ -26,10 +26,18 @@ pub(super) struct Bridge {
     give_back: Option<bool>,
 }
 
-/// An append under way. Whoever sent it may have sent it twice.
+/// An append under way.
 struct InFlight {
     then: Then,
-    replies: Vec<oneshot::Sender<OneAnswer>>,
+    by: By,
+}
+
+/// Who made an append.
+enum By {
+    /// The worker, who may have sent it twice.
+    Worker(Vec<oneshot::Sender<OneAnswer>>),
+    /// The bridge itself, to give the run back. What the worker sends now is not this.
+    Bridge,
 }
 
 /// Whether the bridge is needed any longer.
@@ -142,8 +150,10 @@ impl Bridge {
             return Next::GoOn;
         };
         self.answered += 1;
-        for reply in in_flight.replies {
-            let _ = reply.send(answer.clone());
+        if let By::Worker(replies) = in_flight.by {
+            for reply in replies {
+                let _ = reply.send(answer.clone());
+            }
         }
         self.last = Some(answer);
         if is_written && is_last(in_flight.then) {
@@ -179,11 +189,14 @@ impl Bridge {
     fn append(&mut self, seq: u64, append: Append, reply: oneshot::Sender<OneAnswer>) {
         let is_next = seq == self.answered + 1;
         match &mut self.in_flight {
-            Some(in_flight) if is_next => in_flight.replies.push(reply),
+            Some(InFlight {
+                by: By::Worker(replies),
+                ..
+            }) if is_next => replies.push(reply),
             None if is_next && self.executing && self.give_back.is_none() => {
                 self.in_flight = Some(InFlight {
                     then: append.then,
-                    replies: vec![reply],
+                    by: By::Worker(vec![reply]),
                 });
                 self.activation.append(append);
             }
@@ -208,7 +221,7 @@ impl Bridge {
         };
         self.in_flight = Some(InFlight {
             then,
-            replies: Vec::new(),
+            by: By::Bridge,
         });
         self.activation.append(Append {
             records: Vec::new(),
@@ -226,3 +239,6 @@ impl Bridge {
 fn wire(entries: Vec<Entry>) -> Vec<WireEntry> {
     entries.into_iter().map(WireEntry).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,9 +93,7 @@ impl Pool {
         match best.map(|(id, _)| id.clone()) {
             Some(id) => state.assign(&self.tokens, number, &id),
             // The last session that could have taken it may just have gone.
-            None if !state.is_offered(number) => {
-                state.order(number, Order::GiveBack { as_lost: false })
-            }
+            None if !state.is_offered(number) => state.give_back(number, false),
             None => {}
         }
     }
@@ -228,14 +226,18 @@ impl State {
     }
 
     /// Runs that wait and that no session can execute go back to the engine.
-    pub(super) fn give_back_what_nobody_offers(&self) {
-        for number in self
-            .queue
-            .iter()
-            .filter(|number| !self.is_offered(**number))
-        {
-            self.order(*number, Order::GiveBack { as_lost: false });
+    pub(super) fn give_back_what_nobody_offers(&mut self) {
+        let waiting = self.queue.iter().copied();
+        let nobodys: Vec<u64> = waiting.filter(|number| !self.is_offered(*number)).collect();
+        for number in nobodys {
+            self.give_back(number, false);
         }
+    }
+
+    /// A run goes back to the engine, and to no other session on the way.
+    fn give_back(&mut self, number: u64, as_lost: bool) {
+        self.queue.retain(|queued| *queued != number);
+        self.order(number, Order::GiveBack { as_lost });
     }
 
     fn order(&self, number: u64, order: Order) {
@@ -250,7 +252,7 @@ impl State {
         if matches!(place, Some(Place::Over { .. })) {
             self.seats.remove(&number);
         } else {
-            self.order(number, Order::GiveBack { as_lost });
+            self.give_back(number, as_lost);
         }
     }
 
