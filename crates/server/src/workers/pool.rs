@@ -52,6 +52,11 @@ impl Pool {
         self.engine.runtime().now()
     }
 
+    /// What lives are measured by: the clock that nobody sets.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.engine.runtime().elapsed()
+    }
+
     pub(super) fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         self.engine.runtime().sleep(duration)
     }

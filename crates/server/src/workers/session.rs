@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use everstep_engine::{Offer, Offered};
-use everstep_model::{Name, Timestamp};
+use everstep_model::Name;
 use everstep_protocol::worker::{Assigned, Item, News};
 use tokio::sync::Notify;
 
@@ -15,8 +16,8 @@ const ITEMS_BYTES: usize = 4 * 1024 * 1024;
 pub(super) struct Session {
     pub(super) offers: Vec<Offer>,
     pub(super) slots: u32,
-    /// Its last sign of life.
-    pub(super) seen_at: Timestamp,
+    /// Its last sign of life, by the clock that nobody sets.
+    pub(super) seen_at: Duration,
     /// Runs it executes; those it keeps suspended do not count.
     pub(super) executing: u32,
     /// Claims of it that wait.
@@ -33,7 +34,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(offers: Vec<Offer>, slots: u32, now: Timestamp) -> Self {
+    pub(super) fn new(offers: Vec<Offer>, slots: u32, now: Duration) -> Self {
         Self {
             offers,
             slots,
