@@ -27,6 +27,8 @@ pub struct Options {
     pub sse_lifetime: Duration,
     /// Bytes of a request's body.
     pub body_bytes_max: usize,
+    /// Bytes of the body of a worker's request: a run that ends many steps at once writes their results together.
+    pub worker_body_bytes_max: usize,
     /// How long a request's body may take to arrive.
     pub body_timeout: Duration,
     /// About how many bytes one answer holds; there is more at its next offset.
@@ -54,6 +56,7 @@ impl Default for Options {
             wait_max: Duration::from_secs(60),
             sse_lifetime: Duration::from_secs(60),
             body_bytes_max: 10 * 1024 * 1024,
+            worker_body_bytes_max: 256 * 1024 * 1024,
             body_timeout: Duration::from_secs(60),
             chunk_bytes: 1024 * 1024,
             waiting_max: 10_000,

@@ -169,6 +169,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "bytes of a request's body",
     ),
     setting(
+        "worker_body_bytes_max",
+        Kind::Count,
+        Some("268435456"),
+        "bytes of the body of a worker's request",
+    ),
+    setting(
         "body_timeout",
         Kind::Duration,
         Some("1m"),

@@ -13,6 +13,7 @@ pub(crate) fn options(config: &Config) -> anyhow::Result<Options> {
     options.worker_time_to_live = config.duration("worker_time_to_live")?;
     options.sse_lifetime = config.duration("sse_lifetime")?;
     options.body_bytes_max = config.count("body_bytes_max")?;
+    options.worker_body_bytes_max = config.count("worker_body_bytes_max")?;
     options.body_timeout = config.duration("body_timeout")?;
     options.chunk_bytes = config.count("chunk_bytes")?;
     options.waiting_max = config.count("waiting_max")?;

@@ -54,6 +54,7 @@ mod random_traces;
 mod random_undos;
 mod recorded;
 mod records;
+mod refused_appends;
 mod refused_pauses;
 #[cfg(feature = "remote")]
 mod remote_workers;

@@ -17,7 +17,7 @@ use crate::support::json as payload;
 const TIME_TO_LIVE: Duration = Duration::from_secs(10);
 
 /// An engine that executes nothing itself, and the way to it.
-async fn served() -> (Engine, Arc<dyn Transport>) {
+pub(crate) async fn served() -> (Engine, Arc<dyn Transport>) {
     served_on(Arc::new(VirtualRuntime::new(1))).await
 }
 

@@ -18,6 +18,7 @@ mod convert;
 mod leave;
 mod offered;
 mod own_session;
+mod permitted;
 mod pool;
 mod read;
 mod register;
