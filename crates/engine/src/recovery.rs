@@ -53,11 +53,12 @@ impl Core {
             let is_last = page.len() < PAGE;
             let mut free = Vec::new();
             for run in page {
-                if self.worker(&run.workflow, run.version).is_none() {
-                    continue;
-                }
                 match run.executed_by {
-                    None => free.push(run.stream),
+                    None if self.worker(&run.workflow, run.version).is_some() => {
+                        free.push(run.stream);
+                    }
+                    None => {}
+                    // Also what nobody here can execute any more: as long as this node holds it, nobody else can.
                     Some(node) if node == self.node && !self.hot.contains(run.stream) => {
                         swept.lost.push(run.stream);
                     }
@@ -100,8 +101,8 @@ impl Core {
         Ok(swept.claimed)
     }
 
-    /// Claims a run anew that this node holds and does not execute. The old right is withdrawn, not released: should an
-    /// executor have it after all, nothing it sends lands or passes for a repetition.
+    /// Claims a run anew that this node holds and does not execute, or leaves it to others if nobody here can. The old right is
+    /// withdrawn, not released: should an executor have it after all, nothing it sends lands or passes for a repetition.
     async fn take_back(self: &Arc<Self>, stream: StreamNumber) -> Result<bool, StoreError> {
         if self.hot.contains(stream) {
             return Ok(false);
@@ -109,6 +110,7 @@ impl Core {
         let Some(head) = self.sound_head(StreamRef::Number(stream)).await? else {
             return Ok(false);
         };
+        let is_offered = self.is_offered(&head);
         let is_mine = head.owner.is_some_and(|owner| owner.node == self.node);
         let Some(fence) = head.fence().filter(|_| is_mine && head.ready) else {
             return Ok(false);
@@ -132,7 +134,11 @@ impl Core {
         commit.lease = LeaseChange::Revoke;
         commit.ready = Some(true);
         match self.committer.commit(commit).await? {
-            Outcome::Committed { .. } => self.claim(stream).await,
+            Outcome::Committed { .. } if is_offered => self.claim(stream).await,
+            Outcome::Committed { .. } => {
+                self.bus.publish(Hint::Ready(stream));
+                Ok(false)
+            }
             Outcome::Refused(Refusal::Unreadable(error)) => {
                 self.unreadable(stream, &error);
                 Ok(false)
@@ -228,12 +234,15 @@ impl Core {
     async fn claim_if_offered(self: &Arc<Self>, stream: StreamNumber) -> Result<(), StoreError> {
         let head = self.sound_head(StreamRef::Number(stream)).await?;
         let Some(head) = head else { return Ok(()) };
-        let offered = head
-            .run
-            .is_some_and(|run| self.worker(&run.workflow, run.version).is_some());
-        if offered && head.ready && !head.closed {
+        if self.is_offered(&head) && head.ready && !head.closed {
             self.claim(stream).await?;
         }
         Ok(())
+    }
+
+    /// Whether somebody here can execute this run.
+    fn is_offered(&self, head: &Head) -> bool {
+        let run = head.run.as_ref();
+        run.is_some_and(|run| self.worker(&run.workflow, run.version).is_some())
     }
 }

@@ -105,14 +105,15 @@ impl Core {
                     mailbox: self.enter_memory(stream, fence),
                     takeovers: 0,
                 });
-                if let (Some(claimed), Some(worker)) =
-                    (claimed, self.worker(&start.workflow, version))
-                {
-                    let first = Entry {
-                        number: RecordNumber(0),
-                        record,
-                    };
-                    self.activate(&worker, claimed, vec![first]);
+                let first = Entry {
+                    number: RecordNumber(0),
+                    record,
+                };
+                match (claimed, self.worker(&start.workflow, version)) {
+                    (Some(claimed), Some(worker)) => self.activate(&worker, claimed, vec![first]),
+                    // Whoever offered it has gone while the run was being created.
+                    (Some(claimed), None) => self.give_back(claimed).await,
+                    (None, _) => {}
                 }
                 Ok(Started {
                     run: id,
