@@ -109,8 +109,8 @@ impl Core {
             return commit;
         }
         commit.ready = Some(true);
-        let offered = |row: &RunRow| self.worker(&row.workflow, row.version).is_some();
-        if head.run.as_deref().is_some_and(offered) && !self.is_closing() {
+        let takes = |row: &RunRow| self.takes(head.number, row);
+        if head.run.as_deref().is_some_and(takes) && !self.is_closing() {
             commit.lease = self.take();
         }
         commit

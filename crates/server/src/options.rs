@@ -37,6 +37,8 @@ pub struct Options {
     pub waiting_max: usize,
     /// How long a worker may go without a request before its runs go to others.
     pub worker_time_to_live: Duration,
+    /// Runs that may wait for a slot of a worker; more stay where other nodes can take them.
+    pub worker_queue_max: usize,
     /// How clients call the server, such as `https://streams.example`, where that is not what they say in `Host`.
     pub public_url: Option<String>,
     /// Who may come in.
@@ -61,6 +63,7 @@ impl Default for Options {
             chunk_bytes: 1024 * 1024,
             waiting_max: 10_000,
             worker_time_to_live: Duration::from_secs(15),
+            worker_queue_max: 10_000,
             public_url: None,
             access: Access::default(),
             token_lifetime_max: Duration::from_secs(15 * 60),

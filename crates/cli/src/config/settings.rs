@@ -199,6 +199,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "how long a worker may be silent before its runs go to others",
     ),
     setting(
+        "worker_queue_max",
+        Kind::Count,
+        Some("10000"),
+        "runs that may wait here for a slot of a worker; more are left to other nodes",
+    ),
+    setting(
         "token_lifetime_max",
         Kind::Duration,
         Some("15m"),

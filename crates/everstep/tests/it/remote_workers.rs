@@ -23,22 +23,28 @@ pub(crate) async fn served() -> (Engine, Arc<dyn Transport>) {
 
 async fn served_on(runtime: Arc<VirtualRuntime>) -> (Engine, Arc<dyn Transport>) {
     let engine = Engine::in_memory().runtime(runtime).start().await.unwrap();
+    let transport = serve(&engine, |_| {});
+    (engine, transport)
+}
+
+/// The way to an engine for workers.
+pub(crate) fn serve(engine: &Engine, change: impl FnOnce(&mut Options)) -> Arc<dyn Transport> {
     let mut options = Options::default();
     options.worker_time_to_live = TIME_TO_LIVE;
     options.access = Access::Open;
-    let router = workers_router(&engine, options);
-    (engine, Arc::new(Direct(router)))
+    change(&mut options);
+    Arc::new(Direct(workers_router(engine, options)))
 }
 
 /// A process with a worker. Its workflow has one step of ten minutes between two short ones, and says who does them.
-struct Process {
+pub(crate) struct Process {
     worker: Worker,
-    runtime: Arc<VirtualRuntime>,
+    pub(crate) runtime: Arc<VirtualRuntime>,
     begun: Arc<AtomicU32>,
 }
 
 impl Process {
-    async fn start(transport: &Arc<dyn Transport>, seed: u64, slots: u32) -> Self {
+    pub(crate) async fn start(transport: &Arc<dyn Transport>, seed: u64, slots: u32) -> Self {
         let runtime = Arc::new(VirtualRuntime::new(seed));
         let begun = Arc::new(AtomicU32::new(0));
         let counter = begun.clone();
@@ -71,12 +77,12 @@ impl Process {
         }
     }
 
-    fn begun(&self) -> u32 {
+    pub(crate) fn begun(&self) -> u32 {
         self.begun.load(Ordering::Relaxed)
     }
 }
 
-async fn start(engine: &Engine, id: &str) -> RunHandle {
+pub(crate) async fn start(engine: &Engine, id: &str) -> RunHandle {
     let start = engine.start_by_name("w", payload(&()));
     start.id(id).await.unwrap()
 }

@@ -107,6 +107,8 @@ fn pass_on(state: &State, session: &str, permitted: Permitted) -> Passed {
             let last = last.clone().filter(|_| *last_seq == seq);
             Passed::Answered(last.unwrap_or(OneAnswer::Lost))
         }
-        Some((Place::Waiting(_), _)) | None => Passed::Answered(OneAnswer::Lost),
+        Some((Place::Waiting(_) | Place::Coming { .. }, _)) | None => {
+            Passed::Answered(OneAnswer::Lost)
+        }
     }
 }

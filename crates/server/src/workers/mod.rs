@@ -20,6 +20,7 @@ mod offered;
 mod own_session;
 mod permitted;
 mod pool;
+mod queue;
 mod read;
 mod register;
 mod release;

@@ -27,7 +27,7 @@ pub(super) struct Session {
     /// That it is offered to the engine.
     pub(super) offered: Option<Offered>,
     /// What it was told and has not acknowledged.
-    /// Each with its size.
+    /// Each with about its size.
     items: VecDeque<(Item, usize)>,
     last_item: u64,
     news: Arc<Notify>,
@@ -59,23 +59,22 @@ impl Session {
         self.waiting > 0 && !self.leaving && self.executing < self.slots
     }
 
-    pub(super) fn assign(&mut self, run: Assigned) {
-        self.executing += 1;
-        self.push(Some(run), None);
+    pub(super) fn bring(&mut self, run: Assigned, bytes: usize) {
+        self.push(Some(run), None, bytes);
     }
 
     pub(super) fn tell(&mut self, news: News) {
-        self.push(None, Some(news));
+        let bytes = news.token.len();
+        self.push(None, Some(news), bytes);
     }
 
-    fn push(&mut self, run: Option<Assigned>, news: Option<News>) {
+    fn push(&mut self, run: Option<Assigned>, news: Option<News>, bytes: usize) {
         self.last_item += 1;
         let item = Item {
             number: self.last_item,
             run,
             news,
         };
-        let bytes = serde_json::to_vec(&item).map_or(0, |json| json.len());
         self.items.push_back((item, bytes));
         self.news.notify_waiters();
     }
