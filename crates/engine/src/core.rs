@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
 use everstep_store::{
-    Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, Store, StoreError, TimerRow,
+    Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, RunRow, Store, StoreError,
+    TimerRow,
 };
 
 use tokio::sync::{Notify, OnceCell};
@@ -183,6 +184,18 @@ impl Core {
     /// The worker for a workflow and version, if one is here.
     pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Worker>> {
         self.workers.find(workflow, version)
+    }
+
+    /// Whether a run of this workflow is taken for this node: somebody here executes it, and has room for one more.
+    pub(crate) fn has_room(&self, workflow: &Name, version: u32) -> bool {
+        let worker = self.worker(workflow, version);
+        worker.is_some_and(|worker| !worker.is_full())
+    }
+
+    /// Whether a run is taken for this node with what comes for it. One in memory goes on where it is, room or not.
+    pub(crate) fn takes(&self, stream: StreamNumber, run: &RunRow) -> bool {
+        let worker = self.worker(&run.workflow, run.version);
+        worker.is_some_and(|worker| !worker.is_full() || self.hot.contains(stream))
     }
 
     /// The newest version of a workflow offered here, or else the newest that workers have told of.

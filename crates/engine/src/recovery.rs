@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use everstep_model::{ExecutorSeq, RunStatus, StreamName, StreamNumber, limits};
 use everstep_store::{
-    Author, Commit, Head, Hint, LeaseChange, ListQuery, Outcome, Refusal, StoreError, StreamRef,
-    Target,
+    Author, Commit, Head, Hint, LeaseChange, ListQuery, Outcome, ReadyRun, Refusal, StoreError,
+    StreamRef, Target,
 };
 use futures_util::future::join_all;
 
@@ -54,10 +54,7 @@ impl Core {
             let mut free = Vec::new();
             for run in page {
                 match run.executed_by {
-                    None if self.worker(&run.workflow, run.version).is_some() => {
-                        free.push(run.stream);
-                    }
-                    None => {}
+                    None => free.push(run),
                     // Also what nobody here can execute any more: as long as this node holds it, nobody else can.
                     Some(node) if node == self.node && !self.hot.contains(run.stream) => {
                         swept.lost.push(run.stream);
@@ -67,8 +64,10 @@ impl Core {
                     Some(_) => {}
                 }
             }
-            for streams in free.chunks(CLAIMS_AT_ONCE) {
-                let claims = streams.iter().map(|stream| self.claim(*stream));
+            for runs in free.chunks(CLAIMS_AT_ONCE) {
+                // Asked again each time: those before may have taken the last room.
+                let takes = |run: &&ReadyRun| self.has_room(&run.workflow, run.version);
+                let claims = runs.iter().filter(takes).map(|run| self.claim(run.stream));
                 for outcome in join_all(claims).await {
                     swept.claimed += usize::from(outcome?);
                 }
@@ -240,9 +239,9 @@ impl Core {
         Ok(())
     }
 
-    /// Whether somebody here can execute this run.
+    /// Whether somebody here can execute this run now.
     fn is_offered(&self, head: &Head) -> bool {
         let run = head.run.as_ref();
-        run.is_some_and(|run| self.worker(&run.workflow, run.version).is_some())
+        run.is_some_and(|run| self.has_room(&run.workflow, run.version))
     }
 }

@@ -9,7 +9,8 @@ use everstep_model::{
     StreamName, StreamNumber, TraceParent, limits,
 };
 use everstep_store::{
-    Author, Commit, Guard, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef, Target,
+    Author, Commit, Guard, Hint, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef,
+    Target,
 };
 
 use crate::core::{Core, Effects};
@@ -113,7 +114,8 @@ impl Core {
                     (Some(claimed), Some(worker)) => self.activate(&worker, claimed, vec![first]),
                     // Whoever offered it has gone while the run was being created.
                     (Some(claimed), None) => self.give_back(claimed).await,
-                    (None, _) => {}
+                    // Another node may have room for it.
+                    (None, _) => self.bus.publish(Hint::Ready(stream)),
                 }
                 Ok(Started {
                     run: id,
@@ -192,7 +194,7 @@ impl Core {
             }));
         }
         commit.ready = Some(true);
-        if self.worker(&start.workflow, version).is_some() {
+        if self.has_room(&start.workflow, version) {
             commit.lease = self.take();
         }
         (commit, record)

@@ -145,6 +145,7 @@ fn what_was_told_of_a_workflow_is_held_against_what_is_sent_while_no_worker_is_t
                 payload: json(payload),
                 dedup_id: None,
                 by: None,
+                generation: None,
             })
         };
         let other = send("stop", "1").await;

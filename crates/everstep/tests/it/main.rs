@@ -46,8 +46,10 @@ mod passes;
 mod pausing;
 mod races;
 mod records;
+mod refused_appends;
 mod refused_pauses;
 #[cfg(feature = "remote")]
+mod remote_queue;
 mod remote_workers;
 mod removed;
 mod replaying;

@@ -7,6 +7,7 @@ use std::task::Poll;
 use everstep_engine::{Activation, Append, Message, Then};
 use everstep_model::{Entry, RecordNumber};
 use everstep_protocol::worker::{NewsWord, OneAnswer, WireEntry};
+use everstep_store::{BoxFuture, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::pool::Pool;
@@ -22,9 +23,15 @@ pub(super) struct Bridge {
     in_flight: Option<InFlight>,
     /// Whether the run is this executor's; a suspended one is nobody's.
     executing: bool,
+    /// The journal as it was when the run came, if it is for a session already.
+    journal: Option<Vec<Entry>>,
+    /// The journal, on its way to the session.
+    reading: Option<Reading>,
     /// Whether it is to be given back, and whether because its executor is lost.
     give_back: Option<bool>,
 }
+
+type Reading = BoxFuture<'static, Result<Vec<Entry>, StoreError>>;
 
 /// An append under way.
 struct InFlight {
@@ -50,10 +57,16 @@ enum Next {
 enum Came {
     Message(Message),
     Order(Order),
+    Journal(Result<Vec<Entry>, StoreError>),
 }
 
 impl Bridge {
-    pub(super) fn new(pool: Arc<Pool>, seat: u64, activation: Activation) -> Self {
+    pub(super) fn new(
+        pool: Arc<Pool>,
+        seat: u64,
+        activation: Activation,
+        journal: Option<Vec<Entry>>,
+    ) -> Self {
         Self {
             pool,
             seat,
@@ -62,6 +75,8 @@ impl Bridge {
             last: None,
             in_flight: None,
             executing: true,
+            journal,
+            reading: None,
             give_back: None,
         }
     }
@@ -73,14 +88,18 @@ impl Bridge {
                 if let Poll::Ready(message) = self.activation.poll_message(context) {
                     return Poll::Ready(Came::Message(message));
                 }
-                orders.poll_recv(context).map(|order| {
+                if let Poll::Ready(order) = orders.poll_recv(context) {
                     let gone = Order::GiveBack { as_lost: true };
-                    Came::Order(order.unwrap_or(gone))
-                })
+                    return Poll::Ready(Came::Order(order.unwrap_or(gone)));
+                }
+                let reading = self.reading.as_mut();
+                let read = reading.map(|reading| reading.as_mut().poll(context));
+                read.unwrap_or(Poll::Pending).map(Came::Journal)
             });
             let next = match came.await {
                 Came::Message(message) => self.hear(message),
                 Came::Order(order) => self.obey(order),
+                Came::Journal(read) => self.bring(read),
             };
             if next == Next::End {
                 break;
@@ -176,12 +195,33 @@ impl Bridge {
                 };
                 self.activation.runtime().spawn(Box::pin(reading));
             }
+            Order::Bring => match self.journal.take() {
+                Some(journal) => return self.bring(Ok(journal)),
+                None => self.reading = Some(self.activation.read(RecordNumber(0))),
+            },
             Order::GiveBack { as_lost } => {
                 self.give_back.get_or_insert(as_lost);
                 return self.give_back_if_asked();
             }
         }
         Next::GoOn
+    }
+
+    /// The session gets the run, with its journal.
+    fn bring(&mut self, read: Result<Vec<Entry>, StoreError>) -> Next {
+        self.reading = None;
+        match read {
+            // Nobody is to have it any more.
+            Ok(_) if self.give_back.is_some() => Next::GoOn,
+            Ok(journal) => {
+                self.pool.bring(self.seat, journal);
+                Next::GoOn
+            }
+            Err(error) => {
+                tracing::warn!(run = %self.activation.run, %error, "a run could not be read for a worker");
+                self.obey(Order::GiveBack { as_lost: false })
+            }
+        }
     }
 
     /// The next append is passed on, the last one again gets the answer it got, and any other comes from somebody who has

@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 use std::task::Context;
-use std::time::Duration;
 
 use everstep_engine::{Engine, EngineParts, Runtime, Seat, Settings, TokioRuntime};
 use everstep_model::{Generation, Name, RunId};
 use everstep_store::{BoxFuture, LocalBus, MemoryStore, StoreError};
 
 use super::*;
+use crate::options::Options;
 
 /// A seat that notes what is appended; the test gives the answers.
 struct Notes {
@@ -66,8 +66,9 @@ async fn bridge() -> (Bridge, Arc<Mutex<Vec<Then>>>) {
         cautious: false,
         seat: Box::new(seat),
     };
-    let pool = Arc::new(Pool::new(engine, Duration::from_secs(15)));
-    (Bridge::new(pool, 1, activation), appended)
+    let pool = Arc::new(Pool::new(engine, &Options::default()));
+    let journal = Some(Vec::new());
+    (Bridge::new(pool, 1, activation, journal), appended)
 }
 
 /// The worker's append with this number, and where its answer comes.
