@@ -37,6 +37,8 @@ pub(crate) struct Core {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) settings: Settings,
     pub(crate) node: NodeId,
+    /// Under which names its commits are sent; the first is its own.
+    pub(crate) senders: Vec<NodeId>,
     pub(crate) workers: Workers,
     pub(crate) catalog: Catalog,
     pub(crate) committer: Committer,
