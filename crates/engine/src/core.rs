@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
 use everstep_store::{
-    Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, RunRow, Store, StoreError,
+    Author, Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, RunRow, Store, StoreError,
     TimerRow,
 };
 
@@ -37,6 +37,8 @@ pub(crate) struct Core {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) settings: Settings,
     pub(crate) node: NodeId,
+    /// Under which names its commits are sent; the first is its own.
+    pub(crate) senders: Vec<NodeId>,
     pub(crate) workers: Workers,
     pub(crate) catalog: Catalog,
     pub(crate) committer: Committer,
@@ -61,6 +63,8 @@ pub(crate) struct Effects {
     emissions: Vec<Emission>,
     failures: Vec<FailureEvent>,
     outbox: Vec<OutboxRow>,
+    /// Whether whoever executes the run has written it, or nobody executes this stream at all.
+    known_to_executor: bool,
     /// Whether the stream takes no more.
     closed: bool,
     /// Whether a run is over with it.
@@ -90,6 +94,7 @@ impl Effects {
                 .filter_map(|record| FailureEvent::of(run, record))
                 .collect(),
             outbox: caused_by(commit),
+            known_to_executor: matches!(commit.author, Author::Executor { .. }),
             closed: commit.close,
             ended: commit.close,
             tally: Tally::of(&commit.records),
@@ -100,6 +105,7 @@ impl Effects {
     pub(crate) fn of_stream(timers: Vec<TimerRow>, closed: bool) -> Self {
         Self {
             timers,
+            known_to_executor: true,
             closed,
             ..Self::default()
         }
@@ -112,9 +118,21 @@ impl Effects {
             emissions: Vec::new(),
             failures: Vec::new(),
             outbox: caused_by(commit),
+            known_to_executor: false,
             closed: false,
             ended: false,
             tally: Tally::default(),
+        }
+    }
+}
+
+impl Effects {
+    /// What other nodes are told. An executor's own steps must not send it to read its journal.
+    fn hint(&self, stream: StreamNumber) -> Hint {
+        match (self.closed, self.known_to_executor) {
+            (true, _) => Hint::Closed(stream),
+            (false, true) => Hint::Advanced(stream),
+            (false, false) => Hint::Grew(stream),
         }
     }
 }
@@ -143,6 +161,7 @@ impl Drop for Core {
 impl Core {
     /// The engine's own books after a commit: timers, watchers, subscribers, effects on other runs, other nodes.
     pub(crate) fn committed(&self, stream: StreamNumber, effects: Effects) {
+        let hint = effects.hint(stream);
         for mut timer in effects.timers {
             timer.stream = stream;
             let due = timer.due;
@@ -166,7 +185,7 @@ impl Core {
         let caused = effects.outbox.into_iter().map(own);
         self.outbox.caused(caused.collect());
         if !self.store.describe().exclusive {
-            self.bus.publish(Hint::Grew(stream));
+            self.bus.publish(hint);
         }
     }
 

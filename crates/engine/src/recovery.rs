@@ -206,7 +206,12 @@ impl Core {
     /// Follows a hint from the bus.
     pub(crate) fn follow(self: &Arc<Self>, hint: Hint) {
         match hint {
+            Hint::Advanced(stream) => self.watchers.grew(stream, false),
             Hint::Grew(stream) => {
+                self.watchers.grew(stream, false);
+                self.hot.tell(stream, Message::Grew);
+            }
+            Hint::Closed(stream) => {
                 self.watchers.grew(stream, true);
                 self.hot.tell(stream, Message::Grew);
             }
