@@ -11,6 +11,7 @@ use std::time::Duration;
 use everstep_model::NodeId;
 use everstep_store::{Commit, CommitId, Outcome, Store, StoreError};
 
+use crate::reach::Reach;
 use crate::runtime::Runtime;
 use crate::watch::Watchers;
 
@@ -19,6 +20,8 @@ pub(crate) type Reply = Box<dyn FnOnce(Commit, Result<Outcome, StoreError>) + Se
 
 /// How long to wait before sending a batch again whose outcome is unknown.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
+/// After how many times the store counts as away: a server that is replaced at once costs nobody a refusal.
+const AWAY_AFTER: u32 = 5;
 /// How often to send it again before giving up.
 const RETRIES_MAX: u32 = 50;
 
@@ -160,12 +163,17 @@ impl Committer {
         store: Arc<dyn Store>,
         runtime: Arc<dyn Runtime>,
         watchers: Arc<Watchers>,
+        reach: Arc<Reach>,
         node: NodeId,
     ) -> impl Future<Output = ()> + Send {
         let running = Running(self);
         async move {
             let committer = &running.0;
-            let mut sender = Sender { node, sent: 0 };
+            let mut sender = Sender {
+                node,
+                sent: 0,
+                reach,
+            };
             let mut batch = Batch::default();
             while committer.take(&mut batch).await {
                 let commits = &mut batch.commits;
@@ -278,6 +286,7 @@ struct Sender {
     node: NodeId,
     /// How many commits were numbered.
     sent: u64,
+    reach: Arc<Reach>,
 }
 
 impl Sender {
@@ -299,10 +308,19 @@ impl Sender {
             match store.commit(commits).await {
                 Err(StoreError::Unavailable { detail }) if tries < RETRIES_MAX => {
                     tries += 1;
+                    if tries >= AWAY_AFTER {
+                        let detail = detail.clone();
+                        self.reach.lost(&StoreError::Unavailable { detail });
+                    }
                     tracing::warn!(%detail, tries, "the store is unavailable; the batch is sent again");
                     runtime.sleep(RETRY_DELAY).await;
                 }
-                outcome => return outcome,
+                outcome => {
+                    if outcome.is_ok() {
+                        self.reach.found();
+                    }
+                    return outcome;
+                }
             }
         }
     }

@@ -9,7 +9,8 @@ use everstep_model::{
     StreamName, StreamNumber, TraceParent, limits,
 };
 use everstep_store::{
-    Author, Commit, Guard, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef, Target,
+    Author, Commit, Guard, Hint, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef,
+    Target,
 };
 
 use crate::core::{Core, Effects};
@@ -113,6 +114,8 @@ impl Core {
                         record,
                     };
                     self.activate(&worker, claimed, vec![first]);
+                } else if !self.store.describe().exclusive {
+                    self.bus.publish(Hint::Ready(stream));
                 }
                 Ok(Started {
                     run: id,
