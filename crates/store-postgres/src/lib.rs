@@ -34,6 +34,8 @@ mod commit;
 mod due;
 mod failure;
 mod frames;
+#[cfg(doctest)]
+mod guides;
 mod head;
 mod io;
 mod list;

@@ -1,6 +1,7 @@
 //! `everstep serve` on a PostgreSQL server of the test's own: nodes that share the work, and what becomes of them when the
 //! database is unsafe, goes away and comes back.
 
+mod guide;
 mod nodes;
 mod outage;
 mod settings;
