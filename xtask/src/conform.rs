@@ -46,6 +46,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         for (store, arguments) in [
             ("memory", vec!["--memory"]),
             ("embedded", vec!["--data", &data]),
+            ("postgres", vec!["--postgres"]),
         ] {
             println!("      {} on the {store} store", suite.name);
             let server = Server::start(&arguments)?;

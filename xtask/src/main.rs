@@ -5,6 +5,7 @@
 mod api;
 mod bench;
 mod check;
+mod cluster;
 mod commands;
 mod conform;
 mod documents;
@@ -46,7 +47,11 @@ cargo xtask: the chores of this repository
       --seed S [--timeline]   one seed, with its timeline
       --from S                the first of many seeds
       --exhaustive [--twice]  canonical workflows, a crash at every call, and at every call of each recovery
+        --store postgres      the same on a PostgreSQL server
       --planted [NAME]        plants every bug there is, or this one, and fails if it is not found
+  cargo xtask cluster         real processes on one PostgreSQL, killed, stopped and cut off, checked when all is over
+      --minutes M             how long things go wrong (2)
+      --seed S                which programs and which faults (1)
   cargo xtask fuzz [TARGET]   feeds decoders what nobody wrote, longer than the tests do
       --minutes M             how long each target is fed (1 if not said)
   cargo xtask help            this text
@@ -76,6 +81,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         "conform" => no_arguments(command, rest).and_then(|()| conform::run()),
         "api" => no_arguments(command, rest).and_then(|()| api::run()),
         "sim" => sim::run(rest),
+        "cluster" => cluster::run(rest),
         "fuzz" => fuzz::run(rest),
         "help" | "--help" | "-h" => {
             print_help();

@@ -1,10 +1,11 @@
-//! The `postgres` stage: the kit, the store's own tests and the behaviour suite on a PostgreSQL server. Each test program starts a
-//! private one, so all that is needed is its programs, which `tools` installs where they are missing.
+//! The `postgres` stage: the kit, the store's own tests, the behaviour suite and the exhaustive crashes of the simulation on a PostgreSQL
+//! server. Each test program starts a private one, so all that is needed is its programs, which `tools` installs where they are missing.
 
 use std::path::Path;
 
 use crate::failure::Failure;
 use crate::process::Invocation;
+use crate::sim;
 use crate::stage::Verdict;
 
 /// Where Debian puts one folder per version.
@@ -42,6 +43,8 @@ pub(crate) fn stage() -> Result<Verdict, Failure> {
     let behaviour = ["--package", "everstep", "--test", "it", "--all-features"];
     let (name, value) = BEHAVIOUR_STORE;
     test(&behaviour).variable(name, value).run()?;
+    let crashes = ["--exhaustive", "--store", "postgres"];
+    sim::run(&crashes.map(str::to_owned))?;
     Ok(Verdict::Passed)
 }
 

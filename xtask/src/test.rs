@@ -3,6 +3,7 @@
 
 use crate::api;
 use crate::check;
+use crate::cluster;
 use crate::commands;
 use crate::conform;
 use crate::examples;
@@ -79,9 +80,15 @@ const STAGES: &[Stage] = &[
     },
     Stage {
         name: "postgres",
-        about: "the kit, the store's own tests and every behaviour on a PostgreSQL server",
+        about: "the kit, the store's own tests, every behaviour and a crash at every call on a PostgreSQL server",
         release: true,
         run: postgres::stage,
+    },
+    Stage {
+        name: "cluster",
+        about: "two minutes of real processes on one PostgreSQL, with everything going wrong that can",
+        release: true,
+        run: cluster::stage,
     },
     Stage {
         name: "kill9",

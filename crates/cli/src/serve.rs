@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use everstep::Engine;
 use everstep_demo::{Gateway, Pace};
 use everstep_server::{Access, Keys, router};
 use tokio::net::TcpListener;
@@ -14,7 +13,7 @@ use crate::arguments::Around;
 use crate::config::{Config, Flags};
 use crate::ending::{Ending, UsageError};
 use crate::output::Output;
-use crate::serving::{Stopping, connections, export_traces, open_store, options, show_logs};
+use crate::serving::{Place, Stopping, connections, export_traces, options, show_logs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +21,9 @@ Examples:
   everstep serve                                               for programs on this machine
   everstep serve --listen 0.0.0.0:443 --tls-certificate chain.pem --tls-key key.pem
   everstep serve --listen 0.0.0.0:4437 --behind-proxy --public-url https://flows.example
+  everstep serve --store postgres://everstep@db.example/app?sslmode=require --roles api
+
+Passwords are better in the variable EVERSTEP_STORE, where other users of this machine do not see them.
 
 Everything can also be set in everstep.toml or by EVERSTEP_… variables; `everstep config` shows what is in force.";
 
@@ -32,9 +34,21 @@ pub(crate) struct Serve {
     /// Where to listen, such as 0.0.0.0:4437.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// The directory that keeps everything.
+    /// The directory that keeps everything, for one node.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// The PostgreSQL database that keeps everything, for any number of nodes, such as postgres://user@host/database.
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Keeps several installations in one database apart.
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+    /// What this node does, if others do the rest: api, worker, timers; several with commas between them.
+    #[arg(long, value_name = "ROLE,...")]
+    roles: Option<String>,
+    /// Take a database that can lose what it acknowledged.
+    #[arg(long)]
+    allow_lossy: bool,
     /// The certificate chain of the server, in PEM.
     #[arg(long, value_name = "FILE")]
     tls_certificate: Option<String>,
@@ -75,6 +89,10 @@ impl Serve {
                 "data",
                 self.data.as_ref().map(|path| path.display().to_string()),
             ),
+            ("store", self.store.clone()),
+            ("namespace", self.namespace.clone()),
+            ("roles", self.roles.clone()),
+            ("allow_lossy", self.allow_lossy.then(|| "true".to_owned())),
             ("tls_certificate", self.tls_certificate.clone()),
             ("tls_key", self.tls_key.clone()),
             ("behind_proxy", self.behind_proxy.then(|| "true".to_owned())),
@@ -101,8 +119,9 @@ pub(crate) async fn run(arguments: &Serve, around: &Around) -> anyhow::Result<En
     let listener = TcpListener::bind(address)
         .await
         .with_context(|| format!("cannot listen at {address}"))?;
-    let data = config.path("data").unwrap_or_default();
-    let builder = Engine::on_store(open_store(&data)?);
+    let place = Place::open(&config).await?;
+    let roles = place.roles(&config)?;
+    let builder = place.engine(roles);
     let builder = match arguments.demo {
         true => everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1)),
         false => builder,
@@ -110,7 +129,7 @@ pub(crate) async fn run(arguments: &Serve, around: &Around) -> anyhow::Result<En
     let engine = builder.start().await?;
     if Keys::of(&engine).list().await?.is_empty() {
         engine.shutdown().await;
-        return Err(no_key(&data.display().to_string()).into());
+        return Err(no_key(&place.flags).into());
     }
     let traces = export_traces(&engine, &config)?;
     let scheme = if connections.tls.is_some() {
@@ -120,8 +139,8 @@ pub(crate) async fn run(arguments: &Serve, around: &Around) -> anyhow::Result<En
     };
     let url = format!("{scheme}://{}", listener.local_addr()?);
     match out.is_json {
-        true => out.json(&serde_json::json!({"listening": url}))?,
-        false => out.line(&format!("serving {url}, kept in {}", data.display()))?,
+        true => out.json(&serde_json::json!({"listening": url, "roles": config.list("roles")}))?,
+        false => out.line(&format!("serving {url} ({roles}), kept in {}", place.told))?,
     }
     let router = router(&engine, options);
     everstep_server::serve(listener, router, connections, stopping.asked()).await;
@@ -154,9 +173,9 @@ fn check_exposure(config: &Config, address: SocketAddr, is_tls: bool) -> Result<
     })
 }
 
-fn no_key(data: &str) -> UsageError {
+fn no_key(place: &str) -> UsageError {
     UsageError {
         what: "there is no key, so nobody could call".to_owned(),
-        remedy: format!("Make the first: everstep key create ops --scope admin --data {data}"),
+        remedy: format!("Make the first: everstep key create ops --scope admin {place}"),
     }
 }

@@ -13,6 +13,7 @@ use crate::activation::{Offer, Worker};
 use crate::core::Core;
 use crate::declares::Declares;
 use crate::error::EngineError;
+use crate::roles::Role;
 use crate::schema;
 use crate::streams::{Document, StreamError, StreamPath, Streams};
 
@@ -83,6 +84,30 @@ impl Core {
         self.newest_version(workflow).ok_or_else(unknown)
     }
 
+    /// Tells the other nodes what is executed here, so that those without the code can start it.
+    pub(crate) async fn tell_of_workers(self: &Arc<Self>) -> Result<(), EngineError> {
+        if !self.is(Role::Worker) {
+            return Ok(());
+        }
+        for worker in self.workers.all() {
+            self.remember(&*worker).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the document again and again: workers of other nodes bring newer versions.
+    pub(crate) async fn keep_catalog(self: Arc<Self>) {
+        while !self.is_closing() {
+            self.rest(self.settings.sweep_interval).await;
+            if self.is_closing() {
+                return;
+            }
+            if let Err(error) = self.read_catalog().await {
+                tracing::warn!(%error, "the catalog of workflows could not be read");
+            }
+        }
+    }
+
     /// Reads the document; another node may have written it.
     pub(crate) async fn read_catalog(self: &Arc<Self>) -> Result<(), EngineError> {
         self.reread().await.map(drop)
@@ -106,8 +131,7 @@ impl Core {
             .into_iter()
             .filter_map(|offer| {
                 let declared = worker.declares(&offer.workflow)?;
-                let description = declared.description()?.clone();
-                Some((offer, description))
+                Some((offer, declared.description()?))
             })
             .collect();
         if described.is_empty() {
@@ -196,7 +220,7 @@ impl Declares for Description {
         self.deadline.map(Duration::from_millis)
     }
 
-    fn description(&self) -> Option<&Description> {
-        Some(self)
+    fn description(&self) -> Option<Description> {
+        Some(self.clone())
     }
 }

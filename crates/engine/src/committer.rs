@@ -13,6 +13,7 @@ use everstep_store::{Commit, Outcome, Store, StoreError};
 use futures_util::future::join_all;
 
 use crate::lane::{Lane, Sender};
+use crate::reach::Reach;
 use crate::runtime::Runtime;
 use crate::under_way::{Touched, UnderWay};
 use crate::watch::Watchers;
@@ -171,6 +172,7 @@ impl Committer {
         store: Arc<dyn Store>,
         runtime: Arc<dyn Runtime>,
         watchers: Arc<Watchers>,
+        reach: Arc<Reach>,
         senders: Vec<NodeId>,
     ) -> impl Future<Output = ()> + Send {
         self.0.state().under_way = (senders.len() > 1).then(UnderWay::default);
@@ -181,6 +183,7 @@ impl Committer {
                 store: &*store,
                 runtime: &*runtime,
                 watchers: &watchers,
+                reach: &reach,
                 sender: Sender::new(node),
             });
             join_all(lanes.map(Lane::run)).await;

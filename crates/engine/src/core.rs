@@ -19,6 +19,8 @@ use crate::error::EngineError;
 use crate::failures::{FailureEvent, Failures};
 use crate::hot::HotRuns;
 use crate::outbox::Outbox;
+use crate::reach::Reach;
+use crate::roles::Role;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
 use crate::stats::{Counters, Tally};
@@ -46,6 +48,7 @@ pub(crate) struct Core {
     pub(crate) timers: TimerQueue,
     pub(crate) outbox: Outbox,
     pub(crate) watchers: Arc<Watchers>,
+    pub(crate) reach: Arc<Reach>,
     pub(crate) streams: StreamsState,
     pub(crate) failures: Failures,
     pub(crate) endings: EndingsSource,
@@ -200,9 +203,15 @@ impl Core {
         self.watchers.grew(stream, true);
     }
 
-    /// The worker for a workflow and version, if one is here.
+    /// Whether this node does this part of the work.
+    pub(crate) fn is(&self, role: Role) -> bool {
+        self.settings.roles.has(role)
+    }
+
+    /// The worker for a workflow and version, if one is here and may execute.
     pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Worker>> {
-        self.workers.find(workflow, version)
+        let found = self.is(Role::Worker).then_some(&self.workers)?;
+        found.find(workflow, version)
     }
 
     /// Whether a run of this workflow is taken for this node: somebody here executes it, and has room for one more.
@@ -231,12 +240,12 @@ impl Core {
         }
     }
 
+    /// Refuses requests that nothing could come of.
     pub(crate) fn check_open(&self) -> Result<(), EngineError> {
-        if self.closing.load(Ordering::Acquire) {
-            Err(EngineError::ShuttingDown)
-        } else {
-            Ok(())
+        if self.is_closing() {
+            return Err(EngineError::ShuttingDown);
         }
+        self.reach.check()
     }
 
     pub(crate) fn is_closing(&self) -> bool {

@@ -44,7 +44,7 @@ pub trait Declares: Send + Sync {
     }
 
     /// The same in a form that can be kept while its code is elsewhere.
-    fn description(&self) -> Option<&Description> {
+    fn description(&self) -> Option<Description> {
         None
     }
 }
@@ -52,9 +52,10 @@ pub trait Declares: Send + Sync {
 impl Core {
     /// What the code says that offers this version of a workflow here, or else the newest, or what was last told of it.
     fn declares(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Declares>> {
-        let worker = self.worker(workflow, version).or_else(|| {
+        // Whoever has the code has its checks, even where it is executed by others.
+        let worker = self.workers.find(workflow, version).or_else(|| {
             let newest = self.newest_version(workflow)?;
-            self.worker(workflow, newest)
+            self.workers.find(workflow, newest)
         });
         match worker {
             Some(worker) => worker.declares(workflow),

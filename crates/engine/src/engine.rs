@@ -16,6 +16,7 @@ use crate::failures::{FailureHook, Failures};
 use crate::inspect::RunInfo;
 use crate::lane;
 use crate::request::Question;
+use crate::roles::{Role, Roles};
 use crate::runtime::Runtime;
 use crate::send::{SendEvent, Sent};
 use crate::settings::Settings;
@@ -39,6 +40,29 @@ pub struct EngineParts {
     pub workers: Vec<Arc<dyn Worker>>,
     /// Who hears of failures.
     pub failure_hooks: Vec<FailureHook>,
+}
+
+impl Core {
+    /// Begins to do what the node is there for, and picks up whatever was left behind.
+    async fn begin_roles(self: &Arc<Self>) -> Result<(), EngineError> {
+        self.read_catalog().await?;
+        if self.store.describe().spans_processes {
+            self.tell_of_workers().await?;
+            self.spawn(Box::pin(self.clone().keep_catalog()));
+        }
+        if self.is(Role::Timers) {
+            self.settle_outbox().await?;
+            self.spawn(Box::pin(self.clone().keep_sweeping_outbox()));
+            self.spawn(Box::pin(self.clone().run_timers()));
+            self.spawn(Box::pin(self.clone().keep_retention()));
+        }
+        if self.is(Role::Worker) {
+            self.spawn(Box::pin(self.clone().keep_sweeping()));
+            self.spawn(Box::pin(self.clone().evict_idle()));
+            self.recover().await?;
+        }
+        Ok(())
+    }
 }
 
 /// A running engine. Clones share it; it goes on until [`Engine::shutdown`].
@@ -79,6 +103,7 @@ impl Engine {
             timers: Default::default(),
             outbox: Default::default(),
             watchers: Default::default(),
+            reach: Default::default(),
             streams: Default::default(),
             failures,
             endings: Default::default(),
@@ -94,6 +119,7 @@ impl Engine {
             core.store.clone(),
             core.runtime.clone(),
             core.watchers.clone(),
+            core.reach.clone(),
             core.senders.clone(),
         );
         core.runtime.spawn_committer(core.counted(Box::pin(task)));
@@ -109,27 +135,20 @@ impl Engine {
         }
         core.spawn(Box::pin(core.clone().keep_lease()));
         core.spawn(Box::pin(core.clone().run_outbox()));
-        if let Err(error) = core.read_catalog().await {
+        if let Err(error) = core.begin_roles().await {
             core.shutdown().await;
             return Err(error);
-        }
-        if let Err(error) = core.settle_outbox().await {
-            core.shutdown().await;
-            return Err(error.into());
-        }
-        core.spawn(Box::pin(core.clone().keep_sweeping_outbox()));
-        core.spawn(Box::pin(core.clone().run_timers()));
-        core.spawn(Box::pin(core.clone().keep_sweeping()));
-        core.spawn(Box::pin(core.clone().evict_idle()));
-        core.spawn(Box::pin(core.clone().keep_retention()));
-        if let Err(error) = core.recover().await {
-            core.shutdown().await;
-            return Err(error.into());
         }
         Ok(Self {
             core,
             _hints: Arc::new(hints),
         })
+    }
+
+    /// What this node does for its installation.
+    #[must_use]
+    pub fn roles(&self) -> Roles {
+        self.core.settings.roles
     }
 
     /// Starts a run, or gives the existing one.

@@ -6,6 +6,7 @@ use everstep_store::{ListPage, ListQuery, RunRow};
 
 use crate::core::Core;
 use crate::error::EngineError;
+use crate::roles::Role;
 
 /// A run: its list row, and what its journal says.
 #[derive(Clone, Debug)]
@@ -33,7 +34,9 @@ impl Core {
 
     pub(crate) async fn why(&self, run: &RunId) -> Result<Why, EngineError> {
         let info = self.inspect(run).await?;
-        let offered = self.worker(&info.row.workflow, info.row.version).is_some();
+        // A node that executes nothing does not know who does.
+        let offered =
+            !self.is(Role::Worker) || self.worker(&info.row.workflow, info.row.version).is_some();
         Ok(why(&info.overview, offered))
     }
 

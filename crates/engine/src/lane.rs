@@ -6,11 +6,14 @@ use everstep_model::NodeId;
 use everstep_store::{Commit, CommitId, Outcome, Store, StoreError};
 
 use crate::committer::{Batch, Committer, Reply};
+use crate::reach::Reach;
 use crate::runtime::Runtime;
 use crate::watch::Watchers;
 
 /// How long to wait before sending a batch again whose outcome is unknown.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
+/// After how many times the store counts as away: a server that is replaced at once costs nobody a refusal.
+const AWAY_AFTER: u32 = 5;
 /// How often to send it again before giving up.
 const RETRIES_MAX: u32 = 50;
 
@@ -31,6 +34,7 @@ pub(crate) struct Lane<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) runtime: &'a dyn Runtime,
     pub(crate) watchers: &'a Watchers,
+    pub(crate) reach: &'a Reach,
     pub(crate) sender: Sender,
 }
 
@@ -38,10 +42,38 @@ impl Lane<'_> {
     pub(crate) async fn run(mut self) {
         let mut batch = Batch::default();
         while self.committer.take(&mut batch).await {
-            let commits = batch.commits();
-            let written = self.sender.write(self.store, self.runtime, commits).await;
+            let written = self.write(batch.commits()).await;
             tell(batch.drain(), written, self.store, self.watchers);
             self.committer.landed(&mut batch);
+        }
+    }
+
+    /// Writes a batch. An unknown outcome is resolved by sending the same batch again; a store that is beyond repair is
+    /// not asked twice.
+    async fn write(&mut self, commits: &mut [Commit]) -> Result<Vec<Outcome>, StoreError> {
+        // Exclusive stores fail for good, so nothing is sent to them twice.
+        if self.store.describe().exclusive {
+            return self.store.commit(commits).await;
+        }
+        self.sender.number(commits);
+        let mut tries = 0;
+        loop {
+            match self.store.commit(commits).await {
+                Err(StoreError::Unavailable { detail }) if tries < RETRIES_MAX => {
+                    tries += 1;
+                    tracing::warn!(%detail, tries, "the store is unavailable; the batch is sent again");
+                    if tries >= AWAY_AFTER {
+                        self.reach.lost(&StoreError::Unavailable { detail });
+                    }
+                    self.runtime.sleep(RETRY_DELAY).await;
+                }
+                outcome => {
+                    if outcome.is_ok() {
+                        self.reach.found();
+                    }
+                    return outcome;
+                }
+            }
         }
     }
 }
@@ -73,7 +105,7 @@ fn tell(
     }
 }
 
-/// Numbers and sends the batches of a lane.
+/// Numbers the commits of a lane.
 pub(crate) struct Sender {
     node: NodeId,
     /// How many commits were numbered.
@@ -83,32 +115,6 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(node: NodeId) -> Self {
         Self { node, sent: 0 }
-    }
-
-    /// Writes a batch. An unknown outcome is resolved by sending the same batch again; a store that is beyond repair is
-    /// not asked twice.
-    async fn write(
-        &mut self,
-        store: &dyn Store,
-        runtime: &dyn Runtime,
-        commits: &mut [Commit],
-    ) -> Result<Vec<Outcome>, StoreError> {
-        // Exclusive stores fail for good, so nothing is sent to them twice.
-        if store.describe().exclusive {
-            return store.commit(commits).await;
-        }
-        self.number(commits);
-        let mut tries = 0;
-        loop {
-            match store.commit(commits).await {
-                Err(StoreError::Unavailable { detail }) if tries < RETRIES_MAX => {
-                    tries += 1;
-                    tracing::warn!(%detail, tries, "the store is unavailable; the batch is sent again");
-                    runtime.sleep(RETRY_DELAY).await;
-                }
-                outcome => return outcome,
-            }
-        }
     }
 
     /// Numbers a batch, so that it takes effect once however often it is sent.

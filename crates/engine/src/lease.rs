@@ -9,6 +9,8 @@ use crate::core::Core;
 
 /// A store for one process has nobody to take over while that process lives: its lease needs no renewal.
 const FOR_EVER: Duration = Duration::from_secs(100 * 365 * 24 * 3_600);
+/// How often a store that is away is looked for.
+const LOOK_FOR_STORE_EVERY: Duration = Duration::from_millis(500);
 
 impl Core {
     pub(crate) async fn renew_lease(&self) -> Result<(), StoreError> {
@@ -28,9 +30,20 @@ impl Core {
             return;
         }
         while !self.is_closing() {
-            self.rest(self.settings.lease_ttl / 3).await;
-            if let Err(error) = self.renew_lease().await {
-                tracing::warn!(%error, "the lease could not be renewed; other nodes may take over");
+            let usual = self.settings.lease_ttl / 3;
+            let rest = match self.reach.is_away() {
+                true => usual.min(LOOK_FOR_STORE_EVERY),
+                false => usual,
+            };
+            self.rest(rest).await;
+            match self.renew_lease().await {
+                Ok(()) => self.reach.found(),
+                Err(error) => {
+                    tracing::warn!(%error, "the lease could not be renewed; other nodes may take over");
+                    if matches!(error, StoreError::Unavailable { .. }) {
+                        self.reach.lost(&error);
+                    }
+                }
             }
         }
     }

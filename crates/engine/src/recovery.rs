@@ -8,7 +8,7 @@ use everstep_store::{
     Author, Commit, Head, Hint, LeaseChange, ListQuery, Outcome, ReadyRun, Refusal, StoreError,
     StreamRef, Target,
 };
-use futures_util::future::join_all;
+use futures_util::future::{join_all, select};
 
 use crate::activation::Message;
 use crate::core::Core;
@@ -191,7 +191,9 @@ impl Core {
     /// The safety net under the hints.
     pub(crate) async fn keep_sweeping(self: Arc<Self>) {
         while !self.is_closing() {
-            self.rest(self.settings.sweep_interval).await;
+            // What was lost while the store was away is taken back as soon as it returns.
+            let rest = std::pin::pin!(self.rest(self.settings.sweep_interval));
+            select(rest, std::pin::pin!(self.reach.returned())).await;
             if self.is_closing() {
                 return;
             }

@@ -5,10 +5,13 @@ use std::time::Duration;
 use everstep_model::limits;
 
 use crate::control::Retention;
+use crate::roles::Roles;
 
 /// Settings of an engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// What this node does. Nodes that do not do everything need others that do the rest, on a store they share.
+    pub roles: Roles,
     /// Runs kept in memory after they suspend.
     pub hot_runs_max: usize,
     /// How long a suspended run stays in memory.
@@ -38,6 +41,7 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            roles: Roles::ALL,
             hot_runs_max: 10_000,
             hot_idle_max: Duration::from_secs(60),
             lease_ttl: Duration::from_secs(10),

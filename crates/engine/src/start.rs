@@ -115,7 +115,10 @@ impl Core {
                     // Whoever offered it has gone while the run was being created.
                     (Some(claimed), None) => self.give_back(claimed).await,
                     // Another node may have room for it.
-                    (None, _) => self.bus.publish(Hint::Ready(stream)),
+                    (None, _) if !self.store.describe().exclusive => {
+                        self.bus.publish(Hint::Ready(stream));
+                    }
+                    (None, _) => {}
                 }
                 Ok(Started {
                     run: id,

@@ -1,6 +1,6 @@
 //! Who executes workflow code for an engine: the workers it was opened with, and those that come and go.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
@@ -10,6 +10,7 @@ use crate::activation::{Offer, Worker};
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::roles::Role;
 
 /// The workers of an engine, by workflow.
 #[derive(Default)]
@@ -53,6 +54,16 @@ impl Workers {
                 .push(offering);
         }
         id
+    }
+
+    /// Everybody who offers something, in the order of their coming.
+    pub(crate) fn all(&self) -> Vec<Arc<dyn Worker>> {
+        let state = self.look();
+        let offerings = state.by_workflow.values().flatten();
+        let by_id: BTreeMap<u64, Arc<dyn Worker>> = offerings
+            .map(|offering| (offering.id, offering.worker.clone()))
+            .collect();
+        by_id.into_values().collect()
     }
 
     /// What is offered, by whomever.
@@ -140,6 +151,10 @@ impl Engine {
     /// If the store fails, or the engine shuts down.
     pub async fn offer(&self, worker: Arc<dyn Worker>) -> Result<Offered, EngineError> {
         self.core.check_open()?;
+        if !self.core.is(Role::Worker) {
+            let refused = "this node has not the role `worker`, so it executes nothing";
+            return Err(EngineError::Options(refused.to_owned()));
+        }
         self.core.remember(&*worker).await?;
         let offered = Offered {
             core: Arc::downgrade(&self.core),

@@ -82,7 +82,6 @@ impl Declaration {
     }
 
     /// The same in a form that can be sent.
-    #[cfg(feature = "remote")]
     pub(crate) fn describe(&self) -> everstep_model::Description {
         let described = |declared: &Declared| everstep_model::Described {
             schema: declared.schema.clone(),

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use everstep_model::{ErrorCode, Failure, InvalidName, Name, Payload};
+use everstep_model::{Description, ErrorCode, Failure, InvalidName, Name, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -80,6 +81,16 @@ impl Definition {
                 })
             }),
         })
+    }
+
+    /// What others must know of it, with the options of this process over its own.
+    pub(crate) fn describe(&self, defaults: Options) -> Description {
+        let deadline = self.options.over(defaults).deadline;
+        let in_millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Description {
+            deadline: deadline.map(in_millis),
+            ..self.declaration.describe()
+        }
     }
 
     /// Begins the code of a run.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{
-    EngineError, EngineParts, FailureEvent, FailureHook, Retention, Runtime, Settings,
+    EngineError, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime, Settings,
     TokioRuntime, Worker,
 };
 use everstep_model::{ErrorCode, InvalidName, Name};
@@ -231,6 +231,20 @@ impl EngineBuilder {
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
         self.settings.retention = retention;
+        self
+    }
+
+    /// What this node does for its installation; everything unless this says otherwise. Nodes that do a part need others, on
+    /// a store that they share, that do the rest.
+    ///
+    /// ```
+    /// use everstep::{Engine, Role};
+    ///
+    /// let executes = Engine::in_memory().roles([Role::Worker, Role::Timers]);
+    /// ```
+    #[must_use]
+    pub fn roles(mut self, roles: impl Into<Roles>) -> Self {
+        self.settings.roles = roles.into();
         self
     }
 

@@ -62,7 +62,7 @@ pub use workflow::Workflow;
 
 pub use everstep_engine::{
     Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,
-    FailureEvent, Grouping, Retention, RunInfo, Sent, Settings,
+    FailureEvent, Grouping, Retention, Role, Roles, RunInfo, Sent, Settings,
 };
 pub use everstep_machine::{
     Actor, Line, Outcome, Overview, Reason, RemovedKind, Shape, StepFailure, StepView, Why,

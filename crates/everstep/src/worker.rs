@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{Activation, Declares, Offer, Worker};
-use everstep_model::{Name, Payload};
+use everstep_model::{Description, Name, Payload};
 use everstep_store::BoxFuture;
 
 use crate::declare::Declaration;
@@ -42,7 +42,7 @@ impl Registry {
 /// What a definition says, with the options of this process over it.
 struct Declared {
     definition: Arc<Definition>,
-    deadline: Option<Duration>,
+    defaults: Options,
 }
 
 impl Declares for Declared {
@@ -68,7 +68,11 @@ impl Declares for Declared {
     }
 
     fn deadline(&self) -> Option<Duration> {
-        self.deadline
+        self.definition.options.over(self.defaults).deadline
+    }
+
+    fn description(&self) -> Option<Description> {
+        Some(self.definition.describe(self.defaults))
     }
 }
 
@@ -89,10 +93,9 @@ impl Worker for Registry {
 
     fn declares(&self, workflow: &Name) -> Option<Arc<dyn Declares>> {
         let definition = self.find(workflow)?.clone();
-        let deadline = definition.options.over(self.defaults).deadline;
         Some(Arc::new(Declared {
             definition,
-            deadline,
+            defaults: self.defaults,
         }))
     }
 

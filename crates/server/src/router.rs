@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use everstep_engine::Engine;
 use everstep_engine::streams::Streams;
+use everstep_engine::{Engine, Role};
 use tokio::sync::Semaphore;
 
 use crate::auth::Identities;
@@ -36,7 +36,8 @@ pub(crate) struct Shared {
     pub(crate) options: Options,
 }
 
-/// Serves an engine: `/v1/stream/{path}` is a Durable Streams server. Mount it under any prefix.
+/// Serves an engine: `/v1/stream/{path}` is a Durable Streams server. Mount it under any prefix. Without the role `api` there is
+/// only what the engine's other roles need.
 ///
 /// Callers need keys ([`Keys`](crate::Keys)), unless the options say otherwise or the application vouches for them by a
 /// [`Caller`](crate::Caller) in the extensions of the request.
@@ -45,8 +46,11 @@ pub(crate) struct Shared {
 /// Outside a tokio runtime, which subscriptions need.
 pub fn router(engine: impl AsRef<Engine>, options: Options) -> Router {
     let shared = Shared::new(engine.as_ref(), options);
-    shared.subscriptions.start();
-    shared.serve(routes::table())
+    let roles = shared.engine.roles();
+    if roles.has(Role::Api) {
+        shared.subscriptions.start();
+    }
+    shared.serve(routes::table(roles))
 }
 
 /// Serves the worker protocol of an engine and nothing else, for an address that only workers reach. It spawns nothing but on the

@@ -9,6 +9,7 @@ use axum::handler::Handler;
 use axum::http::{Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, MethodRouter, on};
+use everstep_engine::{Role, Roles};
 use everstep_model::ErrorCode;
 
 use crate::auth::{self, Gate, Needs, admit};
@@ -91,13 +92,18 @@ impl Route {
     }
 }
 
-/// Every route.
-pub(crate) fn table() -> Vec<Route> {
-    let mut rows = streams::routes();
-    rows.extend(workflows::routes());
-    rows.extend(workers::routes());
+/// The routes of a node with these roles. How it is doing every node says.
+pub(crate) fn table(roles: Roles) -> Vec<Route> {
+    let mut rows = Vec::new();
+    if roles.has(Role::Api) {
+        rows.extend(streams::routes());
+        rows.extend(workflows::routes());
+        rows.extend(auth::routes());
+    }
+    if roles.has(Role::Worker) {
+        rows.extend(workers::routes());
+    }
     rows.extend(openapi::routes());
-    rows.extend(auth::routes());
     rows.extend(telemetry::routes());
     rows
 }
@@ -151,7 +157,7 @@ mod tests {
             Some(format!("{} {}", cells.next()?, cells.nth(1)?))
         });
         let said: BTreeSet<String> = said.collect();
-        let routes = table();
+        let routes = table(Roles::ALL);
         let there = routes
             .iter()
             .map(|route| format!("{} {}", route.method, route.path));

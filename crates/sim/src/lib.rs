@@ -4,7 +4,7 @@
 //! ```text
 //!   World ── executor   one thread, virtual time, the seed chooses which task runs next; a group of tasks is a process
 //!     │   ├─ machines   1 to 3, each with a real `everstep::Engine` on `NodeRuntime` (its clock may be wrong)
-//!     │   ├─ SimStore   one per process, in front of one shared `MemoryStore`: numbers each call and asks `Faults` for its `Fate`
+//!     │   ├─ SimStore   one per process, in front of one shared `MemoryStore` (or what `stores` gives): numbers each call and asks `Faults` for its `Fate`
 //!     │   ├─ SimBus     hints that arrive, or not, or twice, or late
 //!     │   └─ nemesis    pauses, clock jumps, outages, restarts
 //!     ├─ workload       random programs, clients, and the `Ledger` of what happened outside
@@ -35,6 +35,7 @@ pub mod plan;
 pub mod planted;
 pub mod rng;
 pub mod simulation;
+pub mod stores;
 pub mod trace;
 pub mod workload;
 

@@ -9,6 +9,7 @@ use crate::cluster::{FaultKind, World, keep_worker, torment, torment_store};
 use crate::executor::Stopped;
 use crate::plan::Plan;
 use crate::planted::plant;
+use crate::stores::InMemory;
 use crate::workload;
 
 /// How long everything may take to come to its end once nothing goes wrong any more. A clock that was an hour ahead leaves
@@ -38,7 +39,7 @@ pub struct Report {
 #[must_use]
 pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     let planted = plant(plan.planted);
-    let world = World::new(plan.clone(), is_traced);
+    let world = World::new(plan.clone(), is_traced, &InMemory);
     let until = u64::try_from(plan.chaos.as_micros()).unwrap_or(u64::MAX);
     for machine in &world.machines {
         machine.start(&world);

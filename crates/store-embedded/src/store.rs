@@ -203,6 +203,7 @@ impl Store for EmbeddedStore {
             durability: "crashes of the process and, where the disk keeps what fdatasync was told, of the machine; \
                          not the loss of the disk",
             exclusive: true,
+            spans_processes: false,
         }
     }
 }

@@ -35,6 +35,8 @@ mod due;
 mod failure;
 mod framed;
 mod frames;
+#[cfg(doctest)]
+mod guides;
 mod head;
 mod io;
 mod list;

@@ -120,6 +120,7 @@ impl Store for PostgresStore {
             durability: "crashes of every process and of the server, where its disk keeps what fsync was told; the loss of \
                          the server only with a synchronous standby",
             exclusive: false,
+            spans_processes: true,
         }
     }
 }

@@ -92,6 +92,8 @@ pub struct Description {
     pub durability: &'static str,
     /// Whether only one process can have it open. Then leases die with the process.
     pub exclusive: bool,
+    /// Whether processes that have other code may be on it: what each of them executes is then worth telling.
+    pub spans_processes: bool,
 }
 
 /// Where truth lives.

@@ -60,12 +60,12 @@ fn as_json(config: &Config) -> serde_json::Value {
     let settings = SETTINGS.iter().map(|setting| {
         let known = config.known(setting.name);
         let value = known.map(|(value, _)| match setting.kind {
-            Kind::Secret => json!(shown(setting, value)),
+            Kind::Secret | Kind::Database => json!(shown(setting, value)),
             Kind::Flag => json!(value == "true"),
             Kind::Count => value
                 .parse::<u64>()
                 .map_or(json!(value), |count| json!(count)),
-            Kind::List => json!(config.list(setting.name)),
+            Kind::List | Kind::Words(_) => json!(config.list(setting.name)),
             Kind::Share => json!(value.parse::<f64>().ok()),
             Kind::Text | Kind::Duration | Kind::Address | Kind::OneOf(_) => json!(value),
         });

@@ -1,25 +1,23 @@
 //! `everstep key`: API keys, on a server or on a store that no server runs on.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use anyhow::Context;
 use clap::{Args, Subcommand};
-use everstep::Engine;
+use everstep::Roles;
 use everstep_protocol::access::{CreateKey, CreatedKey, KeyList, KeyView, Scope};
 use everstep_protocol::client::segment;
 use everstep_server::Keys;
-use everstep_store_embedded::EmbeddedStore;
 
 use crate::arguments::Around;
 use crate::ending::Ending;
 use crate::output::{Colour, Output, Table};
+use crate::serving::Place;
 use crate::session::Session;
-use crate::system_clock::SystemClock;
 
 const EXAMPLES: &str = "\
 Examples:
   everstep key create ops --scope admin --data ./.everstep    the first key, before a server runs on that directory
+  everstep key create ops --scope admin --on-store            on the store that is set, such as by EVERSTEP_STORE
   everstep key create web --scope start,read
   everstep key create worker-1 --scope work --workflow payment --workflow expense
   everstep key list
@@ -36,6 +34,15 @@ pub(crate) struct Key {
     /// Work on the store in this directory instead of a server; none may be running on it.
     #[arg(long, value_name = "DIR", global = true)]
     data: Option<PathBuf>,
+    /// Work on the store in this PostgreSQL database instead of a server.
+    #[arg(long, value_name = "URL", global = true)]
+    store: Option<String>,
+    /// The installation in that database.
+    #[arg(long, value_name = "NAME", global = true)]
+    namespace: Option<String>,
+    /// Work on the store that is set, by variables or in a file, instead of a server.
+    #[arg(long, global = true)]
+    on_store: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -67,17 +74,22 @@ enum What {
 
 pub(crate) async fn run(arguments: &Key, around: &Around) -> anyhow::Result<Ending> {
     let out = Output::new(around.json);
-    match &arguments.data {
-        Some(path) => {
-            let store = EmbeddedStore::open(path, Arc::new(SystemClock))
-                .with_context(|| format!("cannot open {}", path.display()))?;
-            let engine = Engine::on_store(Arc::new(store)).start().await?;
-            let done = on_store(&arguments.what, &Keys::of(&engine), &out).await;
-            engine.shutdown().await;
-            done
-        }
-        None => on_server(&arguments.what, &Session::open(around)?).await,
+    let is_named = arguments.data.is_some() || arguments.store.is_some();
+    if !is_named && !arguments.on_store {
+        return on_server(&arguments.what, &Session::open(around)?).await;
     }
+    let data = arguments.data.as_ref();
+    let config = around.config(vec![
+        ("data", data.map(|path| path.display().to_string())),
+        ("store", arguments.store.clone()),
+        ("namespace", arguments.namespace.clone()),
+    ])?;
+    // Nothing but keys is asked for: runs are none of its business.
+    let engine = Place::open(&config).await?.engine(Roles::NONE);
+    let engine = engine.start().await?;
+    let done = on_store(&arguments.what, &Keys::of(&engine), &out).await;
+    engine.shutdown().await;
+    done
 }
 
 async fn on_store(what: &What, keys: &Keys, out: &Output) -> anyhow::Result<Ending> {

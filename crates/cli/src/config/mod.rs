@@ -1,6 +1,7 @@
 //! What is set, and by whom. One precedence: what the command line says, then the environment (`EVERSTEP_…`), then the file
 //! (`everstep.toml`), then the default.
 
+mod database_url;
 mod file;
 mod settings;
 
@@ -13,6 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use crate::ending::UsageError;
+pub(crate) use database_url::without_password;
 pub(crate) use settings::{Kind, SETTINGS, Setting};
 
 /// The file that is read where the command line and the environment name no other, if it is there.
@@ -27,6 +29,18 @@ pub(crate) enum Origin {
     Environment(String),
     File(PathBuf),
     Default,
+}
+
+impl Origin {
+    /// Who has more right than whom.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Flag(_) => 3,
+            Self::Environment(_) => 2,
+            Self::File(_) => 1,
+            Self::Default => 0,
+        }
+    }
 }
 
 impl fmt::Display for Origin {
@@ -121,6 +135,29 @@ impl Config {
         Some((value, origin))
     }
 
+    /// Of two settings that exclude each other, the name and the value of the one that was said with more right.
+    pub(crate) fn stronger<'a>(
+        &'a self,
+        one: &'static str,
+        other: &'static str,
+    ) -> Result<Option<(&'static str, &'a str)>, UsageError> {
+        let (Some((value, said)), Some((otherwise, by))) = (self.known(one), self.known(other))
+        else {
+            let known = [one, other].into_iter();
+            return Ok(known
+                .filter_map(|name| Some((name, self.text(name)?)))
+                .next());
+        };
+        match said.rank().cmp(&by.rank()) {
+            std::cmp::Ordering::Greater => Ok(Some((one, value))),
+            std::cmp::Ordering::Less => Ok(Some((other, otherwise))),
+            std::cmp::Ordering::Equal => Err(UsageError {
+                what: format!("`{one}` and `{other}` are both set, by {said} and {by}"),
+                remedy: "Set one of them.".to_owned(),
+            }),
+        }
+    }
+
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.known(name).map(|(value, _)| value)
     }
@@ -165,6 +202,7 @@ impl Config {
 pub(crate) fn shown(setting: &Setting, value: &str) -> String {
     match setting.kind {
         Kind::Secret => "(a secret)".to_owned(),
+        Kind::Database => without_password(value),
         _ => value.to_owned(),
     }
 }

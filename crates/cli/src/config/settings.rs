@@ -1,6 +1,7 @@
 //! Everything that can be set. A setting `long_poll_timeout` is the flag `--long-poll-timeout`, the variable
 //! `EVERSTEP_LONG_POLL_TIMEOUT` and the key `long_poll_timeout` of the file, wherever it makes sense.
 
+use super::database_url::is_database;
 use crate::serving::{FORMATS, LEVELS};
 
 /// One thing that can be set.
@@ -29,6 +30,10 @@ pub(crate) enum Kind {
     Address,
     /// Texts with commas between them.
     List,
+    /// Some of these words, with commas between them.
+    Words(&'static [&'static str]),
+    /// The address of a database, which may hold a password.
+    Database,
     /// One of these words.
     OneOf(&'static [&'static str]),
     /// A part of a whole, from 0 to 1.
@@ -80,7 +85,49 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "data",
         Kind::Text,
         Some("./.everstep"),
-        "the directory that keeps everything",
+        "the directory that keeps everything, for one node",
+    ),
+    setting(
+        "store",
+        Kind::Database,
+        None,
+        "the PostgreSQL database that keeps everything, for any number of nodes",
+    ),
+    setting(
+        "namespace",
+        Kind::Text,
+        Some("everstep"),
+        "keeps several installations in one database apart",
+    ),
+    setting(
+        "roles",
+        Kind::Words(&["api", "worker", "timers"]),
+        Some("api,worker,timers"),
+        "what this node does, if others that share its database do the rest",
+    ),
+    setting(
+        "allow_lossy",
+        Kind::Flag,
+        Some("false"),
+        "whether a database may be used that can lose what it acknowledged",
+    ),
+    setting(
+        "store_hints",
+        Kind::Database,
+        None,
+        "the same database for LISTEN, where `store` leads through a pooler",
+    ),
+    setting(
+        "store_connections",
+        Kind::Count,
+        Some("4"),
+        "connections that reading may use, besides four",
+    ),
+    setting(
+        "store_authority",
+        Kind::Text,
+        None,
+        "certificates (PEM) to judge the database's by, instead of the public ones",
     ),
     setting(
         "public_url",
@@ -270,6 +317,11 @@ impl Kind {
             Self::Duration => everstep_model::parse_duration(text).is_ok_and(|it| !it.is_zero()),
             Self::Address => text.parse::<std::net::SocketAddr>().is_ok(),
             Self::OneOf(words) => words.contains(&text),
+            Self::Words(words) => {
+                let mut given = text.split(',').map(str::trim);
+                given.all(|word| words.contains(&word))
+            }
+            Self::Database => is_database(text),
             Self::Share => text.parse().is_ok_and(|it| (0.0..=1.0).contains(&it)),
         };
         if fits { Ok(()) } else { Err(self.rule()) }
@@ -284,6 +336,8 @@ impl Kind {
             Self::Duration => "it is a duration such as `30s`",
             Self::Address => "it is an address such as `127.0.0.1:4437`",
             Self::Share => "it is a number from 0 to 1",
+            Self::Database => "it is an address such as `postgres://user@host:5432/database`",
+            Self::Words(words) => return format!("it is made of {}", words.join(", ")),
             Self::OneOf(words) => return format!("it is one of {}", words.join(", ")),
         };
         rule.to_owned()

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::arguments::Around;
 use crate::ending::Ending;
-use crate::serving::{Stopping, connections, export_traces, open_store, options, show_logs};
+use crate::serving::{Stopping, connections, export_traces, open_directory, options, show_logs};
 use crate::system_clock::SystemClock;
 use screen::Screen;
 use watch::Watch;
@@ -81,7 +81,7 @@ pub(crate) async fn run(arguments: &Dev, around: &Around) -> anyhow::Result<Endi
     let mut screen = Screen::new(around.json);
     let (store, place) = match config.path("data") {
         Some(path) if !arguments.memory => {
-            let store = open_store(&path)?;
+            let store = open_directory(&path)?;
             (
                 store,
                 format!("in {}", path.canonicalize().unwrap_or(path).display()),

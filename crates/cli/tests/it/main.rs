@@ -9,6 +9,7 @@ mod bench;
 mod command_line;
 mod configuring;
 mod dev;
+mod postgres;
 mod server;
 mod serving;
 mod speaking;

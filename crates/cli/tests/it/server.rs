@@ -15,7 +15,12 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server that says where it listens in its first line of JSON.
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut server = Self::spawn(&[arguments, &["--json"]].concat());
+        Self::start_with(arguments, &[])
+    }
+
+    /// The same with these variables.
+    pub(crate) fn start_with(arguments: &[&str], environment: &[(String, String)]) -> Self {
+        let mut server = Self::spawn(&[arguments, &["--json"]].concat(), environment);
         let first = server.lines.next().unwrap().unwrap();
         let said: serde_json::Value = serde_json::from_str(&first).unwrap();
         server.url = said["listening"].as_str().unwrap().to_owned();
@@ -24,7 +29,7 @@ impl Server {
 
     /// The demo workflows, in memory, told as a story.
     pub(crate) fn told(arguments: &[&str]) -> Self {
-        let mut server = Self::spawn(&[&["dev", "--port", "0"], arguments].concat());
+        let mut server = Self::spawn(&[&["dev", "--port", "0"], arguments].concat(), &[]);
         let first = server.lines.next().unwrap().unwrap();
         let url = first
             .split_whitespace()
@@ -33,9 +38,10 @@ impl Server {
         server
     }
 
-    fn spawn(arguments: &[&str]) -> Self {
+    fn spawn(arguments: &[&str], environment: &[(String, String)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_everstep"))
             .args(arguments)
+            .envs(environment.iter().cloned())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

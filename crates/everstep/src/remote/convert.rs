@@ -13,14 +13,10 @@ use crate::options::Options;
 
 /// A workflow as it is offered.
 pub(super) fn offered(definition: &Definition, defaults: Options) -> OfferedWorkflow {
-    let mut description = definition.declaration.describe();
-    let deadline = definition.options.over(defaults).deadline;
-    description.deadline =
-        deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX));
     OfferedWorkflow {
         name: definition.name.clone(),
         versions: [*definition.versions.start(), *definition.versions.end()],
-        description,
+        description: definition.describe(defaults),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A server on one directory or in memory, with a workflow to talk to. The conformance suites run against it, and the guide of
+//! A server on one directory, in memory or on a PostgreSQL server of its own, with a workflow to talk to. The conformance suites run against it, and the guide of
 //! the HTTP API.
 //!
 //! ```text
@@ -14,15 +14,25 @@ use std::time::Duration;
 use anyhow::Context;
 use everstep::Engine;
 use everstep_engine::TokioRuntime;
+use everstep_private_postgres::Server as Database;
 use everstep_server::{Access, Connections, Options, Origins, router, serve};
-use everstep_store::{Clock, MemoryStore, Store};
+use everstep_store::{Clock, MemoryStore};
 use everstep_store_embedded::EmbeddedStore;
+use everstep_store_postgres::{self as postgres, PostgresBus, PostgresStore};
 use order::Order;
 use tokio::net::TcpListener;
 
+/// Where everything is kept.
+enum Place {
+    Memory,
+    Directory(PathBuf),
+    /// A database that is gone with the process.
+    Postgres,
+}
+
 struct Arguments {
     port: u16,
-    data: Option<PathBuf>,
+    place: Place,
     long_poll_timeout: Option<Duration>,
     /// How long it serves, if not until it is stopped.
     lasting: Option<Duration>,
@@ -31,7 +41,7 @@ struct Arguments {
 fn arguments() -> anyhow::Result<Arguments> {
     let mut parsed = Arguments {
         port: 4437,
-        data: None,
+        place: Place::Memory,
         long_poll_timeout: None,
         lasting: None,
     };
@@ -44,8 +54,9 @@ fn arguments() -> anyhow::Result<Arguments> {
         };
         match name.as_str() {
             "--port" => parsed.port = value()?.parse()?,
-            "--data" => parsed.data = Some(value()?.into()),
-            "--memory" => parsed.data = None,
+            "--data" => parsed.place = Place::Directory(value()?.into()),
+            "--memory" => parsed.place = Place::Memory,
+            "--postgres" => parsed.place = Place::Postgres,
             "--long-poll-timeout" => {
                 parsed.long_poll_timeout = Some(everstep_model::parse_duration(&value()?)?);
             }
@@ -61,12 +72,20 @@ async fn main() -> anyhow::Result<()> {
     let arguments = arguments()?;
     let runtime = Arc::new(TokioRuntime::new(tokio::runtime::Handle::current()));
     let clock: Arc<dyn Clock> = runtime.clone();
-    let store: Arc<dyn Store> = match &arguments.data {
-        Some(path) => Arc::new(EmbeddedStore::open(path, clock)?),
-        None => Arc::new(MemoryStore::new(clock)),
+    // It is stopped when it is dropped.
+    let mut database = None;
+    let builder = match &arguments.place {
+        Place::Memory => Engine::on_store(Arc::new(MemoryStore::new(clock))),
+        Place::Directory(path) => Engine::on_store(Arc::new(EmbeddedStore::open(path, clock)?)),
+        Place::Postgres => {
+            let url = database.insert(Database::start(&[])).url();
+            let options = postgres::Options::new(&url)?;
+            let store = PostgresStore::open(options.clone()).await?;
+            let bus = PostgresBus::open(options)?;
+            Engine::on_store(Arc::new(store)).bus(Arc::new(bus))
+        }
     };
-    let engine = Engine::on_store(store).runtime(runtime).workflow(Order);
-    let engine = engine.start().await?;
+    let engine = builder.runtime(runtime).workflow(Order).start().await?;
     let mut options = Options::default();
     options.access = Access::Open;
     options.loopback_only = true;

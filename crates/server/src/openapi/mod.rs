@@ -4,13 +4,16 @@
 mod about;
 mod document;
 
-use axum::extract::OriginalUri;
+use std::sync::Arc;
+
+use axum::extract::{OriginalUri, State};
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 
 pub(crate) use about::About;
 
 use crate::auth::Needs;
+use crate::router::Shared;
 use crate::routes::{Route, table};
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -18,9 +21,13 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![Route::get("/openapi.json", Needs::Nobody, describe).about(about)]
 }
 
-async fn describe(OriginalUri(original): OriginalUri, inner: Uri) -> Response {
+async fn describe(
+    State(shared): State<Arc<Shared>>,
+    OriginalUri(original): OriginalUri,
+    inner: Uri,
+) -> Response {
     let mount = original.path().strip_suffix(inner.path());
-    let document = document::of(&table(), mount.unwrap_or_default());
+    let document = document::of(&table(shared.engine.roles()), mount.unwrap_or_default());
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (kind, document.to_string()).into_response()
 }

@@ -143,7 +143,6 @@ impl Journals {
     }
 
     /// Books with these streams in them.
-    #[cfg(test)]
     pub(super) fn of(streams: impl IntoIterator<Item = Stream>) -> Self {
         let by_number = streams.into_iter().map(|stream| (stream.number, stream));
         Self {

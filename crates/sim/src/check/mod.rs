@@ -28,6 +28,7 @@ mod firing;
 mod journals;
 mod liveness;
 mod pausing;
+mod read_back;
 mod reading;
 mod removing;
 mod replaying;
@@ -48,6 +49,7 @@ use everstep_canonical::Story;
 pub(crate) use firing::check_clock;
 pub use journals::{Journals, Stream};
 pub use liveness::Watch;
+pub use read_back::check_journals;
 
 use crate::cluster::World;
 

@@ -16,6 +16,7 @@ use crate::executor::{Executor, Group};
 use crate::history::History;
 use crate::plan::Plan;
 use crate::planted::PlantedStore;
+use crate::stores::Stores;
 use crate::trace::Trace;
 use crate::workload::Ledger;
 
@@ -51,10 +52,10 @@ pub struct World {
 impl World {
     /// A world in which nothing runs yet.
     #[must_use]
-    pub fn new(plan: Plan, is_traced: bool) -> Arc<Self> {
+    pub fn new(plan: Plan, is_traced: bool, stores: &dyn Stores) -> Arc<Self> {
         let executor = Executor::new(plan.seed);
         let clock = Arc::new(TrueClock(executor.clone()));
-        let store = PlantedStore::new(clock, plan.planted);
+        let store = PlantedStore::new(clock, plan.planted, stores);
         let story = plan.case.as_ref().map(|case| {
             let executor = executor.clone();
             let outside = Outside::new(case.crashes.len(), move |long| executor.sleep(long));

@@ -13,6 +13,7 @@ use crate::check::{Violation, Watch, check_all, check_story};
 use crate::cluster::{FaultKind, World};
 use crate::executor::Stopped;
 use crate::plan::Plan;
+use crate::stores::Stores;
 
 /// A crash does not take effect before, or does after, the call it comes at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,8 +127,8 @@ const LOOKS_AT_OUTBOX: u32 = 120;
 
 /// Simulates a case, with its timeline or without.
 #[must_use]
-pub fn simulate_case(case: &Case, is_traced: bool) -> CaseReport {
-    let world = World::new(Plan::of_case(case.clone()), is_traced);
+pub fn simulate_case(case: &Case, is_traced: bool, stores: &dyn Stores) -> CaseReport {
+    let world = World::new(Plan::of_case(case.clone()), is_traced, stores);
     for machine in &world.machines {
         machine.start(&world);
     }

@@ -1,7 +1,9 @@
 //! `--exhaustive`: what the command line asks for, and what it is told.
 
 use super::case::{Case, Crash, Moment};
+use super::on_postgres::OnPostgres;
 use super::survey::{Account, Survey, simulate_caught};
+use crate::stores::{InMemory, Stores};
 
 /// What the command line asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -11,6 +13,8 @@ struct Asked {
     story: Option<String>,
     nodes: Option<usize>,
     crashes: Vec<(u64, bool)>,
+    /// Whether worlds have a PostgreSQL database.
+    on_postgres: bool,
 }
 
 /// Does what the arguments ask for; false if something did not hold.
@@ -19,6 +23,11 @@ struct Asked {
 /// If the arguments make no sense.
 pub fn run_command(args: impl Iterator<Item = String>) -> Result<bool, String> {
     let asked = parse(args)?;
+    let database = asked.on_postgres.then(OnPostgres::start);
+    let stores: &dyn Stores = match &database {
+        Some(database) => database,
+        None => &InMemory,
+    };
     let story = match &asked.story {
         Some(name) => {
             let found = everstep_canonical::named(name);
@@ -40,7 +49,7 @@ pub fn run_command(args: impl Iterator<Item = String>) -> Result<bool, String> {
             nodes: asked.nodes.unwrap_or(1),
             crashes: crashes.collect(),
         };
-        return Ok(one(&case, asked.timeline));
+        return Ok(one(&case, asked.timeline, stores));
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut survey = Survey::of_all(asked.twice, threads);
@@ -50,7 +59,7 @@ pub fn run_command(args: impl Iterator<Item = String>) -> Result<bool, String> {
     survey
         .nodes
         .retain(|nodes| asked.nodes.is_none_or(|asked| asked == *nodes));
-    Ok(all(&survey))
+    Ok(all(&survey, stores))
 }
 
 fn parse(mut args: impl Iterator<Item = String>) -> Result<Asked, String> {
@@ -60,7 +69,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Asked, String> {
             "--exhaustive" => continue,
             "--twice" => asked.twice = true,
             "--timeline" => asked.timeline = true,
-            "--story" | "--nodes" | "--crash" => {
+            "--story" | "--nodes" | "--crash" | "--store" => {
                 let value = args
                     .next()
                     .ok_or_else(|| format!("{option} takes a value"))?;
@@ -69,6 +78,9 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Asked, String> {
                     "--nodes" if value == "1" => asked.nodes = Some(1),
                     "--nodes" if value == "2" => asked.nodes = Some(2),
                     "--nodes" => return Err("--nodes is 1 or 2 here".to_owned()),
+                    "--store" if value == "postgres" => asked.on_postgres = true,
+                    "--store" if value == "memory" => asked.on_postgres = false,
+                    "--store" => return Err("--store is memory or postgres".to_owned()),
                     _ => asked.crashes.push(crash(&value)?),
                 }
             }
@@ -93,9 +105,9 @@ fn crash(value: &str) -> Result<(u64, bool), String> {
     Ok((call.parse().map_err(|_| wrong())?, is_before))
 }
 
-fn all(survey: &Survey) -> bool {
+fn all(survey: &Survey, stores: &dyn Stores) -> bool {
     let mut told = 0;
-    let account = survey.run(|account: &Account| {
+    let account = survey.run(stores, |account: &Account| {
         let seconds = account.took.as_secs();
         if seconds >= told + 5 {
             told = seconds;
@@ -107,7 +119,7 @@ fn all(survey: &Survey) -> bool {
         println!("{violation}\n  replay it: {case} --timeline");
     }
     if let Some((case, _)) = account.failed.first() {
-        let report = simulate_caught(case, true);
+        let report = simulate_caught(case, true, stores);
         let lines: Vec<_> = report.timeline.lines().collect();
         for line in lines.iter().skip(lines.len().saturating_sub(120)) {
             println!("{}", line.chars().take(400).collect::<String>());
@@ -121,8 +133,8 @@ fn all(survey: &Survey) -> bool {
     shortfalls.is_empty()
 }
 
-fn one(case: &Case, is_told: bool) -> bool {
-    let report = simulate_caught(case, true);
+fn one(case: &Case, is_told: bool, stores: &dyn Stores) -> bool {
+    let report = simulate_caught(case, true, stores);
     if is_told || !report.violations.is_empty() {
         println!("{}", report.timeline);
     }

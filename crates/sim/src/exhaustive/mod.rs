@@ -8,10 +8,12 @@
 //! story again from its beginning at the next node that is up: with one node that is another process on the same machine at once,
 //! with two the other one, while the first stays down for longer than its lease. When the story has come to its end and nothing is
 //! on its way any more, its own claims, all checkers and a replay of every journal decide. The calls after the crash are the
-//! recovery: with `--twice` there is one more world for each of them.
+//! recovery: with `--twice` there is one more world for each of them. With `--store postgres` the store of every world is a
+//! PostgreSQL database.
 
 mod case;
 mod command;
+mod on_postgres;
 mod survey;
 
 pub use case::{Case, CaseReport, Crash, Moment, simulate_case};

@@ -11,6 +11,7 @@ use everstep_canonical::{ALL, Story};
 
 use super::case::{Case, CaseReport, Crash, Moment, simulate_case};
 use crate::check::Violation;
+use crate::stores::Stores;
 
 /// With fewer calls than these something is not counted: an engine makes as many before it has done anything.
 const CALLS_MIN: usize = 15;
@@ -151,8 +152,8 @@ impl Account {
 }
 
 impl Survey {
-    /// Simulates all cases, telling of its progress about once a second.
-    pub fn run(&self, mut progress: impl FnMut(&Account)) -> Account {
+    /// Simulates all cases on these stores, telling of its progress about once a second.
+    pub fn run(&self, stores: &dyn Stores, mut progress: impl FnMut(&Account)) -> Account {
         let started = Instant::now();
         let account = Mutex::new(Account::default());
         let lock = || account.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +165,7 @@ impl Survey {
                     nodes: *nodes,
                     crashes: Vec::new(),
                 };
-                let report = simulate_caught(&case, false);
+                let report = simulate_caught(&case, false, stores);
                 lock().add(&case, &report);
                 first.extend(with_one_more(&case, &report));
             }
@@ -172,11 +173,11 @@ impl Survey {
         let next = AtomicUsize::new(0);
         let work = || {
             while let Some(case) = first.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let report = simulate_caught(case, false);
+                let report = simulate_caught(case, false, stores);
                 lock().add(case, &report);
                 let again = self.twice.then(|| with_one_more(case, &report));
                 for case in again.into_iter().flatten() {
-                    let report = simulate_caught(&case, false);
+                    let report = simulate_caught(&case, false, stores);
                     lock().add(&case, &report);
                 }
                 if lock().failed.len() >= FAILED_MAX {
@@ -215,8 +216,8 @@ fn with_one_more(case: &Case, report: &CaseReport) -> Vec<Case> {
 }
 
 /// Simulates a case; a panic is a violation too.
-pub(super) fn simulate_caught(case: &Case, is_traced: bool) -> CaseReport {
-    let simulated = catch_unwind(AssertUnwindSafe(|| simulate_case(case, is_traced)));
+pub(super) fn simulate_caught(case: &Case, is_traced: bool, stores: &dyn Stores) -> CaseReport {
+    let simulated = catch_unwind(AssertUnwindSafe(|| simulate_case(case, is_traced, stores)));
     simulated.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -232,6 +233,7 @@ pub(super) fn simulate_caught(case: &Case, is_traced: bool) -> CaseReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stores::InMemory;
 
     fn survey() -> Survey {
         Survey {
@@ -245,7 +247,7 @@ mod tests {
     #[test]
     fn a_story_survives_a_crash_at_every_call() {
         let survey = survey();
-        let account = survey.run(|_| ());
+        let account = survey.run(&InMemory, |_| ());
         let failed: Vec<_> = account
             .failed
             .iter()

@@ -1,4 +1,4 @@
-//! The store of a simulation: the memory store, with a bug in front of it if one is planted there. Whoever keeps the books sees the
+//! The store of a simulation: the memory store or another one, with a bug in front of it if one is planted there. Whoever keeps the books sees the
 //! commits as they were sent and the answers as they were given.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,12 +15,13 @@ use everstep_store::{
 use futures_util::FutureExt as _;
 
 use super::{fencing, forgetting, guards};
+use crate::stores::Stores;
 
 /// The store of a simulation.
 pub struct PlantedStore {
     bug: Option<Bug>,
     clock: Arc<StoreClock>,
-    inner: Mutex<MemoryStore>,
+    inner: Mutex<Arc<dyn Store>>,
     memory: Mutex<Memory>,
 }
 
@@ -53,14 +54,14 @@ impl Clock for StoreClock {
 
 impl PlantedStore {
     /// An empty store with this bug, or with none.
-    pub fn new(true_clock: Arc<dyn Clock>, bug: Option<Bug>) -> Self {
+    pub fn new(true_clock: Arc<dyn Clock>, bug: Option<Bug>, stores: &dyn Stores) -> Self {
         let clock = Arc::new(StoreClock {
             true_clock,
             then: AtomicU64::new(0),
         });
         Self {
             bug,
-            inner: Mutex::new(MemoryStore::new(clock.clone())),
+            inner: Mutex::new(stores.empty(clock.clone())),
             clock,
             memory: Mutex::default(),
         }
@@ -70,8 +71,8 @@ impl PlantedStore {
         self.bug == Some(bug)
     }
 
-    /// The memory store behind it.
-    pub(super) fn inner(&self) -> MemoryStore {
+    /// The store behind it.
+    pub(super) fn inner(&self) -> Arc<dyn Store> {
         lock(&self.inner).clone()
     }
 
@@ -85,7 +86,7 @@ impl PlantedStore {
         let set = |then: Timestamp| self.clock.then.store(then.as_millis(), Ordering::Relaxed);
         replay(&fresh, &set);
         self.clock.then.store(0, Ordering::Relaxed);
-        *lock(&self.inner) = fresh;
+        *lock(&self.inner) = Arc::new(fresh);
     }
 
     pub(super) fn head_of(&self, stream: StreamNumber) -> Option<Head> {
@@ -135,7 +136,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The memory store answers at once.
+/// The stores of worlds answer at once.
 pub(crate) fn at_once<T>(answer: BoxFuture<'_, Result<T, StoreError>>) -> Result<T, StoreError> {
     let never = || {
         Err(StoreError::Unavailable {

@@ -129,6 +129,7 @@ impl Store for MemoryStore {
             name: "memory",
             durability: "nothing: lives as long as the process",
             exclusive: false,
+            spans_processes: false,
         }
     }
 }

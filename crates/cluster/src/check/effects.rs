@@ -1,0 +1,86 @@
+//! Invariants 8, 10 and 22 as the world outside saw them: every recorded result has an effect, all attempts of a step have one key
+//! and no other step has it, a fenced step never begins after its run was seen to be over, and what failed was undone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use everstep_model::Body;
+use everstep_sim::Violation;
+
+use super::reading::Journal;
+use crate::clients::Told;
+use crate::ledger::{EffectKind, Line};
+use crate::program::value;
+
+/// How many results were compared, and what does not hold.
+pub(super) fn check(
+    journals: &[Journal],
+    told: &[Told],
+    lines: &[Line],
+) -> (usize, Vec<Violation>) {
+    let mut found = keys(lines);
+    found.extend(fenced(told, lines));
+    let begun: BTreeSet<(&str, &str)> = lines
+        .iter()
+        .map(|line| (line.effect.run.as_str(), line.effect.place.as_str()))
+        .collect();
+    let mut steps = 0;
+    for journal in journals {
+        for entry in &journal.stream.entries {
+            let (location, undone) = match &entry.record.body {
+                Body::StepCompleted(step) => (&step.location, false),
+                Body::UndoCompleted(undo) => (&undo.location, true),
+                _ => continue,
+            };
+            let place = location.name.to_string();
+            steps += 1;
+            let run = journal.run.as_str();
+            let effect = match undone {
+                true => value(run, &place),
+                false => place,
+            };
+            if !begun.contains(&(run, effect.as_str())) {
+                let what = format!("{run}: {location} has a result and never happened");
+                found.push(Violation::of(11, what));
+            }
+        }
+    }
+    (steps, found)
+}
+
+/// All attempts of a step carry one key, which is its own.
+fn keys(lines: &[Line]) -> Vec<Violation> {
+    let mut by_step: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    let mut by_key: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    let mut found = Vec::new();
+    let attempts = lines.iter().map(|line| &line.effect);
+    for effect in attempts.filter(|effect| effect.kind != EffectKind::Undo) {
+        let step = (effect.run.as_str(), effect.place.as_str());
+        let key = effect.key.as_str();
+        if *by_step.entry(step).or_insert(key) != key || *by_key.entry(key).or_insert(step) != step
+        {
+            let what = format!("{step:?} was tried under the key {key}, which is not its own");
+            found.push(Violation::of(10, what));
+        }
+    }
+    found
+}
+
+/// Whose end was seen has no fenced step that begins later.
+fn fenced(told: &[Told], lines: &[Line]) -> Vec<Violation> {
+    let ends: BTreeMap<&str, u64> = told
+        .iter()
+        .filter_map(|told| Some((told.run.as_str(), told.ends.first()?.1)))
+        .collect();
+    let fenced = lines
+        .iter()
+        .filter(|line| line.effect.kind == EffectKind::Fenced);
+    let late = fenced.filter(|line| {
+        let run = line.effect.run.as_str();
+        ends.get(run).is_some_and(|ended| line.at > *ended)
+    });
+    late.map(|line| {
+        let what = format!("{:?} began after the end of its run was seen", line.effect);
+        Violation::of(8, what)
+    })
+    .collect()
+}

@@ -1,0 +1,93 @@
+//! Invariants 19 and 20: timers fire once each, and where all clocks were right no sleep is shorter than it should be by the true
+//! clock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use everstep_model::Body;
+use everstep_sim::Violation;
+
+use super::reading::Journal;
+use crate::ledger::Line;
+use crate::nemesis::Troubles;
+use crate::program::{Op, place};
+
+/// Clocks of this machine count milliseconds, and a time is cut to whole ones.
+const ROUNDING_MS: u64 = 1;
+
+/// How many timers fired, and which did so twice.
+pub(super) fn check_once(journals: &[Journal]) -> (usize, Vec<Violation>) {
+    let mut count = 0;
+    let mut found = Vec::new();
+    for journal in journals {
+        let mut fired = BTreeSet::new();
+        for entry in &journal.stream.entries {
+            let Body::TimerFired(timer) = &entry.record.body else {
+                continue;
+            };
+            count += 1;
+            let which = format!("{:?} {:?} {}", timer.purpose, timer.location, timer.due);
+            if entry.record.time < timer.due {
+                let what = format!("{}: {which} fired early", journal.run);
+                found.push(Violation::of(19, what));
+            }
+            if !fired.insert(which.clone()) {
+                let what = format!("{}: {which} fired twice", journal.run);
+                found.push(Violation::of(20, what));
+            }
+        }
+    }
+    (count, found)
+}
+
+/// How many sleeps could be compared, and which were too short.
+pub(super) fn check_early(
+    journals: &[Journal],
+    lines: &[Line],
+    troubles: &Troubles,
+) -> (usize, Vec<Violation>) {
+    let mut first: BTreeMap<(&str, String), u64> = BTreeMap::new();
+    for line in lines {
+        let step = (line.effect.run.as_str(), line.effect.place.clone());
+        first.entry(step).or_insert(line.at);
+    }
+    let mut compared = 0;
+    let mut found = Vec::new();
+    for journal in journals {
+        let run = journal.run.as_str();
+        let ops = journal.program().map(|program| program.ops);
+        for (place, ms) in sleeps(&ops.unwrap_or_default(), "r") {
+            let at = |moment: &str| first.get(&(run, format!("{place}-{moment}"))).copied();
+            let (Some(began), Some(ended)) = (at("before"), at("after")) else {
+                continue;
+            };
+            if !troubles.clocks_were_right(began, ended) {
+                continue;
+            }
+            compared += 1;
+            let took = ended.saturating_sub(began);
+            if took + ROUNDING_MS < ms {
+                let what = format!("{run}: the sleep at {place} took {took} of {ms} ms");
+                found.push(Violation::of(19, what));
+            }
+        }
+    }
+    (compared, found)
+}
+
+/// The sleeps of a sequence in its own run, with their places.
+fn sleeps(ops: &[Op], path: &str) -> Vec<(String, u64)> {
+    let mut all = Vec::new();
+    for (index, op) in ops.iter().enumerate() {
+        let place = place(path, index);
+        match op {
+            Op::Sleep { ms } => all.push((place, *ms)),
+            Op::Join(parts) => {
+                for (number, ops) in parts.iter().enumerate() {
+                    all.extend(sleeps(ops, &format!("{place}-{number}")));
+                }
+            }
+            Op::Step { .. } | Op::Fenced { .. } | Op::Child(_) | Op::Event | Op::Loop { .. } => {}
+        }
+    }
+    all
+}

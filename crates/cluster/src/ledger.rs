@@ -1,0 +1,90 @@
+//! What really happened outside, by the true clock: each process appends its effects to a file of its own, one line each, in one
+//! write, so that a process that is killed has written whole lines.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum EffectKind {
+    Step,
+    Fenced,
+    Undo,
+}
+
+/// One attempt of a step, or of an undo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Effect {
+    pub(crate) kind: EffectKind,
+    pub(crate) run: String,
+    pub(crate) place: String,
+    pub(crate) attempt: u32,
+    pub(crate) key: String,
+}
+
+/// An effect and when it happened, in milliseconds of the true clock.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) at: u64,
+    pub(crate) effect: Effect,
+}
+
+/// Where a process writes.
+pub(crate) struct Ledger(Option<File>);
+
+/// The true time. Nodes have another one, which can be set wrong.
+pub(crate) fn true_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}
+
+impl Ledger {
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Self(Some(file)))
+    }
+
+    /// Where nobody looks.
+    pub(crate) fn of_nobody() -> Self {
+        Self(None)
+    }
+
+    /// Writes an effect down. A process that cannot do so ends, because nothing it did could be checked.
+    pub(crate) fn write(&self, effect: &Effect) {
+        let Some(mut file) = self.0.as_ref() else {
+            return;
+        };
+        let line = Line {
+            at: true_millis(),
+            effect: effect.clone(),
+        };
+        let written = serde_json::to_string(&line)
+            .map_err(std::io::Error::other)
+            .and_then(|text| file.write_all(format!("{text}\n").as_bytes()));
+        if let Err(error) = written {
+            tracing::error!(%error, "the ledger cannot be written");
+            std::process::abort();
+        }
+    }
+}
+
+/// Everything that all processes wrote, the earliest first.
+pub(crate) fn read_all(folder: &Path) -> anyhow::Result<Vec<Line>> {
+    let mut lines = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "ledger") {
+            for line in std::fs::read_to_string(&path)?.lines() {
+                lines.push(serde_json::from_str::<Line>(line)?);
+            }
+        }
+    }
+    lines.sort_by_key(|line| line.at);
+    Ok(lines)
+}

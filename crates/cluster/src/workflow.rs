@@ -1,0 +1,193 @@
+//! The workflow that runs a program. Every attempt of a step is an effect outside, written to the ledger of its process.
+
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep::{
+    AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Payload, Result, Retry, StepContext,
+    millis,
+};
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+
+use crate::ledger::{Effect, EffectKind, Ledger};
+use crate::program::{Op, Program, child_id, place, value};
+
+/// The workflow that runs programs.
+pub(crate) const PROGRAM: &str = "program";
+
+/// What clients send, numbered from 1.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Token(pub(crate) u64);
+
+impl Event for Token {
+    const NAME: &'static str = "token";
+}
+
+/// Registers it.
+pub(crate) fn register(builder: EngineBuilder, ledger: Arc<Ledger>) -> EngineBuilder {
+    builder.function_with(PROGRAM, Options::new(), move |ctx, program: Program| {
+        run(ctx, program, ledger.clone())
+    })
+}
+
+/// The same where nothing happens outside, for replays.
+pub(crate) async fn run_quietly(ctx: Ctx<AnyEvent>, program: Program) -> Result<Vec<String>> {
+    run(ctx, program, Arc::new(Ledger::of_nobody())).await
+}
+
+async fn run(ctx: Ctx<AnyEvent>, program: Program, ledger: Arc<Ledger>) -> Result<Vec<String>> {
+    let teller = Teller {
+        run: ctx.metadata().id.to_string(),
+        undoes: program.fails,
+        ledger,
+    };
+    let all = teller.sequence(&ctx, &program.ops, "r".to_owned()).await?;
+    match program.fails {
+        true => Err(Error::fatal("it fails when it is through")),
+        false => Ok(all),
+    }
+}
+
+/// One run, and where it tells what it does.
+struct Teller {
+    run: String,
+    /// Whether its steps will be undone.
+    undoes: bool,
+    ledger: Arc<Ledger>,
+}
+
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+impl Teller {
+    fn sequence<'a>(
+        &'a self,
+        ctx: &'a Ctx<AnyEvent>,
+        ops: &'a [Op],
+        path: String,
+    ) -> Boxed<'a, Vec<String>> {
+        Box::pin(async move {
+            let mut all = Vec::new();
+            for (index, op) in ops.iter().enumerate() {
+                all.extend(self.operation(ctx, op, place(&path, index)).await?);
+            }
+            Ok(all)
+        })
+    }
+
+    async fn operation(&self, ctx: &Ctx<AnyEvent>, op: &Op, place: String) -> Result<Vec<String>> {
+        Ok(match op {
+            Op::Step { takes_ms, failures } => {
+                vec![self.step(ctx, &place, *takes_ms, *failures).await?]
+            }
+            Op::Fenced { takes_ms } => {
+                let work = |step| self.work(EffectKind::Fenced, step, &place, *takes_ms, 0);
+                let step = ctx.step_with(&place, work).retry(retry());
+                vec![step.fenced().await?]
+            }
+            Op::Sleep { ms } => {
+                self.look_at_clock(ctx, format!("{place}-before")).await?;
+                ctx.sleep(&place, millis(*ms)).await?;
+                self.look_at_clock(ctx, format!("{place}-after")).await?;
+                Vec::new()
+            }
+            Op::Child(ops) => {
+                let program = Program {
+                    ops: ops.clone(),
+                    fails: false,
+                };
+                let input = Payload::from_value(&program)?;
+                let child = ctx.child_by_name(PROGRAM, input).place(&place);
+                child.id(child_id(&self.run, &place)).await?.decode()?
+            }
+            Op::Event => {
+                let Token(token) = ctx.event::<Token>().await?;
+                vec![format!("token {token}")]
+            }
+            Op::Join(parts) => {
+                let each = parts.iter().enumerate();
+                let all = each.map(|(n, ops)| self.sequence(ctx, ops, format!("{place}-{n}")));
+                let all = join_all(all).await.into_iter().collect::<Result<Vec<_>>>();
+                all?.into_iter().flatten().collect()
+            }
+            Op::Loop { times } => vec![self.repeat(ctx, &place, *times).await?],
+        })
+    }
+
+    async fn step(
+        &self,
+        ctx: &Ctx<AnyEvent>,
+        place: &str,
+        takes_ms: u64,
+        failures: u32,
+    ) -> Result<String> {
+        let work = |step| self.work(EffectKind::Step, step, place, takes_ms, failures);
+        let step = ctx.step_with(place, work).retry(retry());
+        if !self.undoes {
+            return step.await;
+        }
+        let (ledger, run) = (self.ledger.clone(), self.run.clone());
+        let undo = move |done: String| async move {
+            ledger.write(&Effect {
+                kind: EffectKind::Undo,
+                run,
+                place: done,
+                attempt: 0,
+                key: String::new(),
+            });
+            Ok::<_, Error>(())
+        };
+        step.undo(undo).undo_retry(retry()).await
+    }
+
+    /// A step that does nothing but note when it began.
+    async fn look_at_clock(&self, ctx: &Ctx<AnyEvent>, place: String) -> Result<String> {
+        let work = |step| self.work(EffectKind::Step, step, &place, 0, 0);
+        ctx.step_with(&place, work).retry(retry()).await
+    }
+
+    async fn repeat(&self, ctx: &Ctx<AnyEvent>, place: &str, times: u32) -> Result<String> {
+        let iteration = |ctx: Ctx<AnyEvent>, n: u32| async move {
+            self.step(&ctx, &format!("{place}i{n}"), 20, 0).await?;
+            Ok(match n + 1 >= times {
+                true => ControlFlow::Break(n + 1),
+                false => ControlFlow::Continue(n + 1),
+            })
+        };
+        let done = ctx.repeat(place, 0, iteration).keep(1).await?;
+        Ok(format!("{done} times {place}"))
+    }
+
+    fn work(
+        &self,
+        kind: EffectKind,
+        step: StepContext,
+        place: &str,
+        takes_ms: u64,
+        failures: u32,
+    ) -> impl Future<Output = Result<String>> + Send + 'static {
+        let effect = Effect {
+            kind,
+            run: self.run.clone(),
+            place: place.to_owned(),
+            attempt: step.attempt,
+            key: step.idempotency_key(),
+        };
+        let ledger = self.ledger.clone();
+        async move {
+            ledger.write(&effect);
+            tokio::time::sleep(Duration::from_millis(takes_ms)).await;
+            match effect.attempt <= failures {
+                true => Err(Error::new("it does not work yet")),
+                false => Ok(value(&effect.run, &effect.place)),
+            }
+        }
+    }
+}
+
+fn retry() -> Retry {
+    Retry::constant(5, millis(150))
+}

@@ -1,0 +1,123 @@
+//! What a node does for its installation. Nodes that share a store share the work: each may do all of it, or a part.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// One part of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Serves the API over HTTP: the workflow API, streams and keys.
+    Api,
+    /// Claims runs that have something to do and executes them, by code in its process or by workers that connect to it.
+    Worker,
+    /// Fires timers, delivers what crashed nodes left undelivered, and deletes runs that are kept no longer.
+    Timers,
+}
+
+impl Role {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Api, Self::Worker, Self::Timers];
+
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Worker => "worker",
+            Self::Timers => "timers",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// There is no such role.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no role `{0}`; there are api, worker and timers")]
+pub struct UnknownRole(String);
+
+impl FromStr for Role {
+    type Err = UnknownRole;
+
+    fn from_str(text: &str) -> Result<Self, UnknownRole> {
+        let found = Self::ALL.into_iter().find(|role| role.as_str() == text);
+        found.ok_or_else(|| UnknownRole(text.escape_debug().to_string()))
+    }
+}
+
+/// The roles of a node; all of them unless something else is said. One that has none still takes requests in its process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Roles([bool; Role::ALL.len()]);
+
+impl Roles {
+    /// All there are: a node that needs no other.
+    pub const ALL: Self = Self([true; Role::ALL.len()]);
+    /// None: a node that only asks.
+    pub const NONE: Self = Self([false; Role::ALL.len()]);
+
+    /// Whether this one is among them.
+    #[must_use]
+    pub const fn has(self, role: Role) -> bool {
+        let Self([api, worker, timers]) = self;
+        match role {
+            Role::Api => api,
+            Role::Worker => worker,
+            Role::Timers => timers,
+        }
+    }
+}
+
+impl Default for Roles {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+impl FromIterator<Role> for Roles {
+    fn from_iter<T: IntoIterator<Item = Role>>(roles: T) -> Self {
+        let named: Vec<Role> = roles.into_iter().collect();
+        Self(Role::ALL.map(|role| named.contains(&role)))
+    }
+}
+
+impl<const N: usize> From<[Role; N]> for Roles {
+    fn from(roles: [Role; N]) -> Self {
+        roles.into_iter().collect()
+    }
+}
+
+impl fmt::Display for Roles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mine = Role::ALL.into_iter().filter(|role| self.has(*role));
+        let names: Vec<&str> = mine.map(Role::as_str).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+impl fmt::Debug for Roles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Roles({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_what_was_named() {
+        let some = Roles::from([Role::Timers, Role::Api]);
+        assert_eq!(some.to_string(), "api,timers");
+        assert!(!some.has(Role::Worker));
+        assert_eq!(Roles::from(Role::ALL), Roles::default());
+        assert_eq!(Roles::NONE.to_string(), "");
+        for role in Role::ALL {
+            assert_eq!(role.as_str().parse(), Ok(role));
+        }
+        assert!("workers".parse::<Role>().is_err());
+    }
+}

@@ -1,0 +1,131 @@
+//! Journals that were read back from a store after everything was over: of who wrote them nothing is known, and of what loops have
+//! dropped only the last word.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use everstep_model::{
+    Body, Entry, Generation, RecordNumber, RecordRange, RunId, StreamName, StreamNumber, Timestamp,
+};
+
+use super::journals::{Journals, Stream};
+use super::{Violation, children, ending, events, steps, undoing};
+
+/// What can be checked of such journals alone.
+pub fn check_journals(streams: Vec<Stream>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for stream in &streams {
+        for gap in stream.gaps() {
+            let (first, last) = (gap.first.0, gap.last.0);
+            let what = format!("{} lacks records {first} to {last}", stream.told());
+            found.push(Violation::of(1, what));
+        }
+        found.extend(steps::check(stream));
+        found.extend(events::check(stream));
+        found.extend(children::check(stream));
+        found.extend(undoing::check(stream));
+        found.extend(ending::check_end(stream));
+    }
+    found.extend(children::check_family(&Journals::of(streams)));
+    found
+}
+
+impl Stream {
+    /// A journal as it was read.
+    #[must_use]
+    pub fn read_back(
+        number: StreamNumber,
+        run: (RunId, Generation),
+        entries: Vec<Entry>,
+        closed_at: Option<Timestamp>,
+    ) -> Self {
+        let created_at = entries.first().map(|entry| entry.record.time);
+        Self {
+            number,
+            name: StreamName::of_run(&run.0, run.1),
+            run: Some(run),
+            dropped: dropped_in(&entries),
+            entries,
+            copied: 1,
+            commits: BTreeSet::new(),
+            created_at: created_at.unwrap_or_default(),
+            epoch: 0,
+            fence: None,
+            seq: 0,
+            inbox: 0,
+            dedup: BTreeSet::new(),
+            closed_at,
+            ended_at: closed_at,
+            is_removed: false,
+            removed_at: None,
+            owner: None,
+            timers: BTreeMap::new(),
+            is_ready: false,
+            seen_at_rest: 0,
+        }
+    }
+
+    /// Invariant 1: where records are missing and no loop says that it dropped some before it went on. What a loop said of its
+    /// earlier iterations went with them, so the last word stands for all; whether too much is missing shows when it is replayed.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<RecordRange> {
+        let mut gaps = Vec::new();
+        let mut expected = RecordNumber(0);
+        for entry in &self.entries {
+            if entry.number != expected {
+                // One that comes again is as wrong as one that is missing.
+                gaps.push(RecordRange {
+                    first: expected.min(entry.number),
+                    last: RecordNumber(entry.number.0.saturating_sub(1)),
+                });
+            }
+            expected = entry.number.plus(1);
+        }
+        let drops = |entry: &Entry| match &entry.record.body {
+            Body::LoopAdvanced(advanced) => {
+                !advanced.dropped.is_empty() || !advanced.gone.is_empty()
+            }
+            _ => false,
+        };
+        let last_drop = self.entries.iter().rfind(|entry| drops(entry));
+        let last_drop = last_drop.map_or(RecordNumber(0), |entry| entry.number);
+        gaps.retain(|gap| gap.last >= last_drop);
+        gaps
+    }
+}
+
+/// What loops say they have dropped.
+fn dropped_in(entries: &[Entry]) -> Vec<RecordRange> {
+    let said = entries.iter().filter_map(|entry| match &entry.record.body {
+        Body::LoopAdvanced(advanced) => Some(advanced.dropped.clone()),
+        _ => None,
+    });
+    said.flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_store_testkit::sample::step;
+
+    use super::super::support::{FINE, broken, stream};
+    use super::*;
+
+    #[test]
+    fn a_record_that_is_missing_or_comes_again_is_found() {
+        let whole = stream("a", vec![step("s"), step("t"), step("u")]);
+        let with = |change: &dyn Fn(&mut Vec<Entry>)| {
+            let mut entries = whole.entries.clone();
+            change(&mut entries);
+            let run = whole.run.clone().unwrap();
+            broken(&check_journals(vec![Stream::read_back(
+                whole.number,
+                run,
+                entries,
+                None,
+            )]))
+        };
+        assert_eq!(with(&|_| ()), FINE);
+        assert_eq!(with(&|entries| drop(entries.remove(2))), [1]);
+        let again = with(&|entries| entries[3].number = RecordNumber(2));
+        assert_eq!(again, [1]);
+    }
+}
