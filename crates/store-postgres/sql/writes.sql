@@ -16,17 +16,22 @@ CREATE FUNCTION write_runs(born runs[], known runs[], changed boolean[], retagge
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 BEGIN
-    INSERT INTO runs SELECT b.* FROM unnest(born) b;
-    INSERT INTO tags SELECT DISTINCT tag_key(tag), b.stream FROM unnest(born) b, unnest(b.tags) tag;
-    INSERT INTO runs SELECT w.stream, w.created_at, w.updated_at, w.version, w.generation, w.status, w.ready,
-        w.listed, w.id, w.workflow, w.tags
-    FROM ROWS FROM (unnest(known), unnest(changed)) AS w(stream, created_at, updated_at, version, generation,
-        status, ready, listed, id, workflow, tags, changed)
-    WHERE w.changed
-    ON CONFLICT (stream) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at,
-        version = excluded.version, generation = excluded.generation, status = excluded.status,
-        ready = excluded.ready, listed = excluded.listed, id = excluded.id, workflow = excluded.workflow,
-        tags = excluded.tags;
+    -- To begin a statement on a table with indexes costs more than a row does.
+    IF cardinality(born) > 0 THEN
+        INSERT INTO runs SELECT b.* FROM unnest(born) b;
+        INSERT INTO tags SELECT DISTINCT tag_key(tag), b.stream FROM unnest(born) b, unnest(b.tags) tag;
+    END IF;
+    IF true = ANY (changed) THEN
+        INSERT INTO runs SELECT w.stream, w.created_at, w.updated_at, w.version, w.generation, w.status, w.ready,
+            w.listed, w.id, w.workflow, w.tags
+        FROM ROWS FROM (unnest(known), unnest(changed)) AS w(stream, created_at, updated_at, version, generation,
+            status, ready, listed, id, workflow, tags, changed)
+        WHERE w.changed
+        ON CONFLICT (stream) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at,
+            version = excluded.version, generation = excluded.generation, status = excluded.status,
+            ready = excluded.ready, listed = excluded.listed, id = excluded.id, workflow = excluded.workflow,
+            tags = excluded.tags;
+    END IF;
     IF cardinality(retagged) > 0 THEN
         DELETE FROM tags WHERE stream = ANY (retagged);
         INSERT INTO tags SELECT DISTINCT tag_key(tag), ru.stream FROM runs ru, unnest(ru.tags) tag

@@ -9,22 +9,28 @@ use everstep_store_postgres::{Options, PostgresStore};
 
 use crate::{RESULT, RUNS};
 
-const STEPS_PER_RUN: u32 = 50;
+/// Steps of a run, if nothing else is said.
+pub(crate) const STEPS_PER_RUN: u32 = 50;
 
-pub(crate) async fn steps(url: &str, length: Duration) -> u64 {
+pub(crate) async fn steps(url: &str, length: Duration, per_run: u32) -> u64 {
     let options = Options::new(url).unwrap().namespace("engine").unwrap();
     let store = PostgresStore::open(options).await.unwrap();
-    steps_of(Engine::on_store(Arc::new(store)), length, || {}).await
+    steps_of(Engine::on_store(Arc::new(store)), length, per_run, || {}).await
 }
 
 /// The same on this engine, with steps that do this.
-pub(crate) async fn steps_of(engine: EngineBuilder, length: Duration, work: fn()) -> u64 {
+pub(crate) async fn steps_of(
+    engine: EngineBuilder,
+    length: Duration,
+    per_run: u32,
+    work: fn(),
+) -> u64 {
     let done = Arc::new(AtomicU64::new(0));
     let counted = done.clone();
     let workflow = move |ctx: Ctx<AnyEvent>, (): ()| {
         let done = counted.clone();
         async move {
-            for _ in 0..STEPS_PER_RUN {
+            for _ in 0..per_run {
                 let charge = || async {
                     work();
                     Ok::<_, Error>(RESULT.to_owned())

@@ -3,10 +3,12 @@
 //!
 //! ```sh
 //! cargo run --release -p everstep-store-postgres --example steps -- 10 3
+//! cargo run --release -p everstep-store-postgres --example steps -- 10 3 500
 //! cargo run --release -p everstep-store-postgres --example steps -- processes 10 3
 //! ```
 //!
-//! Seconds of each turn, then how often it is each one's turn. The server is private and durable, unless a URL follows. With
+//! Seconds of each turn, how often it is each one's turn, and how many steps a run of the engine has: 50 if nothing is said. The
+//! engine creates and ends its runs too, which nobody else does. The server is private and durable, unless a URL follows. With
 //! `processes`, one process is compared with two, where the code of the steps is the limit and not the database.
 
 #![allow(
@@ -55,16 +57,17 @@ fn main() {
     let turns: usize = argument(1).map_or(3, |text| text.parse().unwrap());
     // A server that has run for a while writes into files that are there; see `warm_up`.
     let settings = [("min_wal_size", "1GB")];
-    let server = argument(2).is_none().then(|| Server::start(&settings));
-    let url = argument(2).unwrap_or_else(|| server.as_ref().unwrap().url());
+    let server = argument(3).is_none().then(|| Server::start(&settings));
+    let url = argument(3).unwrap_or_else(|| server.as_ref().unwrap().url());
+    let steps_per_run = argument(2).map_or(engine::STEPS_PER_RUN, |text| text.parse().unwrap());
     match mode.as_deref() {
-        None => compare(server.as_ref(), &url, turns, length),
+        None => compare(server.as_ref(), &url, turns, (length, steps_per_run)),
         Some("processes") => processes::compare(&url, turns, length),
         Some(other) => panic!("there is no {other:?}"),
     }
 }
 
-fn compare(server: Option<&Server>, url: &str, turns: usize, length: Duration) {
+fn compare(server: Option<&Server>, url: &str, turns: usize, (length, per_run): (Duration, u32)) {
     let mut contenders = [
         Contender::new("plain client, 20 connections"),
         Contender::new("store alone, 256 a batch"),
@@ -76,7 +79,7 @@ fn compare(server: Option<&Server>, url: &str, turns: usize, length: Duration) {
     for _ in 0..turns {
         contenders[0].turn(server, plain::steps(url, length));
         contenders[1].turn(server, alone::steps(url, length));
-        contenders[2].turn(server, engine::steps(url, length));
+        contenders[2].turn(server, engine::steps(url, length, per_run));
     }
     let plain = contenders[0].rate();
     for contender in &contenders {
@@ -91,7 +94,7 @@ fn warm_up(url: &str) {
     runtime.block_on(async {
         plain::steps(url, WARM_UP).await;
         alone::steps(url, WARM_UP).await;
-        engine::steps(url, WARM_UP).await;
+        engine::steps(url, WARM_UP, engine::STEPS_PER_RUN).await;
         let (sql, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
         tokio::spawn(connection);
         sql.batch_execute("CHECKPOINT").await.unwrap();

@@ -61,7 +61,7 @@ pub(crate) fn one(url: &str, length: Duration) {
         let bus = PostgresBus::open(options.clone()).unwrap();
         let store = PostgresStore::open(options).await.unwrap();
         let engine = everstep::Engine::on_store(Arc::new(store)).bus(Arc::new(bus));
-        engine::steps_of(engine, length, compute).await
+        engine::steps_of(engine, length, engine::STEPS_PER_RUN, compute).await
     });
     println!("{}", steps as f64 / begun.elapsed().as_secs_f64());
 }
