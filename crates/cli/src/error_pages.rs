@@ -78,6 +78,7 @@ pages! {
     ProducerGap => "producer_gap",
     InvalidStreamRequest => "invalid_stream_request",
     Unauthenticated => "unauthenticated",
+    TokenExpired => "token_expired",
     Forbidden => "forbidden",
     UnknownKey => "unknown_key",
     ReservedStream => "reserved_stream",

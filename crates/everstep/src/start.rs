@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{EngineError, Start};
-use everstep_model::{Name, Payload, PayloadError, RunId};
+use everstep_model::{Name, Payload, PayloadError, RunId, TraceParent};
 use futures_util::future::join_all;
 
 use crate::client::Client;
@@ -27,6 +27,7 @@ pub struct StartRun<W> {
     deadline: Option<Duration>,
     execution_retries: Option<u32>,
     strict: bool,
+    trace: Option<TraceParent>,
     typed: PhantomData<fn() -> W>,
 }
 
@@ -81,6 +82,7 @@ impl<W> StartRun<W> {
             deadline: None,
             execution_retries: None,
             strict: false,
+            trace: None,
             typed: PhantomData,
         }
     }
@@ -121,6 +123,12 @@ impl<W> StartRun<W> {
         self
     }
 
+    /// The place in a trace from which it is started: the run's own spans hang below it.
+    pub fn trace(mut self, parent: TraceParent) -> Self {
+        self.trace = Some(parent);
+        self
+    }
+
     async fn run(self) -> Result<RunHandle, EngineError> {
         let mut start = Start::new(Name::new(&self.workflow)?, self.input?);
         start.id = self.id.map(RunId::new).transpose()?;
@@ -129,6 +137,7 @@ impl<W> StartRun<W> {
         start.deadline = self.deadline;
         start.execution_retries = self.execution_retries;
         start.strict = self.strict;
+        start.trace = self.trace;
         let begun = self.port.start(start).await?;
         Ok(RunHandle::new(self.port, begun))
     }

@@ -136,6 +136,8 @@ pub enum ErrorCode {
     ServerUnreachable,
     /// There is no telling who asks.
     Unauthenticated,
+    /// The run token's time is over.
+    TokenExpired,
     /// Whoever asks may not do this.
     Forbidden,
     /// There is no key of that id.
@@ -220,6 +222,7 @@ impl ErrorCode {
         Self::UnknownSession,
         Self::ServerUnreachable,
         Self::Unauthenticated,
+        Self::TokenExpired,
         Self::Forbidden,
         Self::UnknownKey,
         Self::ReservedStream,
@@ -298,6 +301,7 @@ impl ErrorCode {
             Self::UnknownSession => "unknown_session",
             Self::ServerUnreachable => "server_unreachable",
             Self::Unauthenticated => "unauthenticated",
+            Self::TokenExpired => "token_expired",
             Self::Forbidden => "forbidden",
             Self::UnknownKey => "unknown_key",
             Self::ReservedStream => "reserved_stream",

@@ -18,6 +18,8 @@ pub(super) struct ServerClock {
     ahead: AtomicU64,
     /// The latest time that was told, so that it never goes back.
     latest: AtomicU64,
+    /// When the server was last heard, in milliseconds that had passed here.
+    heard: AtomicU64,
 }
 
 impl ServerClock {
@@ -26,6 +28,7 @@ impl ServerClock {
             local,
             ahead: AtomicU64::new(0),
             latest: AtomicU64::new(0),
+            heard: AtomicU64::new(0),
         };
         clock.hear(now);
         clock
@@ -33,8 +36,16 @@ impl ServerClock {
 
     /// The server said what time it is. It was at least that late when it said so.
     pub(super) fn hear(&self, now: Timestamp) {
-        let ahead = now.as_millis().saturating_sub(self.passed());
+        let passed = self.passed();
+        let ahead = now.as_millis().saturating_sub(passed);
         self.ahead.store(ahead, Ordering::Relaxed);
+        self.heard.store(passed, Ordering::Relaxed);
+    }
+
+    /// How long the server was not heard.
+    pub(super) fn silent_for(&self) -> Duration {
+        let heard = self.heard.load(Ordering::Relaxed);
+        Duration::from_millis(self.passed().saturating_sub(heard))
     }
 
     fn passed(&self) -> u64 {

@@ -12,6 +12,7 @@ mod backoff;
 mod builder;
 mod clock;
 mod convert;
+mod heartbeat;
 mod inbox;
 mod requests;
 mod seat;

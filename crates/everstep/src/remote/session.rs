@@ -9,6 +9,7 @@ use everstep_engine::{Activation, Message, Settings, Worker as _};
 use everstep_model::ErrorCode;
 use everstep_protocol::client::{Call, CallError, Connection, segment};
 use everstep_protocol::worker::{Assigned, ClaimAnswer, ClaimRequest, Item, RegisterAnswer};
+use everstep_store::BoxFuture;
 use futures_util::future::{Either, select};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,19 +18,26 @@ use tokio::sync::Notify;
 use super::backoff::Backoff;
 use super::clock::ServerClock;
 use super::convert;
+use super::heartbeat::keep_alive;
 use super::inbox::Inbox;
 use super::seat::RemoteSeat;
 use super::sending::{Outgoing, SENDERS, keep_sending};
 use super::worker::Setup;
 
-/// What a claim may take longer than it waits, before its connection is given up.
+/// What a claim may take longer than it waits, before its connection is given up. Journals may take a while to arrive; that
+/// the session is alive is said apart (`heartbeat.rs`).
 const CLAIM_MARGIN: Duration = Duration::from_secs(10);
+/// What any other request may take.
+const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) struct Session {
     setup: Arc<Setup>,
     /// The address of the session.
     path: String,
-    claim_patience: Duration,
+    /// How long the server waits for news before it answers a claim.
+    claim_wait: Duration,
+    /// How long the session lives without a request.
+    pub(super) time_to_live: Duration,
     pub(super) clock: Arc<ServerClock>,
     pub(super) outgoing: Outgoing,
     /// The runs it has, by token.
@@ -44,8 +52,8 @@ impl Session {
         let clock = ServerClock::new(setup.runtime.clone(), registered.now);
         Self {
             path: format!("v1/workers/{}", segment(&registered.session)),
-            claim_patience: Duration::from_millis(registered.heartbeat_every)
-                .saturating_add(CLAIM_MARGIN),
+            claim_wait: Duration::from_millis(registered.heartbeat_every),
+            time_to_live: Duration::from_millis(registered.time_to_live),
             clock: Arc::new(clock),
             outgoing: Outgoing::default(),
             seats: Mutex::default(),
@@ -69,6 +77,7 @@ impl Session {
             let sender = Box::pin(keep_sending(self.clone()));
             self.setup.runtime.spawn(sender);
         }
+        self.setup.runtime.spawn(Box::pin(keep_alive(self.clone())));
         let claiming = std::pin::pin!(self.keep_claiming());
         let leaving = std::pin::pin!(self.leave_when_asked());
         select(claiming, leaving).await;
@@ -116,8 +125,10 @@ impl Session {
         }
         if let Some(news) = item.news {
             let inbox = self.seats().get(news.token.as_str()).cloned();
-            if let Some(inbox) = inbox {
-                inbox.news(news.after, convert::message(news.word));
+            match inbox {
+                Some(inbox) => inbox.news(news.after, convert::message(news.word)),
+                // The server takes a run for executed that nobody here executes.
+                None => self.outgoing.release(news.token),
             }
         }
     }
@@ -206,7 +217,7 @@ impl Session {
     ) -> Result<T, CallError> {
         let path = format!("{}/{verb}", self.path);
         let call = Call::post(path).json(request)?;
-        let call = call.patience(self.claim_patience);
+        let call = call.patience(self.patience(verb));
         let mut backoff = Backoff::default();
         loop {
             let answer = self.connection().send(call.clone()).await;
@@ -224,6 +235,20 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// How long a request may take before it is sent again.
+    fn patience(&self, verb: &str) -> Duration {
+        match verb {
+            "claim" => self.claim_wait.saturating_add(CLAIM_MARGIN),
+            // One that gets lost must leave time for another.
+            "heartbeat" => self.claim_wait.min(REQUEST_PATIENCE),
+            _ => REQUEST_PATIENCE,
+        }
+    }
+
+    pub(super) fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        self.setup.runtime.sleep(duration)
     }
 
     /// Posts what a session cannot do without. A refusal ends the session: its server gives the runs back once it hears no more

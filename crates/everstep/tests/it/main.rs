@@ -49,6 +49,7 @@ mod records;
 mod refused_appends;
 mod refused_pauses;
 #[cfg(feature = "remote")]
+mod remote_claims;
 mod remote_queue;
 mod remote_workers;
 mod removed;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::served::Direct;
 use crate::support::json as payload;
 
-const TIME_TO_LIVE: Duration = Duration::from_secs(10);
+pub(crate) const TIME_TO_LIVE: Duration = Duration::from_secs(10);
 
 /// An engine that executes nothing itself, and the way to it.
 pub(crate) async fn served() -> (Engine, Arc<dyn Transport>) {

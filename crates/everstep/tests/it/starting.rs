@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflow, hours, minutes, secs};
+use everstep::{Body, Ctx, ErrorCode, Result, RunStatus, Workflow, hours, minutes, secs};
 use futures_util::future::join_all;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start, start_with};
@@ -31,6 +31,21 @@ fn one_id_is_one_run_however_often_it_is_started() {
         let run = start_with(&test, &99).await;
         assert!(!run.created(), "not even when it is over");
         assert_eq!(test.calls("work"), 1);
+    });
+}
+
+#[test]
+fn a_run_remembers_the_place_in_a_trace_from_which_it_was_started() {
+    for_each_store(async |store| {
+        let test = store.engine().function("w", once).start().await;
+        let line = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let start = test.start_by_name("w", json(&1)).id("r");
+        let run = start.trace(line.parse().unwrap()).await.unwrap();
+        let journal = run.journal().await.unwrap();
+        let Body::Created(created) = &journal[0].record.body else {
+            panic!("a journal begins otherwise");
+        };
+        assert_eq!(created.trace.unwrap().to_string(), line);
     });
 }
 

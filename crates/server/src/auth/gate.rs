@@ -94,7 +94,7 @@ async fn bounded(
 ) -> Response {
     let left = |shared: &Shared| -> Duration { shared.streams.now().until(ends) };
     let Ok(response) = tokio::time::timeout(left(shared), answer).await else {
-        return Refusal::Unknown("the run token's time is over").into_response();
+        return Refusal::Expired.into_response();
     };
     let ended = tokio::time::sleep(left(shared));
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(ended)))

@@ -16,7 +16,6 @@ use crate::options::Access;
 
 const NO_KEY: &str = "this needs a key: `Authorization: Bearer evk_…`";
 const WRONG: &str = "there is no such key, or it was revoked";
-const EXPIRED: &str = "the run token's time is over; ask whoever made it for another";
 
 /// What tells callers apart.
 pub(crate) struct Identities {
@@ -90,7 +89,7 @@ impl Identities {
         let opened = RunToken::open(signer, text.expose(), self.streams.now());
         let token = opened.map_err(|spoiled| match spoiled {
             Spoiled::NotOurs => Refusal::Unknown(WRONG),
-            Spoiled::Expired => Refusal::Unknown(EXPIRED),
+            Spoiled::Expired => Refusal::Expired,
         })?;
         if let Some(id) = &token.key {
             // A token ends with the key that asked for it.

@@ -12,6 +12,8 @@ use crate::failure::Failure;
 pub(crate) enum Refusal {
     /// There is no telling who it is.
     Unknown(&'static str),
+    /// It was known until their token's time was over.
+    Expired,
     /// It is known who it is, and they may not.
     Forbidden(String),
     /// The store could not be asked.
@@ -36,6 +38,12 @@ impl From<Refusal> for Failure {
             Refusal::Unknown(why) => Self::new(StatusCode::UNAUTHORIZED, why)
                 .coded(ErrorCode::Unauthenticated)
                 .with(header::WWW_AUTHENTICATE, "Bearer"),
+            Refusal::Expired => {
+                let detail = "the run token's time is over; ask whoever made it for another";
+                Self::new(StatusCode::UNAUTHORIZED, detail)
+                    .coded(ErrorCode::TokenExpired)
+                    .with(header::WWW_AUTHENTICATE, "Bearer")
+            }
             Refusal::Forbidden(why) => {
                 Self::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::Forbidden)
             }

@@ -176,14 +176,11 @@ async fn what_a_token_opened_ends_with_it() {
     ));
     let open = browser.send(Call::get("v1/stream/workflows/mine?offset=-1&live=sse"));
     let (waiting, open) = tokio::join!(waiting, open);
-    assert_eq!(
-        waiting.unwrap_err().code(),
-        Some(ErrorCode::Unauthenticated)
-    );
+    assert_eq!(waiting.unwrap_err().code(), Some(ErrorCode::TokenExpired));
     let events = String::from_utf8(open.unwrap().body.to_vec()).unwrap();
     assert!(events.contains("event: control"), "{events}");
     let code = code_of(&browser, "v1/stream/workflows/mine?offset=-1").await;
-    assert_eq!(code, Some(ErrorCode::Unauthenticated));
+    assert_eq!(code, Some(ErrorCode::TokenExpired));
     site.engine.shutdown().await;
 }
 

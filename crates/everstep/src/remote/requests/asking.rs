@@ -25,6 +25,8 @@ use crate::records::Records;
 
 /// The header with the sender's own id.
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
+/// The header with the place in a trace from which something is asked.
+const TRACE: HeaderName = HeaderName::from_static("traceparent");
 /// The header with the name of whoever asks, for servers that do not know it by a key.
 const ACTOR: HeaderName = HeaderName::from_static("everstep-actor");
 
@@ -132,7 +134,10 @@ impl Port for HttpRequests {
             request.deadline = start.deadline.map(millis);
             request.execution_retries = start.execution_retries;
             request.strict = start.strict;
-            let call = Call::post("workflows").json(&request).map_err(of_call)?;
+            let mut call = Call::post("workflows").json(&request).map_err(of_call)?;
+            if let Some(parent) = start.trace {
+                call = call.header(TRACE, &parent.to_string());
+            }
             let answer = self.send(by(call, start.by.as_deref())).await?;
             let answer: StartAnswer = answer.json().map_err(of_call)?;
             Ok(Begun {

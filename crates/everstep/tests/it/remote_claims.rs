@@ -1,0 +1,116 @@
+//! Claims that are not answered, and claims that tell of what the worker does not have.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use everstep::secs;
+use everstep::testing::virtual_time;
+use everstep_protocol::client::{Patience, Transport, TransportError};
+use everstep_store::BoxFuture;
+use serde_json::{Value, json};
+
+use crate::remote_workers::{Process, TIME_TO_LIVE, served, start};
+
+type Answer = Result<http::Response<Bytes>, TransportError>;
+
+/// Loses the second claim without a word: the worker waits for its answer as long as it will.
+struct LosesAClaim {
+    inner: Arc<dyn Transport>,
+    claims: AtomicU32,
+}
+
+impl Transport for LosesAClaim {
+    fn call(&self, request: http::Request<Bytes>) -> BoxFuture<'static, Answer> {
+        let is_claim = request.uri().path().ends_with("/claim");
+        if !is_claim || self.claims.fetch_add(1, Ordering::Relaxed) != 1 {
+            return self.inner.call(request);
+        }
+        let Patience(patience) = *request.extensions().get::<Patience>().unwrap();
+        assert!(
+            patience > TIME_TO_LIVE,
+            "longer than a silent session lives"
+        );
+        Box::pin(async move {
+            tokio::time::sleep(patience).await;
+            Err(TransportError::TimedOut {
+                address: "http://test".to_owned(),
+                patience,
+            })
+        })
+    }
+}
+
+#[test]
+fn a_worker_that_waits_for_a_lost_claim_stays_alive() {
+    virtual_time(async {
+        let (engine, transport) = served().await;
+        let transport: Arc<dyn Transport> = Arc::new(LosesAClaim {
+            inner: transport,
+            claims: AtomicU32::new(0),
+        });
+        let process = Process::start(&transport, 11, 10).await;
+        let run = start(&engine, "r").await;
+        run.wait_json().await.unwrap();
+        assert_eq!(process.begun(), 1, "nobody took the run for lost");
+    });
+}
+
+const UNKNOWN: &str = "a token of nobody";
+
+/// Tells the worker news of a run that it does not have, once it has one, and remembers what it releases.
+struct Misleads {
+    inner: Arc<dyn Transport>,
+    has_told: Arc<AtomicU32>,
+    released: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Transport for Misleads {
+    fn call(&self, request: http::Request<Bytes>) -> BoxFuture<'static, Answer> {
+        let path = request.uri().path().to_owned();
+        // Releases go by themselves, or along with appends.
+        let request = request.map(|body| {
+            let mut said: Value = serde_json::from_slice(&body).unwrap_or_default();
+            for field in ["tokens", "released"] {
+                if let Some(tokens) = said.get_mut(field).map(Value::take) {
+                    let mut released = self.released.lock().unwrap();
+                    released.extend(tokens.as_array().unwrap().clone());
+                    said[field] = json!([]);
+                }
+            }
+            said.to_string().into()
+        });
+        let (call, has_told) = (self.inner.call(request), self.has_told.clone());
+        Box::pin(async move {
+            let answer = call.await?;
+            if !path.ends_with("/claim") || has_told.load(Ordering::Relaxed) > 0 {
+                return Ok(answer);
+            }
+            let mut claimed: Value = serde_json::from_slice(answer.body()).unwrap();
+            let items = claimed["items"].as_array_mut().unwrap();
+            if !items.is_empty() {
+                has_told.fetch_add(1, Ordering::Relaxed);
+                let news = json!({"token": UNKNOWN, "word": "resumed", "after": 0});
+                items.push(json!({"number": 1_000, "news": news}));
+            }
+            Ok(answer.map(|_| claimed.to_string().into()))
+        })
+    }
+}
+
+#[test]
+fn news_of_a_run_that_a_worker_does_not_have_is_answered_with_a_release() {
+    virtual_time(async {
+        let (engine, transport) = served().await;
+        let released = Arc::new(Mutex::default());
+        let transport: Arc<dyn Transport> = Arc::new(Misleads {
+            inner: transport,
+            has_told: Arc::default(),
+            released: released.clone(),
+        });
+        let _process = Process::start(&transport, 11, 10).await;
+        start(&engine, "r").await;
+        tokio::time::sleep(secs(1)).await;
+        assert_eq!(*released.lock().unwrap(), [json!(UNKNOWN)]);
+    });
+}
