@@ -37,7 +37,13 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         Bug::TwoResolvedPerPoll => &[(12, "replaying"), (12, "clients")],
         Bug::LoopUnrecorded => &[(12, "replaying")],
         Bug::KeyCheckedOutside => &[(13, "journals")],
-        Bug::NamesakesConfused => &[(14, "events"), (17, "children"), (11, "ending")],
+        // Whoever waits for a child whose namesake passed for it waits for ever, too.
+        Bug::NamesakesConfused => &[
+            (14, "events"),
+            (17, "children"),
+            (11, "ending"),
+            (29, "simulation"),
+        ],
     }
 }
 

@@ -151,8 +151,8 @@ impl World {
         }
         let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
         let text = String::from_utf8_lossy(&body);
-        let refused = text.contains("\"unauthenticated\"") || text.contains("\"forbidden\"");
-        !refused
+        let refusals = ["\"unauthenticated\"", "\"token_expired\"", "\"forbidden\""];
+        !refusals.iter().any(|refusal| text.contains(refusal))
     }
 }
 
