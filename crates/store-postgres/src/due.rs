@@ -97,7 +97,8 @@ pub(crate) async fn outbox(
     let after = after.map(|(stream, key)| RowPlace::of(&RowKey::Outbox(stream, key)));
     let (stream, key) = match after {
         Some(place) => (count(place.stream.0), place.key),
-        None => (0, Vec::new()),
+        // Before the first that could be.
+        None => (-1, Vec::new()),
     };
     let (kind, most) = (Kind::Outbox.code(), limit(most));
     let arguments: [Argument<'_>; 4] = [

@@ -61,6 +61,9 @@ impl Workflow for Order {
     }
 }
 
+/// How often an order is looked after.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
 /// In which life of the process an order is confirmed, so that each life has work that only it can finish.
 fn confirmed_in_life(number: u32) -> u32 {
     number % LIVES
@@ -135,6 +138,12 @@ async fn order(engine: &Engine, number: u32, life: u32) {
     {
         say(format!("sent {id} {dedup}"));
     }
-    let total = run.wait().await.unwrap();
+    // A run that many lives brought nowhere is paused until somebody resumes it, as one would who looks after it.
+    let total = loop {
+        match tokio::time::timeout(LOOK_EVERY, run.wait()).await {
+            Ok(ended) => break ended.unwrap(),
+            Err(_) => drop(run.resume().await),
+        }
+    };
     say(format!("done {id} {total}"));
 }
