@@ -81,6 +81,7 @@ pages! {
     Forbidden => "forbidden",
     UnknownKey => "unknown_key",
     ReservedStream => "reserved_stream",
+    InvalidAppend => "invalid_append",
     InvalidRequest => "invalid_request",
     NoRoute => "no_route",
     TooBusy => "too_busy",

@@ -31,6 +31,12 @@ pub trait Worker: Send + Sync + 'static {
         None
     }
 
+    /// Whether it has as much to do as it can hold. Its engine then leaves runs that are ready to others, and takes them when
+    /// it is told that there is room ([`Engine::look_for_runs`](crate::Engine::look_for_runs)).
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Executes a run until it ends, is lost, or is evicted. The future is polled as a task of its own.
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()>;
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use everstep_model::record::RpcAnswered;
-use everstep_model::{Body, Payload, Record, RecordNumber, RpcId, RunId};
-use everstep_store::{Guard, Outcome, Row, RowKey, RpcRow};
+use everstep_model::{Body, Generation, Payload, Record, RecordNumber, RpcId, RunId};
+use everstep_store::{Guard, Head, Outcome, Row, RowKey, RpcRow};
 
 use crate::core::Core;
 use crate::error::EngineError;
@@ -24,6 +24,8 @@ pub struct Answer {
     pub by: Option<String>,
     /// The sender's id for it; sent again under the same id it is not refused.
     pub dedup_id: Option<String>,
+    /// The life of the run that is answered; without one it is whichever the run lives.
+    pub generation: Option<Generation>,
 }
 
 /// What became of an answer that was not refused.
@@ -39,11 +41,17 @@ impl Core {
     /// The open rpc with that id.
     pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
         let (head, _) = self.find(run).await?;
-        match self
-            .store
-            .row(RowKey::Rpc(head.number, rpc.clone()))
-            .await?
-        {
+        self.open_rpc_of(&head, run, rpc).await
+    }
+
+    async fn open_rpc_of(
+        &self,
+        head: &Head,
+        run: &RunId,
+        rpc: &RpcId,
+    ) -> Result<RpcRow, EngineError> {
+        let key = RowKey::Rpc(head.number, rpc.clone());
+        match self.store.row(key).await? {
             Some(Row::Rpc(row)) => Ok(row),
             Some(
                 Row::Timer(_)
@@ -61,11 +69,11 @@ impl Core {
         self.check_open()?;
         answer.answer.check_size()?;
         check_key("dedup id", answer.dedup_id.as_deref())?;
-        let row = match self.open_rpc(&answer.run, &answer.rpc).await {
+        let (head, run) = self.find_meant(&answer.run, answer.generation).await?;
+        let row = match self.open_rpc_of(&head, &answer.run, &answer.rpc).await {
             Err(EngineError::RpcNotOpen { .. }) => return self.answered_before(&answer).await,
             row => row?,
         };
-        let (head, run) = self.find(&answer.run).await?;
         self.check_answer(&run, &row.method, &answer.answer)?;
         let mut commit = self.inbox_commit(&head);
         commit.guards.push(Guard::RowPresent(RowKey::Rpc(
@@ -93,6 +101,7 @@ impl Core {
 
     /// Looks for this very answer in the journal of a question that is not open any more.
     async fn answered_before(&self, answer: &Answer) -> Result<Answered, EngineError> {
+        self.find_meant(&answer.run, answer.generation).await?;
         if answer.dedup_id.is_some() {
             let (_, journal) = self.journal(&answer.run).await?;
             let found = journal.iter().find(|entry| match &entry.record.body {

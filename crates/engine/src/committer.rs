@@ -1,29 +1,25 @@
 //! The group committer: one task that takes whatever is queued, commits it as one batch, and tells everybody.
 //!
 //! While a batch is being synced the next one gathers, so the group grows with the load and an idle engine waits for
-//! nothing. Nobody hears of a commit before it is durable: replies are called after `Store::commit` returned.
+//! nothing. Nobody hears of a commit before it is durable: replies are called after `Store::commit` returned. To a shared
+//! store, which is far away, a second batch may travel beside the first; see `under_way.rs` for what keeps them apart.
 
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
-use std::time::Duration;
 
 use everstep_model::NodeId;
-use everstep_store::{Commit, CommitId, Outcome, Store, StoreError};
+use everstep_store::{Commit, Outcome, Store, StoreError};
+use futures_util::future::join_all;
 
+use crate::lane::{Lane, Sender};
 use crate::reach::Reach;
 use crate::runtime::Runtime;
+use crate::under_way::{Touched, UnderWay};
 use crate::watch::Watchers;
 
 /// What a commit became, delivered once, and the commit itself, whose records are worth keeping.
 pub(crate) type Reply = Box<dyn FnOnce(Commit, Result<Outcome, StoreError>) + Send>;
-
-/// How long to wait before sending a batch again whose outcome is unknown.
-const RETRY_DELAY: Duration = Duration::from_millis(200);
-/// After how many times the store counts as away: a server that is replaced at once costs nobody a refusal.
-const AWAY_AFTER: u32 = 5;
-/// How often to send it again before giving up.
-const RETRIES_MAX: u32 = 50;
 
 /// For how many commits an empty queue keeps room.
 const ROOM_KEPT: usize = 4_096;
@@ -36,15 +32,25 @@ struct Queue(Mutex<State>);
 
 /// Commits and who waits for each. Emptied ones are filled again, so that a busy queue does not grow anew for each batch.
 #[derive(Default)]
-struct Batch {
+pub(crate) struct Batch {
     commits: Vec<Commit>,
     replies: Vec<Reply>,
+    /// The streams they are about, where that matters.
+    pub(crate) streams: Vec<Touched>,
 }
 
 impl Batch {
-    fn push(&mut self, commit: Commit, reply: Reply) {
+    pub(crate) fn push(&mut self, commit: Commit, reply: Reply) {
         self.commits.push(commit);
         self.replies.push(reply);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.commits.len()
+    }
+
+    pub(crate) fn commits(&mut self) -> &mut [Commit] {
+        &mut self.commits
     }
 
     /// Gives back the memory that only a burst of commits needed.
@@ -53,7 +59,7 @@ impl Batch {
         self.replies.shrink_to(ROOM_KEPT);
     }
 
-    fn drain(&mut self) -> impl ExactSizeIterator<Item = (Commit, Reply)> {
+    pub(crate) fn drain(&mut self) -> impl ExactSizeIterator<Item = (Commit, Reply)> {
         self.commits.drain(..).zip(self.replies.drain(..))
     }
 }
@@ -76,7 +82,10 @@ struct State {
     ended: bool,
     waker: Option<Waker>,
     idle: Option<Waker>,
-    busy: bool,
+    /// None where one batch travels at a time.
+    under_way: Option<UnderWay>,
+    /// How many batches are.
+    sending: usize,
 }
 
 impl Committer {
@@ -148,7 +157,7 @@ impl Committer {
     pub(crate) async fn ended(&self) {
         poll_fn(|context| {
             let mut state = self.0.state();
-            if state.ended && !state.busy {
+            if state.ended && state.sending == 0 {
                 return Poll::Ready(());
             }
             state.idle = Some(context.waker().clone());
@@ -164,40 +173,38 @@ impl Committer {
         runtime: Arc<dyn Runtime>,
         watchers: Arc<Watchers>,
         reach: Arc<Reach>,
-        node: NodeId,
+        senders: Vec<NodeId>,
     ) -> impl Future<Output = ()> + Send {
+        self.0.state().under_way = (senders.len() > 1).then(UnderWay::default);
         let running = Running(self);
         async move {
-            let committer = &running.0;
-            let mut sender = Sender {
-                node,
-                sent: 0,
-                reach,
-            };
-            let mut batch = Batch::default();
-            while committer.take(&mut batch).await {
-                let commits = &mut batch.commits;
-                let written = sender.write(&*store, &*runtime, commits).await;
-                tell(batch.drain(), written, &*store, &watchers);
-                committer.rest();
-            }
+            let lanes = senders.into_iter().map(|node| Lane {
+                committer: &running.0,
+                store: &*store,
+                runtime: &*runtime,
+                watchers: &watchers,
+                reach: &reach,
+                sender: Sender::new(node),
+            });
+            join_all(lanes.map(Lane::run)).await;
         }
     }
 
-    /// Takes what is queued, in exchange for an empty batch; false once nothing will ever come.
-    async fn take(&self, batch: &mut Batch) -> bool {
+    /// Takes what may be sent now, in exchange for an empty batch; false once nothing will ever come.
+    pub(crate) async fn take(&self, batch: &mut Batch) -> bool {
         poll_fn(|context| {
-            let mut state = self.0.state();
-            if !state.queued.commits.is_empty() {
-                state.busy = true;
-                state.grouping.batches += 1;
-                state.grouping.commits += state.queued.commits.len() as u64;
-                std::mem::swap(&mut state.queued, batch);
-                state.queued.shrink();
+            let mut guard = self.0.state();
+            let state = &mut *guard;
+            if state.queued.len() > 0 && state.take(batch) {
                 return Poll::Ready(true);
             }
-            if state.closed {
+            if state.ended {
+                return Poll::Ready(false);
+            }
+            if state.closed && state.queued.len() == 0 && state.sending == 0 {
                 state.ended = true;
+                // The other lanes look again.
+                wake(guard);
                 return Poll::Ready(false);
             }
             state.waker = Some(context.waker().clone());
@@ -206,15 +213,43 @@ impl Committer {
         .await
     }
 
-    fn rest(&self) {
+    /// A batch is written, and everybody has been told.
+    pub(crate) fn landed(&self, batch: &mut Batch) {
         let mut state = self.0.state();
-        state.busy = false;
-        if state.queued.commits.is_empty()
-            && let Some(idle) = state.idle.take()
-        {
-            drop(state);
+        if let Some(under_way) = &mut state.under_way {
+            under_way.landed(batch);
+        }
+        state.sending -= 1;
+        self.rest(state);
+    }
+
+    fn rest(&self, mut state: MutexGuard<'_, State>) {
+        let idle = if state.sending == 0 {
+            state.idle.take()
+        } else {
+            None
+        };
+        wake(state);
+        if let Some(idle) = idle {
             idle.wake();
         }
+    }
+}
+
+impl State {
+    fn take(&mut self, batch: &mut Batch) -> bool {
+        match &mut self.under_way {
+            None => std::mem::swap(&mut self.queued, batch),
+            Some(under_way) => under_way.send(&mut self.queued, batch),
+        }
+        if batch.len() == 0 {
+            return false;
+        }
+        self.sending += 1;
+        self.grouping.batches += 1;
+        self.grouping.commits += batch.len() as u64;
+        self.queued.shrink();
+        true
     }
 }
 
@@ -230,7 +265,9 @@ impl Drop for Running {
         for (commit, reply) in queued.drain() {
             reply(commit, Err(stopped()));
         }
-        self.0.rest();
+        let mut state = self.0.0.state();
+        state.sending = 0;
+        self.0.rest(state);
     }
 }
 
@@ -251,88 +288,5 @@ fn wake(mut state: MutexGuard<'_, State>) {
     drop(state);
     if let Some(waker) = waker {
         waker.wake();
-    }
-}
-
-/// Tells everybody what became of a batch.
-fn tell(
-    batch: impl ExactSizeIterator<Item = (Commit, Reply)>,
-    written: Result<Vec<Outcome>, StoreError>,
-    store: &dyn Store,
-    watchers: &Watchers,
-) {
-    match written {
-        Ok(outcomes) => {
-            watchers.store_works();
-            for ((commit, reply), outcome) in batch.zip(outcomes) {
-                reply(commit, Ok(outcome));
-            }
-        }
-        Err(error) => {
-            tracing::error!(%error, commits = batch.len(), "a batch could not be written");
-            // A shared store that is out of reach may come back, and the runs with it.
-            if store.describe().exclusive || !matches!(error, StoreError::Unavailable { .. }) {
-                watchers.store_failed(&error);
-            }
-            for (commit, reply) in batch {
-                reply(commit, Err(error.clone()));
-            }
-        }
-    }
-}
-
-/// Sends batches, one at a time.
-struct Sender {
-    node: NodeId,
-    /// How many commits were numbered.
-    sent: u64,
-    reach: Arc<Reach>,
-}
-
-impl Sender {
-    /// Writes a batch. An unknown outcome is resolved by sending the same batch again; a store that is beyond repair is
-    /// not asked twice.
-    async fn write(
-        &mut self,
-        store: &dyn Store,
-        runtime: &dyn Runtime,
-        commits: &mut [Commit],
-    ) -> Result<Vec<Outcome>, StoreError> {
-        // Exclusive stores fail for good, so nothing is sent to them twice.
-        if store.describe().exclusive {
-            return store.commit(commits).await;
-        }
-        self.number(commits);
-        let mut tries = 0;
-        loop {
-            match store.commit(commits).await {
-                Err(StoreError::Unavailable { detail }) if tries < RETRIES_MAX => {
-                    tries += 1;
-                    if tries >= AWAY_AFTER {
-                        let detail = detail.clone();
-                        self.reach.lost(&StoreError::Unavailable { detail });
-                    }
-                    tracing::warn!(%detail, tries, "the store is unavailable; the batch is sent again");
-                    runtime.sleep(RETRY_DELAY).await;
-                }
-                outcome => {
-                    if outcome.is_ok() {
-                        self.reach.found();
-                    }
-                    return outcome;
-                }
-            }
-        }
-    }
-
-    /// Numbers a batch, so that it takes effect once however often it is sent.
-    fn number(&mut self, commits: &mut [Commit]) {
-        for commit in commits {
-            self.sent += 1;
-            commit.id = Some(CommitId {
-                node: self.node,
-                number: self.sent,
-            });
-        }
     }
 }

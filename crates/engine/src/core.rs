@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
 use everstep_store::{
-    Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, Store, StoreError, TimerRow,
+    Author, Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, RunRow, Store, StoreError,
+    TimerRow,
 };
 
 use tokio::sync::{Notify, OnceCell};
@@ -38,6 +39,8 @@ pub(crate) struct Core {
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) settings: Settings,
     pub(crate) node: NodeId,
+    /// Under which names its commits are sent; the first is its own.
+    pub(crate) senders: Vec<NodeId>,
     pub(crate) workers: Workers,
     pub(crate) catalog: Catalog,
     pub(crate) committer: Committer,
@@ -63,6 +66,8 @@ pub(crate) struct Effects {
     emissions: Vec<Emission>,
     failures: Vec<FailureEvent>,
     outbox: Vec<OutboxRow>,
+    /// Whether whoever executes the run has written it, or nobody executes this stream at all.
+    known_to_executor: bool,
     /// Whether the stream takes no more.
     closed: bool,
     /// Whether a run is over with it.
@@ -92,6 +97,7 @@ impl Effects {
                 .filter_map(|record| FailureEvent::of(run, record))
                 .collect(),
             outbox: caused_by(commit),
+            known_to_executor: matches!(commit.author, Author::Executor { .. }),
             closed: commit.close,
             ended: commit.close,
             tally: Tally::of(&commit.records),
@@ -102,6 +108,7 @@ impl Effects {
     pub(crate) fn of_stream(timers: Vec<TimerRow>, closed: bool) -> Self {
         Self {
             timers,
+            known_to_executor: true,
             closed,
             ..Self::default()
         }
@@ -114,9 +121,21 @@ impl Effects {
             emissions: Vec::new(),
             failures: Vec::new(),
             outbox: caused_by(commit),
+            known_to_executor: false,
             closed: false,
             ended: false,
             tally: Tally::default(),
+        }
+    }
+}
+
+impl Effects {
+    /// What other nodes are told. An executor's own steps must not send it to read its journal.
+    fn hint(&self, stream: StreamNumber) -> Hint {
+        match (self.closed, self.known_to_executor) {
+            (true, _) => Hint::Closed(stream),
+            (false, true) => Hint::Advanced(stream),
+            (false, false) => Hint::Grew(stream),
         }
     }
 }
@@ -145,6 +164,7 @@ impl Drop for Core {
 impl Core {
     /// The engine's own books after a commit: timers, watchers, subscribers, effects on other runs, other nodes.
     pub(crate) fn committed(&self, stream: StreamNumber, effects: Effects) {
+        let hint = effects.hint(stream);
         for mut timer in effects.timers {
             timer.stream = stream;
             let due = timer.due;
@@ -168,7 +188,7 @@ impl Core {
         let caused = effects.outbox.into_iter().map(own);
         self.outbox.caused(caused.collect());
         if !self.store.describe().exclusive {
-            self.bus.publish(Hint::Grew(stream));
+            self.bus.publish(hint);
         }
     }
 
@@ -192,6 +212,18 @@ impl Core {
     pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Worker>> {
         let found = self.is(Role::Worker).then_some(&self.workers)?;
         found.find(workflow, version)
+    }
+
+    /// Whether a run of this workflow is taken for this node: somebody here executes it, and has room for one more.
+    pub(crate) fn has_room(&self, workflow: &Name, version: u32) -> bool {
+        let worker = self.worker(workflow, version);
+        worker.is_some_and(|worker| !worker.is_full())
+    }
+
+    /// Whether a run is taken for this node with what comes for it. One in memory goes on where it is, room or not.
+    pub(crate) fn takes(&self, stream: StreamNumber, run: &RunRow) -> bool {
+        let worker = self.worker(&run.workflow, run.version);
+        worker.is_some_and(|worker| !worker.is_full() || self.hot.contains(stream))
     }
 
     /// The newest version of a workflow offered here, or else the newest that workers have told of.

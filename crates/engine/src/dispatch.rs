@@ -142,7 +142,7 @@ impl Core {
                 Ok(true)
             }
             None => {
-                self.give_back(&claimed).await;
+                self.give_back(claimed).await;
                 Ok(false)
             }
         }
@@ -184,10 +184,11 @@ impl Core {
     }
 
     /// Nobody here can execute it after all.
-    async fn give_back(&self, claimed: &Claimed) {
-        let mut commit = self.executor_commit(claimed);
+    pub(crate) async fn give_back(&self, claimed: Claimed) {
+        let mut commit = self.executor_commit(&claimed);
         commit.status = Some(RunStatus::Queued);
         let _ = self.committer.commit(commit).await;
+        self.hot_gone(claimed.stream, &claimed.mailbox);
     }
 
     async fn park_without_progress(&self, claimed: &Claimed, takeovers: u32, inbox: u64) {

@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::error::EngineError;
 use crate::failures::{FailureHook, Failures};
 use crate::inspect::RunInfo;
+use crate::lane;
 use crate::request::Question;
 use crate::roles::{Role, Roles};
 use crate::runtime::Runtime;
@@ -87,8 +88,10 @@ impl Engine {
     /// Starts an engine and picks up whatever was left behind.
     pub async fn open(parts: EngineParts) -> Result<Self, EngineError> {
         let (failures, telling) = Failures::to(parts.failure_hooks);
+        let node = NodeId(parts.runtime.random());
         let core = Arc::new(Core {
-            node: NodeId(parts.runtime.random()),
+            node,
+            senders: lane::senders(&*parts.store, &*parts.runtime, node),
             store: parts.store,
             bus: parts.bus,
             runtime: parts.runtime,
@@ -117,7 +120,7 @@ impl Engine {
             core.runtime.clone(),
             core.watchers.clone(),
             core.reach.clone(),
-            core.node,
+            core.senders.clone(),
         );
         core.runtime.spawn_committer(core.counted(Box::pin(task)));
         let listener = Arc::downgrade(&core);

@@ -1,7 +1,7 @@
 //! What callers of the engine can get instead of an answer.
 
 use everstep_model::{
-    ErrorCode, Failure, InvalidName, InvalidRunId, Location, Name, PayloadError, RunId,
+    ErrorCode, Failure, Generation, InvalidName, InvalidRunId, Location, Name, PayloadError, RunId,
 };
 use everstep_store::{Outcome, Refusal, StoreError};
 
@@ -55,6 +55,18 @@ pub enum EngineError {
         run: RunId,
         /// How it ended.
         status: everstep_model::RunStatus,
+    },
+    /// It was meant for another life of the run than the one it lives.
+    #[error(
+        "this is meant for generation {meant} of run `{run}`, which is over: the run lives its generation {latest}"
+    )]
+    OtherGeneration {
+        /// The run.
+        run: RunId,
+        /// The generation that was meant.
+        meant: Generation,
+        /// The generation it lives.
+        latest: Generation,
     },
     /// The run has no such operation.
     #[error(
@@ -152,7 +164,7 @@ impl EngineError {
             Self::RunExists(_) | Self::OtherFork(_) | Self::OtherWorkflow { .. } => {
                 ErrorCode::RunExists
             }
-            Self::RunFinished { .. } => ErrorCode::RunFinished,
+            Self::RunFinished { .. } | Self::OtherGeneration { .. } => ErrorCode::RunFinished,
             Self::UnknownOperation { .. } => ErrorCode::UnknownOperation,
             Self::WrongState { .. } => ErrorCode::WrongState,
             Self::EventNotAccepted { .. } => ErrorCode::EventNotAccepted,

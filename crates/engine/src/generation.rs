@@ -23,4 +23,22 @@ impl Core {
         });
         found.ok_or_else(|| EngineError::UnknownRun(run.clone()))
     }
+
+    /// The latest generation of a run, for somebody who may mean one of them and no other. What is then committed to its
+    /// stream is refused once that generation is over: the next one has a stream of its own.
+    pub(crate) async fn find_meant(
+        &self,
+        run: &RunId,
+        meant: Option<Generation>,
+    ) -> Result<(Head, RunRow), EngineError> {
+        let (head, row) = self.find(run).await?;
+        match meant {
+            Some(meant) if meant != row.generation => Err(EngineError::OtherGeneration {
+                run: run.clone(),
+                meant,
+                latest: row.generation,
+            }),
+            Some(_) | None => Ok((head, row)),
+        }
+    }
 }

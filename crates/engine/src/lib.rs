@@ -20,6 +20,7 @@ mod generation;
 mod hot;
 mod inspect;
 mod known;
+mod lane;
 mod lease;
 mod mailbox;
 mod outbox;
@@ -41,6 +42,7 @@ mod tasks;
 mod timer_queue;
 mod timers;
 mod tokio_runtime;
+mod under_way;
 mod watch;
 mod workers;
 

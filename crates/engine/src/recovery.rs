@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use everstep_model::{ExecutorSeq, RunStatus, StreamName, StreamNumber, limits};
 use everstep_store::{
-    Author, Commit, Head, Hint, LeaseChange, ListQuery, Outcome, Refusal, StoreError, StreamRef,
-    Target,
+    Author, Commit, Head, Hint, LeaseChange, ListQuery, Outcome, ReadyRun, Refusal, StoreError,
+    StreamRef, Target,
 };
 use futures_util::future::{join_all, select};
 
@@ -53,11 +53,9 @@ impl Core {
             let is_last = page.len() < PAGE;
             let mut free = Vec::new();
             for run in page {
-                if self.worker(&run.workflow, run.version).is_none() {
-                    continue;
-                }
                 match run.executed_by {
-                    None => free.push(run.stream),
+                    None => free.push(run),
+                    // Also what nobody here can execute any more: as long as this node holds it, nobody else can.
                     Some(node) if node == self.node && !self.hot.contains(run.stream) => {
                         swept.lost.push(run.stream);
                     }
@@ -66,8 +64,10 @@ impl Core {
                     Some(_) => {}
                 }
             }
-            for streams in free.chunks(CLAIMS_AT_ONCE) {
-                let claims = streams.iter().map(|stream| self.claim(*stream));
+            for runs in free.chunks(CLAIMS_AT_ONCE) {
+                // Asked again each time: those before may have taken the last room.
+                let takes = |run: &&ReadyRun| self.has_room(&run.workflow, run.version);
+                let claims = runs.iter().filter(takes).map(|run| self.claim(run.stream));
                 for outcome in join_all(claims).await {
                     swept.claimed += usize::from(outcome?);
                 }
@@ -100,8 +100,8 @@ impl Core {
         Ok(swept.claimed)
     }
 
-    /// Claims a run anew that this node holds and does not execute. The old right is withdrawn, not released: should an
-    /// executor have it after all, nothing it sends lands or passes for a repetition.
+    /// Claims a run anew that this node holds and does not execute, or leaves it to others if nobody here can. The old right is
+    /// withdrawn, not released: should an executor have it after all, nothing it sends lands or passes for a repetition.
     async fn take_back(self: &Arc<Self>, stream: StreamNumber) -> Result<bool, StoreError> {
         if self.hot.contains(stream) {
             return Ok(false);
@@ -109,6 +109,7 @@ impl Core {
         let Some(head) = self.sound_head(StreamRef::Number(stream)).await? else {
             return Ok(false);
         };
+        let is_offered = self.is_offered(&head);
         let is_mine = head.owner.is_some_and(|owner| owner.node == self.node);
         let Some(fence) = head.fence().filter(|_| is_mine && head.ready) else {
             return Ok(false);
@@ -132,7 +133,11 @@ impl Core {
         commit.lease = LeaseChange::Revoke;
         commit.ready = Some(true);
         match self.committer.commit(commit).await? {
-            Outcome::Committed { .. } => self.claim(stream).await,
+            Outcome::Committed { .. } if is_offered => self.claim(stream).await,
+            Outcome::Committed { .. } => {
+                self.bus.publish(Hint::Ready(stream));
+                Ok(false)
+            }
             Outcome::Refused(Refusal::Unreadable(error)) => {
                 self.unreadable(stream, &error);
                 Ok(false)
@@ -203,7 +208,12 @@ impl Core {
     /// Follows a hint from the bus.
     pub(crate) fn follow(self: &Arc<Self>, hint: Hint) {
         match hint {
+            Hint::Advanced(stream) => self.watchers.grew(stream, false),
             Hint::Grew(stream) => {
+                self.watchers.grew(stream, false);
+                self.hot.tell(stream, Message::Grew);
+            }
+            Hint::Closed(stream) => {
                 self.watchers.grew(stream, true);
                 self.hot.tell(stream, Message::Grew);
             }
@@ -230,12 +240,15 @@ impl Core {
     async fn claim_if_offered(self: &Arc<Self>, stream: StreamNumber) -> Result<(), StoreError> {
         let head = self.sound_head(StreamRef::Number(stream)).await?;
         let Some(head) = head else { return Ok(()) };
-        let offered = head
-            .run
-            .is_some_and(|run| self.worker(&run.workflow, run.version).is_some());
-        if offered && head.ready && !head.closed {
+        if self.is_offered(&head) && head.ready && !head.closed {
             self.claim(stream).await?;
         }
         Ok(())
+    }
+
+    /// Whether somebody here can execute this run now.
+    fn is_offered(&self, head: &Head) -> bool {
+        let run = head.run.as_ref();
+        run.is_some_and(|run| self.has_room(&run.workflow, run.version))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::Event;
-use everstep_model::{Name, Payload, Record, RecordNumber, RunId, RunStatus, limits};
+use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, limits};
 use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, Target};
 
 use crate::core::{Core, Effects};
@@ -24,6 +24,8 @@ pub struct SendEvent {
     pub dedup_id: Option<String>,
     /// Who sends it.
     pub by: Option<String>,
+    /// The life of the run that it is for; without one it is for whichever the run lives.
+    pub generation: Option<Generation>,
 }
 
 /// What became of an event that was not refused.
@@ -49,12 +51,12 @@ impl Core {
         self.check_open()?;
         event.payload.check_size()?;
         check_key("dedup id", event.dedup_id.as_deref())?;
-        let (mut head, row) = self.find(&event.run).await?;
+        let (mut head, row) = self.find_meant(&event.run, event.generation).await?;
         self.check_event(&row, &event.name, &event.payload)?;
         let mut outcome = self.send_to(&head, &event, reply_to).await?;
         if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
             // It may have been revived at that very moment.
-            let (latest, _) = self.find(&event.run).await?;
+            let (latest, _) = self.find_meant(&event.run, event.generation).await?;
             if latest.number != head.number {
                 outcome = self.send_to(&latest, &event, reply_to).await?;
                 head = latest;
@@ -107,8 +109,8 @@ impl Core {
             return commit;
         }
         commit.ready = Some(true);
-        let offered = |row: &RunRow| self.worker(&row.workflow, row.version).is_some();
-        if head.run.as_deref().is_some_and(offered) && !self.is_closing() {
+        let takes = |row: &RunRow| self.takes(head.number, row);
+        if head.run.as_deref().is_some_and(takes) && !self.is_closing() {
             commit.lease = self.take();
         }
         commit

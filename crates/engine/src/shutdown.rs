@@ -37,8 +37,10 @@ impl Core {
         // A store forgets what it has answered a node that retires, so nothing may be on its way by then.
         self.committer.close();
         self.committer.ended().await;
-        if let Err(error) = self.store.retire(self.node).await {
-            tracing::warn!(%error, "the lease could not be given up; others wait until it runs out");
+        for sender in &self.senders {
+            if let Err(error) = self.store.retire(*sender).await {
+                tracing::warn!(%error, "the lease could not be given up; others wait until it runs out");
+            }
         }
         self.hot.tell_all(&Message::Lost);
         self.failures.close();

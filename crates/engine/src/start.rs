@@ -106,16 +106,19 @@ impl Core {
                     mailbox: self.enter_memory(stream, fence),
                     takeovers: 0,
                 });
-                if let (Some(claimed), Some(worker)) =
-                    (claimed, self.worker(&start.workflow, version))
-                {
-                    let first = Entry {
-                        number: RecordNumber(0),
-                        record,
-                    };
-                    self.activate(&worker, claimed, vec![first]);
-                } else if !self.store.describe().exclusive {
-                    self.bus.publish(Hint::Ready(stream));
+                let first = Entry {
+                    number: RecordNumber(0),
+                    record,
+                };
+                match (claimed, self.worker(&start.workflow, version)) {
+                    (Some(claimed), Some(worker)) => self.activate(&worker, claimed, vec![first]),
+                    // Whoever offered it has gone while the run was being created.
+                    (Some(claimed), None) => self.give_back(claimed).await,
+                    // Another node may have room for it.
+                    (None, _) if !self.store.describe().exclusive => {
+                        self.bus.publish(Hint::Ready(stream));
+                    }
+                    (None, _) => {}
                 }
                 Ok(Started {
                     run: id,
@@ -194,7 +197,7 @@ impl Core {
             }));
         }
         commit.ready = Some(true);
-        if self.worker(&start.workflow, version).is_some() {
+        if self.has_room(&start.workflow, version) {
             commit.lease = self.take();
         }
         (commit, record)

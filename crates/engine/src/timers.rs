@@ -253,7 +253,7 @@ impl Core {
                 let id = RpcId::of(&run.id, run.generation, location);
                 commit.delete.push(RowKey::Rpc(timer.stream, id));
             }
-            if self.worker(&run.workflow, run.version).is_some() && !self.is_closing() {
+            if self.takes(timer.stream, run) && !self.is_closing() {
                 commit.lease = self.take();
             }
         }

@@ -347,14 +347,17 @@ impl Core {
             // Registered before looking, so that an end after the look wakes it.
             let mut notified = std::pin::pin!(watch.notify.notified());
             notified.as_mut().enable();
-            let Some(head) = self.store.head(StreamRef::Number(stream)).await? else {
-                return Ok(None);
-            };
-            if head.closed {
-                return match was_open {
-                    true => self.last_record(&head).await,
-                    false => Ok(None),
+            // What is executed here is open, and its end will be told: the store need not be asked at first.
+            if was_open || !self.hot.contains(stream) {
+                let Some(head) = self.store.head(StreamRef::Number(stream)).await? else {
+                    return Ok(None);
                 };
+                if head.closed {
+                    return match was_open {
+                        true => self.last_record(&head).await,
+                        false => Ok(None),
+                    };
+                }
             }
             was_open = true;
             self.watchers.check_open()?;

@@ -86,12 +86,17 @@ impl Workers {
         });
     }
 
-    /// Who executes this version of a workflow.
+    /// Who executes this version of a workflow; somebody who has room, if there is one.
     pub(crate) fn find(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Worker>> {
         let state = self.look();
-        let mut offerings = state.by_workflow.get(workflow)?.iter();
-        let offering = offerings.find(|offering| offering.versions.contains(&version))?;
-        Some(offering.worker.clone())
+        let offerings = state.by_workflow.get(workflow)?;
+        let fitting = || {
+            let all = offerings.iter();
+            all.filter(|offering| offering.versions.contains(&version))
+        };
+        let found = fitting().find(|offering| !offering.worker.is_full());
+        let found = found.or_else(|| fitting().next())?;
+        Some(found.worker.clone())
     }
 
     /// The newest version of a workflow that somebody executes.
@@ -155,12 +160,18 @@ impl Engine {
             core: Arc::downgrade(&self.core),
             id: self.core.workers.add(&worker),
         };
+        self.look_for_runs();
+        Ok(offered)
+    }
+
+    /// Looks for runs that have something to do and that nobody executes: a worker has come, or one has room again that was
+    /// full.
+    pub fn look_for_runs(&self) {
         let core = self.core.clone();
         self.core.spawn(Box::pin(async move {
             if let Err(error) = core.recover().await {
                 tracing::warn!(%error, "runs that waited for a worker were not picked up; sweeping will find them");
             }
         }));
-        Ok(offered)
     }
 }

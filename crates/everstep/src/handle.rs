@@ -251,6 +251,7 @@ impl RunHandle {
             payload,
             dedup_id,
             by: None,
+            generation: None,
         };
         self.port.send(event).await
     }
@@ -270,6 +271,7 @@ impl RunHandle {
             answer: Payload::from_value(answer)?,
             by: None,
             dedup_id: None,
+            generation: None,
         };
         self.port.answer(answer).await
     }

@@ -57,6 +57,7 @@ impl RunHandle {
             payload,
             dedup_id: None,
             by: None,
+            generation: None,
         };
         match self.port.ask(event).await? {
             Some(answer) => answer.decode().map_err(RequestError::Reply),

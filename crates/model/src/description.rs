@@ -36,6 +36,16 @@ pub struct Described {
     pub schema: Option<Payload>,
 }
 
+impl Description {
+    /// Every JSON schema in it.
+    pub fn schemas(&self) -> impl Iterator<Item = &Payload> {
+        let events = self.events.iter().flat_map(BTreeMap::values);
+        let described = events.chain(self.rpcs.values());
+        let own = self.input.iter().chain(&self.output);
+        own.chain(described.filter_map(|described| described.schema.as_ref()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -142,6 +142,8 @@ pub enum ErrorCode {
     UnknownKey,
     /// The stream belongs to the engine.
     ReservedStream,
+    /// An append holds what a worker may not write.
+    InvalidAppend,
     /// The request is not what the API asks for.
     InvalidRequest,
     /// There is no such address, or it does not know that method.
@@ -221,6 +223,7 @@ impl ErrorCode {
         Self::Forbidden,
         Self::UnknownKey,
         Self::ReservedStream,
+        Self::InvalidAppend,
         Self::InvalidRequest,
         Self::NoRoute,
         Self::TooBusy,
@@ -298,6 +301,7 @@ impl ErrorCode {
             Self::Forbidden => "forbidden",
             Self::UnknownKey => "unknown_key",
             Self::ReservedStream => "reserved_stream",
+            Self::InvalidAppend => "invalid_append",
             Self::InvalidRequest => "invalid_request",
             Self::NoRoute => "no_route",
             Self::TooBusy => "too_busy",

@@ -30,3 +30,5 @@ pub const REPLY_KEPT: Duration = Duration::from_secs(60);
 pub const ANSWERED_ITERATIONS_MAX: usize = 100;
 /// Runs one page of a list may hold.
 pub const LIST_PAGE_MAX: usize = 1_000;
+/// Steps it may take to hold a payload against its schema.
+pub const SCHEMA_STEPS_MAX: u64 = 5_000_000;

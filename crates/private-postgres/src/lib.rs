@@ -133,13 +133,7 @@ impl Server {
     pub fn processor_time(&self) -> Option<Duration> {
         let file = self.folder.join("data/postmaster.pid");
         let pid = fs::read_to_string(file).ok()?;
-        let stat = format!("/proc/{}/stat", pid.lines().next()?);
-        let stat = fs::read_to_string(stat).ok()?;
-        // Behind the name in brackets; its own time and that of its children, in hundredths of a second.
-        let numbers = stat.rsplit_once(") ")?.1.split(' ');
-        let ticks = numbers.skip(11).take(4).map(str::parse::<u64>);
-        let ticks: u64 = ticks.collect::<Result<Vec<_>, _>>().ok()?.iter().sum();
-        Some(Duration::from_millis(ticks * 10))
+        processor_time_of(pid.lines().next()?)
     }
 
     /// What it has logged.
@@ -196,6 +190,17 @@ impl Server {
         shell.stdin(Stdio::piped());
         shell.spawn().expect("a shell")
     }
+}
+
+/// The processor time of a process, or of `self`, and of its children that have ended, where the system tells (Linux).
+#[must_use]
+pub fn processor_time_of(pid: &str) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Behind the name in brackets; its own time and that of its children, in hundredths of a second.
+    let numbers = stat.rsplit_once(") ")?.1.split(' ');
+    let ticks = numbers.skip(11).take(4).map(str::parse::<u64>);
+    let ticks: u64 = ticks.collect::<Result<Vec<_>, _>>().ok()?.iter().sum();
+    Some(Duration::from_millis(ticks * 10))
 }
 
 impl Drop for Server {

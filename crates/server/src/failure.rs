@@ -113,6 +113,7 @@ fn status_of(error: &EngineError) -> StatusCode {
         EngineError::RunExists(_)
         | EngineError::OtherFork(_)
         | EngineError::OtherWorkflow { .. }
+        | EngineError::OtherGeneration { .. }
         | EngineError::RunFinished { .. }
         | EngineError::WrongState { .. }
         | EngineError::RpcNotOpen { .. } => StatusCode::CONFLICT,

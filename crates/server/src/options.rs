@@ -27,6 +27,8 @@ pub struct Options {
     pub sse_lifetime: Duration,
     /// Bytes of a request's body.
     pub body_bytes_max: usize,
+    /// Bytes of the body of a worker's request: a run that ends many steps at once writes their results together.
+    pub worker_body_bytes_max: usize,
     /// How long a request's body may take to arrive.
     pub body_timeout: Duration,
     /// About how many bytes one answer holds; there is more at its next offset.
@@ -35,6 +37,8 @@ pub struct Options {
     pub waiting_max: usize,
     /// How long a worker may go without a request before its runs go to others.
     pub worker_time_to_live: Duration,
+    /// Runs that may wait for a slot of a worker; more stay where other nodes can take them.
+    pub worker_queue_max: usize,
     /// How clients call the server, such as `https://streams.example`, where that is not what they say in `Host`.
     pub public_url: Option<String>,
     /// Who may come in.
@@ -54,10 +58,12 @@ impl Default for Options {
             wait_max: Duration::from_secs(60),
             sse_lifetime: Duration::from_secs(60),
             body_bytes_max: 10 * 1024 * 1024,
+            worker_body_bytes_max: 256 * 1024 * 1024,
             body_timeout: Duration::from_secs(60),
             chunk_bytes: 1024 * 1024,
             waiting_max: 10_000,
             worker_time_to_live: Duration::from_secs(15),
+            worker_queue_max: 10_000,
             public_url: None,
             access: Access::default(),
             token_lifetime_max: Duration::from_secs(15 * 60),

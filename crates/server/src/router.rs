@@ -70,7 +70,7 @@ impl Shared {
             engine: engine.clone(),
             streams: engine.streams(),
             subscriptions: Arc::new(Subscriptions::new(engine.streams(), reach)),
-            workers: Arc::new(Pool::new(engine.clone(), options.worker_time_to_live)),
+            workers: Arc::new(Pool::new(engine.clone(), &options)),
             waiting: Arc::new(Semaphore::new(options.waiting_max)),
             metrics: Metrics::new(engine),
             options,

@@ -118,6 +118,26 @@ const FOUND: &[(u64, &str)] = &[
         2046,
         "a run that was paused behind its last undo and then cancelled could not be resumed",
     ),
+    (
+        272,
+        "a run whose worker left while it was created was nobody's",
+    ),
+    (
+        1499,
+        "a node kept a run that had died there and that nobody there could execute any more",
+    ),
+    (
+        46666,
+        "what a worker appended passed for written while its run was given back",
+    ),
+    (
+        55825,
+        "the check of steps did not know of a node that was granted a run twice, once in vain",
+    ),
+    (
+        1146,
+        "the check of standing still did not know that a run was taken between two looks",
+    ),
 ];
 
 #[test]

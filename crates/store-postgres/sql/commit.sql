@@ -1,21 +1,25 @@
 -- One batch of commits in one call and one transaction: `everstep_store::judge` in SQL, and what follows from it.
 --
 --   1. the node's row in `answers` is locked: the same batch, sent again while its first sending still runs, waits for it
---   2. the heads of all streams are locked in the order of their numbers; a stream that somebody else holds is busy, and
---      so is every later commit that names it
---   3. every row that a guard asks for is read
---   4. commits are judged in order against heads and rows in memory, each seeing the ones before it
---   5. what changed is written, each head and each row once
+--   2. executors that only append, each to another stream, are served by one statement; where that is not all there is to
+--      it, theirs become commits like the others
+--   3. the heads of all other streams are locked in the order of their numbers; a stream that somebody else holds is busy,
+--      and so is every later commit that names it
+--   4. every row that a guard asks for is read
+--   5. commits are judged in order against heads and rows in memory, each seeing the ones before it
+--   6. what changed is written, each head and each row once
 --
--- Waiting for others is possible at rows that several streams share (3), then at the names of new streams, then at new rows
--- (both in 5), each in the order of keys; so nobody waits in a circle. What was absent when it was judged and is there when
+-- Waiting for others is possible at rows that several streams share (4), then at the names of new streams, then at new rows
+-- (both in 6), each in the order of keys; so nobody waits in a circle. What was absent when it was judged and is there when
 -- it is written ends the call with `unique_violation`: nothing happened, and the caller calls again.
 --
--- Arguments are columns: `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows that are touched,
+-- Arguments are columns: `p_` plain appends, whose places follow those of the commits, `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows that are touched,
 -- `o_` what happens to rows, `m_` removed streams, `x_` dropped records, `r_` runs. Places count from 1; 0 is none.
 -- `Columns` in columns.rs is the same list in Rust.
 CREATE FUNCTION commit_batch(
-    clock bigint, may_wait boolean, sender bigint, sender_since bigint,
+    clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
+    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
+    p_count integer[], p_bytes bytea[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[],
     c_number bigint[], c_target smallint[], c_slot integer[], c_flags integer[],
     c_epoch bigint[], c_nonce bigint[], c_seq bigint[], c_seen bigint[],
     c_now bigint[], c_begins bigint[], c_count integer[], c_bytes bytea[],
@@ -55,7 +59,16 @@ DECLARE
     is_ready constant integer := 128;
     of_user constant integer := 256;
 
-    total constant integer := cardinality(c_target);
+    -- Commits as they were sent, and with those that plain appends became.
+    sent constant integer := cardinality(c_target);
+    total integer := sent;
+    plain constant integer := cardinality(p_number);
+    plain_kinds smallint[] := array_fill(1::smallint, ARRAY[plain]);
+    plain_firsts bigint[] := '{}';
+    plain_done integer[];
+    done_firsts bigint[];
+    -- Which plain append each commit was that was not sent as one.
+    was_plain integer[] := '{}';
     guards constant integer := cardinality(g_commit);
     changes constant integer := cardinality(o_commit);
     drops constant integer := cardinality(x_commit);
@@ -65,10 +78,10 @@ DECLARE
     kept answer[] := '{}';
     known_since bigint := 0;
     any_kept boolean := false;
-    kinds smallint[] := array_fill(0::smallint, ARRAY[total]);
-    of_streams bigint[] := array_fill(0::bigint, ARRAY[total]);
-    firsts bigint[] := array_fill(0::bigint, ARRAY[total]);
-    epochs bigint[] := array_fill(0::bigint, ARRAY[total]);
+    kinds smallint[];
+    of_streams bigint[];
+    firsts bigint[];
+    epochs bigint[];
     -- The rows that refusals show.
     shown_commit integer[] := '{}';
     shown_guard integer[] := '{}';
@@ -85,10 +98,10 @@ DECLARE
     held integer[];
     h streams;
     other streams;
-    is_busy boolean[] := array_fill(false, ARRAY[cardinality(s_number)]);
-    is_dirty boolean[] := array_fill(false, ARRAY[cardinality(s_number)]);
-    run_found runs[] := array_fill(NULL::runs, ARRAY[cardinality(s_number)]);
-    run_changed boolean[] := array_fill(false, ARRAY[cardinality(s_number)]);
+    is_busy boolean[];
+    is_dirty boolean[];
+    run_found runs[];
+    run_changed boolean[];
     any_run_changed boolean := false;
     any_superseded boolean := false;
     run runs;
@@ -154,18 +167,68 @@ BEGIN
 
     -- 1. What this node has been answered.
     IF sender IS NOT NULL THEN
-        SELECT a.since, a.given INTO known_since, kept FROM answers a WHERE a.node = sender FOR UPDATE;
+        SELECT a.since, a.until >= sender_since INTO known_since, any_kept FROM answers a WHERE a.node = sender FOR UPDATE;
         IF NOT FOUND THEN
-            INSERT INTO answers VALUES (sender, 0, '{}', moment) ON CONFLICT DO NOTHING;
-            SELECT a.since, a.given INTO known_since, kept FROM answers a WHERE a.node = sender FOR UPDATE;
+            INSERT INTO answers VALUES (sender, 0, 0, '{}', moment) ON CONFLICT DO NOTHING;
+            SELECT a.since, a.until >= sender_since INTO known_since, any_kept FROM answers a WHERE a.node = sender FOR UPDATE;
         END IF;
         known_since := greatest(known_since, sender_since);
-        SELECT coalesce(array_agg(a::answer), '{}') INTO kept FROM unnest(kept) a
-            WHERE EXISTS (SELECT FROM unnest(a.numbers) n WHERE n >= known_since);
-        any_kept := cardinality(kept) > 0;
+        IF any_kept THEN
+            SELECT coalesce(array_agg(g::answer), '{}') INTO kept FROM answers a, unnest(a.given) g
+                WHERE a.node = sender AND EXISTS (SELECT FROM unnest(g.numbers) n WHERE n >= known_since);
+        END IF;
     END IF;
 
-    -- 2. Heads, in the order of their numbers.
+    -- 2. Plain appends. What is sent again, or too late, is judged.
+    IF plain > 0 THEN
+        IF NOT may_wait AND NOT any_kept AND known_since = sender_since THEN
+            SELECT a.places, a.firsts INTO plain_done, done_firsts FROM append_records(p_stream, p_epoch, p_nonce, p_seq,
+                p_seen, p_count, p_bytes, p_inbox, p_events, p_events_min, p_progress) a;
+        END IF;
+        IF cardinality(plain_done) = plain THEN
+            plain_firsts := done_firsts;
+        ELSE
+            plain_firsts := array_fill(0::bigint, ARRAY[plain]);
+            FOR j IN 1..coalesce(cardinality(plain_done), 0) LOOP
+                plain_firsts[plain_done[j]] := done_firsts[j];
+            END LOOP;
+            FOR k IN 1..plain LOOP
+                CONTINUE WHEN k = ANY (plain_done);
+                was_plain := was_plain || k;
+                s_number := s_number || p_stream[k];
+                s_with_run := s_with_run || false;
+                c_number := c_number || p_number[k];
+                c_target := c_target || 2::smallint;
+                c_slot := c_slot || cardinality(s_number);
+                c_flags := c_flags || (by_executor | has_foreign | CASE WHEN p_progress[k] THEN has_progress ELSE 0 END);
+                c_epoch := c_epoch || p_epoch[k];
+                c_nonce := c_nonce || p_nonce[k];
+                c_seq := c_seq || p_seq[k];
+                c_seen := c_seen || p_seen[k];
+                c_count := c_count || p_count[k];
+                c_bytes := c_bytes || p_bytes[k];
+                c_inbox := c_inbox || p_inbox[k];
+                c_events := c_events || p_events[k];
+                c_events_min := c_events_min || p_events_min[k];
+                c_lease := c_lease || 0::smallint;
+                c_status := c_status || 0::smallint;
+                c_supersedes := c_supersedes || 0;
+                c_dedup := c_dedup || 0;
+                c_run := c_run || 0;
+            END LOOP;
+            total := cardinality(c_target);
+        END IF;
+    END IF;
+    kinds := array_fill(0::smallint, ARRAY[total]);
+    of_streams := array_fill(0::bigint, ARRAY[total]);
+    firsts := array_fill(0::bigint, ARRAY[total]);
+    epochs := array_fill(0::bigint, ARRAY[total]);
+    is_busy := array_fill(false, ARRAY[cardinality(s_number)]);
+    is_dirty := is_busy;
+    run_changed := is_busy;
+    run_found := array_fill(NULL::runs, ARRAY[cardinality(s_number)]);
+
+    -- 3. Heads, in the order of their numbers.
     IF cardinality(s_number) > 0 THEN
         IF may_wait THEN
             WITH locked AS (
@@ -178,8 +241,8 @@ BEGIN
                 JOIN streams st ON st.number = w.number ORDER BY w.number FOR NO KEY UPDATE OF st SKIP LOCKED
             ) SELECT array_agg(l.st), array_agg(l.slot) INTO heads, held FROM locked l;
         END IF;
-        IF cardinality(held) IS DISTINCT FROM cardinality(s_number) THEN
-            -- Some are busy, or do not exist. Their places stay empty.
+        IF total > sent OR cardinality(held) IS DISTINCT FROM cardinality(s_number) THEN
+            -- Some are busy, or do not exist: their places stay empty. Or they were not sent in the order of their numbers.
             held_heads := heads;
             heads := array_fill(NULL::streams, ARRAY[cardinality(s_number)]);
             FOR j IN 1..coalesce(cardinality(held), 0) LOOP
@@ -204,7 +267,7 @@ BEGIN
             FROM unnest(n_name) WITH ORDINALITY AS w(name, slot) LEFT JOIN streams st ON st.name = w.name;
     END IF;
 
-    -- 3. Rows; those that commits of several streams may touch are locked.
+    -- 4. Rows; those that commits of several streams may touch are locked.
     IF 2 = ANY (k_mode) THEN
         FOR line IN SELECT w.slot, ro.place, ro.value
             FROM unnest(k_kind, k_stream, k_key, k_mode) WITH ORDINALITY AS w(kind, stream, key, mode, slot)
@@ -229,7 +292,7 @@ BEGIN
         END LOOP;
     END IF;
 
-    -- 4. Each commit, in order.
+    -- 5. Each commit, in order.
     <<commits>>
     FOR i IN 1..total LOOP
         target := c_target[i];
@@ -553,7 +616,7 @@ BEGIN
         END LOOP;
     END LOOP commits;
 
-    -- 5. What changed. First what goes, because names and rows of it may come again.
+    -- 6. What changed. First what goes, because names and rows of it may come again.
     IF cardinality(gone) > 0 THEN
         PERFORM remove_streams(gone);
     END IF;
@@ -577,18 +640,29 @@ BEGIN
     IF any_run_changed THEN
         PERFORM write_runs(born_runs, run_found, run_changed, retagged);
     END IF;
-    INSERT INTO frames SELECT w.stream, w.first, w.count, w.bytes
-        FROM unnest(of_streams, firsts, c_count, c_bytes, kinds) AS w(stream, first, count, bytes, kind)
-        WHERE w.kind = 1 AND w.count > 0;
+    IF 1 = ANY (kinds) THEN
+        INSERT INTO frames SELECT w.stream, w.first, w.count, w.bytes
+            FROM unnest(of_streams, firsts, c_count, c_bytes, kinds) AS w(stream, first, count, bytes, kind)
+            WHERE w.kind = 1 AND w.count > 0;
+    END IF;
     IF any_row_dirty THEN
         PERFORM write_rows(k_kind, row_streams, k_key, k_due, places, vals, row_dirty, present, k_mode, was_present);
     END IF;
 
-    reply.numbers := c_number;
-    reply.kinds := kinds;
-    reply.streams := of_streams;
-    reply.firsts := firsts;
-    reply.epochs := epochs;
+    -- Places are those of the commits that were sent, then those of plain appends.
+    FOR j IN sent + 1..total LOOP
+        k := was_plain[j - sent];
+        plain_kinds[k] := kinds[j];
+        plain_firsts[k] := firsts[j];
+    END LOOP;
+    FOR j IN 1..cardinality(told_commit) LOOP
+        IF told_commit[j] > sent THEN told_commit[j] := sent + was_plain[told_commit[j] - sent]; END IF;
+    END LOOP;
+    reply.numbers := c_number[:sent] || p_number;
+    reply.kinds := kinds[:sent] || plain_kinds;
+    reply.streams := of_streams[:sent];
+    reply.firsts := firsts[:sent] || plain_firsts;
+    reply.epochs := epochs[:sent];
     reply.row_commits := shown_commit;
     reply.row_guards := shown_guard;
     reply.row_values := shown_values;
@@ -618,8 +692,11 @@ BEGIN
     END IF;
     IF sender IS NOT NULL THEN
         -- What was busy, or answered before, is not answered here.
-        reply.numbers := ARRAY(SELECT CASE WHEN w.kind > 0 THEN w.number ELSE 0 END
-            FROM unnest(c_number, kinds) WITH ORDINALITY AS w(number, kind, place) ORDER BY w.place);
-        UPDATE answers a SET since = known_since, given = kept || reply, at = moment WHERE a.node = sender;
+        IF 0 = ANY (reply.kinds) OR -1 = ANY (reply.kinds) THEN
+            reply.numbers := ARRAY(SELECT CASE WHEN w.kind > 0 THEN w.number ELSE 0 END
+                FROM unnest(reply.numbers, reply.kinds) WITH ORDINALITY AS w(number, kind, place) ORDER BY w.place);
+        END IF;
+        UPDATE answers a SET since = known_since, until = greatest(a.until, sender_until), given = kept || reply, at = moment
+            WHERE a.node = sender;
     END IF;
 END $function$;

@@ -137,10 +137,14 @@ CREATE TABLE answers (
     node bigint PRIMARY KEY,
     -- Nothing numbered lower is sent again.
     since bigint NOT NULL,
+    -- The highest number among those answered.
+    until bigint NOT NULL,
     given answer[] NOT NULL,
     -- When it was last written, so that what dead nodes left is cleared away.
     at bigint NOT NULL
 ) WITH (fillfactor = 50);
+-- Written with every batch and read after a lost connection: not worth compressing.
+ALTER TABLE answers ALTER COLUMN given SET STORAGE EXTERNAL;
 
 CREATE TABLE garbage (
     stream bigint PRIMARY KEY

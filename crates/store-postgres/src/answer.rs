@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use everstep_model::{Entry, Epoch, Interner, RecordNumber, StreamNumber};
-use everstep_store::{Author, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError};
+use everstep_store::{
+    Author, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError, Target,
+};
 use tokio_postgres::Row as Line;
 
 use crate::failure::{self, Trouble};
@@ -78,7 +80,10 @@ impl Answer {
     /// The outcome of the commit at this place; none if its stream was busy.
     fn outcome(&self, at: usize, commit: &Commit) -> Option<Outcome> {
         let kind = self.kinds.get(at).copied().unwrap_or(BUSY);
-        let stream = StreamNumber(of(&self.streams, at));
+        let stream = match commit.target {
+            Target::Stream(stream) => stream,
+            Target::Create(_) | Target::Remove(_) => StreamNumber(of(&self.streams, at)),
+        };
         let first = RecordNumber(of(&self.firsts, at));
         let refusal = match kind {
             1 | 3 => {

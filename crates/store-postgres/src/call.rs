@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use everstep_model::{Body, Frame, FrameHeader, Origin, Record, StreamNumber};
+use everstep_model::{Origin, Record, StreamNumber};
 use everstep_store::{Author, Commit, Guard, LeaseChange, RunRow, Target};
 
 use crate::columns::Columns;
+use crate::framed::Framed;
 use crate::number::{count, millis, node, nonce, place};
+use crate::plain::PlainAppend;
 use crate::row_place::{RowPlace, contents};
 use crate::row_slots::{Change, RowSlots};
 
@@ -24,11 +26,14 @@ const SAYS_READY: i32 = 64;
 const IS_READY: i32 = 128;
 const OF_USER: i32 = 256;
 
-/// The arguments of one call for these commits, in their order.
-pub(crate) fn columns(commits: &[&Commit]) -> Columns {
+/// The arguments of one call for these commits, in their order, and for plain appends, whose places follow.
+pub(crate) fn columns(commits: &[&Commit], appends: &[PlainAppend<'_>]) -> Columns {
     let mut call = Call::new(commits);
     for (index, commit) in commits.iter().enumerate() {
         call.add(index, commit);
+    }
+    for append in appends {
+        call.add_append(append);
     }
     call.finish()
 }
@@ -97,8 +102,7 @@ impl Call {
             Target::Remove(_) => (REMOVE, 0),
         };
         let columns = &mut self.columns;
-        let number = commit.id.map_or(0, |id| count(id.number));
-        columns.c_number.push(number);
+        columns.c_number.push(number(commit));
         columns.c_target.push(target);
         columns.c_slot.push(slot);
         columns.c_flags.push(flags(commit));
@@ -129,6 +133,23 @@ impl Call {
         }
     }
 
+    fn add_append(&mut self, append: &PlainAppend<'_>) {
+        let columns = &mut self.columns;
+        columns.p_number.push(number(append.commit));
+        columns.p_stream.push(count(append.stream.0));
+        columns.p_epoch.push(count(append.fence.epoch.0));
+        columns.p_nonce.push(nonce(append.fence.nonce));
+        columns.p_seq.push(count(append.seq.0));
+        columns.p_seen.push(count(append.seen.0));
+        columns.p_progress.push(append.progress);
+        let frame = Framed::of(&append.commit.records);
+        columns.p_count.push(frame.count);
+        columns.p_bytes.push(frame.bytes);
+        columns.p_inbox.push(frame.inbox);
+        columns.p_events.push(frame.events);
+        columns.p_events_min.push(frame.events_min);
+    }
+
     fn add_author(&mut self, author: &Author) {
         let (epoch, mark, seq, seen) = match author {
             Author::Inbox => (0, 0, 0, 0),
@@ -149,14 +170,12 @@ impl Call {
 
     fn add_records(&mut self, records: &[Record]) {
         let columns = &mut self.columns;
-        // Heads know what a frame's header would say.
-        let bytes = (!records.is_empty()).then(|| Frame::encode(&FrameHeader::default(), records));
-        let inbox = records.iter().filter(|r| r.body.origin() == Origin::Inbox);
-        let (change, least) = unconsumed(records);
-        columns.c_inbox.push(short(inbox.count()));
-        columns.c_events.push(change);
-        columns.c_events_min.push(least);
-        columns.c_count.push(short(records.len()));
+        let frame = Framed::of(records);
+        columns.c_inbox.push(frame.inbox);
+        columns.c_events.push(frame.events);
+        columns.c_events_min.push(frame.events_min);
+        columns.c_count.push(frame.count);
+        let bytes = (!records.is_empty()).then_some(frame.bytes);
         columns.c_bytes.push(bytes);
     }
 
@@ -304,28 +323,9 @@ fn flags(commit: &Commit) -> i32 {
         | flag(of_user, OF_USER)
 }
 
-/// What the records do to the number of unconsumed events, which is never below 0: `n` becomes `max(n + change, least)`.
-fn unconsumed(records: &[Record]) -> (i32, i32) {
-    let (mut change, mut least) = (0i32, 0i32);
-    for record in records {
-        match &record.body {
-            Body::Event(_) => {
-                change = change.saturating_add(1);
-                least = least.saturating_add(1);
-            }
-            Body::WaitCompleted(done) => {
-                let taken = short(done.events.len());
-                change = change.saturating_sub(taken);
-                least = least.saturating_sub(taken).max(0);
-            }
-            _ => {}
-        }
-    }
-    (change, least)
-}
-
-fn short(number: usize) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
+/// The number under which the commit is known if it is sent again; 0 is none.
+fn number(commit: &Commit) -> i64 {
+    commit.id.map_or(0, |id| count(id.number))
 }
 
 /// Texts as PostgreSQL writes an array of bytes: tags may hold any character, even those its texts cannot.

@@ -26,6 +26,18 @@ macro_rules! columns {
 }
 
 columns! {
+    p_number: i64 => INT8_ARRAY,
+    p_stream: i64 => INT8_ARRAY,
+    p_epoch: i64 => INT8_ARRAY,
+    p_nonce: i64 => INT8_ARRAY,
+    p_seq: i64 => INT8_ARRAY,
+    p_seen: i64 => INT8_ARRAY,
+    p_count: i32 => INT4_ARRAY,
+    p_bytes: Vec<u8> => BYTEA_ARRAY,
+    p_inbox: i32 => INT4_ARRAY,
+    p_events: i32 => INT4_ARRAY,
+    p_events_min: i32 => INT4_ARRAY,
+    p_progress: bool => BOOL_ARRAY,
     c_number: i64 => INT8_ARRAY,
     c_target: i16 => INT2_ARRAY,
     c_slot: i32 => INT4_ARRAY,
@@ -81,4 +93,11 @@ columns! {
     r_created: i64 => INT8_ARRAY,
     r_updated: i64 => INT8_ARRAY,
     r_tags: String => TEXT_ARRAY,
+}
+
+impl Columns {
+    /// The numbers of all commits.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = i64> {
+        self.c_number.iter().chain(&self.p_number).copied()
+    }
 }

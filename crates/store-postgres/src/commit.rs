@@ -13,6 +13,7 @@ use crate::columns::{Argument, Columns};
 use crate::failure::Trouble;
 use crate::io::Io;
 use crate::number::{count, node};
+use crate::plain::{self, PlainAppend};
 use crate::session::Session;
 
 /// How often streams that somebody else holds are tried together before each is waited for alone.
@@ -20,10 +21,10 @@ const MISSES_MAX: u32 = 3;
 /// How often a call is made again that met a moment which was over when it wrote.
 const CALLS_MAX: u32 = 20;
 /// Arguments that are not columns.
-const SCALARS: usize = 4;
+const SCALARS: usize = 5;
 
 /// A commit and its place in the batch.
-type Placed<'a> = (usize, &'a Commit);
+pub(crate) type Placed<'a> = (usize, &'a Commit);
 
 /// Commits a batch. Commits under ids of several nodes are several batches.
 pub(crate) async fn commit(
@@ -100,22 +101,30 @@ impl Writer<'_> {
         placed: Vec<Placed<'c>>,
         may_wait: bool,
     ) -> Result<Vec<Placed<'c>>, StoreError> {
+        let (mut placed, appends) = plain::split(placed);
         let commits: Vec<&Commit> = placed.iter().map(|(_, commit)| *commit).collect();
+        let plain = appends
+            .iter()
+            .filter_map(|(_, commit)| PlainAppend::of(commit));
+        let columns = call::columns(&commits, &plain.collect::<Vec<_>>());
         let call = Call {
-            columns: call::columns(&commits),
             node: self.sender.map(|id| node(id.node)),
             since: self.sender.map_or(0, |id| count(id.number)),
+            until: columns.numbers().max().unwrap_or(0),
+            columns,
             may_wait,
         };
         let lines = self.io.run(send(self.session.clone(), call)).await?;
         let answers = Answers::read(&lines).map_err(Trouble::told)?;
         let mut busy = Vec::new();
+        placed.extend(appends);
         for (place, (at, commit)) in placed.into_iter().enumerate() {
             match (answers.outcome(place, commit), self.outcomes.get_mut(at)) {
                 (Some(outcome), Some(slot)) => *slot = Some(outcome),
                 _ => busy.push((at, commit)),
             }
         }
+        busy.sort_by_key(|(at, _)| *at);
         let is_removal = |commit: &&Commit| matches!(commit.target, Target::Remove(_));
         if commits.iter().any(is_removal) {
             self.io.spawn(self.session.clone().clear_garbage());
@@ -139,7 +148,7 @@ fn first_alone(left: &[Placed<'_>]) -> Vec<usize> {
 }
 
 /// The streams that a commit names.
-fn named(commit: &Commit) -> Vec<StreamNumber> {
+pub(crate) fn named(commit: &Commit) -> Vec<StreamNumber> {
     let mut named = match &commit.target {
         Target::Create(_) => Vec::new(),
         Target::Stream(number) => vec![*number],
@@ -154,6 +163,7 @@ struct Call {
     columns: Columns,
     node: Option<i64>,
     since: i64,
+    until: i64,
     may_wait: bool,
 }
 
@@ -164,6 +174,7 @@ impl Call {
             (&self.may_wait, Type::BOOL),
             (&self.node, Type::INT8),
             (&self.since, Type::INT8),
+            (&self.until, Type::INT8),
         ];
         arguments.extend(self.columns.arguments());
         arguments
@@ -171,7 +182,7 @@ impl Call {
 
     /// Whether it takes effect once however often it is sent.
     fn may_be_repeated(&self) -> bool {
-        self.columns.c_number.iter().all(|number| *number > 0)
+        self.columns.numbers().all(|number| number > 0)
     }
 }
 

@@ -33,6 +33,7 @@ mod columns;
 mod commit;
 mod due;
 mod failure;
+mod framed;
 mod frames;
 #[cfg(doctest)]
 mod guides;
@@ -43,6 +44,7 @@ mod listener;
 mod migrate;
 mod number;
 mod options;
+mod plain;
 mod pool;
 mod reading;
 mod row_place;

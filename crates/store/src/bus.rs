@@ -8,8 +8,12 @@ use everstep_model::{StreamNumber, Timestamp};
 /// Something may be worth a look in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// The stream has more records.
+    /// The stream has more records, which its executor does not know yet.
     Grew(StreamNumber),
+    /// The stream has more records, which are news to nobody but those who follow it.
+    Advanced(StreamNumber),
+    /// The stream takes no more records, or is gone.
+    Closed(StreamNumber),
     /// The run has something to do and nobody executes it.
     Ready(StreamNumber),
     /// A timer was set for this time.

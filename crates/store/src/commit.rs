@@ -19,11 +19,12 @@ pub struct Fence {
 
 /// Which commit this is: known by it, a commit that is sent again takes effect once.
 ///
-/// A node numbers its commits in the order it sends them. It sends a batch once it knows what became of everything
+/// A sender numbers its commits in the order it sends them. It sends a batch once it knows what became of everything
 /// numbered lower, or has given that up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CommitId {
-    /// Who sends it. A node that starts again is another one.
+    /// Who sends it: a node, or one of several names under which a node sends batches side by side. A node that starts again is
+    /// another one.
     pub node: NodeId,
     /// Which of its commits, from 1.
     pub number: u64,

@@ -13,6 +13,10 @@ const SLEEPERS: &[Allowance] = &[
         reason: "every test there runs on the virtual clock of everstep::testing",
     },
     Allowance {
+        path: "crates/everstep/tests/random/",
+        reason: "every test there runs on the virtual clock of everstep::testing",
+    },
+    Allowance {
         path: "crates/engine/tests/it/support.rs",
         reason: "the sleep of a virtual clock",
     },

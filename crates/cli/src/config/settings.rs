@@ -216,6 +216,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "bytes of a request's body",
     ),
     setting(
+        "worker_body_bytes_max",
+        Kind::Count,
+        Some("268435456"),
+        "bytes of the body of a worker's request",
+    ),
+    setting(
         "body_timeout",
         Kind::Duration,
         Some("1m"),
@@ -238,6 +244,12 @@ pub(crate) const SETTINGS: &[Setting] = &[
         Kind::Duration,
         Some("15s"),
         "how long a worker may be silent before its runs go to others",
+    ),
+    setting(
+        "worker_queue_max",
+        Kind::Count,
+        Some("10000"),
+        "runs that may wait here for a slot of a worker; more are left to other nodes",
     ),
     setting(
         "token_lifetime_max",

@@ -11,8 +11,10 @@ pub(crate) fn options(config: &Config) -> anyhow::Result<Options> {
     options.long_poll_timeout = config.duration("long_poll_timeout")?;
     options.wait_max = config.duration("wait_max")?;
     options.worker_time_to_live = config.duration("worker_time_to_live")?;
+    options.worker_queue_max = config.count("worker_queue_max")?;
     options.sse_lifetime = config.duration("sse_lifetime")?;
     options.body_bytes_max = config.count("body_bytes_max")?;
+    options.worker_body_bytes_max = config.count("worker_body_bytes_max")?;
     options.body_timeout = config.duration("body_timeout")?;
     options.chunk_bytes = config.count("chunk_bytes")?;
     options.waiting_max = config.count("waiting_max")?;

@@ -182,7 +182,7 @@ impl Core {
         commit.put.extend(cause.effects_of_copy(&open));
         commit.run = Some(list_row(&run, generation, &created, now));
         commit.ready = Some(true);
-        if self.worker(&created.workflow, created.version).is_some() {
+        if self.has_room(&created.workflow, created.version) {
             commit.lease = self.take();
         }
         if revives {

@@ -104,6 +104,7 @@ impl Effect {
             payload: payload.clone(),
             dedup_id: Some(format!("sent:{}", sender.key())),
             by: Some(format!("run {}", sender.run)),
+            generation: None,
         })
     }
 

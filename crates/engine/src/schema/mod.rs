@@ -2,14 +2,27 @@
 //!
 //! The keywords that say what shape a value has are checked; those that need more than the value and the schema (`pattern`,
 //! `format`, references out of the schema) are left to the workflow's own code, which reads every payload anyway.
+//!
+//! Schema and value both come from outside. What a check costs is counted (`budget.rs`), and a value is refused when it
+//! costs too much; words about what does not fit are made only where somebody reads them.
 
+mod budget;
+mod combinations;
+#[cfg(test)]
+mod cost_tests;
+mod place;
+mod same;
 mod values;
 
 use everstep_model::Payload;
 use serde_json::{Map, Value};
 
-/// How deep schemas may refer to each other, so that one that refers to itself comes to an end.
-const DEPTH_MAX: usize = 64;
+use budget::{Budget, Misfit};
+use place::Place;
+
+/// How deep schemas may refer to each other, so that one that refers to itself comes to an end. Enough for the deepest value
+/// that is read at all, with a reference at every level.
+const DEPTH_MAX: usize = 256;
 
 /// Whether a payload fits a schema, and what does not.
 pub(crate) fn check(schema: Option<&Payload>, payload: &Payload) -> Result<(), String> {
@@ -18,36 +31,44 @@ pub(crate) fn check(schema: Option<&Payload>, payload: &Payload) -> Result<(), S
     };
     let schema: Value = schema.decode().map_err(|error| error.to_string())?;
     let value: Value = payload.decode().map_err(|error| error.to_string())?;
-    let whole = Schema {
+    let whole = Checker {
         root: &schema,
+        budget: &Budget::new(),
         depth: 0,
+        explains: true,
     };
-    whole.check(&schema, &value, "the value")
+    let checked = whole.check(&schema, &value, Place::Whole);
+    checked.map_err(Misfit::into_words)
 }
 
 /// A schema that is being followed.
 #[derive(Clone, Copy)]
-struct Schema<'a> {
+struct Checker<'a> {
     root: &'a Value,
+    budget: &'a Budget,
     depth: usize,
+    /// Whether somebody reads why a value does not fit.
+    explains: bool,
 }
 
-impl<'a> Schema<'a> {
-    fn check(self, schema: &'a Value, value: &Value, place: &str) -> Result<(), String> {
+impl<'a> Checker<'a> {
+    fn check(self, schema: &'a Value, value: &Value, place: Place<'_>) -> Result<(), Misfit> {
+        self.budget.spend(1)?;
         let keywords = match schema {
             Value::Bool(true) => return Ok(()),
-            Value::Bool(false) => return Err(format!("{place} is not allowed")),
+            Value::Bool(false) => return self.wrong(|| format!("{place} is not allowed")),
             Value::Object(keywords) => keywords,
             _ => return Ok(()),
         };
         if self.depth > DEPTH_MAX {
-            return Err(format!("{place} is nested too deeply for its schema"));
+            let detail = format!("{place} is nested too deeply for its schema");
+            return Err(Misfit::NoTelling(detail));
         }
         let inner = Self {
             depth: self.depth + 1,
             ..self
         };
-        values::check(keywords, value, place)?;
+        inner.check_value(keywords, value, place)?;
         inner.check_reference(keywords, value, place)?;
         inner.check_combinations(keywords, value, place)?;
         match value {
@@ -57,88 +78,38 @@ impl<'a> Schema<'a> {
         }
     }
 
-    fn check_reference(
-        self,
-        keywords: &'a Map<String, Value>,
-        value: &Value,
-        place: &str,
-    ) -> Result<(), String> {
-        let reference = keywords.get("$ref").and_then(Value::as_str);
-        let target = reference
-            .and_then(|reference| reference.strip_prefix('#'))
-            .and_then(|pointer| self.root.pointer(pointer));
-        target.map_or(Ok(()), |target| self.check(target, value, place))
-    }
-
-    fn check_combinations(
-        self,
-        keywords: &'a Map<String, Value>,
-        value: &Value,
-        place: &str,
-    ) -> Result<(), String> {
-        let list = |keyword| keywords.get(keyword).and_then(Value::as_array);
-        for schema in list("allOf").into_iter().flatten() {
-            self.check(schema, value, place)?;
+    /// A misfit, in words if somebody reads them. They cost as much as they say.
+    fn wrong(self, words: impl FnOnce() -> String) -> Result<(), Misfit> {
+        if !self.explains {
+            return Err(Misfit::Wrong(String::new()));
         }
-        let fitting = |schemas: &'a Vec<Value>| {
-            let tried = schemas
-                .iter()
-                .map(|schema| self.check(schema, value, place));
-            let (fits, misfits): (Vec<_>, Vec<_>) = tried.partition(Result::is_ok);
-            let why = misfits
-                .into_iter()
-                .filter_map(Result::err)
-                .collect::<Vec<_>>();
-            (fits.len(), why.join("; or "))
-        };
-        if let Some(schemas) = list("anyOf") {
-            let (fits, why) = fitting(schemas);
-            if fits == 0 {
-                return Err(why);
-            }
-        }
-        if let Some(schemas) = list("oneOf") {
-            match fitting(schemas) {
-                (1, _) => {}
-                (0, why) => return Err(why),
-                (fits, _) => return Err(format!("{place} fits {fits} forms and must fit one")),
-            }
-        }
-        if let Some(schema) = keywords.get("not")
-            && self.check(schema, value, place).is_ok()
-        {
-            return Err(format!("{place} has a form that is not allowed"));
-        }
-        let Some(condition) = keywords.get("if") else {
-            return Ok(());
-        };
-        let branch = match self.check(condition, value, place) {
-            Ok(()) => keywords.get("then"),
-            Err(_) => keywords.get("else"),
-        };
-        branch.map_or(Ok(()), |schema| self.check(schema, value, place))
+        let words = words();
+        self.budget.spend(words.len())?;
+        Err(Misfit::Wrong(words))
     }
 
     fn check_fields(
         self,
         keywords: &'a Map<String, Value>,
         fields: &Map<String, Value>,
-        place: &str,
-    ) -> Result<(), String> {
+        place: Place<'_>,
+    ) -> Result<(), Misfit> {
         let required = keywords.get("required").and_then(Value::as_array);
+        self.budget.spend(required.map_or(0, Vec::len))?;
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
             if !fields.contains_key(name) {
-                return Err(format!("{place} has no field `{name}`"));
+                return self.wrong(|| format!("{place} has no field `{}`", place::cut(name)));
             }
         }
         let known = keywords.get("properties").and_then(Value::as_object);
         let others = keywords
             .get("additionalProperties")
             .filter(|_| !keywords.contains_key("patternProperties"));
+        self.budget.spend(fields.len())?;
         for (name, value) in fields {
             let schema = known.and_then(|known| known.get(name)).or(others);
             if let Some(schema) = schema {
-                self.check(schema, value, &format!("field `{name}` of {place}"))?;
+                self.check(schema, value, Place::Field(name, &place))?;
             }
         }
         Ok(())
@@ -148,14 +119,18 @@ impl<'a> Schema<'a> {
         self,
         keywords: &'a Map<String, Value>,
         items: &[Value],
-        place: &str,
-    ) -> Result<(), String> {
+        place: Place<'_>,
+    ) -> Result<(), Misfit> {
         let first = keywords.get("prefixItems").and_then(Value::as_array);
         let rest = keywords.get("items");
-        for (index, item) in items.iter().enumerate() {
+        let checked = match rest {
+            Some(_) => items.len(),
+            None => first.map_or(0, Vec::len).min(items.len()),
+        };
+        for (index, item) in items.iter().take(checked).enumerate() {
             let schema = first.and_then(|first| first.get(index)).or(rest);
             if let Some(schema) = schema {
-                self.check(schema, item, &format!("item {index} of {place}"))?;
+                self.check(schema, item, Place::Item(index, &place))?;
             }
         }
         Ok(())
@@ -228,6 +203,17 @@ mod tests {
         let list = r##"{"type": ["object", "null"], "properties": {"next": {"$ref": "#"}}}"##;
         assert!(fits(list, r#"{"next": {"next": null}}"#).is_ok());
         assert!(fits(list, r#"{"next": {"next": 1}}"#).is_err());
+    }
+
+    #[test]
+    fn a_deep_value_is_checked_to_its_bottom() {
+        let list = r##"{"type": ["object", "null"], "properties": {"next": {"$ref": "#"}}}"##;
+        let nested = |inner: &str| {
+            let (before, after) = (r#"{"next":"#.repeat(120), "}".repeat(120));
+            format!("{before}{inner}{after}")
+        };
+        assert_eq!(fits(list, &nested("null")), Ok(()));
+        assert!(fits(list, &nested("1")).is_err());
     }
 
     #[test]

@@ -2,60 +2,141 @@
 
 use serde_json::{Map, Value};
 
-pub(super) fn check(
-    keywords: &Map<String, Value>,
-    value: &Value,
-    place: &str,
-) -> Result<(), String> {
-    if let Some(types) = keywords.get("type") {
-        check_type(types, value, place)?;
-    }
-    if let Some(constant) = keywords.get("const")
-        && !is_same(constant, value)
-    {
-        return Err(format!("{place} is not {constant}"));
-    }
-    if let Some(Value::Array(allowed)) = keywords.get("enum")
-        && !allowed.iter().any(|one| is_same(one, value))
-    {
-        let allowed: Vec<_> = allowed.iter().map(ToString::to_string).collect();
-        return Err(format!("{place} is none of {}", allowed.join(", ")));
-    }
-    if let Some(number) = value.as_f64() {
-        check_number(keywords, number, place)?;
-    }
-    let (what, size, keys) = match value {
-        Value::String(text) => (
-            "characters",
-            text.chars().count(),
-            ["minLength", "maxLength"],
-        ),
-        Value::Array(items) => ("items", items.len(), ["minItems", "maxItems"]),
-        Value::Object(fields) => ("fields", fields.len(), ["minProperties", "maxProperties"]),
-        Value::Null | Value::Bool(_) | Value::Number(_) => return Ok(()),
-    };
-    let [least, most] = keys.map(|key| keywords.get(key).and_then(Value::as_u64));
-    if let Some(least) = least.filter(|least| (size as u64) < *least) {
-        return Err(format!("{place} has fewer than {least} {what}"));
-    }
-    if let Some(most) = most.filter(|most| size as u64 > *most) {
-        return Err(format!("{place} has more than {most} {what}"));
-    }
-    Ok(())
-}
+use super::Checker;
+use super::budget::Misfit;
+use super::place::{Place, cut};
+use super::same::{is_same, repeated};
 
-fn check_type(types: &Value, value: &Value, place: &str) -> Result<(), String> {
-    let names: Vec<&str> = match types {
-        Value::String(name) => vec![name],
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-        _ => return Ok(()),
-    };
-    if names.iter().any(|name| is_of_type(name, value)) {
-        return Ok(());
+/// Values of an `enum` that are shown to whoever sent another.
+const ALTERNATIVES_SHOWN: usize = 20;
+
+impl Checker<'_> {
+    pub(super) fn check_value(
+        self,
+        keywords: &Map<String, Value>,
+        value: &Value,
+        place: Place<'_>,
+    ) -> Result<(), Misfit> {
+        if let Some(types) = keywords.get("type") {
+            self.check_type(types, value, place)?;
+        }
+        if let Some(constant) = keywords.get("const")
+            && !is_same(constant, value, self.budget)?
+        {
+            return self.wrong(|| format!("{place} is not {}", cut(&constant.to_string())));
+        }
+        if let Some(Value::Array(allowed)) = keywords.get("enum") {
+            self.check_enum(allowed, value, place)?;
+        }
+        match value {
+            Value::Number(number) => match number.as_f64() {
+                Some(number) => self.check_number(keywords, number, place),
+                None => Ok(()),
+            },
+            Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                self.check_size(keywords, value, place)
+            }
+            Value::Null | Value::Bool(_) => Ok(()),
+        }
     }
-    let allowed: Vec<_> = names.iter().map(|name| with_article(name)).collect();
-    let is = with_article(type_of(value));
-    Err(format!("{place} is {is}, not {}", allowed.join(" or ")))
+
+    fn check_type(self, types: &Value, value: &Value, place: Place<'_>) -> Result<(), Misfit> {
+        let names: Vec<&str> = match types {
+            Value::String(name) => vec![name],
+            Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+            _ => return Ok(()),
+        };
+        self.budget.spend(names.len())?;
+        if names.iter().any(|name| is_of_type(name, value)) {
+            return Ok(());
+        }
+        self.wrong(|| {
+            let allowed: Vec<_> = names.iter().map(|name| with_article(name)).collect();
+            let is = with_article(type_of(value));
+            format!("{place} is {is}, not {}", allowed.join(" or "))
+        })
+    }
+
+    fn check_enum(self, allowed: &[Value], value: &Value, place: Place<'_>) -> Result<(), Misfit> {
+        for one in allowed {
+            if is_same(one, value, self.budget)? {
+                return Ok(());
+            }
+        }
+        self.wrong(|| {
+            let shown = allowed.iter().take(ALTERNATIVES_SHOWN);
+            let mut shown: Vec<_> = shown.map(|one| cut(&one.to_string())).collect();
+            if allowed.len() > ALTERNATIVES_SHOWN {
+                shown.push("…".to_owned());
+            }
+            format!("{place} is none of {}", shown.join(", "))
+        })
+    }
+
+    fn check_size(
+        self,
+        keywords: &Map<String, Value>,
+        value: &Value,
+        place: Place<'_>,
+    ) -> Result<(), Misfit> {
+        let (what, keys) = match value {
+            Value::String(_) => ("characters", ["minLength", "maxLength"]),
+            Value::Array(_) => ("items", ["minItems", "maxItems"]),
+            _ => ("fields", ["minProperties", "maxProperties"]),
+        };
+        let [least, most] = keys.map(|key| keywords.get(key).and_then(Value::as_u64));
+        if least.is_some() || most.is_some() {
+            let size = self.size(value)? as u64;
+            if let Some(least) = least.filter(|least| size < *least) {
+                return self.wrong(|| format!("{place} has fewer than {least} {what}"));
+            }
+            if let Some(most) = most.filter(|most| size > *most) {
+                return self.wrong(|| format!("{place} has more than {most} {what}"));
+            }
+        }
+        if let Value::Array(items) = value
+            && keywords.get("uniqueItems") == Some(&Value::Bool(true))
+            && let Some(index) = repeated(items, self.budget)?
+        {
+            return self.wrong(|| format!("item {index} of {place} was there before"));
+        }
+        Ok(())
+    }
+
+    /// How much is in a value; characters have to be counted.
+    fn size(self, value: &Value) -> Result<usize, Misfit> {
+        Ok(match value {
+            Value::String(text) => {
+                self.budget.spend_on_text(text)?;
+                text.chars().count()
+            }
+            Value::Array(items) => items.len(),
+            Value::Object(fields) => fields.len(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        })
+    }
+
+    fn check_number(
+        self,
+        keywords: &Map<String, Value>,
+        number: f64,
+        place: Place<'_>,
+    ) -> Result<(), Misfit> {
+        let bound = |key| keywords.get(key).and_then(Value::as_f64);
+        if let Some(least) = bound("minimum").filter(|least| number < *least) {
+            return self.wrong(|| format!("{place} is less than {least}"));
+        }
+        if let Some(most) = bound("maximum").filter(|most| number > *most) {
+            return self.wrong(|| format!("{place} is more than {most}"));
+        }
+        if let Some(below) = bound("exclusiveMinimum").filter(|below| number <= *below) {
+            return self.wrong(|| format!("{place} is not more than {below}"));
+        }
+        if let Some(above) = bound("exclusiveMaximum").filter(|above| number >= *above) {
+            return self.wrong(|| format!("{place} is not less than {above}"));
+        }
+        Ok(())
+    }
 }
 
 fn is_of_type(name: &str, value: &Value) -> bool {
@@ -80,28 +161,6 @@ fn with_article(name: &str) -> String {
     match name {
         "null" => name.to_owned(),
         "array" | "integer" | "object" => format!("an {name}"),
-        name => format!("a {name}"),
+        name => format!("a {}", cut(name)),
     }
-}
-
-/// 1 and 1.0 are one number.
-fn is_same(one: &Value, other: &Value) -> bool {
-    one == other || (one.is_number() && one.as_f64() == other.as_f64())
-}
-
-fn check_number(keywords: &Map<String, Value>, number: f64, place: &str) -> Result<(), String> {
-    let bound = |key| keywords.get(key).and_then(Value::as_f64);
-    if let Some(least) = bound("minimum").filter(|least| number < *least) {
-        return Err(format!("{place} is less than {least}"));
-    }
-    if let Some(most) = bound("maximum").filter(|most| number > *most) {
-        return Err(format!("{place} is more than {most}"));
-    }
-    if let Some(below) = bound("exclusiveMinimum").filter(|below| number <= *below) {
-        return Err(format!("{place} is not more than {below}"));
-    }
-    if let Some(above) = bound("exclusiveMaximum").filter(|above| number >= *above) {
-        return Err(format!("{place} is not less than {above}"));
-    }
-    Ok(())
 }

@@ -122,6 +122,12 @@ impl Streams {
         self.core.runtime.now()
     }
 
+    /// The time that has passed since some moment, by a clock that nobody sets.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.core.runtime.elapsed()
+    }
+
     /// A random number.
     #[must_use]
     pub fn random(&self) -> u64 {

@@ -56,6 +56,20 @@ impl Worker for Completes {
     }
 }
 
+/// Lets go of every run without a word, as if its task had died.
+struct Dies;
+
+impl Worker for Dies {
+    fn offers(&self) -> Vec<Offer> {
+        worker(1..=1).offers()
+    }
+
+    fn execute(&self, activation: Activation) -> BoxFuture<'static, ()> {
+        drop(activation);
+        Box::pin(std::future::ready(()))
+    }
+}
+
 fn name(text: &str) -> Name {
     Name::new(text).unwrap()
 }
@@ -131,6 +145,7 @@ fn what_was_told_of_a_workflow_is_held_against_what_is_sent_while_no_worker_is_t
                 payload: json(payload),
                 dedup_id: None,
                 by: None,
+                generation: None,
             })
         };
         let other = send("stop", "1").await;
@@ -158,5 +173,34 @@ fn a_node_starts_what_another_one_was_told_of() {
         assert_eq!(row.version, 1, "this node has not heard of the newer one");
         let _older = one.offer(worker(1..=1)).await.unwrap();
         assert_eq!(ended(&two, "b").await, "1");
+    });
+}
+
+#[test]
+fn a_run_whose_worker_leaves_while_it_is_created_waits_for_the_next() {
+    for_each_store(async |world| {
+        let engine = world.engine();
+        let offered = engine.offer(worker(1..=1)).await.unwrap();
+        let mut starting = std::pin::pin!(engine.start(start("a", "1")));
+        let under_way = std::future::poll_fn(|context| {
+            std::task::Poll::Ready(starting.as_mut().poll(context).is_pending())
+        });
+        assert!(under_way.await);
+        drop(offered);
+        starting.await.unwrap();
+        let _next = engine.offer(worker(1..=1)).await.unwrap();
+        assert_eq!(ended(engine, "a").await, "1");
+    });
+}
+
+#[test]
+fn a_run_that_died_on_a_node_which_cannot_execute_it_any_more_goes_to_another() {
+    virtual_time(async {
+        let (one, two) = two_nodes().await;
+        let offered = one.offer(Arc::new(Dies)).await.unwrap();
+        one.start(start("a", "1")).await.unwrap();
+        drop(offered);
+        let _offered = two.offer(worker(1..=1)).await.unwrap();
+        assert_eq!(ended(&two, "a").await, "1");
     });
 }

@@ -17,28 +17,34 @@ use crate::support::json as payload;
 const TIME_TO_LIVE: Duration = Duration::from_secs(10);
 
 /// An engine that executes nothing itself, and the way to it.
-async fn served() -> (Engine, Arc<dyn Transport>) {
-    let engine = Engine::in_memory()
-        .runtime(Arc::new(VirtualRuntime::new(1)))
-        .start()
-        .await
-        .unwrap();
+pub(crate) async fn served() -> (Engine, Arc<dyn Transport>) {
+    served_on(Arc::new(VirtualRuntime::new(1))).await
+}
+
+async fn served_on(runtime: Arc<VirtualRuntime>) -> (Engine, Arc<dyn Transport>) {
+    let engine = Engine::in_memory().runtime(runtime).start().await.unwrap();
+    let transport = serve(&engine, |_| {});
+    (engine, transport)
+}
+
+/// The way to an engine for workers.
+pub(crate) fn serve(engine: &Engine, change: impl FnOnce(&mut Options)) -> Arc<dyn Transport> {
     let mut options = Options::default();
     options.worker_time_to_live = TIME_TO_LIVE;
     options.access = Access::Open;
-    let router = workers_router(&engine, options);
-    (engine, Arc::new(Direct(router)))
+    change(&mut options);
+    Arc::new(Direct(workers_router(engine, options)))
 }
 
 /// A process with a worker. Its workflow has one step of ten minutes between two short ones, and says who does them.
-struct Process {
+pub(crate) struct Process {
     worker: Worker,
-    runtime: Arc<VirtualRuntime>,
+    pub(crate) runtime: Arc<VirtualRuntime>,
     begun: Arc<AtomicU32>,
 }
 
 impl Process {
-    async fn start(transport: &Arc<dyn Transport>, seed: u64, slots: u32) -> Self {
+    pub(crate) async fn start(transport: &Arc<dyn Transport>, seed: u64, slots: u32) -> Self {
         let runtime = Arc::new(VirtualRuntime::new(seed));
         let begun = Arc::new(AtomicU32::new(0));
         let counter = begun.clone();
@@ -71,12 +77,12 @@ impl Process {
         }
     }
 
-    fn begun(&self) -> u32 {
+    pub(crate) fn begun(&self) -> u32 {
         self.begun.load(Ordering::Relaxed)
     }
 }
 
-async fn start(engine: &Engine, id: &str) -> RunHandle {
+pub(crate) async fn start(engine: &Engine, id: &str) -> RunHandle {
     let start = engine.start_by_name("w", payload(&()));
     start.id(id).await.unwrap()
 }
@@ -163,6 +169,28 @@ fn a_worker_whose_clock_is_wrong_writes_the_time_of_the_server() {
         assert!(times.is_sorted(), "{times:?}");
         let (first, last) = (times[0], *times.last().unwrap());
         assert_eq!(first.until(last), secs(600), "{times:?}");
+    });
+}
+
+#[test]
+fn a_server_whose_clock_is_set_takes_no_worker_for_dead_and_no_dead_one_for_alive() {
+    virtual_time(async {
+        let clock = Arc::new(VirtualRuntime::new(1));
+        let (engine, transport) = served_on(clock.clone()).await;
+        let first = Process::start(&transport, 11, 10).await;
+        let run = start(&engine, "r").await;
+        pass(secs(1)).await;
+        clock.set_clock_error(3_600_000);
+        pass(secs(30)).await;
+        let second = Process::start(&transport, 12, 10).await;
+        pass(secs(1)).await;
+        assert_eq!((first.begun(), second.begun()), (1, 0), "it is alive");
+        first.runtime.crash().await;
+        clock.set_clock_error(-3_600_000);
+        pass(TIME_TO_LIVE + secs(1)).await;
+        assert_eq!(second.begun(), 1, "it is dead, whatever the time is");
+        let result = run.wait_json().await.unwrap();
+        assert_eq!(result, payload(&(11, 12)));
     });
 }
 

@@ -11,6 +11,7 @@ mod data;
 mod event;
 mod execution;
 mod lifecycle;
+mod payloads;
 mod repeat;
 mod rpc;
 #[cfg(test)]

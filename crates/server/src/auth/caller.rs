@@ -150,7 +150,7 @@ impl Caller {
         self.has(Scope::Send) || token.is_some_and(|token| token.rpcs.contains(method))
     }
 
-    pub(super) fn token(&self) -> Option<&RunGrant> {
+    pub(crate) fn token(&self) -> Option<&RunGrant> {
         match &*self.grant {
             Grant::Run(token) => Some(token),
             Grant::All | Grant::Scopes { .. } => None,

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use everstep_engine::Engine;
 use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
-use everstep_model::Timestamp;
 use everstep_protocol::Secret;
 use everstep_protocol::access::{CreateKey, CreatedKey, KeyView};
 use serde::{Deserialize, Serialize};
@@ -41,7 +40,8 @@ struct KeyDocument {
 
 struct Copy {
     keys: Arc<Vec<StoredKey>>,
-    read_at: Timestamp,
+    /// By the clock that nobody sets: a revoked key is not good again because the time was put back.
+    read_at: Duration,
 }
 
 /// The API keys of a store. Clones share their memory.
@@ -122,9 +122,9 @@ impl Keys {
     }
 
     async fn recent(&self, age_max: Duration) -> Result<Arc<Vec<StoredKey>>, StreamError> {
-        let now = self.streams.now();
+        let now = self.streams.elapsed();
         if let Some(copy) = &*self.memory()
-            && copy.read_at.until(now) < age_max
+            && now.saturating_sub(copy.read_at) < age_max
         {
             return Ok(copy.keys.clone());
         }
@@ -157,7 +157,7 @@ impl Keys {
                 return Ok(false);
             }
             let bytes = serde_json::to_vec(&document).unwrap_or_default();
-            let now = self.streams.now();
+            let now = self.streams.elapsed();
             let put = self
                 .streams
                 .put_document(&path, read.as_ref(), bytes.into());
@@ -168,7 +168,7 @@ impl Keys {
         }
     }
 
-    fn remember(&self, document: KeyDocument, read_at: Timestamp) -> Arc<Vec<StoredKey>> {
+    fn remember(&self, document: KeyDocument, read_at: Duration) -> Arc<Vec<StoredKey>> {
         let keys = Arc::new(document.keys);
         *self.memory() = Some(Copy {
             keys: keys.clone(),
@@ -179,5 +179,34 @@ impl Keys {
 
     fn memory(&self) -> std::sync::MutexGuard<'_, Option<Copy>> {
         self.copy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep::testing::{VirtualRuntime, virtual_time};
+    use everstep_protocol::access::Scope;
+
+    use super::*;
+
+    #[test]
+    fn a_revoked_key_is_known_to_another_server_in_time_though_its_clock_was_put_back() {
+        virtual_time(async {
+            let clock = Arc::new(VirtualRuntime::new(1));
+            let engine = everstep::Engine::in_memory().runtime(clock.clone());
+            let engine = engine.start().await.unwrap();
+            let (one, other) = (Keys::of(&engine), Keys::of(&engine));
+            let asked = CreateKey {
+                name: "web".to_owned(),
+                scopes: vec![Scope::Read],
+                workflows: Vec::new(),
+            };
+            let id = one.create(asked, None).await.unwrap().view.id;
+            assert!(other.with_id(&id).await.unwrap().is_some());
+            clock.set_clock_error(-3_600_000);
+            assert!(one.revoke(&id).await.unwrap());
+            tokio::time::advance(COPY_AGE_MAX).await;
+            assert!(other.with_id(&id).await.unwrap().is_none());
+        });
     }
 }

@@ -103,7 +103,7 @@ fn closed(failure: Refused, journal: &Journal, producer: Option<&Producer>) -> F
 
 struct Refused {
     failure: Failure,
-    /// Because the run is over.
+    /// Because the run is over, or this life of it.
     closed: bool,
 }
 
@@ -118,7 +118,7 @@ impl From<Failure> for Refused {
 
 impl From<EngineError> for Refused {
     fn from(error: EngineError) -> Self {
-        let closed = error.finished_as().is_some();
+        let closed = error.code() == ErrorCode::RunFinished;
         Self {
             failure: error.into(),
             closed,
@@ -167,6 +167,7 @@ impl Appending<'_> {
                     answer,
                     by: self.by(),
                     dedup_id: dedup_id.or(self.dedup_id.clone()),
+                    generation: Some(self.address.generation),
                 };
                 self.answer(answer).await
             }
@@ -192,6 +193,7 @@ impl Appending<'_> {
                 payload,
                 dedup_id: dedup_id.or(self.dedup_id.clone()),
                 by: self.by(),
+                generation: Some(address.generation),
             })
             .await?;
         Ok(match sent {

@@ -11,7 +11,6 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use everstep_engine::streams::{Chunk, ContentType, Reader, StreamError};
-use everstep_model::Timestamp;
 use futures_util::stream;
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
@@ -43,7 +42,8 @@ fn is_false(flag: &bool) -> bool {
 struct Open {
     shared: Arc<Shared>,
     reader: Reader,
-    until: Timestamp,
+    /// By the clock that nobody sets.
+    until: Duration,
     cursor: Option<u64>,
     /// Whether the client was told where it stands.
     greeted: bool,
@@ -57,7 +57,7 @@ pub(crate) fn answer(
     reading: Reading,
     place: OwnedSemaphorePermit,
 ) -> Response<Body> {
-    let until = shared.streams.now().after(shared.options.sse_lifetime);
+    let until = shared.streams.elapsed() + shared.options.sse_lifetime;
     let Reading { reader, query, .. } = reading;
     let encoding = is_encoded(&reader.info().content_type).then_some("base64");
     let open = Open {
@@ -104,7 +104,8 @@ impl Open {
     }
 
     fn left(&self) -> Duration {
-        self.shared.streams.now().until(self.until)
+        let now = self.shared.streams.elapsed();
+        self.until.saturating_sub(now)
     }
 
     async fn chunk(&mut self) -> Result<Chunk, StreamError> {

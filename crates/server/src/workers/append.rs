@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State as AxumState;
 use axum::response::Response;
+use everstep_engine::Append;
 use everstep_protocol::worker::{APPENDS_MAX, AppendAnswer, AppendRequest, OneAnswer, OneAppend};
 use futures_util::future::join_all;
 use tokio::sync::oneshot;
@@ -29,6 +30,13 @@ pub(crate) async fn append(
     answered(answer.await)
 }
 
+/// An append that its worker may make.
+struct Permitted {
+    seat: u64,
+    seq: u64,
+    append: Box<Append>,
+}
+
 /// What is known of an append when all have been passed on.
 enum Passed {
     Answered(OneAnswer),
@@ -41,16 +49,16 @@ impl Pool {
             let detail = format!("a request has at most {APPENDS_MAX} appends");
             return Err(Failure::invalid(detail));
         }
-        let seats: Vec<u64> = request
-            .appends
-            .iter()
-            .map(|append| self.seat_of(&append.token, session))
+        let appends = request.appends.into_iter();
+        // All of them before the first is passed on: what is refused has had no effect.
+        let appends: Vec<Permitted> = appends
+            .map(|append| self.permitted(append, session))
             .collect::<Result<_, _>>()?;
         let passed: Vec<Passed> = {
-            let mut state = self.state_of(session)?;
-            let appends = request.appends.into_iter().zip(seats);
-            let passed = appends.map(|(append, seat)| pass_on(&mut state, session, seat, append));
-            passed.collect::<Result<_, _>>()?
+            let state = self.state_of(session)?;
+            let appends = appends.into_iter();
+            let passed = appends.map(|append| pass_on(&state, session, append));
+            passed.collect()
         };
         let answers = passed.into_iter().map(async |passed| match passed {
             Passed::Answered(answer) => answer,
@@ -64,6 +72,14 @@ impl Pool {
         })
     }
 
+    fn permitted(&self, append: OneAppend, session: &str) -> Result<Permitted, Failure> {
+        Ok(Permitted {
+            seat: self.seat_of(&append.token, session)?,
+            seq: append.seq,
+            append: Box::new(convert::append(append)?),
+        })
+    }
+
     /// Which run a token is for.
     pub(super) fn seat_of(&self, token: &str, session: &str) -> Result<u64, Failure> {
         let right = self.tokens.read(token, session);
@@ -71,20 +87,12 @@ impl Pool {
     }
 }
 
-fn pass_on(
-    state: &mut State,
-    session: &str,
-    seat: u64,
-    append: OneAppend,
-) -> Result<Passed, Failure> {
-    let seq = append.seq;
-    let unfit = || Failure::invalid("`then` and `status` do not go together");
-    let append = convert::append(append).ok_or_else(unfit)?;
+fn pass_on(state: &State, session: &str, permitted: Permitted) -> Passed {
+    let Permitted { seat, seq, append } = permitted;
     let seat = state.seats.get(&seat).filter(|seat| seat.is_of(session));
-    Ok(match seat.map(|seat| (&seat.place, &seat.orders)) {
+    match seat.map(|seat| (&seat.place, &seat.orders)) {
         Some((Place::With { .. }, orders)) => {
             let (reply, answer) = oneshot::channel();
-            let append = Box::new(append);
             let _ = orders.send(Order::Append { seq, append, reply });
             Passed::UnderWay(answer)
         }
@@ -99,6 +107,8 @@ fn pass_on(
             let last = last.clone().filter(|_| *last_seq == seq);
             Passed::Answered(last.unwrap_or(OneAnswer::Lost))
         }
-        Some((Place::Waiting(_), _)) | None => Passed::Answered(OneAnswer::Lost),
-    })
+        Some((Place::Waiting(_) | Place::Coming { .. }, _)) | None => {
+            Passed::Answered(OneAnswer::Lost)
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::task::Poll;
 use everstep_engine::{Activation, Append, Message, Then};
 use everstep_model::{Entry, RecordNumber};
 use everstep_protocol::worker::{NewsWord, OneAnswer, WireEntry};
+use everstep_store::{BoxFuture, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::pool::Pool;
@@ -22,14 +23,28 @@ pub(super) struct Bridge {
     in_flight: Option<InFlight>,
     /// Whether the run is this executor's; a suspended one is nobody's.
     executing: bool,
+    /// The journal as it was when the run came, if it is for a session already.
+    journal: Option<Vec<Entry>>,
+    /// The journal, on its way to the session.
+    reading: Option<Reading>,
     /// Whether it is to be given back, and whether because its executor is lost.
     give_back: Option<bool>,
 }
 
-/// An append under way. Whoever sent it may have sent it twice.
+type Reading = BoxFuture<'static, Result<Vec<Entry>, StoreError>>;
+
+/// An append under way.
 struct InFlight {
     then: Then,
-    replies: Vec<oneshot::Sender<OneAnswer>>,
+    by: By,
+}
+
+/// Who made an append.
+enum By {
+    /// The worker, who may have sent it twice.
+    Worker(Vec<oneshot::Sender<OneAnswer>>),
+    /// The bridge itself, to give the run back. What the worker sends now is not this.
+    Bridge,
 }
 
 /// Whether the bridge is needed any longer.
@@ -42,10 +57,16 @@ enum Next {
 enum Came {
     Message(Message),
     Order(Order),
+    Journal(Result<Vec<Entry>, StoreError>),
 }
 
 impl Bridge {
-    pub(super) fn new(pool: Arc<Pool>, seat: u64, activation: Activation) -> Self {
+    pub(super) fn new(
+        pool: Arc<Pool>,
+        seat: u64,
+        activation: Activation,
+        journal: Option<Vec<Entry>>,
+    ) -> Self {
         Self {
             pool,
             seat,
@@ -54,6 +75,8 @@ impl Bridge {
             last: None,
             in_flight: None,
             executing: true,
+            journal,
+            reading: None,
             give_back: None,
         }
     }
@@ -65,14 +88,18 @@ impl Bridge {
                 if let Poll::Ready(message) = self.activation.poll_message(context) {
                     return Poll::Ready(Came::Message(message));
                 }
-                orders.poll_recv(context).map(|order| {
+                if let Poll::Ready(order) = orders.poll_recv(context) {
                     let gone = Order::GiveBack { as_lost: true };
-                    Came::Order(order.unwrap_or(gone))
-                })
+                    return Poll::Ready(Came::Order(order.unwrap_or(gone)));
+                }
+                let reading = self.reading.as_mut();
+                let read = reading.map(|reading| reading.as_mut().poll(context));
+                read.unwrap_or(Poll::Pending).map(Came::Journal)
             });
             let next = match came.await {
                 Came::Message(message) => self.hear(message),
                 Came::Order(order) => self.obey(order),
+                Came::Journal(read) => self.bring(read),
             };
             if next == Next::End {
                 break;
@@ -142,8 +169,10 @@ impl Bridge {
             return Next::GoOn;
         };
         self.answered += 1;
-        for reply in in_flight.replies {
-            let _ = reply.send(answer.clone());
+        if let By::Worker(replies) = in_flight.by {
+            for reply in replies {
+                let _ = reply.send(answer.clone());
+            }
         }
         self.last = Some(answer);
         if is_written && is_last(in_flight.then) {
@@ -166,6 +195,10 @@ impl Bridge {
                 };
                 self.activation.runtime().spawn(Box::pin(reading));
             }
+            Order::Bring => match self.journal.take() {
+                Some(journal) => return self.bring(Ok(journal)),
+                None => self.reading = Some(self.activation.read(RecordNumber(0))),
+            },
             Order::GiveBack { as_lost } => {
                 self.give_back.get_or_insert(as_lost);
                 return self.give_back_if_asked();
@@ -174,16 +207,36 @@ impl Bridge {
         Next::GoOn
     }
 
+    /// The session gets the run, with its journal.
+    fn bring(&mut self, read: Result<Vec<Entry>, StoreError>) -> Next {
+        self.reading = None;
+        match read {
+            // Nobody is to have it any more.
+            Ok(_) if self.give_back.is_some() => Next::GoOn,
+            Ok(journal) => {
+                self.pool.bring(self.seat, journal);
+                Next::GoOn
+            }
+            Err(error) => {
+                tracing::warn!(run = %self.activation.run, %error, "a run could not be read for a worker");
+                self.obey(Order::GiveBack { as_lost: false })
+            }
+        }
+    }
+
     /// The next append is passed on, the last one again gets the answer it got, and any other comes from somebody who has
     /// lost the run.
     fn append(&mut self, seq: u64, append: Append, reply: oneshot::Sender<OneAnswer>) {
         let is_next = seq == self.answered + 1;
         match &mut self.in_flight {
-            Some(in_flight) if is_next => in_flight.replies.push(reply),
+            Some(InFlight {
+                by: By::Worker(replies),
+                ..
+            }) if is_next => replies.push(reply),
             None if is_next && self.executing && self.give_back.is_none() => {
                 self.in_flight = Some(InFlight {
                     then: append.then,
-                    replies: vec![reply],
+                    by: By::Worker(vec![reply]),
                 });
                 self.activation.append(append);
             }
@@ -208,7 +261,7 @@ impl Bridge {
         };
         self.in_flight = Some(InFlight {
             then,
-            replies: Vec::new(),
+            by: By::Bridge,
         });
         self.activation.append(Append {
             records: Vec::new(),
@@ -226,3 +279,6 @@ impl Bridge {
 fn wire(entries: Vec<Entry>) -> Vec<WireEntry> {
     entries.into_iter().map(WireEntry).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,7 @@ impl Pool {
         session: &'a str,
         request: &ClaimRequest,
     ) -> Result<(Waits<'a>, Arc<tokio::sync::Notify>), Failure> {
-        let now = self.now();
+        let now = self.elapsed();
         let mut state = self.state();
         let its = state.sessions.get_mut(session);
         let its = its.ok_or_else(no_session)?;

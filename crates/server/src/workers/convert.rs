@@ -4,19 +4,25 @@ use everstep_engine::{Append, Then};
 use everstep_machine::{LeftChild, Obsolete};
 use everstep_protocol::worker::{Left, ObsoleteRow, OneAppend, ThenWord};
 
-/// What an append asks of the engine; none if its words do not go together.
-pub(super) fn append(append: OneAppend) -> Option<Append> {
+use super::permitted;
+use crate::failure::Failure;
+
+/// What an append asks of the engine, if a worker may ask it.
+pub(super) fn append(append: OneAppend) -> Result<Append, Failure> {
     let then = match (append.then, append.status) {
         (ThenWord::Continue, None) => Then::Continue,
         (ThenWord::Release, None) => Then::Release,
         (ThenWord::GoOnAs, Some(status)) => Then::GoOnAs(status),
         (ThenWord::Suspend, Some(status)) => Then::Suspend(status),
         (ThenWord::Park, Some(status)) => Then::Park(status),
-        (ThenWord::End, Some(status)) if status.is_terminal() => Then::End(status),
-        (ThenWord::EndAnyway, Some(status)) if status.is_terminal() => Then::EndAnyway(status),
-        _ => return None,
+        (ThenWord::End, Some(status)) => Then::End(status),
+        (ThenWord::EndAnyway, Some(status)) => Then::EndAnyway(status),
+        _ => {
+            let detail = "`then` and `status` do not go together";
+            return Err(permitted::refused(detail));
+        }
     };
-    Some(Append {
+    let append = Append {
         records: append.records.into_iter().map(|record| record.0).collect(),
         then,
         seen: append.seen,
@@ -24,7 +30,9 @@ pub(super) fn append(append: OneAppend) -> Option<Append> {
         progress: append.progress,
         obsolete: append.obsolete.into_iter().map(obsolete).collect(),
         left: append.left.into_iter().map(left).collect(),
-    })
+    };
+    permitted::check(&append)?;
+    Ok(append)
 }
 
 fn obsolete(row: ObsoleteRow) -> Obsolete {

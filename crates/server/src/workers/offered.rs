@@ -26,6 +26,11 @@ impl Worker for OfferedBySession {
         Some(description)
     }
 
+    fn is_full(&self) -> bool {
+        let pool = self.pool.upgrade();
+        pool.is_none_or(|pool| pool.is_full())
+    }
+
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()> {
         match self.pool.upgrade() {
             Some(pool) => Box::pin(pool.execute(activation)),

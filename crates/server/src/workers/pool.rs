@@ -1,20 +1,23 @@
 //! The sessions, the runs they execute, and the runs that wait for one. Everything under one lock that is never held while
 //! something is waited for.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_engine::{Activation, Engine};
-use everstep_model::Timestamp;
+use everstep_model::{Entry, Timestamp};
 use everstep_protocol::worker::{Assigned, News, NewsWord, OneAnswer, WireEntry};
 use everstep_store::BoxFuture;
 use tokio::sync::mpsc;
 
 use super::bridge::Bridge;
-use super::seat::{Order, Place, Seat, Waiting};
+use super::queue::Queue;
+use super::seat::{Order, Place, Seat, Untold};
 use super::session::Session;
 use super::token::{Right, Tokens};
+use crate::options::Options;
 
 /// Everybody who executes runs of this engine elsewhere.
 pub(crate) struct Pool {
@@ -22,26 +25,40 @@ pub(crate) struct Pool {
     pub(super) tokens: Tokens,
     /// How long a session lives without a sign of life.
     pub(super) time_to_live: Duration,
+    /// Whether as many runs wait for a session as may.
+    full: Arc<AtomicBool>,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 pub(super) struct State {
     pub(super) sessions: BTreeMap<String, Session>,
     pub(super) seats: BTreeMap<u64, Seat>,
-    /// Seats that wait for a session, the oldest first.
-    queue: VecDeque<u64>,
+    /// Seats that wait for a session.
+    queue: Queue,
     last_seat: u64,
 }
 
 impl Pool {
-    pub(crate) fn new(engine: Engine, time_to_live: Duration) -> Self {
+    pub(crate) fn new(engine: Engine, options: &Options) -> Self {
+        let asked = engine.clone();
+        let queue = Queue::new(options.worker_queue_max, move || asked.look_for_runs());
         Self {
             engine,
             tokens: Tokens::new(),
-            time_to_live,
-            state: Mutex::default(),
+            time_to_live: options.worker_time_to_live,
+            full: queue.full(),
+            state: Mutex::new(State {
+                sessions: BTreeMap::new(),
+                seats: BTreeMap::new(),
+                queue,
+                last_seat: 0,
+            }),
         }
+    }
+
+    /// Whether as many runs wait for a session as may.
+    pub(super) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -52,6 +69,11 @@ impl Pool {
         self.engine.runtime().now()
     }
 
+    /// What lives are measured by: the clock that nobody sets.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.engine.runtime().elapsed()
+    }
+
     pub(super) fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         self.engine.runtime().sleep(duration)
     }
@@ -59,9 +81,8 @@ impl Pool {
     /// A run to execute: a session that has room gets it, or else the first that asks.
     pub(super) async fn execute(self: Arc<Self>, mut activation: Activation) {
         let (orders, inbox) = mpsc::unbounded_channel();
-        let waiting = Waiting {
+        let untold = Untold {
             cautious: activation.cautious,
-            journal: std::mem::take(&mut activation.journal),
             news: Vec::new(),
         };
         let seat = Seat {
@@ -70,34 +91,39 @@ impl Pool {
             workflow: activation.workflow.clone(),
             version: activation.version,
             orders,
-            place: Place::Waiting(Box::new(waiting)),
+            place: Place::Waiting(untold),
         };
-        let number = self.state().enqueue(seat);
-        self.place(number);
-        Bridge::new(self, number, activation).run(inbox).await;
+        let number = self.state().add(seat);
+        let journal = std::mem::take(&mut activation.journal);
+        // A run that waits is read when its turn comes: the journals of all that wait would be too much to keep.
+        let journal = self.place(number).then_some(journal);
+        let bridge = Bridge::new(self, number, activation, journal);
+        bridge.run(inbox).await;
     }
 
-    /// Finds a session for a run that waits, if one has room; the one with the most room.
-    fn place(&self, number: u64) {
+    /// Finds a session for a new run: the one with the most room, if one has any. Otherwise it waits, if it can. Says
+    /// whether it has a session.
+    fn place(&self, number: u64) -> bool {
         let mut state = self.state();
         let State {
             sessions, seats, ..
         } = &mut *state;
         let Some(seat) = seats.get(&number) else {
-            return;
+            return false;
         };
         let fits =
             |session: &Session| session.has_room() && session.offers(&seat.workflow, seat.version);
         let fitting = sessions.iter().filter(|(_, session)| fits(session));
         let best = fitting.max_by_key(|(_, session)| session.slots - session.executing);
-        match best.map(|(id, _)| id.clone()) {
-            Some(id) => state.assign(&self.tokens, number, &id),
-            // The last session that could have taken it may just have gone.
-            None if !state.is_offered(number) => {
-                state.order(number, Order::GiveBack { as_lost: false })
-            }
-            None => {}
+        if let Some(id) = best.map(|(id, _)| id.clone()) {
+            state.assign(number, &id);
+            return true;
         }
+        // The last session that could have taken it may just have gone.
+        if !state.is_offered(number) || !state.queue.push(number) {
+            state.order(number, Order::GiveBack { as_lost: false });
+        }
+        false
     }
 
     /// Gives a session what waits and what it has room for.
@@ -119,8 +145,60 @@ impl Pool {
             let Some(number) = queue.iter().find(fits).copied() else {
                 return;
             };
-            state.assign(&self.tokens, number, session);
+            state.assign(number, session);
         }
+    }
+
+    /// A session hears of a run that is for it.
+    pub(super) fn bring(&self, number: u64, journal: Vec<Entry>) {
+        let bytes = about_bytes(&journal);
+        let mut state = self.state();
+        let State {
+            sessions, seats, ..
+        } = &mut *state;
+        let Some(seat) = seats.get_mut(&number) else {
+            return;
+        };
+        let Place::Coming { session, untold } = &mut seat.place else {
+            return;
+        };
+        let (id, untold) = (std::mem::take(session), std::mem::take(untold));
+        seat.place = Place::With {
+            session: id.clone(),
+            executing: true,
+        };
+        // A session that is over has told the bridge to give the run back.
+        let Some(its) = sessions.get_mut(&id) else {
+            return;
+        };
+        let token = self.token(number, seat, &id);
+        let run = Assigned {
+            token: token.clone(),
+            id: seat.run.clone(),
+            generation: seat.generation,
+            workflow: seat.workflow.clone(),
+            version: seat.version,
+            cautious: untold.cautious,
+            journal: journal.into_iter().map(WireEntry).collect(),
+        };
+        its.bring(run, bytes);
+        for word in untold.news {
+            let token = token.clone();
+            its.tell(News {
+                token,
+                word,
+                after: 0,
+            });
+        }
+    }
+
+    fn token(&self, number: u64, seat: &Seat, session: &str) -> String {
+        self.tokens.sign(&Right {
+            session: session.to_owned(),
+            seat: number,
+            run: seat.run.clone(),
+            generation: seat.generation,
+        })
     }
 
     /// Tells the session that has a run; false if none has.
@@ -132,23 +210,21 @@ impl Pool {
         let Some(seat) = seats.get_mut(&number) else {
             return false;
         };
-        match &mut seat.place {
-            Place::Waiting(waiting) => {
-                waiting.news.push(word);
-                false
+        let session = match &mut seat.place {
+            Place::Waiting(untold) => {
+                untold.news.push(word);
+                return false;
             }
-            Place::With { session, .. } | Place::Over { session, .. } => {
-                let token = self.tokens.sign(&Right {
-                    session: session.clone(),
-                    seat: number,
-                    run: seat.run.clone(),
-                    generation: seat.generation,
-                });
-                let told = sessions.get_mut(session);
-                let news = News { token, word, after };
-                told.map(|session| session.tell(news)).is_some()
+            Place::Coming { untold, .. } => {
+                untold.news.push(word);
+                return true;
             }
-        }
+            Place::With { session, .. } | Place::Over { session, .. } => session.clone(),
+        };
+        let token = self.token(number, seat, &session);
+        let told = sessions.get_mut(&session);
+        let news = News { token, word, after };
+        told.map(|session| session.tell(news)).is_some()
     }
 
     /// A run is suspended: its session has room for another.
@@ -169,7 +245,7 @@ impl Pool {
     pub(super) fn execution_over(&self, number: u64, seq: u64, last: Option<OneAnswer>) {
         let mut state = self.state();
         let session = state.set_executing(number, false);
-        state.queue.retain(|queued| *queued != number);
+        state.queue.remove(number);
         let is_kept = last.is_some()
             && session
                 .as_ref()
@@ -212,10 +288,9 @@ impl Pool {
 }
 
 impl State {
-    fn enqueue(&mut self, seat: Seat) -> u64 {
+    fn add(&mut self, seat: Seat) -> u64 {
         self.last_seat += 1;
         self.seats.insert(self.last_seat, seat);
-        self.queue.push_back(self.last_seat);
         self.last_seat
     }
 
@@ -228,14 +303,18 @@ impl State {
     }
 
     /// Runs that wait and that no session can execute go back to the engine.
-    pub(super) fn give_back_what_nobody_offers(&self) {
-        for number in self
-            .queue
-            .iter()
-            .filter(|number| !self.is_offered(**number))
-        {
-            self.order(*number, Order::GiveBack { as_lost: false });
+    pub(super) fn give_back_what_nobody_offers(&mut self) {
+        let waiting = self.queue.iter().copied();
+        let nobodys: Vec<u64> = waiting.filter(|number| !self.is_offered(*number)).collect();
+        for number in nobodys {
+            self.give_back(number, false);
         }
+    }
+
+    /// A run goes back to the engine, and to no other session on the way.
+    fn give_back(&mut self, number: u64, as_lost: bool) {
+        self.queue.remove(number);
+        self.order(number, Order::GiveBack { as_lost });
     }
 
     fn order(&self, number: u64, order: Order) {
@@ -250,56 +329,40 @@ impl State {
         if matches!(place, Some(Place::Over { .. })) {
             self.seats.remove(&number);
         } else {
-            self.order(number, Order::GiveBack { as_lost });
+            self.give_back(number, as_lost);
         }
     }
 
-    fn assign(&mut self, tokens: &Tokens, number: u64, session: &str) {
-        self.queue.retain(|queued| *queued != number);
+    /// A run is for this session, which hears of it as soon as its journal has been read.
+    fn assign(&mut self, number: u64, session: &str) {
+        self.queue.remove(number);
         let (Some(seat), Some(its)) = (self.seats.get_mut(&number), self.sessions.get_mut(session))
         else {
             return;
         };
-        let place = Place::With {
-            session: session.to_owned(),
-            executing: true,
-        };
-        let Place::Waiting(waiting) = std::mem::replace(&mut seat.place, place) else {
+        let Place::Waiting(untold) = &mut seat.place else {
             return;
         };
-        let token = tokens.sign(&Right {
+        seat.place = Place::Coming {
             session: session.to_owned(),
-            seat: number,
-            run: seat.run.clone(),
-            generation: seat.generation,
-        });
-        its.assign(Assigned {
-            token: token.clone(),
-            id: seat.run.clone(),
-            generation: seat.generation,
-            workflow: seat.workflow.clone(),
-            version: seat.version,
-            cautious: waiting.cautious,
-            journal: waiting.journal.into_iter().map(WireEntry).collect(),
-        });
-        for word in waiting.news {
-            its.tell(News {
-                token: token.clone(),
-                word,
-                after: 0,
-            });
-        }
+            untold: std::mem::take(untold),
+        };
+        its.executing += 1;
+        let _ = seat.orders.send(Order::Bring);
     }
 
     /// Notes whether a run is being executed; gives the session that has it.
     fn set_executing(&mut self, number: u64, now: bool) -> Option<String> {
         let seat = self.seats.get_mut(&number)?;
         let before = seat.is_executing();
-        let Place::With { session, executing } = &mut seat.place else {
-            return None;
+        let session = match &mut seat.place {
+            Place::With { session, executing } => {
+                *executing = now;
+                session.clone()
+            }
+            Place::Coming { session, .. } => session.clone(),
+            Place::Waiting(_) | Place::Over { .. } => return None,
         };
-        *executing = now;
-        let session = session.clone();
         if let Some(its) = self.sessions.get_mut(&session) {
             match (before, now) {
                 (true, false) => its.executing = its.executing.saturating_sub(1),
@@ -309,4 +372,16 @@ impl State {
         }
         Some(session)
     }
+}
+
+/// About how many bytes a journal takes on its way.
+fn about_bytes(journal: &[Entry]) -> usize {
+    /// Of a record besides its payloads.
+    const RECORD_BYTES: usize = 300;
+    let of = |entry: &Entry| {
+        let payloads = entry.record.body.payloads();
+        let payloads = payloads.map(|payload| payload.as_bytes().len());
+        RECORD_BYTES + payloads.sum::<usize>()
+    };
+    journal.iter().map(of).sum()
 }

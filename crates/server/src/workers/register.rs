@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::Offer;
+use everstep_engine::{EngineError, Offer};
 use everstep_model::ErrorCode;
 use everstep_protocol::worker::{
     RegisterAnswer, RegisterRequest, SLOTS_MAX, WORKER_NAME_CHARS_MAX, WORKFLOWS_MAX,
@@ -63,7 +63,7 @@ impl Pool {
             .collect();
         let runtime = self.engine.runtime();
         let id = format!("{:016x}{:016x}", runtime.random(), runtime.random());
-        let session = Session::new(offers.clone(), request.slots, self.now());
+        let session = Session::new(offers.clone(), request.slots, self.elapsed());
         self.state().sessions.insert(id.clone(), session);
         let worker = OfferedBySession {
             pool: Arc::downgrade(self),
@@ -104,7 +104,8 @@ async fn watch(pool: Weak<Pool>, session: String) {
             let Some(seen_at) = pool.state().sessions.get(&session).map(|its| its.seen_at) else {
                 return;
             };
-            let left = pool.now().until(seen_at.after(pool.time_to_live));
+            let silent = pool.elapsed().saturating_sub(seen_at);
+            let left = pool.time_to_live.saturating_sub(silent);
             if left.is_zero() {
                 tracing::warn!(
                     session,
@@ -153,6 +154,9 @@ fn check(request: &RegisterRequest) -> Result<(), Failure> {
                 offered.name
             );
             return Err(Failure::invalid(detail));
+        }
+        for schema in offered.description.schemas() {
+            schema.check_size().map_err(EngineError::from)?;
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ impl Pool {
 
     /// Everything under the lock, for a request of this session: it is alive.
     pub(super) fn state_of(&self, session: &str) -> Result<MutexGuard<'_, State>, Failure> {
-        let now = self.now();
+        let now = self.elapsed();
         let mut state = self.state();
         let its = state.sessions.get_mut(session);
         its.ok_or_else(no_session)?.seen_at = now;

@@ -12,17 +12,15 @@ use serde::de::DeserializeOwned;
 use crate::failure::Failure;
 use crate::router::Shared;
 
-/// Bytes of one request. A run that ends many steps at once writes their results together.
-pub(super) const REQUEST_BYTES_MAX: usize = 256 * 1024 * 1024;
-
 /// The whole body as JSON.
 pub(super) async fn json<T: DeserializeOwned>(shared: &Shared, body: Body) -> Result<T, Failure> {
     let late = shared.workers.sleep(shared.options.body_timeout);
-    let whole = std::pin::pin!(to_bytes(body, REQUEST_BYTES_MAX));
+    let most = shared.options.worker_body_bytes_max;
+    let whole = std::pin::pin!(to_bytes(body, most));
     let bytes = match select(whole, late).await {
         Either::Left((Ok(bytes), _)) => bytes,
         Either::Left((Err(_), _)) => {
-            let detail = format!("the body has more than {REQUEST_BYTES_MAX} bytes");
+            let detail = format!("the body has more than {most} bytes");
             let failure = Failure::new(StatusCode::PAYLOAD_TOO_LARGE, detail);
             return Err(failure.coded(ErrorCode::PayloadTooLarge));
         }

@@ -19,14 +19,16 @@ pub(super) enum Order {
         from: RecordNumber,
         reply: oneshot::Sender<Result<Vec<Entry>, StoreError>>,
     },
+    /// A session has room for the run, which it hears of with its journal.
+    Bring,
     /// Nobody executes the run here any more: the worker let go of it, or is lost.
     GiveBack { as_lost: bool },
 }
 
-/// A run that waits for a session.
-pub(super) struct Waiting {
+/// What no session has heard yet of a run.
+#[derive(Default)]
+pub(super) struct Untold {
     pub(super) cautious: bool,
-    pub(super) journal: Vec<Entry>,
     /// What came meanwhile.
     pub(super) news: Vec<NewsWord>,
 }
@@ -34,7 +36,9 @@ pub(super) struct Waiting {
 /// Where a run stands.
 pub(super) enum Place {
     /// It waits for a session.
-    Waiting(Box<Waiting>),
+    Waiting(Untold),
+    /// It is for this session, which hears of it when its journal has been read.
+    Coming { session: String, untold: Untold },
     /// This session executes it, or keeps it suspended.
     With { session: String, executing: bool },
     /// Its execution by this session is over; this is what its last append was answered, in case the answer got lost.
@@ -60,17 +64,20 @@ impl Seat {
     pub(super) fn is_of(&self, session: &str) -> bool {
         match &self.place {
             Place::Waiting(_) => false,
-            Place::With { session: its, .. } | Place::Over { session: its, .. } => its == session,
+            Place::Coming { session: its, .. }
+            | Place::With { session: its, .. }
+            | Place::Over { session: its, .. } => its == session,
         }
     }
 
     pub(super) fn is_executing(&self) -> bool {
         matches!(
             self.place,
-            Place::With {
-                executing: true,
-                ..
-            }
+            Place::Coming { .. }
+                | Place::With {
+                    executing: true,
+                    ..
+                }
         )
     }
 }

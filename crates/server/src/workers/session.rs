@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use everstep_engine::{Offer, Offered};
-use everstep_model::{Name, Timestamp};
+use everstep_model::Name;
 use everstep_protocol::worker::{Assigned, Item, News};
 use tokio::sync::Notify;
 
@@ -15,8 +16,8 @@ const ITEMS_BYTES: usize = 4 * 1024 * 1024;
 pub(super) struct Session {
     pub(super) offers: Vec<Offer>,
     pub(super) slots: u32,
-    /// Its last sign of life.
-    pub(super) seen_at: Timestamp,
+    /// Its last sign of life, by the clock that nobody sets.
+    pub(super) seen_at: Duration,
     /// Runs it executes; those it keeps suspended do not count.
     pub(super) executing: u32,
     /// Claims of it that wait.
@@ -26,14 +27,14 @@ pub(super) struct Session {
     /// That it is offered to the engine.
     pub(super) offered: Option<Offered>,
     /// What it was told and has not acknowledged.
-    /// Each with its size.
+    /// Each with about its size.
     items: VecDeque<(Item, usize)>,
     last_item: u64,
     news: Arc<Notify>,
 }
 
 impl Session {
-    pub(super) fn new(offers: Vec<Offer>, slots: u32, now: Timestamp) -> Self {
+    pub(super) fn new(offers: Vec<Offer>, slots: u32, now: Duration) -> Self {
         Self {
             offers,
             slots,
@@ -58,23 +59,22 @@ impl Session {
         self.waiting > 0 && !self.leaving && self.executing < self.slots
     }
 
-    pub(super) fn assign(&mut self, run: Assigned) {
-        self.executing += 1;
-        self.push(Some(run), None);
+    pub(super) fn bring(&mut self, run: Assigned, bytes: usize) {
+        self.push(Some(run), None, bytes);
     }
 
     pub(super) fn tell(&mut self, news: News) {
-        self.push(None, Some(news));
+        let bytes = news.token.len();
+        self.push(None, Some(news), bytes);
     }
 
-    fn push(&mut self, run: Option<Assigned>, news: Option<News>) {
+    fn push(&mut self, run: Option<Assigned>, news: Option<News>, bytes: usize) {
         self.last_item += 1;
         let item = Item {
             number: self.last_item,
             run,
             news,
         };
-        let bytes = serde_json::to_vec(&item).map_or(0, |json| json.len());
         self.items.push_back((item, bytes));
         self.news.notify_waiters();
     }

@@ -38,6 +38,7 @@ pub(crate) struct Call {
     /// What stands in the braces of the route's path.
     named: HashMap<String, String>,
     by: Option<String>,
+    generation: Option<Generation>,
     body: Bytes,
 }
 
@@ -57,6 +58,8 @@ impl FromRequest<Arc<Shared>> for Call {
             Some(caller) if !caller.may_name_itself() => caller.name().map(str::to_owned),
             Some(_) | None => actor(&parts.headers),
         };
+        let token = caller.and_then(Caller::token);
+        let generation = token.map(|token| token.generation);
         Ok(Self {
             shared: shared.clone(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
@@ -64,6 +67,7 @@ impl FromRequest<Arc<Shared>> for Call {
             mount,
             named,
             by,
+            generation,
             body: whole_body(shared, body).await?,
         })
     }
@@ -87,6 +91,11 @@ impl Call {
     /// Who asks, for the journal.
     pub(crate) fn by(&self) -> Option<String> {
         self.by.clone()
+    }
+
+    /// The life of the run that the caller may do something to, if it is only one: the run may begin another meanwhile.
+    pub(crate) fn generation(&self) -> Option<Generation> {
+        self.generation
     }
 
     /// Who asks and why, for the journal.

@@ -30,6 +30,7 @@ pub(crate) async fn send(call: Call) -> Result<Response, Failure> {
         payload: call.payload()?,
         dedup_id,
         by: call.by(),
+        generation: call.generation(),
     };
     let Some(patience) = patience else {
         let sent = call.engine().send(event).await?;

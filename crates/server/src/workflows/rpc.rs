@@ -20,6 +20,7 @@ pub(crate) async fn answer(call: Call) -> Result<Response, Failure> {
         answer: call.payload()?,
         by: call.by(),
         dedup_id,
+        generation: call.generation(),
     };
     let answered = match call.engine().answer(given).await {
         Err(error @ EngineError::RpcNotOpen { .. }) => {

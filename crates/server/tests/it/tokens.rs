@@ -1,5 +1,7 @@
 //! Run tokens, over sockets: good for one run, what they name, and their time.
 
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
 use everstep::{AnyEvent, Ctx, Engine, Event, Payload, Result};
 use everstep_model::ErrorCode;
 use everstep_protocol::Secret;
@@ -8,6 +10,7 @@ use everstep_protocol::client::{Call, CallError, Connection};
 use everstep_protocol::workflow::EventAnswer;
 use everstep_server::{Connections, Keys, Options, router};
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 use crate::listening::listen;
 
@@ -238,4 +241,44 @@ async fn nobody_makes_a_token_for_more_than_they_may() {
     let browser = site.with(&site.token(|_| {}).await.token);
     assert_eq!(mint(&browser, plain).await, Err(ErrorCode::Forbidden));
     site.engine.shutdown().await;
+}
+
+/// A body whose sender restarts the run when everything but the body has arrived.
+fn restarting_first(engine: &Engine, json: &Value) -> Body {
+    let (engine, json) = (engine.clone(), json.to_string());
+    let sent = futures_util::stream::once(async move {
+        let run = engine.run("mine").await.unwrap();
+        run.restart().await.unwrap();
+        Ok::<_, std::convert::Infallible>(json)
+    });
+    Body::from_stream(sent)
+}
+
+#[tokio::test]
+async fn what_a_token_sends_does_not_land_in_a_later_life_of_the_run() {
+    for (path, body) in [
+        ("/workflows/mine/events/note", json!(1)),
+        (
+            "/v1/stream/workflows/mine",
+            json!({"type": "workflow:event", "value": {"name": "note", "payload": 1}}),
+        ),
+    ] {
+        let site = site().await;
+        let token = site.token(|_| {}).await.token;
+        let app = router(&site.engine, Options::default());
+        let request = Request::post(path)
+            .header("authorization", format!("Bearer {token}"))
+            .header("content-type", "application/json")
+            .body(restarting_first(&site.engine, &body));
+        let answer = app.oneshot(request.unwrap()).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::CONFLICT, "{path}");
+        let said = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        let said: Value = serde_json::from_slice(&said).unwrap();
+        assert_eq!(said["code"], "run_finished", "{path}: {said}");
+        let run = site.engine.run("mine").await.unwrap();
+        let journal = run.journal().await.unwrap();
+        let mut kinds = journal.iter().map(|entry| entry.record.body.type_name());
+        assert!(!kinds.any(|kind| kind == "event"), "{path}");
+        site.engine.shutdown().await;
+    }
 }

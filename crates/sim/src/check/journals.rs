@@ -52,6 +52,8 @@ pub struct Stream {
     pub removed_at: Option<(Timestamp, Timestamp)>,
     /// The node that holds it.
     pub owner: Option<NodeId>,
+    /// Whether that node was granted it once more, in vain: it may execute the run twice, and only one of the two counts.
+    pub is_doubted: bool,
     /// Timers that are set, and since when by the store's clock.
     pub timers: BTreeMap<TimerRow, Timestamp>,
     /// Whether it is marked as having something to do.
@@ -122,6 +124,13 @@ impl Journals {
     #[must_use]
     pub fn stream(&self, number: StreamNumber) -> Option<&Stream> {
         self.streams.get(&number)
+    }
+
+    /// A node was granted a stream, and the store forgot it.
+    pub fn granted_in_vain(&mut self, number: StreamNumber, node: NodeId) {
+        if let Some(stream) = self.streams.get_mut(&number) {
+            stream.is_doubted |= stream.owner == Some(node);
+        }
     }
 
     /// Every life of a run, the oldest first.
@@ -305,6 +314,7 @@ fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Stream {
         is_removed: false,
         removed_at: None,
         owner: None,
+        is_doubted: false,
         timers: BTreeMap::new(),
         is_ready: false,
         seen_at_rest: 0,
@@ -340,6 +350,7 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
             {
                 stream.fence = Some(fence);
                 stream.owner = Some(node);
+                stream.is_doubted = false;
                 stream.epoch = fence.epoch.0;
                 stream.seq = 0;
             }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_model::StreamNumber;
-use everstep_store::{Store as _, TimerQuery, TimerRow};
+use everstep_model::{Epoch, StreamNumber};
+use everstep_store::{Store as _, StreamRef, TimerQuery, TimerRow};
 use futures_util::FutureExt as _;
 
 use super::Violation;
@@ -20,9 +20,12 @@ const SLACK: Duration = Duration::from_secs(5);
 /// What stood still, and since when.
 #[derive(Default)]
 pub struct Watch {
-    ready: BTreeMap<StreamNumber, u64>,
+    ready: BTreeMap<Free, u64>,
     timers: BTreeMap<TimerRow, u64>,
 }
+
+/// A run that can go on and that nobody executes. Its epoch tells whether somebody had it between two looks.
+type Free = (StreamNumber, Option<Epoch>);
 
 impl Watch {
     /// Watches until the world ends.
@@ -39,6 +42,7 @@ impl Watch {
             let ready = world.store.ready(None, 1_000).now_or_never();
             let ready = ready.and_then(Result::ok).unwrap_or_default();
             let free = ready.iter().filter(|run| run.executed_by.is_none());
+            let free = free.map(|run| (run.stream, epoch(&world, run.stream)));
             let query = TimerQuery {
                 until: true_time(now),
                 after: None,
@@ -46,7 +50,7 @@ impl Watch {
             };
             let due = world.store.timers(query).now_or_never();
             let due = due.and_then(Result::ok).unwrap_or_default();
-            let found = watch.look(now, free.map(|run| run.stream), due, (wait, timers));
+            let found = watch.look(now, free, due, (wait, timers));
             found
                 .into_iter()
                 .for_each(|violation| world.violated(violation));
@@ -57,7 +61,7 @@ impl Watch {
     fn look(
         &mut self,
         now: u64,
-        free: impl Iterator<Item = StreamNumber>,
+        free: impl Iterator<Item = Free>,
         due: Vec<TimerRow>,
         (run_wait, timer_wait): (Duration, Duration),
     ) -> Vec<Violation> {
@@ -70,7 +74,7 @@ impl Watch {
         self.timers = timers.collect();
         let is_too_long = |since: &u64, wait: Duration| now - since > wait.as_micros() as u64;
         let mut found = Vec::new();
-        for (run, _) in self
+        for ((run, _), _) in self
             .ready
             .iter()
             .filter(|(_, since)| is_too_long(since, run_wait))
@@ -92,6 +96,11 @@ impl Watch {
     }
 }
 
+fn epoch(world: &World, stream: StreamNumber) -> Option<Epoch> {
+    let head = world.store.head(StreamRef::Number(stream)).now_or_never();
+    Some(head?.ok()??.epoch)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::support::{FINE, at, broken, number};
@@ -108,7 +117,7 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut watch = Watch::default();
         let mut look = |now: u64, is_there: bool| {
-            let free = is_there.then(|| number(1));
+            let free = is_there.then(|| (number(1), Some(Epoch(1))));
             let due = is_there.then(|| timer.clone()).into_iter().collect();
             broken(&watch.look(now, free.into_iter(), due, (second, second)))
         };
@@ -116,5 +125,23 @@ mod tests {
         assert_eq!(look(900_000, false), FINE, "it went on");
         assert_eq!(look(1_500_000, true), FINE);
         assert_eq!(look(2_600_000, true), [29, 21]);
+    }
+
+    #[test]
+    fn a_run_that_somebody_had_between_two_looks_has_not_stood_still() {
+        let mut watch = Watch::default();
+        let mut look = |now: u64, epoch: u64| {
+            let free = std::iter::once((number(1), Some(Epoch(epoch))));
+            broken(&watch.look(
+                now,
+                free,
+                Vec::new(),
+                (Duration::from_secs(1), Duration::MAX),
+            ))
+        };
+        assert_eq!(look(0, 1), FINE);
+        assert_eq!(look(1_000_000, 1), FINE);
+        assert_eq!(look(2_000_000, 2), FINE);
+        assert_eq!(look(3_500_000, 2), [29]);
     }
 }

@@ -58,6 +58,7 @@ impl Stream {
             is_removed: false,
             removed_at: None,
             owner: None,
+            is_doubted: false,
             timers: BTreeMap::new(),
             is_ready: false,
             seen_at_rest: 0,

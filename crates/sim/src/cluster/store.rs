@@ -166,7 +166,7 @@ impl World {
         batch: &[Commit],
     ) -> Option<Vec<Outcome>> {
         let claim = batch.first()?;
-        let (Target::Stream(stream), LeaseChange::TakeIfFree { nonce, .. }) =
+        let (Target::Stream(stream), LeaseChange::TakeIfFree { node, nonce, .. }) =
             (&claim.target, claim.lease)
         else {
             return None;
@@ -182,6 +182,7 @@ impl World {
         self.say(&process.name, || {
             format!("      granted epoch {} and forgotten", epoch.0)
         });
+        self.journals().granted_in_vain(*stream, node);
         self.publish(process.machine, Hint::Ready(*stream));
         Some(vec![Outcome::Committed {
             stream: *stream,

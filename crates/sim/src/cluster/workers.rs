@@ -79,6 +79,7 @@ async fn look_after(
         if world.strikes(FaultKind::Pause, 100) {
             let ttl = world.plan.served.unwrap_or_default();
             let long = ttl.mul_f64(rng.any(&[0.5, 1.2, 3.0]));
+            let long = long.min(Duration::from_micros(until - world.executor.now()));
             world.say(&process.name, || format!("STANDS STILL for {long:?}"));
             world.executor.freeze(process.group, true);
             world.sleep(long).await;

@@ -134,10 +134,11 @@ fn holds_result(stream: &Stream, value: &str) -> bool {
 }
 
 /// Whether this is the life of the run and the process holds it: it may be over, or the process may have been overtaken and
-/// not know it yet.
+/// not know it yet, or hold it once in fact and once in vain.
 fn is_held(stream: &Stream, run: &RunMetadata, process: &Process) -> bool {
     let life = stream.run.as_ref().map(|(_, life)| *life);
-    life == Some(run.generation) && stream.owner.is_some() && stream.owner == process.node()
+    let is_owner = stream.owner.is_some() && stream.owner == process.node();
+    life == Some(run.generation) && is_owner && !stream.is_doubted
 }
 
 /// Invariant 22: what is recorded as undone is not undone again, and a child is not undone before it has completed.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use everstep::{AnyEvent, Ctx, Engine, Error, Payload};
+use everstep::{AnyEvent, Ctx, Engine, EngineBuilder, Error, Payload};
 use everstep_store_postgres::{Options, PostgresStore};
 
 use crate::{RESULT, RUNS};
@@ -14,21 +14,28 @@ const STEPS_PER_RUN: u32 = 50;
 pub(crate) async fn steps(url: &str, length: Duration) -> u64 {
     let options = Options::new(url).unwrap().namespace("engine").unwrap();
     let store = PostgresStore::open(options).await.unwrap();
+    steps_of(Engine::on_store(Arc::new(store)), length, || {}).await
+}
+
+/// The same on this engine, with steps that do this.
+pub(crate) async fn steps_of(engine: EngineBuilder, length: Duration, work: fn()) -> u64 {
     let done = Arc::new(AtomicU64::new(0));
     let counted = done.clone();
     let workflow = move |ctx: Ctx<AnyEvent>, (): ()| {
         let done = counted.clone();
         async move {
             for _ in 0..STEPS_PER_RUN {
-                ctx.step("charge", || async { Ok::<_, Error>(RESULT.to_owned()) })
-                    .await?;
+                let charge = || async {
+                    work();
+                    Ok::<_, Error>(RESULT.to_owned())
+                };
+                ctx.step("charge", charge).await?;
                 done.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
         }
     };
-    let engine = Engine::on_store(Arc::new(store)).function("steps", workflow);
-    let engine = engine.start().await.unwrap();
+    let engine = engine.function("steps", workflow).start().await.unwrap();
     let begun = Instant::now();
     let starters = (0..RUNS).map(|_| {
         let engine = engine.clone();

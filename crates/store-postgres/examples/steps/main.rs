@@ -3,9 +3,11 @@
 //!
 //! ```sh
 //! cargo run --release -p everstep-store-postgres --example steps -- 10 3
+//! cargo run --release -p everstep-store-postgres --example steps -- processes 10 3
 //! ```
 //!
-//! Seconds of each turn, then how often it is each one's turn. The server is private and durable, unless a URL follows.
+//! Seconds of each turn, then how often it is each one's turn. The server is private and durable, unless a URL follows. With
+//! `processes`, one process is compared with two, where the code of the steps is the limit and not the database.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,12 +17,16 @@
 )]
 
 mod alone;
+mod contender;
 mod engine;
 mod plain;
+mod processes;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use contender::Contender;
 use everstep_private_postgres::Server;
+use tokio_postgres::NoTls;
 
 /// Runs in flight.
 const RUNS: usize = 256;
@@ -28,83 +34,66 @@ const RUNS: usize = 256;
 const CONNECTIONS: usize = 20;
 /// Bytes of a step's result.
 const RESULT: &str = "\"0123456789012345678901234567890123456789012345678901234567890123\"";
+/// A turn that does not count.
+const WARM_UP: Duration = Duration::from_secs(2);
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mode = arguments
+        .first()
+        .filter(|word| word.parse::<u64>().is_err());
+    let mode = mode.cloned();
+    if mode.is_some() {
+        arguments.remove(0);
+    }
     let argument = |place: usize| arguments.get(place).cloned();
     let seconds = argument(0).map_or(10, |text| text.parse().unwrap());
-    let turns: usize = argument(1).map_or(3, |text| text.parse().unwrap());
-    let server = argument(2).is_none().then(|| Server::start(&[]));
-    let url = argument(2).unwrap_or_else(|| server.as_ref().unwrap().url());
     let length = Duration::from_secs(seconds);
+    if mode.as_deref() == Some(processes::ONE) {
+        return processes::one(&argument(1).expect("a URL"), length);
+    }
+    let turns: usize = argument(1).map_or(3, |text| text.parse().unwrap());
+    // A server that has run for a while writes into files that are there; see `warm_up`.
+    let settings = [("min_wal_size", "1GB")];
+    let server = argument(2).is_none().then(|| Server::start(&settings));
+    let url = argument(2).unwrap_or_else(|| server.as_ref().unwrap().url());
+    match mode.as_deref() {
+        None => compare(server.as_ref(), &url, turns, length),
+        Some("processes") => processes::compare(&url, turns, length),
+        Some(other) => panic!("there is no {other:?}"),
+    }
+}
+
+fn compare(server: Option<&Server>, url: &str, turns: usize, length: Duration) {
     let mut contenders = [
         Contender::new("plain client, 20 connections"),
         Contender::new("store alone, 256 a batch"),
         Contender::new("engine, 256 runs in flight"),
     ];
+    if length > WARM_UP {
+        warm_up(url);
+    }
     for _ in 0..turns {
-        contenders[0].turn(server.as_ref(), plain::steps(&url, length));
-        contenders[1].turn(server.as_ref(), alone::steps(&url, length));
-        contenders[2].turn(server.as_ref(), engine::steps(&url, length));
+        contenders[0].turn(server, plain::steps(url, length));
+        contenders[1].turn(server, alone::steps(url, length));
+        contenders[2].turn(server, engine::steps(url, length));
     }
     let plain = contenders[0].rate();
     for contender in &contenders {
-        let rate = contender.rate();
-        print!(
-            "{:<30} {rate:>7.0} steps/s, {:.1} times",
-            contender.name,
-            rate / plain
-        );
-        println!(
-            ", {:.0} µs of the server's processor each",
-            contender.server_micros()
-        );
+        println!("{}", contender.told(plain));
     }
 }
 
-/// One of those who are compared.
-struct Contender {
-    name: &'static str,
-    rates: Vec<f64>,
-    steps: u64,
-    server_time: Duration,
-}
-
-impl Contender {
-    fn new(name: &'static str) -> Self {
-        Self {
-            name,
-            rates: Vec::new(),
-            steps: 0,
-            server_time: Duration::ZERO,
-        }
-    }
-
-    /// Its turn, on threads of its own, which are gone when the next one begins.
-    fn turn(&mut self, server: Option<&Server>, work: impl Future<Output = u64>) {
-        let used = || server.and_then(Server::processor_time).unwrap_or_default();
-        let (before, begun) = (used(), Instant::now());
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
-        let steps = runtime.block_on(work);
-        self.rates
-            .push(steps as f64 / begun.elapsed().as_secs_f64());
-        drop(runtime);
-        // The server counts its processes when they have ended.
-        std::thread::sleep(Duration::from_millis(500));
-        self.steps += steps;
-        self.server_time += used().saturating_sub(before);
-        println!("{}: {:.0} steps/s", self.name, self.rates.last().unwrap());
-    }
-
-    /// The median of its turns.
-    fn rate(&self) -> f64 {
-        let mut rates = self.rates.clone();
-        rates.sort_by(f64::total_cmp);
-        rates[rates.len() / 2]
-    }
-
-    fn server_micros(&self) -> f64 {
-        self.server_time.as_secs_f64() * 1e6 / self.steps as f64
-    }
+/// A new server makes each file of its log before it first writes to it, and who writes most would wait most. So everybody has
+/// a turn that does not count, and a checkpoint leaves the files to be written again.
+fn warm_up(url: &str) {
+    let runtime = contender::runtime();
+    runtime.block_on(async {
+        plain::steps(url, WARM_UP).await;
+        alone::steps(url, WARM_UP).await;
+        engine::steps(url, WARM_UP).await;
+        let (sql, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+        tokio::spawn(connection);
+        sql.batch_execute("CHECKPOINT").await.unwrap();
+    });
 }

@@ -1,21 +1,27 @@
-//! What an engine costs that has nothing to do.
+//! What is not asked of the database: by an engine that has nothing to do, and by one that only takes steps.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep::Engine;
 use everstep::testing::{VirtualRuntime, virtual_time};
+use everstep::{AnyEvent, Ctx, Engine, Error, Payload};
+use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::{Blocking, Counting, Reopen};
 
 use crate::support::Place;
+
+/// A store that counts, in virtual time.
+fn counting() -> (Arc<Counting<Blocking<PostgresStore>>>, Arc<VirtualRuntime>) {
+    let runtime = Arc::new(VirtualRuntime::new(1));
+    let store = Place::with_clock(runtime.clone()).open();
+    (Arc::new(Counting::new(Blocking(store))), runtime)
+}
 
 /// Every call of the store is one statement, so calls are counted; an hour of them takes no time.
 #[test]
 fn an_idle_node_asks_less_than_once_a_second() {
     virtual_time(async {
-        let runtime = Arc::new(VirtualRuntime::new(1));
-        let store = Place::with_clock(runtime.clone()).open();
-        let counting = Arc::new(Counting::new(Blocking(store)));
+        let (counting, runtime) = counting();
         let engine = Engine::on_store(counting.clone()).runtime(runtime);
         let engine = engine.start().await.unwrap();
         let before = counting.calls().total();
@@ -24,6 +30,30 @@ fn an_idle_node_asks_less_than_once_a_second() {
         println!("{calls} statements in an idle hour");
         assert!(calls < 3_600, "{calls}");
         assert!(calls > 600, "the lease is renewed, {calls}");
+        engine.shutdown().await;
+    });
+}
+
+/// Neither the executor nor who waits for the run learns anything from the store that it was not told.
+#[test]
+fn steps_are_written_and_nothing_is_read() {
+    virtual_time(async {
+        let (counting, runtime) = counting();
+        let workflow = |ctx: Ctx<AnyEvent>, (): ()| async move {
+            for _ in 0..20 {
+                ctx.step("charge", || async { Ok::<_, Error>(1) }).await?;
+            }
+            Ok(())
+        };
+        let engine = Engine::on_store(counting.clone()).runtime(runtime);
+        let engine = engine.function("steps", workflow).start().await.unwrap();
+        let before = counting.calls();
+        let run = engine.start_by_name("steps", Payload::null()).await;
+        run.unwrap().wait_json().await.unwrap();
+        let after = counting.calls();
+        assert!(after.commits - before.commits >= 20, "{after:?}");
+        assert_eq!(after.reads - before.reads, 0, "{after:?}");
+        assert_eq!(after.heads - before.heads, 0, "{after:?}");
         engine.shutdown().await;
     });
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use everstep::{Body, Entry};
 
-use crate::random_program::{EARLY, Witness};
+use crate::program::{EARLY, Witness};
 
 /// The trace of the last execution of the last pass. Earlier passes may have been looked at again after it, for their
 /// undos.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use everstep::record::ChildOutcome;
 use everstep::{Body, Entry, Location, Payload, RunId};
 
-use crate::random_program::{Op, Witness};
+use crate::program::{Op, Witness};
 
 /// Whether the program has such an operation, at any depth.
 pub(crate) fn has(program: &[Op], is_such: &dyn Fn(&Op) -> bool) -> bool {

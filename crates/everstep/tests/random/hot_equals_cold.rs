@@ -15,10 +15,10 @@ use everstep_store_testkit::Archive;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::random_family::{self, FamilyOp};
-use crate::random_program::{Happening, Op, Witness, event_name, happenings, program, run_program};
-use crate::random_traces::{check_traces, last_trace, seen_by_both};
-use crate::random_undos::{check_undos, has, rolls_back};
+use crate::family::{self, FamilyOp};
+use crate::program::{Happening, Op, Witness, event_name, happenings, program, run_program};
+use crate::traces::{check_traces, last_trace, seen_by_both};
+use crate::undos::{check_undos, has, rolls_back};
 
 /// One cluster over one store, whose only process may die.
 struct World {
@@ -69,7 +69,7 @@ async fn boot(
         .bus(Arc::new(LocalBus::new()))
         .runtime(process.clone())
         .settings(settings.clone());
-    random_family::register(builder)
+    family::register(builder)
         .function_with(
             "random",
             Options::new().execution_retries(1),

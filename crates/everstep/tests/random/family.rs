@@ -5,7 +5,7 @@ use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, Retry, mill
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::random_program::{Witness, event_name};
+use crate::program::{Witness, event_name};
 
 /// What a random workflow does to other runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Journals recorded by released versions replay on today's code, and today's code would add nothing to them.
 //!
-//! The files are kept forever, a folder for each release. `EVERSTEP_RECORD=1 cargo test -p everstep --test it recorded`
+//! The files are kept forever, a folder for each release. `EVERSTEP_RECORD=1 cargo test -p everstep --test random recorded`
 //! writes those of the current release where they are missing; it never overwrites one.
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use everstep::testing::{
 use everstep::{Entry, RunStatus};
 
 use crate::hot_equals_cold::{Ran, run};
-use crate::random_program::{Happening, Op, Witness, run_program};
+use crate::program::{Happening, Op, Witness, run_program};
 
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 

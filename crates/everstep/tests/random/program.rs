@@ -14,7 +14,7 @@ use everstep::{AnyEvent, Ctx, Error, Event, OneOf2, Result, Retry, Rpc, Timestam
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::random_family::{FamilyOp, family, run_family};
+use crate::family::{FamilyOp, family, run_family};
 pub(crate) use running::run_program;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

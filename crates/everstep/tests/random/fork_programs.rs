@@ -13,9 +13,9 @@ use everstep_store_testkit::Archive;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::random_copies::{Told, done};
-use crate::random_family;
-use crate::random_program::{Happening, Op, Witness, event_name, happenings, program, run_program};
+use crate::copies::{Told, done};
+use crate::family;
+use crate::program::{Happening, Op, Witness, event_name, happenings, program, run_program};
 
 /// An engine, and a store that remembers all that it wrote.
 struct World {
@@ -70,7 +70,7 @@ async fn boot(process: Arc<VirtualRuntime>, store: Arc<Archive<MemoryStore>>) ->
     let builder = Engine::on_store(store)
         .runtime(process)
         .settings(Settings::default());
-    random_family::register(builder)
+    family::register(builder)
         .function_with(
             "random",
             Options::new().execution_retries(1),

@@ -1,0 +1,117 @@
+//! Keywords that put schemas together: references, and `allOf`, `anyOf`, `oneOf`, `not`, `if`.
+
+use serde_json::{Map, Value};
+
+use super::Checker;
+use super::budget::Misfit;
+use super::place::Place;
+
+/// Alternatives of which it is said why the value fits none.
+const ALTERNATIVES_EXPLAINED: usize = 8;
+
+impl<'a> Checker<'a> {
+    pub(super) fn check_reference(
+        self,
+        keywords: &'a Map<String, Value>,
+        value: &Value,
+        place: Place<'_>,
+    ) -> Result<(), Misfit> {
+        let reference = keywords.get("$ref").and_then(Value::as_str);
+        let Some(pointer) = reference.and_then(|reference| reference.strip_prefix('#')) else {
+            return Ok(());
+        };
+        self.budget.spend(1 + pointer.len())?;
+        match self.root.pointer(pointer) {
+            Some(target) => self.check(target, value, place),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn check_combinations(
+        self,
+        keywords: &'a Map<String, Value>,
+        value: &Value,
+        place: Place<'_>,
+    ) -> Result<(), Misfit> {
+        let list = |keyword| keywords.get(keyword).and_then(Value::as_array);
+        for schema in list("allOf").into_iter().flatten() {
+            self.check(schema, value, place)?;
+        }
+        if let Some(schemas) = list("anyOf")
+            && self.count_fitting(schemas, value, 1)? == 0
+        {
+            return self.explain(schemas, value, place);
+        }
+        if let Some(schemas) = list("oneOf") {
+            match self.count_fitting(schemas, value, schemas.len())? {
+                1 => {}
+                0 => return self.explain(schemas, value, place),
+                fits => {
+                    return self.wrong(|| format!("{place} fits {fits} forms and must fit one"));
+                }
+            }
+        }
+        if let Some(schema) = keywords.get("not")
+            && self.fits(schema, value)?
+        {
+            return self.wrong(|| format!("{place} has a form that is not allowed"));
+        }
+        let Some(condition) = keywords.get("if") else {
+            return Ok(());
+        };
+        let branch = match self.fits(condition, value)? {
+            true => keywords.get("then"),
+            false => keywords.get("else"),
+        };
+        branch.map_or(Ok(()), |schema| self.check(schema, value, place))
+    }
+
+    /// Whether a value fits, without a word about it.
+    fn fits(self, schema: &'a Value, value: &Value) -> Result<bool, Misfit> {
+        let quietly = Self {
+            explains: false,
+            ..self
+        };
+        match quietly.check(schema, value, Place::Whole) {
+            Ok(()) => Ok(true),
+            Err(Misfit::Wrong(_)) => Ok(false),
+            Err(no_telling) => Err(no_telling),
+        }
+    }
+
+    /// How many of the schemas a value fits; it is enough to know of so many.
+    fn count_fitting(
+        self,
+        schemas: &'a [Value],
+        value: &Value,
+        enough: usize,
+    ) -> Result<usize, Misfit> {
+        let mut fitting = 0;
+        for schema in schemas {
+            fitting += usize::from(self.fits(schema, value)?);
+            if fitting == enough {
+                break;
+            }
+        }
+        Ok(fitting)
+    }
+
+    /// Why a value fits none of the schemas. They are gone through again for it, the first ones.
+    fn explain(self, schemas: &'a [Value], value: &Value, place: Place<'_>) -> Result<(), Misfit> {
+        if !self.explains {
+            return self.wrong(String::new);
+        }
+        let mut why = Vec::new();
+        for schema in schemas.iter().take(ALTERNATIVES_EXPLAINED) {
+            match self.check(schema, value, place) {
+                Ok(()) => {}
+                Err(Misfit::Wrong(words)) => why.push(words),
+                Err(no_telling) => return Err(no_telling),
+            }
+        }
+        if schemas.len() > ALTERNATIVES_EXPLAINED {
+            why.push("…".to_owned());
+        }
+        self.wrong(|| why.join("; or "))
+    }
+}

@@ -1,0 +1,119 @@
+//! Which streams have commits on their way to a store, so that batches which travel side by side never meet in one: commits
+//! of a stream take effect, and are told, in the order in which they were queued.
+
+use everstep_model::{StreamName, StreamNumber};
+use everstep_store::{Commit, Target};
+use rustc_hash::FxHashSet;
+
+use crate::committer::Batch;
+
+/// A stream, by whatever a commit knows of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Touched {
+    Stream(StreamNumber),
+    /// One that is to be created.
+    Name(StreamName),
+}
+
+#[derive(Default)]
+pub(crate) struct UnderWay {
+    touched: FxHashSet<Touched>,
+}
+
+impl UnderWay {
+    /// Moves what may go now from the queue into an empty batch. A batch beside another is worth a call and a sync of its own
+    /// only if it is as large: what is little waits until it is more, or until the other one is back.
+    pub(crate) fn send(&mut self, queued: &mut Batch, batch: &mut Batch) {
+        if queued.len() < self.touched.len() {
+            return;
+        }
+        let mut held = FxHashSet::default();
+        let mut waiting = std::mem::take(queued);
+        for (commit, reply) in waiting.drain() {
+            let is_held = |stream: &Touched| self.touched.contains(stream) || held.contains(stream);
+            if touched(&commit).any(|stream| is_held(&stream)) {
+                held.extend(touched(&commit));
+                queued.push(commit, reply);
+            } else {
+                batch.push(commit, reply);
+            }
+        }
+        let streams: Vec<Touched> = batch.commits().iter().flat_map(touched).collect();
+        self.touched.extend(streams.iter().cloned());
+        batch.streams = streams;
+    }
+
+    /// A batch is back, and everybody has been told.
+    pub(crate) fn landed(&mut self, batch: &mut Batch) {
+        for stream in batch.streams.drain(..) {
+            self.touched.remove(&stream);
+        }
+    }
+}
+
+/// The streams that a commit is about.
+fn touched(commit: &Commit) -> impl Iterator<Item = Touched> {
+    let (name, streams) = match &commit.target {
+        Target::Create(name) => (Some(name.clone()), &[][..]),
+        Target::Stream(number) => (None, std::slice::from_ref(number)),
+        Target::Remove(numbers) => (None, numbers.as_slice()),
+    };
+    let streams = streams.iter().copied().chain(commit.supersedes);
+    let streams = streams.map(Touched::Stream);
+    streams.chain(name.map(Touched::Name))
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::Timestamp;
+    use everstep_store::Author;
+
+    use super::*;
+
+    fn queue(streams: &[u64]) -> Batch {
+        let mut queued = Batch::default();
+        for number in streams {
+            let target = Target::Stream(StreamNumber(*number));
+            let commit = Commit::new(target, Author::Inbox, Timestamp::from_millis(0));
+            queued.push(commit, Box::new(|_, _| {}));
+        }
+        queued
+    }
+
+    fn streams(batch: &mut Batch) -> Vec<u64> {
+        let number = |commit: &Commit| match &commit.target {
+            Target::Stream(number) => number.0,
+            other => panic!("{other:?}"),
+        };
+        batch.commits().iter().map(number).collect()
+    }
+
+    #[test]
+    fn a_stream_is_in_one_batch_at_a_time_and_nothing_overtakes() {
+        let mut under_way = UnderWay::default();
+        let (mut first, mut second) = (Batch::default(), Batch::default());
+        under_way.send(&mut queue(&[1, 1]), &mut first);
+        let mut queued = queue(&[2, 1, 3, 1, 2]);
+        under_way.send(&mut queued, &mut second);
+        assert_eq!(streams(&mut second), [2, 3, 2]);
+        assert_eq!(streams(&mut queued), [1, 1]);
+        under_way.landed(&mut first);
+        let mut third = Batch::default();
+        // As large as what is on its way, which is two streams.
+        under_way.send(&mut queued, &mut third);
+        assert_eq!(streams(&mut third), [1, 1]);
+    }
+
+    #[test]
+    fn little_waits_until_it_is_more_or_until_the_other_is_back() {
+        let mut under_way = UnderWay::default();
+        let (mut first, mut second) = (Batch::default(), Batch::default());
+        under_way.send(&mut queue(&[1, 2, 3]), &mut first);
+        let mut queued = queue(&[4, 5]);
+        under_way.send(&mut queued, &mut second);
+        assert_eq!(second.len(), 0);
+        under_way.landed(&mut first);
+        under_way.send(&mut queued, &mut second);
+        assert_eq!(streams(&mut second), [4, 5]);
+    }
+}

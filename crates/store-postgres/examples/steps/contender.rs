@@ -1,0 +1,74 @@
+//! One of those who are compared: how many steps a second, and at which cost to both sides.
+
+use std::time::{Duration, Instant};
+
+use everstep_private_postgres::{Server, processor_time_of};
+
+pub(crate) struct Contender {
+    name: &'static str,
+    rates: Vec<f64>,
+    steps: u64,
+    own_time: Duration,
+    server_time: Option<Duration>,
+}
+
+impl Contender {
+    pub(crate) fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            rates: Vec::new(),
+            steps: 0,
+            own_time: Duration::ZERO,
+            server_time: None,
+        }
+    }
+
+    /// Its turn, on threads of its own, which are gone when the next one begins.
+    pub(crate) fn turn(&mut self, server: Option<&Server>, work: impl Future<Output = u64>) {
+        let of_server = || server.and_then(Server::processor_time);
+        let own = || processor_time_of("self").unwrap_or_default();
+        let (server_before, own_before, begun) = (of_server(), own(), Instant::now());
+        let runtime = runtime();
+        let steps = runtime.block_on(work);
+        self.rates
+            .push(steps as f64 / begun.elapsed().as_secs_f64());
+        drop(runtime);
+        self.own_time += own().saturating_sub(own_before);
+        // The server counts its processes when they have ended.
+        std::thread::sleep(Duration::from_millis(500));
+        self.steps += steps;
+        if let Some((after, before)) = of_server().zip(server_before) {
+            *self.server_time.get_or_insert_default() += after.saturating_sub(before);
+        }
+        println!("{}: {:.0} steps/s", self.name, self.rates.last().unwrap());
+    }
+
+    /// The median of its turns.
+    pub(crate) fn rate(&self) -> f64 {
+        median(&self.rates)
+    }
+
+    /// What it reached, compared with a rate.
+    pub(crate) fn told(&self, other: f64) -> String {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6 / self.steps as f64;
+        let (name, rate) = (self.name, self.rate());
+        let times = rate / other;
+        let own = micros(self.own_time);
+        let of_server = self.server_time.map(micros);
+        let of_server = of_server.map_or("?".to_owned(), |micros| format!("{micros:.0}"));
+        format!(
+            "{name:<30} {rate:>7.0} steps/s, {times:.1} times; processor a step: server {of_server} µs, client {own:.0} µs"
+        )
+    }
+}
+
+pub(crate) fn median(rates: &[f64]) -> f64 {
+    let mut rates = rates.to_vec();
+    rates.sort_by(f64::total_cmp);
+    rates[rates.len() / 2]
+}
+
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(2).enable_all().build().unwrap()
+}

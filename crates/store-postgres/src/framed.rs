@@ -1,0 +1,51 @@
+//! The records of a commit as the database gets them: one frame of bytes, and what it must know of them without reading it.
+
+use everstep_model::{Body, Frame, FrameHeader, Origin, Record};
+
+pub(crate) struct Framed {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) count: i32,
+    /// How many came from others than the executor.
+    pub(crate) inbox: i32,
+    /// What they do to the number of unconsumed events, which is never below 0: `n` becomes `max(n + events, events_min)`.
+    pub(crate) events: i32,
+    pub(crate) events_min: i32,
+}
+
+impl Framed {
+    pub(crate) fn of(records: &[Record]) -> Self {
+        let inbox = records.iter().filter(|r| r.body.origin() == Origin::Inbox);
+        let (events, events_min) = unconsumed(records);
+        // Heads know what a frame's header would say.
+        Self {
+            bytes: Frame::encode(&FrameHeader::default(), records),
+            count: short(records.len()),
+            inbox: short(inbox.count()),
+            events,
+            events_min,
+        }
+    }
+}
+
+fn unconsumed(records: &[Record]) -> (i32, i32) {
+    let (mut change, mut least) = (0i32, 0i32);
+    for record in records {
+        match &record.body {
+            Body::Event(_) => {
+                change = change.saturating_add(1);
+                least = least.saturating_add(1);
+            }
+            Body::WaitCompleted(done) => {
+                let taken = short(done.events.len());
+                change = change.saturating_sub(taken);
+                least = least.saturating_sub(taken).max(0);
+            }
+            _ => {}
+        }
+    }
+    (change, least)
+}
+
+fn short(number: usize) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
