@@ -57,7 +57,8 @@ impl Node {
     /// Takes the node, unless somebody has it.
     pub(crate) fn hold(&self) -> Option<Held<'_>> {
         let was_busy = self.is_busy.swap(true, Ordering::AcqRel);
-        (!was_busy).then_some(Held(self))
+        // Made only then: dropping it gives the node back.
+        (!was_busy).then(|| Held(self))
     }
 
     pub(crate) fn start(&self) -> anyhow::Result<()> {
@@ -193,4 +194,20 @@ fn free_port() -> u16 {
     listener
         .and_then(|listener| listener.local_addr())
         .map_or(0, |address| address.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_held_by_one_at_a_time() {
+        let node = Node::new("api0".to_owned(), "", &[Role::Api], Path::new(""));
+        let held = node.hold();
+        assert!(held.is_some());
+        assert!(node.hold().is_none());
+        assert!(node.hold().is_none(), "who asked in vain gave nothing back");
+        drop(held);
+        assert!(node.hold().is_some());
+    }
 }
