@@ -149,8 +149,8 @@ fn a_run_whose_workflow_nobody_offers_waits_and_says_so() {
             "{why}"
         );
         let started = test.start_by_name("w", json(&1)).await;
-        match store.is_served() {
-            true => assert!(started.unwrap().created(), "the server remembers it"),
+        match store.remembers_workflows() {
+            true => assert!(started.unwrap().created(), "it is remembered"),
             false => {
                 let error = started.unwrap_err();
                 assert_eq!(error.code(), ErrorCode::UnknownWorkflow);

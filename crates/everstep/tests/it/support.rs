@@ -53,6 +53,12 @@ impl TestStore {
         }
     }
 
+    /// Whether what was told of a workflow is known after whoever executes it has gone: a server remembers it, and so do nodes
+    /// that share a database.
+    pub(crate) fn remembers_workflows(&self) -> bool {
+        self.is_served() || matches!(self, Self::Postgres(_))
+    }
+
     /// The timers left in the store after the engine has ended.
     pub(crate) async fn timers_left(&self, test: TestEngine) -> Vec<TimerRow> {
         test.shutdown().await;
