@@ -100,8 +100,8 @@ impl Committer {
         wake(state);
     }
 
-    /// Queues commits that are written in one batch, in this order and with nothing in between, and waits for what they
-    /// became.
+    /// Queues commits to one stream, which are written in one batch, in this order and with nothing in between, and waits for
+    /// what they became.
     pub(crate) async fn commit_all(
         &self,
         commits: Vec<Commit>,

@@ -63,6 +63,34 @@ pub struct Stream {
 }
 
 impl Stream {
+    /// One that nothing was appended to yet.
+    pub(super) fn empty(number: StreamNumber, name: StreamName, created_at: Timestamp) -> Self {
+        Self {
+            number,
+            run: name.run(),
+            name,
+            entries: Vec::new(),
+            dropped: Vec::new(),
+            copied: 0,
+            commits: BTreeSet::new(),
+            created_at,
+            epoch: 0,
+            fence: None,
+            seq: 0,
+            inbox: 0,
+            dedup: BTreeSet::new(),
+            closed_at: None,
+            ended_at: None,
+            is_removed: false,
+            removed_at: None,
+            owner: None,
+            is_doubted: false,
+            timers: BTreeMap::new(),
+            is_ready: false,
+            seen_at_rest: 0,
+        }
+    }
+
     /// The number of the next record.
     #[must_use]
     pub fn next(&self) -> RecordNumber {
@@ -296,28 +324,8 @@ pub(super) struct Landed {
 
 fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Stream {
     Stream {
-        number: landed.number,
-        run: name.run(),
-        name,
-        entries: Vec::new(),
-        dropped: Vec::new(),
         copied: commit.records.len(),
-        commits: BTreeSet::new(),
-        created_at: landed.at,
-        epoch: 0,
-        fence: None,
-        seq: 0,
-        inbox: 0,
-        dedup: BTreeSet::new(),
-        closed_at: None,
-        ended_at: None,
-        is_removed: false,
-        removed_at: None,
-        owner: None,
-        is_doubted: false,
-        timers: BTreeMap::new(),
-        is_ready: false,
-        seen_at_rest: 0,
+        ..Stream::empty(landed.number, name, landed.at)
     }
 }
 

@@ -1,8 +1,6 @@
 //! Journals that were read back from a store after everything was over: of who wrote them nothing is known, and of what loops have
 //! dropped only the last word.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use everstep_model::{
     Body, Entry, Generation, RecordNumber, RecordRange, RunId, StreamName, StreamNumber, Timestamp,
 };
@@ -39,29 +37,14 @@ impl Stream {
         closed_at: Option<Timestamp>,
     ) -> Self {
         let created_at = entries.first().map(|entry| entry.record.time);
+        let name = StreamName::of_run(&run.0, run.1);
         Self {
-            number,
-            name: StreamName::of_run(&run.0, run.1),
-            run: Some(run),
             dropped: dropped_in(&entries),
             entries,
             copied: 1,
-            commits: BTreeSet::new(),
-            created_at: created_at.unwrap_or_default(),
-            epoch: 0,
-            fence: None,
-            seq: 0,
-            inbox: 0,
-            dedup: BTreeSet::new(),
             closed_at,
             ended_at: closed_at,
-            is_removed: false,
-            removed_at: None,
-            owner: None,
-            is_doubted: false,
-            timers: BTreeMap::new(),
-            is_ready: false,
-            seen_at_rest: 0,
+            ..Self::empty(number, name, created_at.unwrap_or_default())
         }
     }
 
