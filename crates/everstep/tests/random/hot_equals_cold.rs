@@ -421,22 +421,28 @@ fn a_version_chosen_in_a_later_pass_is_the_same_when_iterations_of_the_earlier_o
 // B132
 #[test]
 fn a_child_that_completes_while_the_run_fails_is_undone() {
-    let child = Op::Family(FamilyOp::Child {
-        takes_ms: 3,
-        fails: false,
-        timeout_ms: Some(3),
-        policy: 0,
-        undo_failures: Some(0),
-    });
-    let looped = Op::Loop {
-        name: 0,
-        times: 2,
-        keep: 0,
-        body: vec![child],
+    let fails_with_children = |takes_ms, policy| {
+        let child = Op::Family(FamilyOp::Child {
+            takes_ms,
+            fails: false,
+            timeout_ms: Some(takes_ms),
+            policy,
+            undo_failures: Some(0),
+        });
+        let looped = Op::Loop {
+            name: 0,
+            times: 3,
+            keep: 0,
+            body: vec![child],
+        };
+        vec![Op::TryScope(vec![looped]), Op::Fail]
     };
-    let program = [Op::TryScope(vec![looped]), Op::Fail];
-    for hot_runs_max in [1_000, 0] {
-        let ran = virtual_time(run(hot_runs_max, &program, &[]));
-        check(&program, &ran);
+    // Behind the point of no return undos are passed over, also while children complete.
+    let passes_over = [vec![Op::NoReturn], fails_with_children(0, 2)].concat();
+    for program in [fails_with_children(3, 0), passes_over] {
+        for hot_runs_max in [1_000, 0] {
+            let ran = virtual_time(run(hot_runs_max, &program, &[]));
+            check(&program, &ran);
+        }
     }
 }

@@ -39,8 +39,25 @@ struct Undos {
     over: Vec<Subject>,
     /// The results of those that were undone.
     undone: Vec<String>,
-    /// Whether children completed when others were being undone already.
-    is_late: bool,
+    /// How many of them were done when the first was undone or passed over. Children may complete after that.
+    before_first: Option<usize>,
+}
+
+impl Undos {
+    fn begin(&mut self) {
+        self.before_first.get_or_insert(self.done.len());
+    }
+
+    /// Those that were undone or passed over, in order, and the order they must have; of children that completed later only
+    /// the end of the run says that they are among them.
+    fn orders(&self) -> (Vec<&Subject>, Vec<&Subject>) {
+        let known = &self.done[..self.before_first.unwrap_or(0)];
+        let is_known = |subject: &&Subject| known.iter().any(|(what, _)| what == *subject);
+        let over: Vec<_> = self.over.iter().filter(is_known).collect();
+        let latest_first = known.iter().rev().map(|(what, _)| what);
+        let expected = latest_first.take(over.len()).collect();
+        (over, expected)
+    }
 }
 
 fn undos_of(history: &[Entry]) -> Undos {
@@ -50,9 +67,8 @@ fn undos_of(history: &[Entry]) -> Undos {
         done: Vec::new(),
         over: Vec::new(),
         undone: Vec::new(),
-        is_late: false,
+        before_first: None,
     };
-    let mut has_begun = false;
     for entry in history {
         match &entry.record.body {
             Body::StepStarted(started) => {
@@ -74,11 +90,10 @@ fn undos_of(history: &[Entry]) -> Undos {
                 if let ChildOutcome::Completed(result) = &finished.outcome
                     && children.get(&child) == Some(&true)
                 {
-                    undos.is_late |= has_begun;
                     undos.done.push((child, result.clone()));
                 }
             }
-            Body::UndoStarted(_) => has_begun = true,
+            Body::UndoStarted(_) => undos.begin(),
             Body::UndoCompleted(undone) => {
                 let subject = (undone.location.clone(), undone.run.clone());
                 let done = undos.done.iter().find(|(what, _)| *what == subject);
@@ -87,6 +102,7 @@ fn undos_of(history: &[Entry]) -> Undos {
                 undos.over.push(subject);
             }
             Body::UndoSkipped(skipped) => {
+                undos.begin();
                 let subject = (skipped.location.clone(), skipped.run.clone());
                 undos.over.push(subject);
             }
@@ -117,11 +133,9 @@ pub(crate) fn check_undos(program: &[Op], history: &[Entry], witness: &Witness, 
         );
         assert_eq!(end.rolled_back, !undos.undone.is_empty());
     }
-    let asks_for_it = has(program, &rolls_back);
-    if !asks_for_it && !undos.is_late {
-        let done = undos.done.iter().rev().map(|(what, _)| what);
-        let expected: Vec<_> = done.take(undos.over.len()).cloned().collect();
-        assert_eq!(undos.over, expected, "not in reverse order of completion");
+    if !has(program, &rolls_back) {
+        let (over, expected) = undos.orders();
+        assert_eq!(over, expected, "not in reverse order of completion");
     }
     let mut happened = witness.undone();
     if crashed {
