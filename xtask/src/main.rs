@@ -18,6 +18,7 @@ mod postgres;
 mod process;
 mod program;
 mod scratch;
+mod seed;
 mod served;
 mod sim;
 mod stage;

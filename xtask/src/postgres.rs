@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::failure::Failure;
 use crate::process::Invocation;
+use crate::seed::seeded;
 use crate::sim;
 use crate::stage::Verdict;
 
@@ -49,5 +50,5 @@ pub(crate) fn stage() -> Result<Verdict, Failure> {
 }
 
 fn test(which: &[&str]) -> Invocation {
-    Invocation::cargo(&[&["test", "--locked"], which].concat())
+    seeded(Invocation::cargo(&[&["test", "--locked"], which].concat()))
 }

@@ -12,6 +12,7 @@ use crate::install;
 use crate::postgres;
 use crate::process::Invocation;
 use crate::program;
+use crate::seed::seeded;
 use crate::sim;
 use crate::stage::{self, Stage, Verdict};
 
@@ -114,7 +115,7 @@ const OWN_STAGE: &str = "everstep-store-postgres";
 
 fn tests() -> Result<Verdict, Failure> {
     if install::nextest_is_present() {
-        Invocation::cargo(&[
+        let all = [
             "nextest",
             "run",
             "--workspace",
@@ -122,8 +123,8 @@ fn tests() -> Result<Verdict, Failure> {
             "--locked",
             "--exclude",
             OWN_STAGE,
-        ])
-        .run()?;
+        ];
+        seeded(Invocation::cargo(&all)).run()?;
     } else {
         let targets = [
             "test",
@@ -136,7 +137,7 @@ fn tests() -> Result<Verdict, Failure> {
             "--exclude",
             OWN_STAGE,
         ];
-        Invocation::cargo(&targets).run()?;
+        seeded(Invocation::cargo(&targets)).run()?;
     }
     Ok(Verdict::Passed)
 }
@@ -159,7 +160,8 @@ const OPTIMISED_TESTS: [&str; 6] = [
 
 fn hot_equals_cold() -> Result<Verdict, Failure> {
     let only = ["--test", "random"];
-    Invocation::cargo(&[&OPTIMISED_TESTS[..], &only[..]].concat()).run()?;
+    let all = Invocation::cargo(&[&OPTIMISED_TESTS[..], &only[..]].concat());
+    seeded(all).run()?;
     Ok(Verdict::Passed)
 }
 
