@@ -38,3 +38,21 @@ fn component(name: &str, subcommand: &str) -> Result<(), Failure> {
             ))
         })
 }
+
+/// Installs a package of Debian, unless the program it brings is there.
+pub(crate) fn program(name: &str, package: &str) -> Result<(), Failure> {
+    if Invocation::new(name, &["--version"]).succeeds_quietly() {
+        return Ok(());
+    }
+    self::package(package)
+}
+
+pub(crate) fn package(name: &str) -> Result<(), Failure> {
+    let install = ["install", "--yes", "--no-install-recommends", name];
+    let as_root = Invocation::new("id", &["-u"]).output_quietly();
+    let install = match as_root.as_deref() {
+        Some(b"0\n") => Invocation::new("apt-get", &install),
+        _ => Invocation::new("sudo", &[&["apt-get"], &install[..]].concat()),
+    };
+    install.variable("DEBIAN_FRONTEND", "noninteractive").run()
+}

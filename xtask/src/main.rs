@@ -8,6 +8,7 @@ mod check;
 mod cluster;
 mod commands;
 mod conform;
+mod costs;
 mod documents;
 mod examples;
 mod failure;
@@ -40,6 +41,8 @@ cargo xtask: the chores of this repository
       --stage NAME            run only this stage (may be repeated)
   cargo xtask tidy            the rules of the house that no compiler knows
   cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile
+  cargo xtask costs           counts the instructions of the hot path and compares them with those that are kept
+      --accept                keeps what was counted
   cargo xtask conform         the public Durable Streams suite and the stock clients against the server, on each store
   cargo xtask api             schemathesis against the API as the server describes it
   cargo xtask sim             simulated clusters with faults at every call
@@ -81,6 +84,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         "bench" => bench::run(rest),
         "conform" => no_arguments(command, rest).and_then(|()| conform::run()),
         "api" => no_arguments(command, rest).and_then(|()| api::run()),
+        "costs" => costs::run(rest),
         "sim" => sim::run(rest),
         "cluster" => cluster::run(rest),
         "fuzz" => fuzz::run(rest),

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::install;
 use crate::process::Invocation;
 use crate::seed::seeded;
 use crate::sim;
@@ -17,14 +18,7 @@ pub(crate) fn install() -> Result<(), Failure> {
     if is_present() {
         return Ok(());
     }
-    let packages = ["install", "--yes", "--no-install-recommends", "postgresql"];
-    let as_root = Invocation::new("id", &["-u"]).output_quietly();
-    let install = match as_root.as_deref() {
-        Some(b"0\n") => Invocation::new("apt-get", &packages),
-        _ => Invocation::new("sudo", &[&["apt-get"], &packages[..]].concat()),
-    };
-    let install = install.variable("DEBIAN_FRONTEND", "noninteractive");
-    install.run().map_err(|failure| {
+    install::package("postgresql").map_err(|failure| {
         failure.with_line("  PostgreSQL 15 or later is needed and could not be installed")
     })
 }

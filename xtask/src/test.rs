@@ -6,6 +6,7 @@ use crate::check;
 use crate::cluster;
 use crate::commands;
 use crate::conform;
+use crate::costs;
 use crate::examples;
 use crate::failure::Failure;
 use crate::install;
@@ -72,6 +73,12 @@ const STAGES: &[Stage] = &[
         about: "10,000 random workflows, hot, evicted, crashed and replayed",
         release: true,
         run: hot_equals_cold,
+    },
+    Stage {
+        name: "costs",
+        about: "instructions of the hot path, against those that are kept",
+        release: true,
+        run: costs::stage,
     },
     Stage {
         name: "sim",

@@ -1,0 +1,43 @@
+//! Frames as bytes: what every commit writes, and every replay reads.
+
+use std::hint::black_box;
+
+use bytes::Bytes;
+use everstep_model::record::StepCompleted;
+use everstep_model::{Frame, FrameHeader, Interner, Location, Name, Payload, Record, Timestamp};
+
+use crate::{Operation, RESULT};
+
+pub(crate) fn encode() -> Operation {
+    let (header, records) = (FrameHeader::default(), [step_completed(1)]);
+    Box::new(move || {
+        black_box(Frame::encode(black_box(&header), black_box(&records)));
+    })
+}
+
+pub(crate) fn decode() -> Operation {
+    let bytes = Frame::encode(&FrameHeader::default(), &[step_completed(1)]);
+    let bytes = Bytes::from(bytes);
+    let mut interner = Interner::default();
+    Box::new(move || {
+        black_box(Frame::decode(black_box(&bytes), &mut interner).unwrap());
+    })
+}
+
+/// What a commit says when a step is done.
+pub(crate) fn step_completed(number: u32) -> Record {
+    let time = Timestamp::from_millis(1_767_225_600_000);
+    let body = StepCompleted {
+        location: Location::root(Name::new("step").unwrap(), number),
+        attempt: 1,
+        started_at: time,
+        result: Payload::from_value(RESULT).unwrap(),
+        undo: None,
+        sensitive: false,
+        early: None,
+    };
+    Record {
+        time,
+        body: body.into(),
+    }
+}

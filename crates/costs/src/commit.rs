@@ -1,0 +1,96 @@
+//! The embedded store driven alone: a batch of steps, as the committer hands it over, until it is durable.
+
+use std::sync::Arc;
+
+use everstep_model::{
+    ExecutorSeq, Generation, NodeId, Nonce, RecordNumber, RunId, StreamName, StreamNumber,
+    Timestamp,
+};
+use everstep_store::{Author, Clock, Commit, Fence, LeaseChange, Outcome, Store, Target};
+use everstep_store_embedded::EmbeddedStore;
+use everstep_store_testkit::block_on;
+use tempfile::TempDir;
+
+use crate::Operation;
+use crate::codec::step_completed;
+
+/// Commits of a batch, each of a stream of its own.
+const BATCH: u64 = 64;
+
+pub(crate) fn batch() -> Operation {
+    let mut streams = Streams::create();
+    Box::new(move || streams.commit_a_step_each())
+}
+
+/// A clock that stands still.
+struct Stopped;
+
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+impl Clock for Stopped {
+    fn now(&self) -> Timestamp {
+        NOW
+    }
+}
+
+struct Streams {
+    store: EmbeddedStore,
+    fences: Vec<(StreamNumber, Fence)>,
+    /// Records of each.
+    length: u64,
+    _place: TempDir,
+}
+
+impl Streams {
+    fn create() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let store = EmbeddedStore::open(place.path(), Arc::new(Stopped)).unwrap();
+        let batch: Vec<Commit> = (0..BATCH).map(creation).collect();
+        let outcomes = block_on(store.commit(&batch)).unwrap();
+        let fences = outcomes.into_iter().map(|outcome| match outcome {
+            Outcome::Committed { stream, taken, .. } => (stream, taken.unwrap()),
+            refused => panic!("{refused:?}"),
+        });
+        Self {
+            store,
+            fences: fences.collect(),
+            length: 1,
+            _place: place,
+        }
+    }
+
+    fn commit_a_step_each(&mut self) {
+        let length = self.length;
+        let batch: Vec<Commit> = self
+            .fences
+            .iter()
+            .map(|&(stream, fence)| {
+                let author = Author::Executor {
+                    fence,
+                    seq: ExecutorSeq(length),
+                    seen: RecordNumber(length),
+                    progress: true,
+                };
+                let mut commit = Commit::new(Target::Stream(stream), author, NOW);
+                commit.records.push(step_completed(length as u32));
+                commit
+            })
+            .collect();
+        let outcomes = block_on(self.store.commit(&batch)).unwrap();
+        let is_committed = |outcome: &Outcome| matches!(outcome, Outcome::Committed { .. });
+        assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
+        self.length += 1;
+    }
+}
+
+fn creation(number: u64) -> Commit {
+    let run = RunId::new(format!("run-{number}")).unwrap();
+    let name = StreamName::of_run(&run, Generation::FIRST);
+    let mut commit = Commit::new(Target::Create(name), Author::Inbox, NOW);
+    commit.records.push(step_completed(0));
+    commit.lease = LeaseChange::TakeIfFree {
+        node: NodeId(1),
+        nonce: Nonce(number),
+    };
+    commit
+}

@@ -1,0 +1,33 @@
+//! `everstep-costs PIECE TIMES`: does one piece of the hot path so often. `cargo xtask costs` runs it under callgrind; for
+//! times, there is `cargo bench -p everstep-costs`.
+
+use std::process::ExitCode;
+
+use everstep_costs::PIECES;
+
+/// The allocator of the product.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let asked = match arguments.as_slice() {
+        [name, times] => PIECES
+            .iter()
+            .find(|piece| piece.name == name)
+            .zip(times.parse::<u32>().ok()),
+        _ => None,
+    };
+    let Some((piece, times)) = asked else {
+        eprintln!("everstep-costs PIECE TIMES, where PIECE is one of:");
+        for piece in PIECES {
+            eprintln!("  {:14}{}", piece.name, piece.about);
+        }
+        return ExitCode::from(2);
+    };
+    let mut operation = (piece.prepare)();
+    for _ in 0..times {
+        operation();
+    }
+    ExitCode::SUCCESS
+}

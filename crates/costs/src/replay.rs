@@ -1,0 +1,30 @@
+//! Replay: what it takes to wake a run that is not in memory, once its journal is read.
+
+use std::hint::black_box;
+
+use everstep::Entry;
+use everstep::testing::replay_check_function;
+
+use crate::Operation;
+use crate::engine::{World, steps};
+
+const STEPS: u32 = 100;
+
+pub(crate) fn hundred_steps() -> Operation {
+    let journal = recorded();
+    Box::new(move || {
+        let replayed = replay_check_function("steps", steps, black_box(journal.as_slice()));
+        black_box(replayed.unwrap());
+    })
+}
+
+/// The journal of a run that has made its steps.
+fn recorded() -> Vec<Entry> {
+    let world = World::new();
+    world.block_on(async |engine| {
+        let run = engine.start_by_name("steps", World::input(STEPS)).await;
+        let run = run.unwrap();
+        run.wait_json().await.unwrap();
+        run.journal().await.unwrap()
+    })
+}

@@ -1,0 +1,205 @@
+//! `cargo xtask costs`: how many instructions each piece of the hot path takes, held against the counts that are kept in
+//! the repository. Machines are noisy and differ; a count is the same twice, so a change that makes a step dearer shows in
+//! its review.
+//!
+//! Each piece is done a few times and many times under callgrind. The difference is what it takes alone: preparing cancels
+//! out.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+use crate::install;
+use crate::process::Invocation;
+use crate::scratch::Scratch;
+use crate::stage::Verdict;
+use crate::workspace;
+
+const FEW: u64 = 20;
+const MANY: u64 = 60;
+/// More than this share is a change for the worse; below it are libraries of another system and luck.
+const TOLERANCE: f64 = 0.03;
+const BUILD: [&str; 6] = [
+    "build",
+    "--locked",
+    "--profile",
+    "optimised",
+    "--package",
+    "everstep-costs",
+];
+const ACCEPT: &str = "cargo xtask costs --accept";
+
+/// Instructions by the name of the piece.
+type Counts = BTreeMap<String, u64>;
+
+pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
+    let accept = match args {
+        [] => false,
+        [only] if only == "--accept" => true,
+        _ => return Err(Failure::usage("`costs` takes nothing but --accept")),
+    };
+    install::program("valgrind", "valgrind")?;
+    let counted = count_all()?;
+    let kept = read_kept()?;
+    print!("{}", table(&kept, &counted));
+    if accept {
+        return write_kept(&counted);
+    }
+    judge(&kept, &counted)
+}
+
+/// The stage of `test`.
+pub(crate) fn stage() -> Result<Verdict, Failure> {
+    if install::program("valgrind", "valgrind").is_err() {
+        let reason = "valgrind is missing and could not be installed";
+        return Ok(Verdict::Skipped(reason.to_owned()));
+    }
+    run(&[])?;
+    Ok(Verdict::Passed)
+}
+
+fn count_all() -> Result<Counts, Failure> {
+    Invocation::cargo(&BUILD).run()?;
+    let program = workspace::target().join("optimised/everstep-costs");
+    let program = program.display().to_string();
+    let scratch = Scratch::new("costs")?;
+    let mut counts = Counts::new();
+    for name in pieces(&program)? {
+        let few = count(&program, &name, FEW, &scratch)?;
+        let many = count(&program, &name, MANY, &scratch)?;
+        let alone = many.saturating_sub(few) / (MANY - FEW);
+        counts.insert(name, alone);
+    }
+    Ok(counts)
+}
+
+/// Their names, as the program lists them when it is called without any.
+fn pieces(program: &str) -> Result<Vec<String>, Failure> {
+    let help = Invocation::new(program, &[]).complaints()?;
+    let listed = help.lines().filter_map(|line| line.strip_prefix("  "));
+    let names = listed.filter_map(|line| line.split_whitespace().next());
+    Ok(names.map(str::to_owned).collect())
+}
+
+fn count(program: &str, piece: &str, times: u64, scratch: &Scratch) -> Result<u64, Failure> {
+    let out = scratch.path("callgrind.out");
+    let into = format!("--callgrind-out-file={out}");
+    let times = times.to_string();
+    let args = ["--quiet", "--tool=callgrind", &into, program, piece, &times];
+    Invocation::new("valgrind", &args).silently().run()?;
+    let profile = fs::read_to_string(&out)
+        .map_err(|error| Failure::new(format!("callgrind wrote nothing: {error}")))?;
+    total(&profile).ok_or_else(|| Failure::new("callgrind wrote no total"))
+}
+
+fn total(profile: &str) -> Option<u64> {
+    let line = profile
+        .lines()
+        .find_map(|line| line.strip_prefix("totals: "));
+    line?.trim().parse().ok()
+}
+
+fn kept_path() -> PathBuf {
+    workspace::root().join("crates/costs/instructions.txt")
+}
+
+fn read_kept() -> Result<Counts, Failure> {
+    let text = fs::read_to_string(kept_path()).unwrap_or_default();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines
+        .map(|line| parse(line).ok_or_else(|| unreadable(line)))
+        .collect()
+}
+
+fn unreadable(line: &str) -> Failure {
+    Failure::new(format!(
+        "`{line}` in {} is no piece and its count; write the file anew:  {ACCEPT}",
+        kept_path().display()
+    ))
+}
+
+fn parse(line: &str) -> Option<(String, u64)> {
+    let (name, count) = line.split_once(' ')?;
+    Some((name.to_owned(), count.trim().parse().ok()?))
+}
+
+fn write_kept(counted: &Counts) -> Result<(), Failure> {
+    let mut text =
+        format!("# Instructions of each piece of the hot path. Written by `{ACCEPT}`.\n");
+    for (name, count) in counted {
+        let _ = writeln!(text, "{name} {count}");
+    }
+    fs::write(kept_path(), text)
+        .map_err(|error| Failure::new(format!("cannot keep the counts: {error}")))
+}
+
+fn table(kept: &Counts, counted: &Counts) -> String {
+    let mut table = format!("      {:<16}{:>14}{:>14}\n", "piece", "kept", "now");
+    for (name, now) in counted {
+        let before = kept.get(name);
+        let shown = before.map_or("-".to_owned(), u64::to_string);
+        let change = before.map_or(String::new(), |before| percent(*before, *now));
+        let _ = writeln!(table, "      {name:<16}{shown:>14}{now:>14}{change:>9}");
+    }
+    table
+}
+
+fn growth(before: u64, now: u64) -> f64 {
+    now as f64 / before.max(1) as f64 - 1.0
+}
+
+fn percent(before: u64, now: u64) -> String {
+    format!("{:+.1} %", growth(before, now) * 100.0)
+}
+
+/// Fails if a piece got dearer, or the file and the pieces are not the same.
+fn judge(kept: &Counts, counted: &Counts) -> Result<(), Failure> {
+    if !kept.keys().eq(counted.keys()) {
+        let message = format!("the file of counts lists other pieces; write it anew:  {ACCEPT}");
+        return Err(Failure::new(message));
+    }
+    let pairs = kept.iter().zip(counted.values());
+    let dearer = pairs.filter(|((_, before), now)| growth(**before, **now) > TOLERANCE);
+    let names: Vec<&str> = dearer.map(|((name, _), _)| name.as_str()).collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "dearer than before: {}\n  if that is the price of something, say so in the commit and keep it:  {ACCEPT}",
+        names.join(", ")
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(pairs: &[(&str, u64)]) -> Counts {
+        let pairs = pairs.iter().map(|&(name, count)| (name.to_owned(), count));
+        pairs.collect()
+    }
+
+    #[test]
+    fn a_piece_that_got_dearer_fails_and_is_named() {
+        let kept = counts(&[("decode", 1_000), ("encode", 1_000)]);
+        assert!(judge(&kept, &counts(&[("decode", 500), ("encode", 1_029)])).is_ok());
+        let dearer = judge(&kept, &counts(&[("decode", 1_000), ("encode", 1_031)]));
+        let message = dearer.unwrap_err().to_string();
+        assert!(message.contains("dearer than before: encode"), "{message}");
+    }
+
+    #[test]
+    fn a_piece_without_a_kept_count_fails() {
+        let kept = counts(&[("encode", 1_000)]);
+        assert!(judge(&kept, &counts(&[("decode", 1), ("encode", 1)])).is_err());
+        assert!(judge(&kept, &Counts::new()).is_err());
+    }
+
+    #[test]
+    fn the_total_of_a_profile_is_read() {
+        assert_eq!(total("fn=(1)\n12 4\n\ntotals: 4711\n"), Some(4_711));
+        assert_eq!(total("fn=(1)\n"), None);
+    }
+}
