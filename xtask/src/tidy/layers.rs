@@ -32,6 +32,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("canonical", &["everstep"]),
     (
+        "costs",
+        &[
+            "everstep",
+            "model",
+            "store",
+            "store-embedded",
+            "store-testkit",
+        ],
+    ),
+    (
         "server",
         &["engine", "machine", "model", "protocol", "store"],
     ),
