@@ -18,9 +18,10 @@ use everstep_store::{
 };
 use everstep_store_embedded::EmbeddedStore;
 
+use super::cpu;
 use super::payload::Texts;
 use super::statistics::{SlicedRate, ratio};
-use super::{STEPS_PER_RUN, cpu};
+use super::workloads::STEPS_PER_RUN;
 use crate::system_clock::SystemClock;
 
 /// Longer than any benchmark.
