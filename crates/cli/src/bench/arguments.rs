@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -10,6 +10,7 @@ Examples:
   everstep bench throughput --in-flight 64 --json    JSON for a script
   everstep bench throughput --remote                 the same by a worker, over HTTP
   everstep bench seq10 --data /mnt/disk              one run at a time, on another disk
+  everstep bench idle --runs 100000                  what sleeping runs cost
   everstep bench loop --iterations 100000            one run that goes round and round
 
 The figures of different machines, or of one machine at different times, do not compare. The ratios do: the limits
@@ -20,10 +21,13 @@ are measured in the same run, in turns with the workflows.";
 ///
 /// Every figure is the median of several rounds, with the lowest and the highest of them beside it.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Bench {
+    #[command(subcommand)]
+    pub(super) part: Option<Part>,
     /// What to measure.
-    pub(super) workload: Workload,
+    #[arg(required = true)]
+    pub(super) workload: Option<Workload>,
     /// How long each measurement of workflows lasts; the limits take about as long together.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(super) seconds: u64,
@@ -34,6 +38,16 @@ pub(crate) struct Bench {
     /// How many iterations the loop has; only for `loop`.
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(10..))]
     pub(super) iterations: u64,
+    /// How many runs there are; 40,000 for `timers`, 10,000 for `recovery`, a million for `idle` and `open` unless it is said.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub(super) runs: Option<u64>,
+    /// How many steps or children run in parallel; only for `fanout`.
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(super) width: u32,
+    /// How many steps the journals have; only for `replay`.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1_000, 100_000],
+          value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(super) steps: Vec<u64>,
     /// An empty or new directory to write to; a temporary one by default. What is written is removed.
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
@@ -51,6 +65,40 @@ pub(crate) struct Bench {
     pub(super) remote: bool,
 }
 
+/// Processes of their own that a benchmark needs: it kills them, or looks at what they cost.
+#[derive(Debug, Subcommand)]
+pub(super) enum Part {
+    #[command(hide = true)]
+    AtWork(AtWork),
+    #[command(hide = true)]
+    Attend(Attend),
+}
+
+/// Executes the runs in a directory until it is killed.
+#[derive(Args, Debug)]
+pub(super) struct AtWork {
+    #[arg(long)]
+    pub(super) directory: PathBuf,
+    #[arg(long)]
+    pub(super) runs: u64,
+    #[arg(long)]
+    pub(super) workers: u32,
+    /// Whether it starts the runs, too.
+    #[arg(long)]
+    pub(super) begin: bool,
+}
+
+/// Opens a directory, and does nothing for a while.
+#[derive(Args, Debug)]
+pub(super) struct Attend {
+    #[arg(long)]
+    pub(super) directory: PathBuf,
+    #[arg(long)]
+    pub(super) seconds: u64,
+    #[arg(long)]
+    pub(super) workers: u32,
+}
+
 /// What a benchmark does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Workload {
@@ -62,6 +110,18 @@ pub(super) enum Workload {
     Start,
     /// One run at a time: how long from sending it an event until it has completed?
     Event,
+    /// One run with a thousand parallel steps, or children: how long until it has completed?
+    Fanout,
+    /// Runs with long journals that are not in memory: how long from an event until their code goes on?
+    Replay,
+    /// Many runs that sleep: how late do they wake up?
+    Timers,
+    /// A process that dies with many runs in flight: how long until the next process has them all at work?
+    Recovery,
+    /// Very many runs that sleep: how much memory and processor time do they cost?
+    Idle,
+    /// A store with very many runs: how long does it take to open?
+    Open,
     /// One run that loops: does its journal, its memory or the time to resume it grow?
     Loop,
 }

@@ -32,19 +32,30 @@ use std::io::Write;
 
 use crate::ending::Ending;
 pub(crate) use arguments::Bench;
+use arguments::Part;
 use results::{Measured, Results};
 use setup::Setup;
 
 pub(crate) fn run(arguments: &Bench, is_json: bool) -> anyhow::Result<Ending> {
+    match &arguments.part {
+        Some(Part::AtWork(arguments)) => workloads::be_at_work(arguments),
+        Some(Part::Attend(arguments)) => workloads::attend(arguments),
+        None => measure(arguments, is_json),
+    }
+}
+
+fn measure(arguments: &Bench, is_json: bool) -> anyhow::Result<Ending> {
     let setup = Setup::new(arguments)?;
     let mut results = Results::new(arguments);
-    let cases = workloads::measure(arguments.workload, &setup)?;
-    let (workload, about) = arguments.workload.told();
-    results.workloads.push(Measured {
-        workload,
-        about,
-        cases,
-    });
+    for &workload in arguments.workload.iter() {
+        let cases = workloads::measure(workload, &setup)?;
+        let (workload, about) = workload.told();
+        results.workloads.push(Measured {
+            workload,
+            about,
+            cases,
+        });
+    }
     setup.progress.clear();
     if let Some(path) = &arguments.out {
         results.write(path)?;

@@ -1,5 +1,7 @@
 //! What every workload is given: what was asked for, where to write, whom to tell; and how long and how often it measures.
 
+use std::cell::OnceCell;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
@@ -18,6 +20,8 @@ pub(super) struct Setup<'a> {
     pub(super) arguments: &'a Bench,
     pub(super) place: Place,
     pub(super) progress: Progress,
+    /// A store with very many sleeping runs, once a workload has made it.
+    pub(super) sleepers: OnceCell<PathBuf>,
 }
 
 impl<'a> Setup<'a> {
@@ -26,6 +30,7 @@ impl<'a> Setup<'a> {
             arguments,
             place: Place::new(arguments.data.as_deref())?,
             progress: Progress::new(),
+            sleepers: OnceCell::new(),
         })
     }
 
@@ -55,12 +60,14 @@ impl<'a> Setup<'a> {
         Duration::from_secs_f64((self.arguments.seconds as f64 / 60.0).clamp(0.25, 1.0))
     }
 
+    /// How many runs there are, unless it is said.
+    pub(super) fn runs(&self, default: u64) -> u64 {
+        self.arguments.runs.unwrap_or(default)
+    }
+
     /// The threads that execute workflow code.
     pub(super) fn runtime(&self) -> std::io::Result<Runtime> {
-        tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(self.arguments.workers as usize)
-            .enable_all()
-            .build()
+        runtime(self.arguments.workers)
     }
 
     /// What a bare sync takes just now.
@@ -74,4 +81,12 @@ impl<'a> Setup<'a> {
             self.disk_length(),
         )?)
     }
+}
+
+/// So many threads that execute workflow code.
+pub(super) fn runtime(workers: u32) -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers as usize)
+        .enable_all()
+        .build()
 }

@@ -110,6 +110,54 @@ fn an_event_is_compared_with_three_syncs() {
 }
 
 #[test]
+fn parallel_steps_and_children_are_measured_as_one_run() {
+    let measured = measured(&["fanout", "--width", "20"]);
+    let cases = ["20 steps joined", "20 steps in branches", "20 children"];
+    check(&measured, &cases, ONE_BY_ONE);
+    check(&measured, &cases, &["run p50", "run p99", "run p99.9"]);
+}
+
+#[test]
+fn a_cold_run_is_resumed_for_each_length_of_journal() {
+    let measured = measured(&["replay", "--steps", "10,1000"]);
+    let promised = ["resume p50", "resume p99.9", "of that, for each step"];
+    check(&measured, &["10 steps", "1000 steps"], &promised);
+    has_target(&measured["cases"][1], "resume p50");
+}
+
+#[test]
+fn sleeping_runs_are_watched_waking_up() {
+    let measured = measured(&["timers", "--runs", "100"]);
+    let promised = ["late p50", "late p99", "due", "CPU each to wake and end"];
+    check(&measured, &["100 runs"], &promised);
+    has_target(&measured["cases"][0], "late p99");
+}
+
+#[test]
+fn a_process_is_killed_and_the_next_one_has_its_runs() {
+    let measured = measured(&["recovery", "--runs", "50"]);
+    let promised = ["all at work again", "of that, until open", "fdatasync"];
+    check(&measured, &["50 runs in flight"], &promised);
+    has_target(&measured["cases"][0], "all at work again");
+}
+
+#[test]
+fn sleeping_runs_are_weighed_in_a_process_that_does_nothing_else() {
+    let measured = measured(&["idle", "--runs", "100"]);
+    let promised = ["memory", "memory, no runs"];
+    check(&measured, &["100 runs"], &promised);
+    for name in ["memory of each run", "idle"] {
+        has_target(&measured["cases"][0], name);
+    }
+}
+
+#[test]
+fn a_store_with_many_runs_is_opened_by_another_process() {
+    let measured = measured(&["open", "--runs", "100"]);
+    check(&measured, &["100 runs"], &["open", "first run", "memory"]);
+}
+
+#[test]
 fn a_loop_is_weighed_at_three_stops_and_does_not_grow() {
     let measured = measured(&["loop", "--iterations", "300"]);
     let stops = [30, 150, 300].map(|stop| format!("after {stop} iterations"));
