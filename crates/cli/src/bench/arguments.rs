@@ -8,7 +8,7 @@ const EXAMPLES: &str = "\
 Examples:
   everstep bench throughput                          64, 256 and 1,024 runs in flight, 60 s each
   everstep bench throughput --in-flight 64 --json    JSON for a script
-  everstep bench throughput --remote                 the same by a worker, over HTTP
+  everstep bench postgres --store postgres://app@localhost/app --seconds 10
   everstep bench seq10 --data /mnt/disk              one run at a time, on another disk
   everstep bench idle --runs 100000                  what sleeping runs cost
   everstep bench loop --iterations 100000            one run that goes round and round
@@ -48,6 +48,14 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1_000, 100_000],
           value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(super) steps: Vec<u64>,
+    /// How many connections append at once; only for `stream`.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 64, 256],
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) connections: Vec<u32>,
+    /// How many readers follow a stream at once; only for `stream`.
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 100, 1_000],
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) readers: Vec<u32>,
     /// An empty or new directory to write to; a temporary one by default. What is written is removed.
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
@@ -60,9 +68,9 @@ pub(crate) struct Bench {
     /// Threads that execute workflow code; the committer has one of its own.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(super) workers: u32,
-    /// Execute the workflows by a worker that speaks HTTP to the engine, on this machine.
-    #[arg(long)]
-    pub(super) remote: bool,
+    /// The database to measure, with a schema of its own for each measurement; only for `postgres`.
+    #[arg(long, value_name = "URL")]
+    pub(super) store: Option<String>,
 }
 
 /// Processes of their own that a benchmark needs: it kills them, or looks at what they cost.
@@ -122,6 +130,12 @@ pub(super) enum Workload {
     Idle,
     /// A store with very many runs: how long does it take to open?
     Open,
+    /// Connections that append to streams over HTTP, and readers that follow one: how many appends a second, how late are readers?
+    Stream,
+    /// One and many runs of ten steps, executed by a worker that speaks HTTP to the engine: how many steps a second?
+    Remote,
+    /// One and many runs of ten steps on the database that `--store` names: how many steps a second?
+    Postgres,
     /// One run that loops: does its journal, its memory or the time to resume it grow?
     Loop,
 }

@@ -25,6 +25,7 @@ mod results;
 mod setup;
 mod statistics;
 mod store_alone;
+mod store_place;
 mod table;
 mod workloads;
 
@@ -57,6 +58,9 @@ fn measure(arguments: &Bench, is_json: bool) -> anyhow::Result<Ending> {
         });
     }
     setup.progress.clear();
+    if let Some(line) = setup.how_to_clear() {
+        writeln!(std::io::stderr(), "{line}")?;
+    }
     if let Some(path) = &arguments.out {
         results.write(path)?;
     }

@@ -1,8 +1,8 @@
 //! What every workload is given: what was asked for, where to write, whom to tell; and how long and how often it measures.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::runtime::Runtime;
 
@@ -22,6 +22,8 @@ pub(super) struct Setup<'a> {
     pub(super) progress: Progress,
     /// A store with very many sleeping runs, once a workload has made it.
     pub(super) sleepers: OnceCell<PathBuf>,
+    /// What was created in a database.
+    schemas: RefCell<Vec<String>>,
 }
 
 impl<'a> Setup<'a> {
@@ -31,6 +33,7 @@ impl<'a> Setup<'a> {
             place: Place::new(arguments.data.as_deref())?,
             progress: Progress::new(),
             sleepers: OnceCell::new(),
+            schemas: RefCell::default(),
         })
     }
 
@@ -63,6 +66,21 @@ impl<'a> Setup<'a> {
     /// How many runs there are, unless it is said.
     pub(super) fn runs(&self, default: u64) -> u64 {
         self.arguments.runs.unwrap_or(default)
+    }
+
+    /// The name of a schema that nobody has used yet.
+    pub(super) fn schema(&self, name: &str) -> String {
+        let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        let schema = format!("everstep_bench_{}_{name}", since.as_micros());
+        self.schemas.borrow_mut().push(schema.clone());
+        schema
+    }
+
+    /// How what remains in the database is removed, if anything does.
+    pub(super) fn how_to_clear(&self) -> Option<String> {
+        let schemas = self.schemas.borrow().join(", ");
+        (!schemas.is_empty())
+            .then(|| format!("This removes what was written: DROP SCHEMA {schemas} CASCADE;"))
     }
 
     /// The threads that execute workflow code.

@@ -9,7 +9,6 @@ const OF_STEPS: &[&str] = &[
     "steps",
     "runs",
     "of the store alone",
-    "of the bare log",
     "CPU per step",
     "busy",
     "run p50",
@@ -17,10 +16,10 @@ const OF_STEPS: &[&str] = &[
     "run p99.9",
     "commits per batch",
     "memory",
-    "fdatasync",
-    "bare log",
     "store alone",
 ];
+/// What it promises besides where the disk is this machine's.
+const OF_DISK: &[&str] = &["fdatasync", "bare log", "of the bare log"];
 
 /// What every workload promises that does one thing again and again.
 const ONE_BY_ONE: &[&str] = &["CPU each", "samples", "memory", "fdatasync"];
@@ -79,13 +78,17 @@ fn has_target(case: &Value, name: &str) {
 #[test]
 fn throughput_has_all_figures_for_each_number_of_runs_in_flight() {
     let measured = measured(&["throughput", "--in-flight", "2,8"]);
-    check(&measured, &["2 in flight", "8 in flight"], OF_STEPS);
+    for promised in [OF_STEPS, OF_DISK] {
+        check(&measured, &["2 in flight", "8 in flight"], promised);
+    }
 }
 
 #[test]
 fn one_run_at_a_time_is_compared_with_eleven_syncs() {
     let measured = measured(&["seq10"]);
-    check(&measured, &["1 in flight"], OF_STEPS);
+    for promised in [OF_STEPS, OF_DISK] {
+        check(&measured, &["1 in flight"], promised);
+    }
     has_target(&measured["cases"][0], "of 11 fdatasyncs");
 }
 
@@ -155,6 +158,43 @@ fn sleeping_runs_are_weighed_in_a_process_that_does_nothing_else() {
 fn a_store_with_many_runs_is_opened_by_another_process() {
     let measured = measured(&["open", "--runs", "100"]);
     check(&measured, &["100 runs"], &["open", "first run", "memory"]);
+}
+
+#[test]
+fn appends_and_deliveries_of_streams_are_measured_over_http() {
+    let measured = measured(&["stream", "--connections", "2", "--readers", "1,3"]);
+    let cases = measured["cases"].as_array().unwrap();
+    let names: Vec<&Value> = cases.iter().map(|case| &case["case"]).collect();
+    assert_eq!(names, ["2 connections append", "1 readers", "3 readers"]);
+    for name in ["appends", "append p99", "of the bare log", "CPU each"] {
+        assert!(figure(&cases[0], name)["median"].as_f64().unwrap() > 0.0);
+    }
+    for name in ["delivered p50", "delivered p99.9", "delivered to all p50"] {
+        assert!(figure(&cases[2], name)["median"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_worker_executes_the_same_steps_over_http() {
+    let measured = measured(&["remote", "--in-flight", "4"]);
+    for promised in [OF_STEPS, OF_DISK] {
+        check(&measured, &["1 in flight", "4 in flight"], promised);
+    }
+}
+
+#[test]
+fn a_database_is_measured_in_schemas_of_its_own() {
+    let database = everstep_private_postgres::Server::start(&[]);
+    let url = database.url();
+    let measured = measured(&["postgres", "--in-flight", "4", "--store", &url]);
+    check(&measured, &["1 in flight", "4 in flight"], OF_STEPS);
+}
+
+#[test]
+fn a_database_that_nobody_named_is_asked_for() {
+    let output = everstep(&["bench", "postgres"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--store"), "{}", stderr(&output));
 }
 
 #[test]

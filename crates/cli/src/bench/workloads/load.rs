@@ -4,7 +4,6 @@
 //! Only what happens inside a window counts: a step when its result is durable (the code after it runs then, and not
 //! before), a run when whoever waits for it has its result.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +19,7 @@ use crate::bench::cpu;
 use crate::bench::payload::Texts;
 use crate::bench::progress::Progress;
 use crate::bench::statistics::ratio;
+use crate::bench::store_place::StorePlace;
 
 /// How often the load looks whether everything has come to rest.
 const REST_POLL: Duration = Duration::from_millis(1);
@@ -108,14 +108,18 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Opens an engine in an empty directory; the load rests.
-    pub(super) fn open(plan: LoadPlan, runtime: Runtime, place: &Path) -> anyhow::Result<Self> {
+    /// Opens an engine on an empty store; the load rests.
+    pub(super) fn open(
+        plan: LoadPlan,
+        runtime: Runtime,
+        place: &StorePlace,
+    ) -> anyhow::Result<Self> {
         let steps = Arc::new(AtomicU64::new(0));
         let workflow = TenSteps {
             texts: Texts::of_json_bytes(plan.payload_bytes),
             steps: steps.clone(),
         };
-        let engine = Engine::open(place);
+        let engine = runtime.block_on(place.engine())?;
         let (engine, remote) = match plan.is_remote {
             false => (runtime.block_on(engine.workflow(workflow).start())?, None),
             true => {

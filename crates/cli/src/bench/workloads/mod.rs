@@ -4,12 +4,18 @@ mod again;
 mod event;
 mod fanout;
 mod first_step;
+mod http;
 mod load;
 mod long_loop;
 mod recovery;
 mod remote;
 mod replay;
+mod round_of_steps;
+mod served;
 mod sleepers;
+mod stream;
+mod stream_appends;
+mod stream_readers;
 mod ten_steps;
 mod timers;
 
@@ -39,6 +45,9 @@ pub(super) fn measure(workload: Workload, setup: &Setup<'_>) -> anyhow::Result<V
         Workload::Recovery => recovery::measure(setup),
         Workload::Idle => sleepers::measure_idle(setup),
         Workload::Open => sleepers::measure_open(setup),
+        Workload::Stream => stream::measure(setup),
+        Workload::Remote => ten_steps::by_a_worker(setup),
+        Workload::Postgres => ten_steps::on_a_database(setup),
         Workload::Loop => long_loop::measure(setup),
     }
 }

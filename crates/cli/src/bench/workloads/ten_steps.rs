@@ -1,4 +1,5 @@
-//! `seq10` and `throughput`: runs of ten strict steps, one or many at a time.
+//! `seq10`, `throughput`, `remote` and `postgres`: runs of ten strict steps, one or many at a time, executed in this process or by a
+//! worker that speaks HTTP, on the embedded store or on a database.
 //!
 //! ```text
 //!   for each number of runs in flight:   rehearsal ─▶ limits ─▶ workflows ─▶ limits ─▶ workflows ─▶ … ─▶ limits
@@ -7,28 +8,26 @@
 //!
 //! The groups are as large as the engine's batches were in the workflows just before.
 
-use super::STEPS_PER_RUN;
-use super::load::{Load, LoadPlan, Window};
+use super::load::{Load, LoadPlan};
+use super::round_of_steps::{RATIO_TO_SYNCS, Round, what_limits};
 use crate::bench::case::{Case, Rounds};
-use crate::bench::figure::{Bound, Unit};
-use crate::bench::limits::{Limits, LimitsBench};
-use crate::bench::memory;
+use crate::bench::figure::Bound;
+use crate::bench::limits::LimitsBench;
 use crate::bench::setup::Setup;
-use crate::bench::statistics::{median, ratio};
+use crate::bench::store_place::StorePlace;
+use crate::ending::UsageError;
 
-/// Syncs of a run alone: one for its creation, one for each step.
-const SYNCS_PER_RUN: f64 = (STEPS_PER_RUN + 1) as f64;
-const RATIO_TO_SYNCS: &str = "of 11 fdatasyncs";
+/// Who executes the runs, and where they are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    InProcess,
+    ByWorker,
+    OnDatabase,
+}
 
 /// `seq10`.
 pub(super) fn one_at_a_time(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
-    let mut rounds = Rounds::default();
-    measure(setup, 1, &mut rounds, |rounds, round| {
-        let syncs = SYNCS_PER_RUN * round.fdatasync_us();
-        let compared = ratio(median(&round.window.run_us), syncs);
-        rounds.add(RATIO_TO_SYNCS, Unit::Ratio, compared);
-    })?;
-    let case = rounds.into_case("1 in flight");
+    let case = measure(setup, How::InProcess, 1)?;
     let (compared, sync) = (case.value(RATIO_TO_SYNCS), case.sync_ms() * 1e3);
     let sentence = format!(
         "A run takes {compared:.2} times as long as eleven bare syncs of {sync:.0} µs each; what is above 1 is ours."
@@ -39,108 +38,86 @@ pub(super) fn one_at_a_time(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
 
 /// `throughput`.
 pub(super) fn many_at_once(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
-    let numbers = setup.arguments.in_flight.iter();
-    let cases = numbers.map(|&in_flight| {
-        let mut rounds = Rounds::default();
-        measure(setup, in_flight, &mut rounds, |_, _| {})?;
-        let case = rounds.into_case(format!("{in_flight} in flight"));
+    let aimed = |(in_flight, case): (u32, Case)| match in_flight {
+        64 => case.aim("of the bare log", Bound::AtLeast, 0.25, "groups of 64"),
+        1_024 => case
+            .aim("steps", Bound::AtLeast, 100_000.0, "two cores")
+            .aim("of the store alone", Bound::AtLeast, 0.5, "a row per step")
+            .aim("CPU per step", Bound::AtMost, 15.0, "over all threads"),
+        _ => case,
+    };
+    let cases = cases(setup, How::InProcess, &setup.arguments.in_flight)?;
+    Ok(cases.into_iter().map(aimed).collect())
+}
+
+/// `remote`.
+pub(super) fn by_a_worker(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
+    let aimed = |(in_flight, case): (u32, Case)| match in_flight {
+        1_024 => {
+            let means = "4 × the best durable engine";
+            case.aim("steps", Bound::AtLeast, 20_000.0, means)
+        }
+        _ => case,
+    };
+    let cases = cases(setup, How::ByWorker, &with_one_alone(setup))?;
+    Ok(cases.into_iter().map(aimed).collect())
+}
+
+/// `postgres`.
+pub(super) fn on_a_database(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
+    let cases = cases(setup, How::OnDatabase, &with_one_alone(setup))?;
+    Ok(cases.into_iter().map(|(_, case)| case).collect())
+}
+
+fn with_one_alone(setup: &Setup<'_>) -> Vec<u32> {
+    let many = setup.arguments.in_flight.iter().copied();
+    std::iter::once(1).chain(many).collect()
+}
+
+fn cases(setup: &Setup<'_>, how: How, numbers: &[u32]) -> anyhow::Result<Vec<(u32, Case)>> {
+    let measured = numbers.iter().map(|&in_flight| {
+        let case = measure(setup, how, in_flight)?;
         let sentence = what_limits(&case);
-        let case = match in_flight {
-            64 => case.aim("of the bare log", Bound::AtLeast, 0.25, "groups of 64"),
-            1_024 => case
-                .aim("steps", Bound::AtLeast, 100_000.0, "two cores")
-                .aim("of the store alone", Bound::AtLeast, 0.5, "a row per step")
-                .aim("CPU per step", Bound::AtMost, 15.0, "over all threads"),
-            _ => case,
-        };
-        Ok(case.limited_by(sentence))
+        Ok((in_flight, case.limited_by(sentence)))
     });
-    cases.collect()
+    measured.collect()
 }
 
 /// Limits and workflows in turns, so that both meet the machine in the same mood.
-fn measure(
-    setup: &Setup<'_>,
-    in_flight: u32,
-    rounds: &mut Rounds,
-    compare: impl Fn(&mut Rounds, &Round),
-) -> anyhow::Result<()> {
-    let mut limits = LimitsBench::open(setup, in_flight)?;
+fn measure(setup: &Setup<'_>, how: How, in_flight: u32) -> anyhow::Result<Case> {
+    let mut rounds = Rounds::default();
+    let (place, of_limits) = (place(setup, how, "engine")?, place(setup, how, "store")?);
+    let mut limits = LimitsBench::open(setup, &of_limits, in_flight)?;
     let plan = LoadPlan {
         in_flight,
-        is_remote: setup.arguments.remote,
+        is_remote: how == How::ByWorker,
         payload_bytes: setup.payload_bytes(),
         warm_up: setup.warm_up(),
     };
     let (length, progress) = (setup.round_length(), &setup.progress);
-    let mut load = Load::open(plan, setup.runtime()?, &setup.place.fresh("engine")?)?;
+    let mut load = Load::open(plan, setup.runtime()?, &place)?;
     let rehearsal = load.measure(length / 4, progress)?;
     let mut before = limits.measure(rehearsal.group, setup)?;
     for _ in 0..setup.rounds() {
         let window = load.measure(length, progress)?;
         let after = limits.measure(window.group, setup)?;
         let limits = before.with(&after);
-        let mut round = Round { window, limits };
-        compare(rounds, &round);
-        round.tell(rounds);
+        Round { window, limits }.tell(&mut rounds, in_flight == 1);
         before = after;
     }
-    load.close()
+    load.close()?;
+    Ok(rounds.into_case(format!("{in_flight} in flight")))
 }
 
-/// One window of workflows, and the limits just before and after it.
-struct Round {
-    window: Window,
-    limits: Limits,
-}
-
-impl Round {
-    fn fdatasync_us(&self) -> f64 {
-        median(&self.limits.disk.fdatasync_us)
+/// An empty store.
+fn place(setup: &Setup<'_>, how: How, name: &str) -> anyhow::Result<StorePlace> {
+    if how != How::OnDatabase {
+        return Ok(StorePlace::Directory(setup.place.fresh(name)?));
     }
-
-    fn tell(&mut self, rounds: &mut Rounds) {
-        let window = &mut self.window;
-        let (seconds, cpu) = (window.elapsed.as_secs_f64(), window.cpu.as_secs_f64());
-        let (steps, runs) = (window.steps as f64, window.run_us.len() as f64);
-        let log = median(&self.limits.disk.log_per_second);
-        let store = &self.limits.store;
-        let (alone, alone_cpu) = (
-            median(&store.steps_per_second),
-            median(&store.cpu_us_per_step),
-        );
-        rounds.add("steps", Unit::PerSecond, ratio(steps, seconds));
-        rounds.add("runs", Unit::PerSecond, ratio(runs, seconds));
-        let compared = |limit: f64| ratio(ratio(steps, seconds), limit);
-        rounds.add("of the store alone", Unit::Ratio, compared(alone));
-        rounds.add("of the bare log", Unit::Ratio, compared(log));
-        // Of all threads, starting and awaiting the runs included.
-        rounds.add("CPU per step", Unit::Microseconds, ratio(cpu * 1e6, steps));
-        rounds.add("busy", Unit::Cores, ratio(cpu, seconds));
-        let mut run_ms: Vec<f64> = window.run_us.iter().map(|us| us / 1e3).collect();
-        rounds.add_latencies("run", &mut run_ms);
-        rounds.add("commits per batch", Unit::Count, window.group);
-        rounds.add("memory", Unit::Bytes, memory::resident());
-        rounds.add_sync(&self.limits.disk);
-        rounds.add("bare log", Unit::PerSecond, log);
-        rounds.add("store alone", Unit::PerSecond, alone);
-        rounds.add("store alone, CPU per step", Unit::Microseconds, alone_cpu);
-    }
-}
-
-/// What keeps it from being faster.
-fn what_limits(case: &Case) -> String {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let (cores_busy, of_store) = (case.value("busy"), case.value("of the store alone"));
-    let busy = format!("{cores_busy:.1} of {cores} cores are busy");
-    let store = format!("{:.0} % of what the store does alone", of_store * 100.0);
-    if cores_busy > 0.85 * cores as f64 {
-        format!("The processor limits it: {busy}. It reaches {store}.")
-    } else if of_store > 0.8 {
-        format!("The store limits it: it reaches {store}; {busy}.")
-    } else {
-        format!(
-            "Waiting limits it, for syncs or for a thread that has too much to do: {busy}. It reaches {store}."
-        )
-    }
+    let url = setup.arguments.store.clone().ok_or_else(|| UsageError {
+        what: "this workload needs a database".to_owned(),
+        remedy: "Name one with --store postgres://user@host/database.".to_owned(),
+    })?;
+    let name = setup.schema(name);
+    Ok(StorePlace::Schema { url, name })
 }
