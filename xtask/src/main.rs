@@ -38,7 +38,8 @@ cargo xtask: the chores of this repository
       --quick                 leave out the stages that build with the release profile
       --stage NAME            run only this stage (may be repeated)
   cargo xtask tidy            the rules of the house that no compiler knows
-  cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile
+  cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile; everything without ARGS
+      --out FILE              write the results for programs
   cargo xtask conform         the public Durable Streams suite and the stock clients against the server, on each store
   cargo xtask api             schemathesis against the API as the server describes it
   cargo xtask sim             simulated clusters with faults at every call

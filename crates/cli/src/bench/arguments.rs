@@ -10,7 +10,9 @@ Examples:
   everstep bench throughput --in-flight 64 --json    JSON for a script
   everstep bench postgres --store postgres://app@localhost/app --seconds 10
   everstep bench seq10 --data /mnt/disk              one run at a time, on another disk
-  everstep bench idle --runs 100000                  what sleeping runs cost
+  everstep bench --out results.json                  everything, which takes about 40 minutes
+  everstep bench plot results.json --out charts      charts of it
+  everstep bench idle open --runs 100000             what sleeping runs cost
   everstep bench loop --iterations 100000            one run that goes round and round
 
 The figures of different machines, or of one machine at different times, do not compare. The ratios do: the limits
@@ -21,13 +23,12 @@ are measured in the same run, in turns with the workflows.";
 ///
 /// Every figure is the median of several rounds, with the lowest and the highest of them beside it.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {
     #[command(subcommand)]
     pub(super) part: Option<Part>,
-    /// What to measure.
-    #[arg(required = true)]
-    pub(super) workload: Option<Workload>,
+    /// What to measure, one after the other; everything if nothing is named, `postgres` only if `--store` names a database.
+    pub(super) workloads: Vec<Workload>,
     /// How long each measurement of workflows lasts; the limits take about as long together.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(super) seconds: u64,
@@ -73,13 +74,47 @@ pub(crate) struct Bench {
     pub(super) store: Option<String>,
 }
 
-/// Processes of their own that a benchmark needs: it kills them, or looks at what they cost.
+impl Bench {
+    /// What is to be measured.
+    pub(super) fn chosen(&self) -> Vec<Workload> {
+        if !self.workloads.is_empty() {
+            return self.workloads.clone();
+        }
+        let is_possible = |it: &Workload| *it != Workload::Postgres || self.store.is_some();
+        let all = Workload::value_variants().iter().copied();
+        all.filter(is_possible).collect()
+    }
+}
+
+/// What else there is to do: with results, and in processes of their own that a benchmark kills or looks at.
 #[derive(Debug, Subcommand)]
 pub(super) enum Part {
+    /// Draw charts of results as SVG.
+    Plot(Plot),
+    /// Write results as Markdown.
+    Page(Page),
     #[command(hide = true)]
     AtWork(AtWork),
     #[command(hide = true)]
     Attend(Attend),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Plot {
+    /// What `bench --out` wrote.
+    pub(super) results: PathBuf,
+    /// The folder to write to.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Page {
+    /// What `bench --out` wrote.
+    pub(super) results: PathBuf,
+    /// A page whose figures are replaced by these; without it they are printed.
+    #[arg(long, value_name = "FILE")]
+    pub(super) into: Option<PathBuf>,
 }
 
 /// Executes the runs in a directory until it is killed.
@@ -146,5 +181,33 @@ impl Workload {
         let value = self.to_possible_value().unwrap_or_default();
         let about = value.get_help().map(ToString::to_string);
         (value.get_name().to_owned(), about.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        bench: Bench,
+    }
+
+    fn chosen(words: &[&str]) -> Vec<Workload> {
+        let words = std::iter::once("bench").chain(words.iter().copied());
+        Line::parse_from(words).bench.chosen()
+    }
+
+    #[test]
+    fn everything_has_a_database_only_if_there_is_one() {
+        let (without, with) = (chosen(&[]), chosen(&["--store", "postgres://here"]));
+        assert_eq!(with.len(), Workload::value_variants().len());
+        assert_eq!(without.len(), with.len() - 1);
+        assert!(!without.contains(&Workload::Postgres));
+        let named = chosen(&["loop", "start"]);
+        assert_eq!(named, [Workload::Loop, Workload::Start]);
     }
 }

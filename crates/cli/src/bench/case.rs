@@ -61,10 +61,13 @@ pub(super) struct Case {
 }
 
 impl Case {
+    pub(super) fn figure(&self, name: &str) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+
     /// The median of a figure; 0 if there is none of that name.
     pub(super) fn value(&self, name: &str) -> f64 {
-        let figure = self.figures.iter().find(|figure| figure.name == name);
-        figure.map_or(0.0, |figure| figure.median)
+        self.figure(name).map_or(0.0, |figure| figure.median)
     }
 
     /// Milliseconds of a bare sync.

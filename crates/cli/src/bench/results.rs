@@ -42,6 +42,13 @@ impl Results {
         }
     }
 
+    /// What was written before.
+    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+        let cannot = || format!("cannot read {}", path.display());
+        let text = std::fs::read_to_string(path).with_context(cannot)?;
+        serde_json::from_str(&text).with_context(cannot)
+    }
+
     /// Writes it as JSON that people can read too.
     pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let mut text = serde_json::to_string_pretty(self)?;

@@ -208,3 +208,40 @@ fn a_loop_is_weighed_at_three_stops_and_does_not_grow() {
         assert!(records < 100.0, "{case}");
     }
 }
+
+#[test]
+fn several_workloads_in_one_go_become_charts_and_a_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (results, page) = (path("results.json"), path("performance.md"));
+    let mut all = vec!["bench", "start", "throughput", "loop"];
+    all.extend(["--in-flight", "2,4", "--iterations", "100"]);
+    all.extend(["--seconds", "1", "--out", &results]);
+    let output = everstep(&all);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let written: Value = serde_json::from_slice(&std::fs::read(&results).unwrap()).unwrap();
+    let workloads = written["workloads"].as_array().unwrap();
+    assert_eq!(workloads.len(), 3);
+    for workload in workloads {
+        let title = format!("{}: ", workload["workload"].as_str().unwrap());
+        assert!(stdout(&output).contains(&title), "{title} is in the table");
+    }
+
+    let output = everstep(&["bench", "plot", &results, "--out", &path("performance")]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let charts = stdout(&output);
+    assert_eq!(charts.lines().count(), 3);
+    for chart in charts.lines() {
+        assert!(std::fs::read_to_string(chart).unwrap().starts_with("<svg"));
+    }
+
+    let marked = "# Before\n\n<!-- figures: begin -->\nOutdated\n<!-- figures: end -->\n\nAfter\n";
+    std::fs::write(&page, marked).unwrap();
+    let output = everstep(&["bench", "page", &results, "--into", &page]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("# Before\n") && text.ends_with("\nAfter\n"));
+    assert!(!text.contains("Outdated"), "{text}");
+    assert!(text.contains("| `start` | one run at a time | first step p50 |"));
+    assert!(text.contains("](performance/throughput.svg)"), "{text}");
+}

@@ -23,7 +23,6 @@ use crate::bench::arguments::AtWork;
 use crate::bench::case::{Case, Rounds};
 use crate::bench::figure::{Bound, Unit};
 use crate::bench::setup::{self, Setup};
-use crate::ending::Ending;
 
 /// What a worker process says once its engine is open, and once all runs are at work.
 const OPEN: &str = "open";
@@ -132,7 +131,7 @@ impl Workflow for InTheMiddle {
 }
 
 /// The worker process.
-pub(in crate::bench) fn be_at_work(arguments: &AtWork) -> anyhow::Result<Ending> {
+pub(in crate::bench) fn be_at_work(arguments: &AtWork) -> anyhow::Result<()> {
     let runtime = setup::runtime(arguments.workers)?;
     runtime.block_on(async {
         let (at_work, changed) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
@@ -151,7 +150,7 @@ pub(in crate::bench) fn be_at_work(arguments: &AtWork) -> anyhow::Result<Ending>
         }
         say(AT_WORK)?;
         std::future::pending::<()>().await;
-        Ok(Ending::Well)
+        Ok(())
     })
 }
 

@@ -21,7 +21,6 @@ use crate::bench::figure::{Bound, Unit};
 use crate::bench::memory;
 use crate::bench::setup::{self, Setup};
 use crate::bench::statistics::ratio;
-use crate::ending::Ending;
 
 /// How many runs sleep, unless it is said.
 const RUNS: u64 = 1_000_000;
@@ -125,7 +124,7 @@ fn attended(setup: &Setup<'_>, place: &Path, idle: Duration) -> anyhow::Result<A
 }
 
 /// The process that opens the store.
-pub(in crate::bench) fn attend(arguments: &Attend) -> anyhow::Result<Ending> {
+pub(in crate::bench) fn attend(arguments: &Attend) -> anyhow::Result<()> {
     let runtime = setup::runtime(arguments.workers)?;
     let directory = &arguments.directory;
     let attended = runtime.block_on(async {
@@ -155,5 +154,5 @@ pub(in crate::bench) fn attend(arguments: &Attend) -> anyhow::Result<Ending> {
         })
     })?;
     writeln!(std::io::stdout(), "{}", serde_json::to_string(&attended)?)?;
-    Ok(Ending::Well)
+    Ok(())
 }
