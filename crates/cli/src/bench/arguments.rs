@@ -15,13 +15,11 @@ Examples:
   everstep bench idle open --runs 100000             what sleeping runs cost
   everstep bench loop --iterations 100000            one run that goes round and round
 
-The figures of different machines, or of one machine at different times, do not compare. The ratios do: the limits
+Every step is synced to disk before the next one begins. Every figure is the median of several rounds, with the lowest and the
+highest of them beside it. The figures of different machines, or of one machine at different times, do not compare. The ratios do: the limits
 are measured in the same run, in turns with the workflows.";
 
-/// Runs workflows on the embedded store, every step synced to disk before the next one begins, and compares that with the limits
-/// of the machine: a bare fdatasync, a bare log written in groups, and the store driven alone with one commit per step.
-///
-/// Every figure is the median of several rounds, with the lowest and the highest of them beside it.
+/// What is measured, how long, how much of it and where.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Bench {

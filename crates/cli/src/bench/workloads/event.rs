@@ -7,12 +7,16 @@ use anyhow::{Context, bail};
 use everstep::{Accepts, Body, Ctx, Engine, Event, Handle, Workflow};
 use serde::{Deserialize, Serialize};
 
-use super::again::again_and_again;
+use super::again::{Allowed, again_and_again};
 use crate::bench::case::Case;
-use crate::bench::figure::Bound;
 use crate::bench::setup::Setup;
 
 const NAME: &str = "sent to completed";
+const ALLOWED: Allowed = Allowed {
+    syncs: 3.0,
+    more_ms: 0.3,
+    name: "of 3 fdatasyncs + 0.3 ms",
+};
 
 #[derive(Serialize, Deserialize)]
 struct Go;
@@ -40,7 +44,7 @@ pub(super) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let runtime = setup.runtime()?;
     let engine = Engine::open(setup.place.fresh("engine")?).workflow(WaitsForOne);
     let engine = runtime.block_on(engine.start())?;
-    let rounds = again_and_again(setup, &runtime, NAME, async || {
+    let rounds = again_and_again(setup, &runtime, NAME, Some(ALLOWED), async || {
         let run = engine.start::<WaitsForOne>(&()).await?;
         comes_to_wait(&run).await?;
         let sent = Instant::now();
@@ -49,10 +53,7 @@ pub(super) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         Ok(sent.elapsed())
     })?;
     runtime.block_on(engine.shutdown());
-    let case = rounds.into_case("one run at a time");
-    let limit = 3.0 * case.sync_ms() + 0.3;
-    let (name, means) = (format!("{NAME} p50"), "3 fdatasyncs + 0.3 ms");
-    Ok(vec![case.aim(&name, Bound::AtMost, limit, means)])
+    Ok(vec![ALLOWED.aim(rounds.into_case("one run at a time"))])
 }
 
 /// Returns once it is durable that the run waits.

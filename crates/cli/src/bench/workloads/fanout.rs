@@ -90,7 +90,7 @@ fn measure_one(
 ) -> anyhow::Result<Case> {
     let width = setup.arguments.width;
     let input = Payload::from_value(&width)?;
-    let rounds = again_and_again(setup, runtime, NAME, async || {
+    let rounds = again_and_again(setup, runtime, NAME, None, async || {
         let begun = Instant::now();
         let run = engine.start_by_name(workflow, input.clone()).await?;
         run.wait_json().await?;

@@ -81,7 +81,8 @@ impl WorkerProcess {
         if is_first {
             command.arg("--begin");
         }
-        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
         let out = child.stdout.take().context("its output is not to be had")?;
         let says = BufReader::new(out);
         Ok(Self { child, says })
@@ -149,7 +150,9 @@ pub(in crate::bench) fn be_at_work(arguments: &AtWork) -> anyhow::Result<()> {
             changed.notified().await;
         }
         say(AT_WORK)?;
-        std::future::pending::<()>().await;
+        // It is killed. Where whoever would do so is dead, its end of the pipe closes.
+        let closes = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        tokio::task::spawn_blocking(closes).await??;
         Ok(())
     })
 }
