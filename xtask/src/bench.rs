@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the benchmark built into the product's own binary, so that anybody who has
-//! the binary can repeat our numbers. Arguments go through untouched.
+//! the binary can repeat our numbers. Arguments go through untouched: without any, everything is
+//! measured; `--out FILE` writes the results for programs.
 
 use crate::failure::Failure;
 use crate::process::Invocation;

@@ -23,6 +23,9 @@ enum How {
     Elsewhere(&'static str),
 }
 
+/// Why the benchmarks of the page on performance are not repeated here.
+const BENCHMARKED: &str = "the tests of `crates/cli` do it, with much less to measure";
+
 const COMMANDS: &[(&str, How)] = &[
     (
         "cargo xtask test",
@@ -48,6 +51,18 @@ const COMMANDS: &[(&str, How)] = &[
     (
         "cargo run --release -- bench seq10",
         How::With(&["--seconds", "1"]),
+    ),
+    (
+        "cargo xtask bench --out results.json",
+        How::Elsewhere(BENCHMARKED),
+    ),
+    (
+        "cargo run --release -- bench plot results.json --out docs/performance",
+        How::Elsewhere(BENCHMARKED),
+    ),
+    (
+        "cargo run --release -- bench page results.json --into docs/performance.md",
+        How::Elsewhere(BENCHMARKED),
     ),
 ];
 

@@ -51,7 +51,7 @@ impl Document {
     }
 }
 
-/// Every document whose commands are run: the README, the index and the guides.
+/// Every document whose commands are run: the README, the index, the page on performance and the guides.
 pub(crate) fn all() -> Result<Vec<Document>, Failure> {
     let folder = workspace::root().join("docs/guides");
     let entries = fs::read_dir(&folder)
@@ -64,7 +64,7 @@ pub(crate) fn all() -> Result<Vec<Document>, Failure> {
         .map(|name| format!("docs/guides/{name}"))
         .collect();
     guides.sort();
-    let first = ["README.md", "docs/README.md"].map(str::to_owned);
+    let first = ["README.md", "docs/README.md", "docs/performance.md"].map(str::to_owned);
     let paths = first.into_iter().chain(guides);
     paths.map(|path| Document::read(&path)).collect()
 }

@@ -40,7 +40,8 @@ cargo xtask: the chores of this repository
       --quick                 leave out the stages that build with the release profile
       --stage NAME            run only this stage (may be repeated)
   cargo xtask tidy            the rules of the house that no compiler knows
-  cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile
+  cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile; everything without ARGS
+      --out FILE              write the results for programs
   cargo xtask costs           counts the instructions of the hot path and compares them with those that are kept
       --accept                keeps what was counted
   cargo xtask conform         the public Durable Streams suite and the stock clients against the server, on each store

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
+use crate::bench::Bench;
 use crate::commands::answer::Answer;
 use crate::commands::completions::Completions;
 use crate::commands::config::ShowConfig;
@@ -130,60 +131,6 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Print completions for a shell.
     Completions(Completions),
-}
-
-const BENCH_EXAMPLES: &str = "\
-Examples:
-  everstep bench throughput                          64, 256 and 1,024 runs in flight, 60 s each
-  everstep bench throughput --in-flight 64 --json    one line of figures for a script
-  everstep bench throughput --remote                 the same by a worker, over HTTP
-  everstep bench seq10 --data /mnt/disk              one run at a time, on another disk
-  everstep bench loop --iterations 100000            one run that goes round and round
-
-The figures of different machines, or of one machine at different times, do not compare. The ratios do: the limits
-are measured in the same run, in turns with the workflows.";
-
-/// Runs workflows of ten strict steps on the embedded store, every step synced to disk before the next one begins, and
-/// compares that with the limits of the machine: a bare fdatasync, a bare log written in groups, and the store driven
-/// alone with one commit per step.
-#[derive(Args, Debug)]
-#[command(after_help = BENCH_EXAMPLES)]
-pub(crate) struct Bench {
-    /// What to measure.
-    pub(crate) scenario: Scenario,
-    /// How long each measurement of workflows lasts; the limits take about as long together.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub(crate) seconds: u64,
-    /// How many runs are in flight at once; several are measured one after the other.
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [64, 256, 1_024],
-          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub(crate) in_flight: Vec<u32>,
-    /// How many iterations the loop has; only for `loop`.
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(10..))]
-    pub(crate) iterations: u64,
-    /// An empty or new directory to write to; a temporary one by default. What is written is removed.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// How many bytes of JSON each step returns.
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
-    pub(crate) payload_bytes: u32,
-    /// Threads that execute workflow code; the committer has one of its own.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_024))]
-    pub(crate) workers: u32,
-    /// Execute the workflows by a worker that speaks HTTP to the engine, on this machine.
-    #[arg(long)]
-    pub(crate) remote: bool,
-}
-
-/// What a benchmark does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Scenario {
-    /// One run of ten steps at a time: how long does it take?
-    Seq10,
-    /// Many runs of ten steps at once: how many steps a second?
-    Throughput,
-    /// One run that loops: does its journal, its memory or the time to resume it grow?
-    Loop,
 }
 
 #[derive(Args, Debug)]

@@ -41,6 +41,18 @@ impl DiskSamples {
         group: usize,
         length: Duration,
     ) -> std::io::Result<Self> {
+        Ok(Self {
+            log_per_second: bare_log(place, step, group, length)?,
+            ..Self::measure_syncs(place, step, length)?
+        })
+    }
+
+    /// Measures single syncs alone.
+    pub(super) fn measure_syncs(
+        place: &Path,
+        step: &StepBytes,
+        length: Duration,
+    ) -> std::io::Result<Self> {
         let mut file = File::create(place.join("appends"))?;
         let mut fdatasync_us = Vec::new();
         let begun = Instant::now();
@@ -52,7 +64,7 @@ impl DiskSamples {
         }
         Ok(Self {
             fdatasync_us,
-            log_per_second: bare_log(place, step, group, length)?,
+            log_per_second: Vec::new(),
         })
     }
 

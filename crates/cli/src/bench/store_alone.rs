@@ -4,7 +4,6 @@
 //! Everything the store sees is as an executor sends it: fences, sequences, and both records of a step, so that frames have
 //! the same bytes. Only the time inside the store counts: whoever uses one makes the records of the next batch meanwhile.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,11 +15,12 @@ use everstep_store::{
     Author, BoxFuture, Clock, Commit, Fence, Lease, LeaseChange, Outcome, RunRow, Store,
     StoreError, Target,
 };
-use everstep_store_embedded::EmbeddedStore;
 
+use super::cpu;
 use super::payload::Texts;
 use super::statistics::{SlicedRate, ratio};
-use super::{STEPS_PER_RUN, cpu};
+use super::store_place::StorePlace;
+use super::workloads::STEPS_PER_RUN;
 use crate::system_clock::SystemClock;
 
 /// Longer than any benchmark.
@@ -54,7 +54,7 @@ struct Run {
 
 /// A store, its streams, and nobody else.
 pub(super) struct StoreAlone {
-    store: EmbeddedStore,
+    store: Arc<dyn Store>,
     waiting: tokio::runtime::Runtime,
     runs: Vec<Run>,
     /// The run whose turn is next.
@@ -64,11 +64,17 @@ pub(super) struct StoreAlone {
 }
 
 impl StoreAlone {
-    /// Opens a store in an empty directory and creates the streams.
-    pub(super) fn open(place: &Path, payload_bytes: usize, streams: usize) -> anyhow::Result<Self> {
+    /// Opens an empty store and creates the streams.
+    pub(super) fn open(
+        place: &StorePlace,
+        payload_bytes: usize,
+        streams: usize,
+    ) -> anyhow::Result<Self> {
+        let mut waiting = tokio::runtime::Builder::new_current_thread();
+        let waiting = waiting.enable_all().build()?;
         let mut driver = Self {
-            store: EmbeddedStore::open(place, Arc::new(SystemClock))?,
-            waiting: tokio::runtime::Builder::new_current_thread().build()?,
+            store: waiting.block_on(place.open())?,
+            waiting,
             runs: Vec::with_capacity(streams),
             next: 0,
             step_names: (0..STEPS_PER_RUN)

@@ -1,74 +1,247 @@
 //! Benchmarks deliver the figures they promise. How large they are is not a test's business.
 
+use serde_json::Value;
+
 use crate::{everstep, stderr, stdout};
 
-const PROMISED: &[&str] = &[
-    "in_flight",
-    "steps_per_second",
-    "runs_per_second",
-    "commits_per_batch",
-    "ratio_to_store",
-    "ratio_to_log",
-    "cpu_us_per_step",
-    "run_p50_ms",
-    "run_p99_ms",
-    "fdatasync_us",
-    "log_records_per_second",
-    "store_steps_per_second",
+/// What every workload of steps promises for each case.
+const OF_STEPS: &[&str] = &[
+    "steps",
+    "runs",
+    "of the store alone",
+    "CPU per step",
+    "busy",
+    "run p50",
+    "run p99",
+    "run p99.9",
+    "commits per batch",
+    "memory",
+    "store alone",
 ];
+/// What it promises besides where the disk is this machine's.
+const OF_DISK: &[&str] = &["fdatasync", "bare log", "of the bare log"];
 
-fn figures(scenario: &[&str]) -> serde_json::Value {
+/// What every workload promises that does one thing again and again.
+const ONE_BY_ONE: &[&str] = &["CPU each", "samples", "memory", "fdatasync"];
+
+/// What a benchmark says, as JSON: its only workload.
+fn measured(arguments: &[&str]) -> Value {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().to_str().unwrap();
-    let mut arguments = vec!["bench"];
-    arguments.extend(scenario);
-    arguments.extend(["--seconds", "1", "--json", "--data", data]);
-    let output = everstep(&arguments);
+    let mut all = vec!["bench"];
+    all.extend(arguments);
+    all.extend(["--seconds", "1", "--json", "--data", data]);
+    let output = everstep(&all);
     assert!(output.status.success(), "{}", stderr(&output));
     let left = std::fs::read_dir(directory.path()).unwrap().count();
     assert_eq!(left, 0, "what was written is removed");
-    serde_json::from_str(&stdout(&output)).unwrap()
+    let results: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(results["cores"].as_u64().unwrap() > 0);
+    let workloads = results["workloads"].as_array().unwrap();
+    assert_eq!(workloads.len(), 1);
+    assert_eq!(workloads[0]["workload"], arguments[0]);
+    workloads[0].clone()
 }
 
-fn check(result: &serde_json::Value) {
-    for key in PROMISED {
-        let value = result[key].as_f64();
-        assert!(value.is_some_and(|value| value > 0.0), "{key} of {result}");
+/// The cases are these, and each has all of these figures, none of them zero.
+fn check(measured: &Value, cases: &[&str], promised: &[&str]) {
+    let found = measured["cases"].as_array().unwrap();
+    let names: Vec<&str> = found
+        .iter()
+        .map(|it| it["case"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, cases);
+    for case in found {
+        for name in promised {
+            let figure = figure(case, name);
+            for part in ["low", "median", "high"] {
+                assert!(figure[part].as_f64().unwrap() > 0.0, "{figure}");
+            }
+            assert!(figure["unit"].is_string());
+        }
     }
+}
+
+fn figure<'a>(case: &'a Value, name: &str) -> &'a Value {
+    let mut figures = case["figures"].as_array().unwrap().iter();
+    let found = figures.find(|figure| figure["name"] == name);
+    found.unwrap_or_else(|| panic!("{name} is not in {case}"))
+}
+
+/// The figure has a target, met or not.
+fn has_target(case: &Value, name: &str) {
+    let target = &figure(case, name)["target"];
+    assert!(target["value"].as_f64().unwrap() > 0.0, "{target}");
+    assert!(target["met"].is_boolean(), "{target}");
 }
 
 #[test]
 fn throughput_has_all_figures_for_each_number_of_runs_in_flight() {
-    let report = figures(&["throughput", "--in-flight", "2,8"]);
-    let results = report["results"].as_array().unwrap();
-    assert_eq!(results.len(), 2);
-    for (result, in_flight) in results.iter().zip([2, 8]) {
-        assert_eq!(result["in_flight"], in_flight);
-        check(result);
+    let measured = measured(&["throughput", "--in-flight", "2,8"]);
+    for promised in [OF_STEPS, OF_DISK] {
+        check(&measured, &["2 in flight", "8 in flight"], promised);
     }
 }
 
 #[test]
 fn one_run_at_a_time_is_compared_with_eleven_syncs() {
-    let report = figures(&["seq10"]);
-    let result = &report["results"][0];
-    assert_eq!(result["in_flight"], 1);
-    check(result);
-    assert!(result["ratio_to_11_fdatasyncs"].as_f64().unwrap() > 0.0);
+    let measured = measured(&["seq10"]);
+    for promised in [OF_STEPS, OF_DISK] {
+        check(&measured, &["1 in flight"], promised);
+    }
+    has_target(&measured["cases"][0], "of 11 fdatasyncs");
+}
+
+#[test]
+fn starting_is_compared_with_one_sync() {
+    let measured = measured(&["start"]);
+    check(&measured, &["one run at a time"], ONE_BY_ONE);
+    check(&measured, &["one run at a time"], &["first step p99.9"]);
+    has_target(&measured["cases"][0], "of 1 fdatasync + 1 ms");
+}
+
+#[test]
+fn an_event_is_compared_with_three_syncs() {
+    let measured = measured(&["event"]);
+    check(&measured, &["one run at a time"], ONE_BY_ONE);
+    check(
+        &measured,
+        &["one run at a time"],
+        &["sent to completed p99.9"],
+    );
+    has_target(&measured["cases"][0], "of 3 fdatasyncs + 0.3 ms");
+}
+
+#[test]
+fn parallel_steps_and_children_are_measured_as_one_run() {
+    let measured = measured(&["fanout", "--width", "20"]);
+    let cases = ["20 steps joined", "20 steps in branches", "20 children"];
+    check(&measured, &cases, ONE_BY_ONE);
+    check(&measured, &cases, &["run p50", "run p99", "run p99.9"]);
+}
+
+#[test]
+fn a_cold_run_is_resumed_for_each_length_of_journal() {
+    let measured = measured(&["replay", "--steps", "10,1000"]);
+    let promised = ["resume p50", "resume p99.9", "of that, for each step"];
+    check(&measured, &["10 steps", "1000 steps"], &promised);
+    has_target(&measured["cases"][1], "resume p50");
+}
+
+#[test]
+fn sleeping_runs_are_watched_waking_up() {
+    let measured = measured(&["timers", "--runs", "100"]);
+    let promised = ["late p50", "late p99", "due", "CPU each to wake and end"];
+    check(&measured, &["100 runs"], &promised);
+    has_target(&measured["cases"][0], "late p99");
+}
+
+#[test]
+fn a_process_is_killed_and_the_next_one_has_its_runs() {
+    let measured = measured(&["recovery", "--runs", "50"]);
+    let promised = ["all at work again", "of that, until open", "fdatasync"];
+    check(&measured, &["50 runs in flight"], &promised);
+    has_target(&measured["cases"][0], "all at work again");
+}
+
+#[test]
+fn sleeping_runs_are_weighed_in_a_process_that_does_nothing_else() {
+    let measured = measured(&["idle", "--runs", "100"]);
+    let promised = ["memory", "memory, no runs"];
+    check(&measured, &["100 runs"], &promised);
+    for name in ["memory of each run", "idle"] {
+        has_target(&measured["cases"][0], name);
+    }
+}
+
+#[test]
+fn a_store_with_many_runs_is_opened_by_another_process() {
+    let measured = measured(&["open", "--runs", "100"]);
+    check(&measured, &["100 runs"], &["open", "first run", "memory"]);
+}
+
+#[test]
+fn appends_and_deliveries_of_streams_are_measured_over_http() {
+    let measured = measured(&["stream", "--connections", "2", "--readers", "1,3"]);
+    let cases = measured["cases"].as_array().unwrap();
+    let names: Vec<&Value> = cases.iter().map(|case| &case["case"]).collect();
+    assert_eq!(names, ["2 connections append", "1 readers", "3 readers"]);
+    for name in ["appends", "append p99", "of the bare log", "CPU each"] {
+        assert!(figure(&cases[0], name)["median"].as_f64().unwrap() > 0.0);
+    }
+    for name in ["delivered p50", "delivered p99.9", "delivered to all p50"] {
+        assert!(figure(&cases[2], name)["median"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn a_worker_executes_the_same_steps_over_http() {
+    let measured = measured(&["remote", "--in-flight", "4"]);
+    for promised in [OF_STEPS, OF_DISK] {
+        check(&measured, &["1 in flight", "4 in flight"], promised);
+    }
+}
+
+#[test]
+fn a_database_is_measured_in_schemas_of_its_own() {
+    let database = everstep_private_postgres::Server::start(&[]);
+    let url = database.url();
+    let measured = measured(&["postgres", "--in-flight", "4", "--store", &url]);
+    check(&measured, &["1 in flight", "4 in flight"], OF_STEPS);
+}
+
+#[test]
+fn a_database_that_nobody_named_is_asked_for() {
+    let output = everstep(&["bench", "postgres"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--store"), "{}", stderr(&output));
 }
 
 #[test]
 fn a_loop_is_weighed_at_three_stops_and_does_not_grow() {
-    let report = figures(&["loop", "--iterations", "300"]);
-    assert_eq!(report["iterations"], 300);
-    let results = report["results"].as_array().unwrap();
-    assert_eq!(results.len(), 3);
-    for (result, iteration) in results.iter().zip([30, 150, 300]) {
-        assert_eq!(result["iteration"], iteration);
-        assert!(
-            result["journal_records"].as_u64().unwrap() < 100,
-            "{result}"
-        );
-        assert!(result["resume_ms"].as_f64().unwrap() > 0.0, "{result}");
+    let measured = measured(&["loop", "--iterations", "300"]);
+    let stops = [30, 150, 300].map(|stop| format!("after {stop} iterations"));
+    let promised = ["iterations", "journal", "resume", "memory"];
+    check(&measured, &stops.each_ref().map(String::as_str), &promised);
+    for case in measured["cases"].as_array().unwrap() {
+        let records = figure(case, "journal records")["median"].as_f64().unwrap();
+        assert!(records < 100.0, "{case}");
     }
+}
+
+#[test]
+fn several_workloads_in_one_go_become_charts_and_a_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (results, page) = (path("results.json"), path("performance.md"));
+    let mut all = vec!["bench", "start", "throughput", "loop"];
+    all.extend(["--in-flight", "2,4", "--iterations", "100"]);
+    all.extend(["--seconds", "1", "--out", &results]);
+    let output = everstep(&all);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let written: Value = serde_json::from_slice(&std::fs::read(&results).unwrap()).unwrap();
+    let workloads = written["workloads"].as_array().unwrap();
+    assert_eq!(workloads.len(), 3);
+    for workload in workloads {
+        let title = format!("{}: ", workload["workload"].as_str().unwrap());
+        assert!(stdout(&output).contains(&title), "{title} is in the table");
+    }
+
+    let output = everstep(&["bench", "plot", &results, "--out", &path("performance")]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let charts = stdout(&output);
+    assert_eq!(charts.lines().count(), 3);
+    for chart in charts.lines() {
+        assert!(std::fs::read_to_string(chart).unwrap().starts_with("<svg"));
+    }
+
+    let marked = "# Before\n\n<!-- figures: begin -->\nOutdated\n<!-- figures: end -->\n\nAfter\n";
+    std::fs::write(&page, marked).unwrap();
+    let output = everstep(&["bench", "page", &results, "--into", &page]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("# Before\n") && text.ends_with("\nAfter\n"));
+    assert!(!text.contains("Outdated"), "{text}");
+    assert!(text.contains("| `start` | one run at a time | of 1 fdatasync + 1 ms |"));
+    assert!(text.contains("](performance/throughput.svg)"), "{text}");
 }

@@ -4,7 +4,6 @@
 //! Only what happens inside a window counts: a step when its result is durable (the code after it runs then, and not
 //! before), a run when whoever waits for it has its result.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,11 +13,13 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::cpu;
-use super::payload::Texts;
-use super::progress::Progress;
+use super::STEPS_PER_RUN;
 use super::remote::Remote;
-use super::statistics::ratio;
+use crate::bench::cpu;
+use crate::bench::payload::Texts;
+use crate::bench::progress::Progress;
+use crate::bench::statistics::ratio;
+use crate::bench::store_place::StorePlace;
 
 /// How often the load looks whether everything has come to rest.
 const REST_POLL: Duration = Duration::from_millis(1);
@@ -26,7 +27,6 @@ const REST_POLL: Duration = Duration::from_millis(1);
 /// How the load is made.
 pub(super) struct LoadPlan {
     pub(super) in_flight: u32,
-    pub(super) workers: usize,
     pub(super) payload_bytes: usize,
     /// Whether a worker executes the workflows, over HTTP.
     pub(super) is_remote: bool,
@@ -77,7 +77,7 @@ struct TenSteps {
     steps: Arc<AtomicU64>,
 }
 
-const STEP_NAMES: [&str; super::STEPS_PER_RUN as usize] = [
+const STEP_NAMES: [&str; STEPS_PER_RUN as usize] = [
     "step-0", "step-1", "step-2", "step-3", "step-4", "step-5", "step-6", "step-7", "step-8",
     "step-9",
 ];
@@ -108,18 +108,18 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Opens an engine in an empty directory; the load rests.
-    pub(super) fn open(plan: LoadPlan, place: &Path) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(plan.workers)
-            .enable_all()
-            .build()?;
+    /// Opens an engine on an empty store; the load rests.
+    pub(super) fn open(
+        plan: LoadPlan,
+        runtime: Runtime,
+        place: &StorePlace,
+    ) -> anyhow::Result<Self> {
         let steps = Arc::new(AtomicU64::new(0));
         let workflow = TenSteps {
             texts: Texts::of_json_bytes(plan.payload_bytes),
             steps: steps.clone(),
         };
-        let engine = Engine::open(place);
+        let engine = runtime.block_on(place.engine())?;
         let (engine, remote) = match plan.is_remote {
             false => (runtime.block_on(engine.workflow(workflow).start())?, None),
             true => {

@@ -1,0 +1,45 @@
+//! The store that is measured: a directory, or a schema of a database that somebody provides.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use everstep::{Engine, EngineBuilder};
+use everstep_store::Store;
+use everstep_store_embedded::EmbeddedStore;
+use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
+
+use crate::system_clock::SystemClock;
+
+pub(super) enum StorePlace {
+    Directory(PathBuf),
+    Schema { url: String, name: String },
+}
+
+impl StorePlace {
+    /// The store itself.
+    pub(super) async fn open(&self) -> anyhow::Result<Arc<dyn Store>> {
+        Ok(match self {
+            Self::Directory(path) => Arc::new(EmbeddedStore::open(path, Arc::new(SystemClock))?),
+            Self::Schema { url, name } => {
+                let store = PostgresStore::open(options(url, name)?).await;
+                Arc::new(store.context("cannot open the database")?)
+            }
+        })
+    }
+
+    /// An engine on it.
+    pub(super) async fn engine(&self) -> anyhow::Result<EngineBuilder> {
+        let engine = Engine::on_store(self.open().await?);
+        Ok(match self {
+            Self::Directory(_) => engine,
+            Self::Schema { url, name } => {
+                engine.bus(Arc::new(PostgresBus::open(options(url, name)?)?))
+            }
+        })
+    }
+}
+
+fn options(url: &str, schema: &str) -> anyhow::Result<Options> {
+    Ok(Options::new(url)?.namespace(schema)?)
+}

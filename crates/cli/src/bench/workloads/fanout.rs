@@ -1,0 +1,100 @@
+//! `fanout`: one run that does very many things at once, from starting it until its result is there. Steps in a plain join, steps
+//! in branches of their own, and children.
+
+use std::time::Instant;
+
+use everstep::{Ctx, Engine, Error, Payload, Result, Workflow};
+use futures_util::future::try_join_all;
+use tokio::runtime::Runtime;
+
+use super::again::again_and_again;
+use crate::bench::case::Case;
+use crate::bench::figure::Bound;
+use crate::bench::setup::Setup;
+
+const NAME: &str = "run";
+
+/// Steps in a plain join of futures.
+async fn joined(ctx: Ctx, width: u32) -> Result<u32> {
+    let steps = (0..width).map(|n| ctx.step("work", move || async move { Ok::<_, Error>(n) }));
+    let results = try_join_all(steps).await?;
+    Ok(results.into_iter().sum())
+}
+
+/// Steps in branches, each with a scope and a name of its own.
+async fn branches(ctx: Ctx, width: u32) -> Result<u32> {
+    let work = |ctx: Ctx, n: u32| async move {
+        let step = ctx.step("work", move || async move { Ok::<_, Error>(n) });
+        step.await
+    };
+    let results = ctx.for_each("all", 0..width, work).await?;
+    Ok(results.into_iter().sum())
+}
+
+/// Children in a plain join of futures.
+async fn children(ctx: Ctx, width: u32) -> Result<u32> {
+    let children = (0..width).map(|n| ctx.child::<Child>(&n));
+    let results = try_join_all(children).await?;
+    Ok(results.into_iter().sum())
+}
+
+struct Child;
+
+impl Workflow for Child {
+    const NAME: &'static str = "child";
+    type Input = u32;
+    type Output = u32;
+
+    async fn run(&self, ctx: Ctx<Self>, n: u32) -> Result<u32> {
+        ctx.step("work", move || async move { Ok::<_, Error>(n) })
+            .await
+    }
+}
+
+pub(super) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
+    let (runtime, width) = (setup.runtime()?, setup.arguments.width);
+    let engine = Engine::open(setup.place.fresh("engine")?)
+        .workflow(Child)
+        .function("joined", joined)
+        .function("branches", branches)
+        .function("children", children);
+    let engine = runtime.block_on(engine.start())?;
+    let case = |workflow, what: &str| {
+        measure_one(
+            setup,
+            &runtime,
+            &engine,
+            workflow,
+            &format!("{width} {what}"),
+        )
+    };
+    let cases = vec![
+        case("joined", "steps joined")?,
+        case("branches", "steps in branches")?,
+        case("children", "children")?,
+    ];
+    runtime.block_on(engine.shutdown());
+    let aim = |case: Case| match case.case.contains("steps") && width == 1_000 {
+        true => case.aim("run p50", Bound::AtMost, 30.0, "1,000 parallel steps"),
+        false => case,
+    };
+    Ok(cases.into_iter().map(aim).collect())
+}
+
+fn measure_one(
+    setup: &Setup<'_>,
+    runtime: &Runtime,
+    engine: &Engine,
+    workflow: &str,
+    case: &str,
+) -> anyhow::Result<Case> {
+    let width = setup.arguments.width;
+    let input = Payload::from_value(&width)?;
+    let rounds = again_and_again(setup, runtime, NAME, None, async || {
+        let begun = Instant::now();
+        let run = engine.start_by_name(workflow, input.clone()).await?;
+        run.wait_json().await?;
+        Ok(begun.elapsed())
+    })?;
+    Ok(rounds.into_case(case))
+}
