@@ -60,7 +60,7 @@ fn what_cannot_be_executed_is_told_when_all_is_started() {
     virtual_time(async {
         let refused = async |workflows: Workflows| -> OpenError {
             let engine = Engine::in_memory().workflows(workflows);
-            engine.start().await.err().expect("it is refused")
+            engine.start().await.unwrap_err()
         };
         let twice = refused(arithmetic().and(arithmetic())).await;
         assert!(matches!(&twice, OpenError::NameTaken(name) if name.as_str() == "halved"));
@@ -76,6 +76,6 @@ fn what_cannot_be_executed_is_told_when_all_is_started() {
 fn a_worker_is_told_of_what_it_cannot_execute_as_an_engine_is() {
     let worker = everstep::Worker::connect("http://test").workflows(arithmetic());
     let refused = worker.function("doubled", doubled).start();
-    let refused = refused.err().expect("it is refused").to_string();
+    let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("names must differ"), "{refused}");
 }
