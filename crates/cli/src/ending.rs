@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 use everstep::{EngineError, ErrorCode, OpenError, StoreError, WaitError};
-use everstep_protocol::client::CallError;
+use everstep_protocol::client::{CallError, InvalidUrl};
+use serde_json::json;
 
 use crate::error_pages;
 use crate::output::clean;
@@ -43,33 +44,56 @@ pub(crate) struct UsageError {
 }
 
 /// Says what went wrong and what to do, and gives the exit code.
-pub(crate) fn report(error: &Error) -> ExitCode {
+pub(crate) fn report(error: &Error, is_json: bool) -> ExitCode {
     if is_broken_pipe(error) {
         // Whoever read our output has seen enough.
         return ExitCode::SUCCESS;
     }
+    let text = match is_json {
+        true => for_programs(error),
+        false => for_people(error),
+    };
+    // If stderr is gone too, the exit code must do.
+    let _ = writeln!(std::io::stderr(), "{text}");
+    ExitCode::from(exit_code(error, code_of(error)))
+}
+
+fn for_programs(error: &Error) -> String {
+    let code = code_of(error);
+    let told = json!({
+        "message": format!("{error:#}"),
+        "code": code.map(ErrorCode::as_str),
+        "remedy": remedy_of(error),
+        "exitCode": exit_code(error, code),
+    });
+    json!({"error": told}).to_string()
+}
+
+fn for_people(error: &Error) -> String {
     let code = code_of(error);
     let mut text = format!("error: {error:#}");
     if let Some(code) = code {
         text.push_str(&format!(" [{code}]"));
     }
-    if let Some(usage) = error.downcast_ref::<UsageError>() {
-        text.push_str(&format!("\n\n{}", usage.remedy));
-    } else if let Some(remedy) = code.and_then(error_pages::remedy) {
+    if let Some(remedy) = remedy_of(error) {
         text.push_str(&format!("\n\n{remedy}"));
     }
     if let Some(code) = code {
         text.push_str(&format!("\n\nMore: everstep explain {code}"));
     }
     let text: Vec<String> = text.lines().map(clean).collect();
-    let text = text.join("\n");
-    // If stderr is gone too, the exit code must do.
-    let _ = writeln!(std::io::stderr(), "{text}");
-    ExitCode::from(exit_code(error, code))
+    text.join("\n")
+}
+
+fn remedy_of(error: &Error) -> Option<&str> {
+    match error.downcast_ref::<UsageError>() {
+        Some(usage) => Some(&usage.remedy),
+        None => code_of(error).and_then(error_pages::remedy),
+    }
 }
 
 fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
-    if error.is::<UsageError>() {
+    if error.is::<UsageError>() || error.is::<InvalidUrl>() {
         return 2;
     }
     if let Some(call) = error
@@ -79,6 +103,9 @@ fn exit_code(error: &Error, code: Option<ErrorCode>) -> u8 {
         return match call.status() {
             None => 4,
             Some(401 | 403) => 5,
+            // The run is there; what was sent to it is what it does not know.
+            Some(404) if code == Some(ErrorCode::EventNotAccepted) => 7,
+            Some(404) if code == Some(ErrorCode::RpcNotOpen) => 7,
             Some(404) => 6,
             Some(400..500) => 7,
             Some(_) => 1,
@@ -145,9 +172,26 @@ mod tests {
             let error = Error::from(CallError::Problem(problem)).context("it did not work");
             assert_eq!(exit_code(&error, code_of(&error)), expected, "{status}");
         }
+        for code in [ErrorCode::EventNotAccepted, ErrorCode::RpcNotOpen] {
+            let problem = Problem::new(404, "Not Found", "no").coded(code);
+            let error = Error::from(CallError::Problem(problem));
+            assert_eq!(exit_code(&error, code_of(&error)), 7, "{code}");
+        }
         let address = "http://localhost".to_owned();
         let nobody = CallError::Transport(TransportError::Nobody { address });
         assert_eq!(exit_code(&Error::from(nobody), None), 4);
+    }
+
+    #[test]
+    fn programs_are_told_the_same_as_people() {
+        let error = Error::from(UsageError {
+            what: "no".to_owned(),
+            remedy: "yes".to_owned(),
+        });
+        let told: serde_json::Value = serde_json::from_str(&for_programs(&error)).unwrap();
+        let expected = json!({"message": "no", "code": null, "remedy": "yes", "exitCode": 2});
+        assert_eq!(told["error"], expected);
+        assert_eq!(for_people(&error), "error: no\n\nyes");
     }
 
     #[test]

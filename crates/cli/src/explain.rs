@@ -3,27 +3,37 @@
 use std::io::Write;
 
 use everstep::ErrorCode;
+use serde_json::json;
 
 use crate::ending::{Ending, UsageError};
 use crate::error_pages;
 
-pub(crate) fn run(code: Option<&str>) -> anyhow::Result<Ending> {
-    let text = match code {
-        Some(word) => page_of(word)?.to_owned(),
-        None => list(),
+pub(crate) fn run(code: Option<&str>, is_json: bool) -> anyhow::Result<Ending> {
+    let text = match (code, is_json) {
+        (Some(word), false) => page_of(code_of(word)?).to_owned(),
+        (Some(word), true) => {
+            let code = code_of(word)?;
+            let page = page_of(code);
+            format!("{}\n", json!({"code": code.as_str(), "page": page}))
+        }
+        (None, false) => list(),
+        (None, true) => list_for_programs(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(Ending::Well)
 }
 
-fn page_of(word: &str) -> Result<&'static str, UsageError> {
+fn page_of(code: ErrorCode) -> &'static str {
+    error_pages::page(code).unwrap_or_default()
+}
+
+fn code_of(word: &str) -> Result<ErrorCode, UsageError> {
     // People copy codes as errors show them, brackets and all.
     let plain = word
         .trim_matches(['[', ']', ' '])
         .to_lowercase()
         .replace('-', "_");
-    let page = ErrorCode::parse(&plain).and_then(error_pages::page);
-    page.ok_or_else(|| UsageError {
+    ErrorCode::parse(&plain).ok_or_else(|| UsageError {
         what: format!("there is no error code `{word}`"),
         remedy: match similar(&plain) {
             Some(code) => format!("Did you mean `{code}`? `everstep explain` lists all codes."),
@@ -58,6 +68,15 @@ fn list() -> String {
     text
 }
 
+/// One code a line.
+fn list_for_programs() -> String {
+    let lines = ErrorCode::ALL.iter().map(|&code| {
+        let summary = error_pages::summary(code);
+        format!("{}\n", json!({"code": code.as_str(), "summary": summary}))
+    });
+    lines.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,17 +89,15 @@ mod tests {
             "STORE_LOCKED",
             "store-locked",
         ] {
-            assert!(
-                page_of(word).unwrap().starts_with("# store_locked"),
-                "{word}"
-            );
+            let page = page_of(code_of(word).unwrap());
+            assert!(page.starts_with("# store_locked"), "{word}");
         }
     }
 
     #[test]
     fn a_code_that_is_almost_right_leads_to_a_suggestion() {
-        let error = page_of("locked").unwrap_err();
+        let error = code_of("locked").unwrap_err();
         assert!(error.remedy.contains("store_locked"), "{}", error.remedy);
-        assert!(!page_of("xyz").unwrap_err().remedy.contains("mean"));
+        assert!(!code_of("xyz").unwrap_err().remedy.contains("mean"));
     }
 }

@@ -44,14 +44,14 @@ fn main() -> ExitCode {
         Command::Serve(serve) => block_on_all(serve::run(&serve, &around)),
         Command::Key(key) => block_on_all(commands::key::run(&key, &around)),
         Command::Bench(bench) => bench::run(&bench, around.json),
-        Command::Explain(explain) => explain::run(explain.code.as_deref()),
+        Command::Explain(explain) => explain::run(explain.code.as_deref(), around.json),
         Command::Config(_) => commands::config::run(&around),
         Command::Completions(completions) => commands::completions::run(&completions),
         command => speak(command, &around),
     };
     match ended {
         Ok(ending) => ending.into(),
-        Err(error) => ending::report(&error),
+        Err(error) => ending::report(&error, around.json),
     }
 }
 

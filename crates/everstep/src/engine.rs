@@ -1,6 +1,5 @@
 //! Opening an engine: where it keeps things, which workflows it runs, how it behaves.
 
-use std::collections::HashSet;
 use std::future::Future;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,12 +17,12 @@ use serde::de::DeserializeOwned;
 use crate::client::Client;
 use crate::ctx::{AnyEvent, Ctx};
 use crate::declare::Declaration;
-use crate::definition::Definition;
 use crate::error::Result;
 use crate::execution::Mocks;
 use crate::options::Options;
 use crate::worker::Registry;
 use crate::workflow::Workflow;
+use crate::workflows::Workflows;
 
 /// Why an engine could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -105,7 +104,7 @@ pub struct EngineBuilder {
     place: Place,
     settings: Settings,
     defaults: Options,
-    definitions: Vec<std::result::Result<Definition, InvalidName>>,
+    workflows: Workflows,
     mocks: Option<Arc<dyn Mocks>>,
     bus: Option<Arc<dyn Bus>>,
     runtime: Option<Arc<dyn Runtime>>,
@@ -164,7 +163,7 @@ impl EngineBuilder {
             place,
             settings: Settings::default(),
             defaults: Options::new(),
-            definitions: Vec::new(),
+            workflows: Workflows::new(),
             mocks: None,
             bus: None,
             runtime: None,
@@ -172,10 +171,17 @@ impl EngineBuilder {
         }
     }
 
+    /// Registers a list of workflows.
+    #[must_use]
+    pub fn workflows(mut self, workflows: Workflows) -> Self {
+        self.workflows = self.workflows.and(workflows);
+        self
+    }
+
     /// Registers a workflow.
     #[must_use]
     pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
-        self.definitions.push(Definition::of_workflow(workflow));
+        self.workflows = self.workflows.workflow(workflow);
         self
     }
 
@@ -200,8 +206,7 @@ impl EngineBuilder {
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
     {
-        self.definitions
-            .push(Definition::of_function(name, options, function));
+        self.workflows = self.workflows.function_with(name, options, function);
         self
     }
 
@@ -278,15 +283,6 @@ impl EngineBuilder {
     }
 
     #[cfg(feature = "testing")]
-    pub(crate) fn definitions(
-        mut self,
-        definitions: Vec<std::result::Result<Definition, InvalidName>>,
-    ) -> Self {
-        self.definitions = definitions;
-        self
-    }
-
-    #[cfg(feature = "testing")]
     pub(crate) fn mocks(mut self, mocks: Arc<dyn Mocks>) -> Self {
         self.mocks = Some(mocks);
         self
@@ -303,7 +299,7 @@ impl EngineBuilder {
     /// # Errors
     /// If a workflow is misdeclared, or the store cannot be opened.
     pub async fn start(self) -> std::result::Result<Engine, OpenError> {
-        let definitions = check(self.definitions, &self.defaults)?;
+        let definitions = self.workflows.check(&self.defaults)?;
         let runtime: Arc<dyn Runtime> = match self.runtime {
             Some(runtime) => runtime,
             None => Arc::new(TokioRuntime::current().map_err(|_| OpenError::NoRuntime)?),
@@ -330,7 +326,7 @@ impl EngineBuilder {
 
 impl std::fmt::Debug for EngineBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "EngineBuilder({} workflows)", self.definitions.len())
+        write!(f, "EngineBuilder({} workflows)", self.workflows.len())
     }
 }
 
@@ -355,40 +351,4 @@ fn open_store(
         Place::Memory => Ok(Arc::new(MemoryStore::new(clock))),
         Place::Store(store) => Ok(store),
     }
-}
-
-/// Checks what is registered.
-pub(crate) fn check(
-    definitions: Vec<std::result::Result<Definition, InvalidName>>,
-    defaults: &Options,
-) -> std::result::Result<Vec<Definition>, OpenError> {
-    let options_error = |workflow: &str, error: crate::Error| OpenError::Options {
-        workflow: workflow.to_owned(),
-        message: error.to_string(),
-    };
-    defaults
-        .check()
-        .map_err(|error| options_error("engine", error))?;
-    let definitions = definitions
-        .into_iter()
-        .collect::<std::result::Result<Vec<_>, _>>()?;
-    let mut names = HashSet::new();
-    for definition in &definitions {
-        if !names.insert(definition.name.clone()) {
-            return Err(OpenError::NameTaken(definition.name.clone()));
-        }
-        let name = definition.name.as_str();
-        definition
-            .options
-            .check()
-            .map_err(|error| options_error(name, error))?;
-        if definition.versions.is_empty() || *definition.versions.start() == 0 {
-            return Err(OpenError::Options {
-                workflow: name.to_owned(),
-                message: "versions count from 1, and the last must not be before the first"
-                    .to_owned(),
-            });
-        }
-    }
-    Ok(definitions)
 }

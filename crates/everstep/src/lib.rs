@@ -32,6 +32,7 @@ mod start;
 pub mod testing;
 mod worker;
 mod workflow;
+mod workflows;
 
 pub use client::Client;
 pub use control::{
@@ -59,6 +60,7 @@ pub use request::RequestError;
 pub use rpc::Rpc;
 pub use start::StartRun;
 pub use workflow::Workflow;
+pub use workflows::Workflows;
 
 pub use everstep_engine::{
     Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,

@@ -75,6 +75,8 @@ bugs! {
     NamesakesConfused, "namesakes-confused",
         "Runs are told apart by their ids alone: what one does to others is taken for a repetition of what a deleted one of its id \
          did (14, 17).";
+    AppendPassedOnAgain, "append-passed-on-again",
+        "A server that answered an append of a worker passes it on once more when it is sent again, as if it were the next (6).";
 }
 
 #[cfg(not(feature = "planted-bugs"))]
@@ -131,7 +133,7 @@ mod tests {
         for bug in Bug::ALL {
             assert_eq!(Bug::named(bug.name()), Some(*bug));
         }
-        assert_eq!(Bug::ALL.len(), 22);
+        assert_eq!(Bug::ALL.len(), 23);
     }
 
     #[test]

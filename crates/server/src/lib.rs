@@ -5,6 +5,7 @@
 //! [`everstep_engine`], and writes the answer.
 
 mod auth;
+mod compression;
 mod failure;
 #[cfg(doctest)]
 mod guides;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::streams::Streams;
 use everstep_engine::{Engine, Role};
 use tokio::sync::Semaphore;
 
 use crate::auth::Identities;
+use crate::compression::{compress, weaken_tag};
 use crate::options::Options;
 use crate::origins::is_from_here;
 use crate::routes::{self, Route};
@@ -79,6 +80,8 @@ impl Shared {
 
     fn serve(self: Arc<Self>, table: Vec<Route>) -> Router {
         routes::build(&self, table)
+            .layer(compress())
+            .layer(from_fn(weaken_tag))
             .layer(from_fn_with_state(self.clone(), guard))
             .with_state(self)
     }

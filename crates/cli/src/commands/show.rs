@@ -147,7 +147,12 @@ fn waits_for(wait: &WaitView, now: Timestamp) -> String {
         .deadline
         .map(|deadline| match now.until(deadline).is_zero() {
             true => ", any moment".to_owned(),
-            false => format!(", at most until {deadline}"),
+            false => match wait.kind {
+                WaitKind::Event | WaitKind::Rpc | WaitKind::Child => {
+                    format!(", at most until {deadline}")
+                }
+                WaitKind::Sleep | WaitKind::Retry => format!(", at {deadline}"),
+            },
         });
     format!(
         "{what} `{}`{}",

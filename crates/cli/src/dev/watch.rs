@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use everstep::{Engine, Entry, RecordNumber, RunHandle, RunId, RunRow, RunStatus};
+use everstep::{
+    Engine, EngineError, Entry, ErrorCode, RecordNumber, RunHandle, RunId, RunRow, RunStatus,
+};
 use everstep_model::{Generation, StreamName};
 use everstep_store::{ListQuery, Store, StoreError, StreamRef};
 use tokio::sync::mpsc;
@@ -109,8 +111,13 @@ impl Watch {
         let (lines, followed) = (lines.clone(), self.followed.clone());
         followed.fetch_add(1, Ordering::Relaxed);
         tokio::spawn(async move {
-            if let Err(error) = follow(&run, from, &lines).await {
-                tracing::warn!(run = %run.id(), %error, "the run cannot be followed");
+            match follow(&run, from, &lines).await {
+                Ok(()) => {}
+                // All of them end then, and it was said.
+                Err(error) if error.code() == ErrorCode::ShuttingDown => {}
+                Err(error) => {
+                    tracing::warn!(run = %run.id(), %error, "the run cannot be followed");
+                }
             }
             followed.fetch_sub(1, Ordering::Relaxed);
         });
@@ -121,7 +128,7 @@ fn key(row: &RunRow) -> (RunId, Generation) {
     (row.id.clone(), row.generation)
 }
 
-async fn follow(run: &RunHandle, from: RecordNumber, lines: &Lines) -> anyhow::Result<()> {
+async fn follow(run: &RunHandle, from: RecordNumber, lines: &Lines) -> Result<(), EngineError> {
     let mut records = run.records().await?;
     while let Some(entry) = records.next().await? {
         if entry.number < from {

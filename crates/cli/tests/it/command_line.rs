@@ -36,6 +36,23 @@ fn a_code_that_does_not_exist_is_a_wrong_command_line() {
 }
 
 #[test]
+fn programs_are_told_what_went_wrong_in_json_too() {
+    let output = everstep(&["list", "--json", "--server", "ftp://nowhere"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told: serde_json::Value = serde_json::from_str(&stderr(&output)).unwrap();
+    let message = told["error"]["message"].as_str().unwrap();
+    assert!(message.contains("begins with http://"), "{message}");
+    assert_eq!(told["error"]["exitCode"], 2);
+    for line in stdout(&everstep(&["explain", "--json"])).lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(line["code"].is_string() && line["summary"].is_string());
+    }
+    let page = stdout(&everstep(&["explain", "store_locked", "--json"]));
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    assert_eq!(page["code"], "store_locked");
+}
+
+#[test]
 fn wrong_arguments_end_with_the_documented_code() {
     let wrong: &[&[&str]] = &[
         &[],

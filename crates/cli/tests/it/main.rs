@@ -13,6 +13,7 @@ mod postgres;
 mod server;
 mod serving;
 mod speaking;
+mod tracing;
 
 use std::process::{Command, Output};
 

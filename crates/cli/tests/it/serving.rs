@@ -9,7 +9,7 @@ use crate::{everstep, stderr, stdout};
 
 const ADA: &str = r#"{"name":"Ada"}"#;
 
-fn key(data: &str, scopes: &str) -> String {
+pub(crate) fn key(data: &str, scopes: &str) -> String {
     let output = everstep(&["key", "create", "ops", "--scope", scopes, "--data", data]);
     assert!(output.status.success(), "{}", stderr(&output));
     stdout(&output).trim().to_owned()

@@ -141,6 +141,8 @@ fn many_runs_are_steered_at_once_and_each_is_reported_on() {
     );
     let shown = server.json(&["show", "e-1"]);
     assert_eq!(shown["reason"], "enough");
+    let deleted = server.said(&["delete", "e-1"]);
+    assert_eq!(deleted, "run `e-1` is deleted; it was terminated\n");
     server.said(&["delete", "--tag", "batch"]);
     let none = server.said(&["list", "--tag", "batch"]);
     assert_eq!(none, "no run passes this filter\n");

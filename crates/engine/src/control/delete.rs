@@ -27,7 +27,7 @@ impl Core {
             }
             // Somebody may have revived or deleted it meanwhile: look again.
             if self.delete_until(run, row.generation, head.number).await? {
-                return Ok(Done::of(&row, row.status, Effect::Done));
+                return Ok(Done::of(&row, row.status, Effect::Deleted));
             }
         }
     }

@@ -61,6 +61,8 @@ pub enum Effect {
     Done,
     /// It is recorded, and takes effect when somebody executes the run: no worker known here offers code that fits it.
     NeedsWorker,
+    /// The run is gone, with everything it left; the status is its last.
+    Deleted,
     /// There was nothing to do.
     Nothing(Because),
 }
@@ -101,9 +103,12 @@ impl Done {
 
 impl fmt::Display for Done {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.effect == Effect::Deleted {
+            return write!(f, "run `{}` is deleted; it was {}", self.run, self.status);
+        }
         write!(f, "run `{}` is {}", self.run, self.status)?;
         match self.effect {
-            Effect::Done => Ok(()),
+            Effect::Done | Effect::Deleted => Ok(()),
             Effect::NeedsWorker => {
                 f.write_str("; it goes on from there when a worker offers code that fits it")
             }

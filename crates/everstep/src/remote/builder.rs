@@ -4,7 +4,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 use everstep_engine::{Runtime, Settings, TokioRuntime};
-use everstep_model::InvalidName;
 use everstep_protocol::Secret;
 use everstep_protocol::client::{Connection, InvalidUrl, Transport};
 use everstep_protocol::worker::{RegisterRequest, SLOTS_MAX};
@@ -14,13 +13,13 @@ use serde::de::DeserializeOwned;
 use super::convert;
 use super::worker::{Setup, Signs, Worker};
 use crate::ctx::{AnyEvent, Ctx};
-use crate::definition::Definition;
-use crate::engine::{OpenError, check};
+use crate::engine::OpenError;
 use crate::error::Result;
 use crate::execution::Mocks;
 use crate::options::Options;
 use crate::worker::Registry;
 use crate::workflow::Workflow;
+use crate::workflows::Workflows;
 
 /// Runs a worker executes at once unless it says otherwise.
 const SLOTS: u32 = 1_000;
@@ -46,7 +45,7 @@ pub struct WorkerBuilder {
     slots: u32,
     defaults: Options,
     settings: Settings,
-    definitions: Vec<std::result::Result<Definition, InvalidName>>,
+    workflows: Workflows,
     mocks: Option<Arc<dyn Mocks>>,
     runtime: Option<Arc<dyn Runtime>>,
     transport: Option<Arc<dyn Transport>>,
@@ -61,16 +60,22 @@ impl WorkerBuilder {
             slots: SLOTS,
             defaults: Options::new(),
             settings: Settings::default(),
-            definitions: Vec::new(),
+            workflows: Workflows::new(),
             mocks: None,
             runtime: None,
             transport: None,
         }
     }
 
+    /// Executes a list of workflows.
+    pub fn workflows(mut self, workflows: Workflows) -> Self {
+        self.workflows = self.workflows.and(workflows);
+        self
+    }
+
     /// Executes a workflow.
     pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
-        self.definitions.push(Definition::of_workflow(workflow));
+        self.workflows = self.workflows.workflow(workflow);
         self
     }
 
@@ -93,8 +98,7 @@ impl WorkerBuilder {
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
     {
-        let definition = Definition::of_function(name, options, function);
-        self.definitions.push(definition);
+        self.workflows = self.workflows.function_with(name, options, function);
         self
     }
 
@@ -141,15 +145,6 @@ impl WorkerBuilder {
     }
 
     #[cfg(feature = "testing")]
-    pub(crate) fn definitions(
-        mut self,
-        definitions: Vec<std::result::Result<Definition, InvalidName>>,
-    ) -> Self {
-        self.definitions = definitions;
-        self
-    }
-
-    #[cfg(feature = "testing")]
     pub(crate) fn mocks(mut self, mocks: Arc<dyn Mocks>) -> Self {
         self.mocks = Some(mocks);
         self
@@ -160,7 +155,7 @@ impl WorkerBuilder {
     /// # Errors
     /// If the address is none, or a workflow is misdeclared.
     pub fn start(self) -> std::result::Result<Worker, ConnectError> {
-        let definitions = check(self.definitions, &self.defaults)?;
+        let definitions = self.workflows.check(&self.defaults)?;
         let connection = match self.transport {
             Some(transport) => Connection::over(transport, &self.url)?,
             None => Connection::to(&self.url)?,
@@ -194,7 +189,7 @@ impl WorkerBuilder {
 
 impl std::fmt::Debug for WorkerBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let workflows = self.definitions.len();
+        let workflows = self.workflows.len();
         write!(f, "WorkerBuilder({}, {workflows} workflows)", self.url)
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{FailureEvent, FailureHook, Settings};
-use everstep_model::InvalidName;
 #[cfg(feature = "remote")]
 use everstep_protocol::client::Transport;
 use everstep_store::{Clock, MemoryStore, Store, StoreError};
@@ -16,13 +15,13 @@ use super::engine::TestEngine;
 use super::mock::{Mock, MockedSteps};
 use super::runtime::VirtualRuntime;
 use crate::ctx::{AnyEvent, Ctx};
-use crate::definition::Definition;
 #[cfg(feature = "remote")]
 use crate::engine::Engine;
 use crate::engine::EngineBuilder;
 use crate::error::Result;
 use crate::options::Options;
 use crate::workflow::Workflow;
+use crate::workflows::Workflows;
 
 /// Where a test engine keeps its runs.
 #[derive(Clone)]
@@ -56,7 +55,7 @@ impl Place {
 #[must_use = "nothing runs until it is started"]
 pub struct TestEngineBuilder {
     pub(super) place: Option<Place>,
-    pub(super) definitions: Vec<std::result::Result<Definition, InvalidName>>,
+    pub(super) workflows: Workflows,
     pub(super) settings: Settings,
     pub(super) defaults: Options,
     pub(super) mocks: Arc<MockedSteps>,
@@ -74,7 +73,7 @@ impl TestEngineBuilder {
     pub(super) fn new() -> Self {
         Self {
             place: None,
-            definitions: Vec::new(),
+            workflows: Workflows::new(),
             settings: quiet(),
             defaults: Options::new(),
             mocks: Arc::default(),
@@ -85,9 +84,15 @@ impl TestEngineBuilder {
         }
     }
 
+    /// Registers a list of workflows.
+    pub fn workflows(mut self, workflows: Workflows) -> Self {
+        self.workflows = self.workflows.and(workflows);
+        self
+    }
+
     /// Registers a workflow.
     pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
-        self.definitions.push(Definition::of_workflow(workflow));
+        self.workflows = self.workflows.workflow(workflow);
         self
     }
 
@@ -110,8 +115,7 @@ impl TestEngineBuilder {
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
     {
-        self.definitions
-            .push(Definition::of_function(name, options, function));
+        self.workflows = self.workflows.function_with(name, options, function);
         self
     }
 
@@ -184,7 +188,7 @@ impl TestEngineBuilder {
         }
         engine
             .defaults(self.defaults)
-            .definitions(self.definitions.clone())
+            .workflows(self.workflows.clone())
             .mocks(self.mocks.clone())
     }
 
@@ -209,7 +213,7 @@ impl TestEngineBuilder {
 
 impl std::fmt::Debug for TestEngineBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "TestEngineBuilder({} workflows)", self.definitions.len())
+        write!(f, "TestEngineBuilder({} workflows)", self.workflows.len())
     }
 }
 

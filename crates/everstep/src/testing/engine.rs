@@ -16,6 +16,7 @@ use super::runtime::VirtualRuntime;
 use crate::engine::Engine;
 use crate::handle::RunHandle;
 use crate::rpc::Rpc;
+use crate::workflows::Workflows;
 
 /// How often a run is looked at while a test waits for it.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
@@ -102,7 +103,7 @@ impl TestEngine {
     /// Crashes and starts again with other code: the new process knows only the workflows that `deploy` registers.
     pub async fn redeploy(&mut self, deploy: impl FnOnce(TestEngineBuilder) -> TestEngineBuilder) {
         self.restart_with(|mut setup| {
-            setup.definitions.clear();
+            setup.workflows = Workflows::new();
             deploy(setup)
         })
         .await;

@@ -24,7 +24,7 @@ impl TestEngineBuilder {
             return engine;
         };
         let transport = server(&engine);
-        if !self.definitions.is_empty() {
+        if !self.workflows.is_empty() {
             self.start_worker(transport.clone(), runtime).await;
         }
         let client = Client::connect(URL)
@@ -44,7 +44,7 @@ impl TestEngineBuilder {
             .runtime(runtime.clone())
             .settings(self.settings.clone())
             .defaults(self.defaults)
-            .definitions(self.definitions.clone())
+            .workflows(self.workflows.clone())
             .mocks(self.mocks.clone())
             .start();
         match started {

@@ -54,7 +54,7 @@ fn every_run_of_a_filter_is_dealt_with_and_reported_on() {
                         (Because::Finished, RunStatus::Completed)
                     );
                 }
-                Effect::NeedsWorker => panic!("{done}"),
+                Effect::NeedsWorker | Effect::Deleted => panic!("{done}"),
             }
         }
         let seen = seen.lock().unwrap().clone();

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use everstep::{
-    AnyEvent, Control, Ctx, Engine, Error, ErrorCode, Generation, Retention, RunStatus, days,
-    hours, millis, minutes, secs,
+    AnyEvent, Control, Ctx, Effect, Engine, Error, ErrorCode, Generation, Retention, RunStatus,
+    days, hours, millis, minutes, secs,
 };
 
 use crate::control_support::{PING, fails_in_b, resting, slow, two_steps};
@@ -33,7 +33,7 @@ fn nothing_is_left_of_a_deleted_run_and_its_id_can_be_used_anew() {
             run.restart().await.unwrap();
             test.reach(&run, RunStatus::Sleeping).await;
             let done = run.delete().by("alice").await.unwrap();
-            assert!(done.changed());
+            assert!(done.changed() && done.effect == Effect::Deleted, "{done}");
             let gone = run.status().await.unwrap_err();
             assert_eq!(gone.code(), ErrorCode::UnknownRun);
             assert!(test.run("r").await.is_err());

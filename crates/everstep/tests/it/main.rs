@@ -48,6 +48,7 @@ mod races;
 mod records;
 mod refused_appends;
 mod refused_pauses;
+mod registration;
 #[cfg(feature = "remote")]
 mod remote_claims;
 mod remote_queue;

@@ -9,8 +9,10 @@ use super::journal::{WireEntry, WireRecord};
 /// What happened, and which runs the worker is done with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppendRequest {
     /// At most one per run.
+    #[cfg_attr(feature = "schema", schemars(length(max = super::APPENDS_MAX)))]
     pub appends: Vec<OneAppend>,
     /// Tokens of runs it has let go of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -20,6 +22,7 @@ pub struct AppendRequest {
 /// What happened in one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneAppend {
     /// The right to append.
     pub token: String,
@@ -31,8 +34,10 @@ pub struct OneAppend {
     pub then: ThenWord,
     /// The run's status from then on, where `then` takes one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::RunWord>"))]
     pub status: Option<RunStatus>,
     /// How many records of the journal the worker knows.
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub seen: RecordNumber,
     /// How many inbox records it knows.
     pub inbox_seen: u64,
@@ -50,6 +55,7 @@ pub struct OneAppend {
 /// What an append means for its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ThenWord {
     /// It goes on.
     Continue,
@@ -70,20 +76,25 @@ pub enum ThenWord {
 /// A row that nothing needs any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ObsoleteRow {
     /// A timer.
     Timer {
         /// When it would have fired.
+        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
         due: Timestamp,
         /// What for.
+        #[cfg_attr(feature = "schema", schemars(with = "crate::schema::PurposeWord"))]
         purpose: TimerPurpose,
         /// The operation it belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
         location: Option<Location>,
     },
     /// A question that can no longer be answered.
     Rpc {
         /// The question.
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         id: RpcId,
     },
 }
@@ -91,32 +102,40 @@ pub enum ObsoleteRow {
 /// A child that its parent no longer waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Left {
     /// The operation that started it.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub location: Location,
     /// The child.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub run: RunId,
     /// What becomes of it.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::CloseWord"))]
     pub on_close: ParentClose,
 }
 
 /// One answer per append, in their order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppendAnswer {
     /// The answers.
     pub answers: Vec<OneAnswer>,
     /// The server's clock.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
 }
 
 /// What became of an append.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case", try_from = "AnswerFields")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OneAnswer {
     /// It is durable.
     Appended {
         /// The number of its first record.
+        #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         first: RecordNumber,
         /// What landed before it: folded first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -134,8 +153,10 @@ pub enum OneAnswer {
 /// An answer as it is read. Its fields are read by themselves, because a record's exact bytes are lost to who reads a tagged value
 /// whole before it knows the tag.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct AnswerFields {
     outcome: OutcomeWord,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     first: Option<RecordNumber>,
     #[serde(default)]
     before: Vec<WireEntry>,
@@ -145,6 +166,7 @@ struct AnswerFields {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 enum OutcomeWord {
     Appended,
     Missed,

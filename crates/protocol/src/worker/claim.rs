@@ -11,6 +11,7 @@ use super::journal::WireEntry;
 /// Asks for what is new.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimRequest {
     /// The number of the last item it has; 0 before the first.
     pub after: u64,
@@ -22,10 +23,12 @@ pub struct ClaimRequest {
 /// What is new; nothing if nothing came for a while.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimAnswer {
     /// The items after the one named, in order; of very many the first, and the others once these are named.
     pub items: Vec<Item>,
     /// The server's clock.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
     /// Whether the server is about to end; a worker that hears so rests before it asks again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -35,6 +38,7 @@ pub struct ClaimAnswer {
 /// One thing a session is told: a run to execute, or news of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Item {
     /// Its number.
     pub number: u64,
@@ -49,14 +53,18 @@ pub struct Item {
 /// A run to execute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Assigned {
     /// The right to execute it, signed; every request about it carries it.
     pub token: String,
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
     /// Its life.
+    #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub generation: Generation,
     /// Its workflow.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
     /// The version of its workflow.
     pub version: u32,
@@ -70,6 +78,7 @@ pub struct Assigned {
 /// News of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct News {
     /// Which run.
     pub token: String,
@@ -82,6 +91,7 @@ pub struct News {
 /// What is new about a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NewsWord {
     /// Its journal has more records: read on.
     Grew,

@@ -50,20 +50,24 @@ impl<'de> Deserialize<'de> for WireRecord {
 /// `POST /v1/workers/{session}/read`: asks for the journal of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadRequest {
     /// Which run.
     pub token: String,
     /// From which record on.
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub from: RecordNumber,
 }
 
 /// The journal of a run, nothing withheld.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadAnswer {
     /// Its records to its end.
     pub records: Vec<WireEntry>,
     /// The server's clock.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
 }
 

@@ -97,6 +97,8 @@ pub enum EffectWord {
     Done,
     /// It is recorded, and takes effect when somebody executes the run.
     NeedsWorker,
+    /// The run is gone, with everything it left; the status is its last.
+    Deleted,
     /// There was nothing to do: the run is over.
     Finished,
     /// There was nothing to do: it is paused, or asked to be.

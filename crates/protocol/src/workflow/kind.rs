@@ -17,7 +17,10 @@ pub struct TypeView {
     /// The oldest and the newest version that somebody offers to execute; `null` if nobody does now.
     pub offered: Option<(u32, u32)>,
     /// The schemas of its input, result, events and questions, where a worker told of them.
-    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<crate::schema::DescriptionShape>")
+    )]
     pub description: Option<Description>,
 }
 

@@ -210,8 +210,12 @@ fn parameter(parameter: &Parameter) -> Value {
     reason = "a test that panics is a test that fails"
 )]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::routes::table;
+
+    const TEXT: &str = include_str!("../../../../PROTOCOL.md");
 
     #[test]
     fn every_route_is_described_and_nothing_else_is() {
@@ -236,5 +240,47 @@ mod tests {
             assert!(document.pointer(pointer).is_some(), "{pointer}");
         }
         assert_eq!(document["servers"][0]["url"], "/api");
+    }
+
+    #[test]
+    fn every_body_that_is_json_has_a_schema_unless_it_may_be_anything() {
+        let document = of(&table(everstep_engine::Roles::ALL), "");
+        let mut anything = Vec::new();
+        for (path, operations) in document["paths"].as_object().unwrap() {
+            for (method, operation) in operations.as_object().unwrap() {
+                let answers = operation["responses"].as_object().unwrap().values();
+                let bodies = answers.chain([&operation["requestBody"]]);
+                let mut bodies = bodies.map(|body| &body["content"]["application/json"]["schema"]);
+                if bodies.any(|schema| *schema == json!({})) {
+                    anything.push(format!("{method} {path}"));
+                }
+            }
+        }
+        let events_and_answers = [
+            "post /workflows/{id}/events/{name}",
+            "post /workflows/{id}/rpc/{rpc}",
+        ];
+        assert_eq!(anything, events_and_answers);
+    }
+
+    #[test]
+    fn every_message_of_the_worker_protocol_has_the_fields_that_the_text_says() {
+        let document = of(&table(everstep_engine::Roles::ALL), "");
+        let schemas = &document["components"]["schemas"];
+        let sections = TEXT.split("\n#### `").skip(1);
+        let messages = sections.filter(|section| section.starts_with(char::is_uppercase));
+        let mut known = 0;
+        for message in messages {
+            let (name, rest) = message.split_once('`').unwrap();
+            let table = rest.lines().skip_while(|line| !line.starts_with('|'));
+            let rows = table.take_while(|line| line.starts_with('|'));
+            let said = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+            let said: BTreeSet<&str> = said.collect();
+            let there = schemas[name]["properties"].as_object().unwrap();
+            let there: BTreeSet<&str> = there.keys().map(String::as_str).collect();
+            assert_eq!(said, there, "{name}");
+            known += 1;
+        }
+        assert!(known > 10, "the messages are found in the text");
     }
 }

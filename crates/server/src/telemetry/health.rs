@@ -2,12 +2,22 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::router::Shared;
+
+/// That all is well.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Well {
+    /// In which way.
+    status: &'static str,
+}
 
 /// It answers, so it lives.
 pub(super) async fn live() -> Response {
@@ -20,11 +30,7 @@ pub(super) async fn ready(State(shared): State<Arc<Shared>>) -> Result<Response,
     Ok(well("ready"))
 }
 
-fn well(status: &str) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "application/json"),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    let body = format!("{{\"status\":\"{status}\"}}");
-    (StatusCode::OK, headers, body).into_response()
+fn well(status: &'static str) -> Response {
+    let fresh = [(header::CACHE_CONTROL, "no-store")];
+    (fresh, Json(Well { status })).into_response()
 }

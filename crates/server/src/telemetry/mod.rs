@@ -10,18 +10,18 @@ use everstep_protocol::access::Scope;
 pub use exporter::{TraceExporter, TraceOptions};
 pub(crate) use metrics::{Metrics, measure};
 
+use self::health::Well;
 use crate::auth::Needs;
 use crate::openapi::About;
 use crate::routes::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
-    const JSON: &str = "application/json";
     const FIGURES: &str = "application/openmetrics-text";
     vec![
         Route::get("/health/live", Needs::Nobody, health::live)
-            .about(About::new("Whether the process lives").gives_as(200, JSON, "It does.")),
+            .about(About::new("Whether the process lives").gives::<Well>(200, "It does.")),
         Route::get("/health/ready", Needs::Nobody, health::ready)
-            .about(About::new("Whether requests are served").gives_as(200, JSON, "They are.")),
+            .about(About::new("Whether requests are served").gives::<Well>(200, "They are.")),
         Route::get("/metrics", Needs::Scope(Scope::Read), metrics::show)
             .about(About::new("Figures for Prometheus").gives_as(200, FIGURES, "The figures.")),
     ]

@@ -30,6 +30,10 @@ mod session;
 mod token;
 
 use everstep_protocol::access::Scope;
+use everstep_protocol::worker::{
+    AppendAnswer, AppendRequest, ClaimAnswer, ClaimRequest, Heard, ReadAnswer, ReadRequest,
+    RegisterAnswer, RegisterRequest, ReleaseRequest,
+};
 
 pub(crate) use pool::Pool;
 
@@ -38,32 +42,35 @@ use crate::openapi::About;
 use crate::routes::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
-    // What is in the bodies is said in PROTOCOL.md, with what it means.
-    let about = |summary| {
-        About::new(summary)
-            .takes_any()
-            .gives_as(200, "application/json", "As PROTOCOL.md says.")
-    };
     let work = Needs::Scope(Scope::Work);
+    let heard = |about: About| about.gives::<Heard>(200, "It is so.");
     vec![
-        Route::post("/v1/workers", work, register::register)
-            .about(about("Begins a session of a worker")),
-        Route::delete("/v1/workers/{session}", work, leave::leave).about(
-            About::new("Ends a session of a worker").gives_as(
-                200,
-                "application/json",
-                "It has ended.",
-            ),
+        Route::post("/v1/workers", work, register::register).about(
+            About::new("Begins a session of a worker")
+                .takes::<RegisterRequest>()
+                .gives::<RegisterAnswer>(200, "The session."),
         ),
-        Route::post("/v1/workers/{session}/claim", work, claim::claim)
-            .about(about("Waits for runs to execute, and for news of them")),
-        Route::post("/v1/workers/{session}/append", work, append::append)
-            .about(about("Appends what happened in runs")),
-        Route::post("/v1/workers/{session}/read", work, read::read)
-            .about(about("Reads the journal of a run")),
+        Route::delete("/v1/workers/{session}", work, leave::leave)
+            .about(heard(About::new("Ends a session of a worker"))),
+        Route::post("/v1/workers/{session}/claim", work, claim::claim).about(
+            About::new("Waits for runs to execute, and for news of them")
+                .takes::<ClaimRequest>()
+                .gives::<ClaimAnswer>(200, "What is new; nothing if nothing came for a while."),
+        ),
+        Route::post("/v1/workers/{session}/append", work, append::append).about(
+            About::new("Appends what happened in runs")
+                .takes::<AppendRequest>()
+                .gives::<AppendAnswer>(200, "What became of each append."),
+        ),
+        Route::post("/v1/workers/{session}/read", work, read::read).about(
+            About::new("Reads the journal of a run")
+                .takes::<ReadRequest>()
+                .gives::<ReadAnswer>(200, "Its records to its end."),
+        ),
         Route::post("/v1/workers/{session}/heartbeat", work, release::heartbeat)
-            .about(about("Keeps a session alive")),
-        Route::post("/v1/workers/{session}/release", work, release::release)
-            .about(about("Lets go of runs")),
+            .about(heard(About::new("Keeps a session alive"))),
+        Route::post("/v1/workers/{session}/release", work, release::release).about(heard(
+            About::new("Lets go of runs").takes::<ReleaseRequest>(),
+        )),
     ]
 }

@@ -107,6 +107,7 @@ pub(super) fn told(done: &Done) -> ControlAnswer {
         effect: match done.effect {
             Effect::Done => EffectWord::Done,
             Effect::NeedsWorker => EffectWord::NeedsWorker,
+            Effect::Deleted => EffectWord::Deleted,
             Effect::Nothing(Because::Finished) => EffectWord::Finished,
             Effect::Nothing(Because::Paused) => EffectWord::Paused,
             Effect::Nothing(Because::NotPaused) => EffectWord::NotPaused,

@@ -44,6 +44,8 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
             (11, "ending"),
             (29, "simulation"),
         ],
+        // What is in a journal twice is not what the code said: it diverges, or replays to something else.
+        Bug::AppendPassedOnAgain => &[(12, "clients"), (12, "replaying"), (9, "steps")],
     }
 }
 

@@ -1,4 +1,4 @@
-//! Bugs planted on purpose, and whether the simulation finds them. Those of machine and engine are planted in the code itself, behind
+//! Bugs planted on purpose, and whether the simulation finds them. Those of machine, engine and server are planted in the code itself, behind
 //! `everstep_model::planted`; those of a store are planted here, in front of the memory store, so that the stores we ship stay
 //! clean. `catching` has the list of what may give each bug away, and the hunt.
 

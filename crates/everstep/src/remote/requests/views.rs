@@ -16,6 +16,7 @@ pub(super) fn done(answer: ControlAnswer) -> Done {
         effect: match answer.effect {
             EffectWord::Done => Effect::Done,
             EffectWord::NeedsWorker => Effect::NeedsWorker,
+            EffectWord::Deleted => Effect::Deleted,
             EffectWord::Finished => nothing(Because::Finished),
             EffectWord::Paused => nothing(Because::Paused),
             EffectWord::NotPaused => nothing(Because::NotPaused),

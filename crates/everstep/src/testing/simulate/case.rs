@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::Settings;
-use everstep_model::{Entry, InvalidName, Payload, RunId, RunStatus};
+use everstep_model::{Entry, Payload, RunId, RunStatus};
 use everstep_store::MemoryStore;
 use futures_util::future::{Either, select};
 
@@ -18,16 +18,16 @@ use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
 use super::timeline::Timeline;
-use crate::definition::Definition;
 use crate::engine::Engine;
 use crate::handle::WaitError;
 use crate::testing::builder::quiet;
 use crate::testing::mock::MockedSteps;
 use crate::testing::plug::Plug;
 use crate::testing::runtime::{VirtualRuntime, virtual_time};
+use crate::workflows::Workflows;
 
 /// The workflows of a process that starts.
-pub(super) type Define<'a> = &'a dyn Fn() -> Vec<Result<Definition, InvalidName>>;
+pub(super) type Define<'a> = &'a dyn Fn() -> Workflows;
 
 /// What is left of the runs when they are over.
 pub(super) struct Remains {
@@ -166,7 +166,7 @@ impl<'a> Case<'a> {
             .runtime(self.process.clone())
             .settings(settings)
             .defaults(self.scenario.defaults)
-            .definitions((self.define)())
+            .workflows((self.define)())
             .mocks(self.mocks.clone())
             .start();
         opened

@@ -65,8 +65,7 @@ impl fmt::Display for Complaint {
 pub(super) fn look_at_journals(played: &Played, define: Define<'_>) -> Option<Complaint> {
     let remains = played.ended.as_ref().ok()?;
     let definitions: BTreeMap<Name, Definition> = define()
-        .into_iter()
-        .flatten()
+        .into_named()
         .map(|definition| (definition.name.clone(), definition))
         .collect();
     for (run, journal) in &remains.journals {

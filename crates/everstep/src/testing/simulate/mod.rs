@@ -35,10 +35,9 @@ pub use self::simulation::Simulation;
 pub use self::subject::{PlainFunction, Simulated};
 pub use self::summary::SimulationSummary;
 use crate::ctx::{AnyEvent, Ctx};
-use crate::definition::Definition;
 use crate::error::Result;
-use crate::options::Options;
 use crate::workflow::Workflow;
+use crate::workflows::Workflows;
 
 /// Simulates a workflow: describe what happens to it, then [`check`](Simulation::check) what must be true of it.
 ///
@@ -69,8 +68,8 @@ pub fn simulate<W: Workflow>(
     workflow: W,
     seeds: impl IntoIterator<Item = u64, IntoIter: 'static>,
 ) -> Simulation<W> {
-    let definition = Definition::of_workflow(workflow);
-    let make = move |(): &()| definition.clone();
+    let list = Workflows::new().workflow(workflow);
+    let make = move |(): &()| list.clone();
     Simulation::new(W::NAME, Box::new(|| ()), Box::new(make), seeds)
 }
 
@@ -115,7 +114,7 @@ pub fn simulate_in<W: Workflow, World: 'static>(
     workflow: impl Fn(&World) -> W + 'static,
     seeds: impl IntoIterator<Item = u64, IntoIter: 'static>,
 ) -> Simulation<W, World> {
-    let make = move |world: &World| Definition::of_workflow(workflow(world));
+    let make = move |world: &World| Workflows::new().workflow(workflow(world));
     Simulation::new(W::NAME, Box::new(world), Box::new(make), seeds)
 }
 
@@ -144,7 +143,7 @@ where
     I: Serialize + DeserializeOwned + Send + 'static,
     O: Serialize + DeserializeOwned + Send + 'static,
 {
-    let definition = Definition::of_function(name, Options::new(), function);
-    let make = move |(): &()| definition.clone();
+    let list = Workflows::new().function(name, function);
+    let make = move |(): &()| list.clone();
     Simulation::new(name, Box::new(|| ()), Box::new(make), seeds)
 }

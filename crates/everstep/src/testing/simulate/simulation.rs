@@ -4,7 +4,6 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use everstep_model::InvalidName;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,19 +17,19 @@ use super::scenario::{Failing, Scenario};
 use super::subject::Simulated;
 use super::summary::SimulationSummary;
 use crate::ctx::{AnyEvent, Ctx};
-use crate::definition::Definition;
 use crate::error::Result;
 use crate::event::{Accepts, Event};
 use crate::options::Options;
 use crate::rpc::Rpc;
 use crate::testing::mock::Mock;
 use crate::workflow::Workflow;
+use crate::workflows::Workflows;
 
 /// Names the only case to play.
 const SEED_VARIABLE: &str = "EVERSTEP_SEED";
 
-/// Makes a workflow for a process.
-type Make<World> = Box<dyn Fn(&World) -> Result<Definition, InvalidName>>;
+/// Makes workflows for a process.
+type Make<World> = Box<dyn Fn(&World) -> Workflows>;
 
 /// A workflow and what happens to it, to be simulated. Made by [`simulate`](super::simulate), [`simulate_in`](super::simulate_in) and
 /// [`simulate_function`](super::simulate_function).
@@ -114,14 +113,14 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
 
     /// Registers another workflow, for instance that of a child.
     pub fn also<C: Workflow>(mut self, workflow: C) -> Self {
-        let definition = Definition::of_workflow(workflow);
-        self.workflows.push(Box::new(move |_| definition.clone()));
+        let list = Workflows::new().workflow(workflow);
+        self.workflows.push(Box::new(move |_| list.clone()));
         self
     }
 
     /// Registers another workflow, made anew for each process as in [`simulate_in`](super::simulate_in).
     pub fn also_in<C: Workflow>(mut self, workflow: impl Fn(&World) -> C + 'static) -> Self {
-        let make = move |world: &World| Definition::of_workflow(workflow(world));
+        let make = move |world: &World| Workflows::new().workflow(workflow(world));
         self.workflows.push(Box::new(make));
         self
     }
@@ -134,8 +133,8 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         I: DeserializeOwned + Send + 'static,
         O: Serialize + Send + 'static,
     {
-        let definition = Definition::of_function(name, Options::new(), function);
-        self.workflows.push(Box::new(move |_| definition.clone()));
+        let list = Workflows::new().function(name, function);
+        self.workflows.push(Box::new(move |_| list.clone()));
         self
     }
 
@@ -202,7 +201,8 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
         } = self;
         let attempt = |plan: &Plan| {
             let world = world();
-            let define = || workflows.iter().map(|make| make(&world)).collect();
+            let made = || workflows.iter().map(|make| make(&world));
+            let define = || made().fold(Workflows::new(), Workflows::and);
             let played = play(&scenario, &define, plan);
             // Replaying runs code, which may touch the world if it is wrong: first what the test says, then that.
             let complaint = complaint_of(&played, &scenario, plan, &world, &check)

@@ -1,7 +1,7 @@
 //! What a run is doing, as far as one record tells.
 //!
 //! A run that has begun and is not over is `running` here, whatever it waits for: several branches may wait for several
-//! things, and which of them hold the run no single record knows. Its other rows tell what they are.
+//! things, and which of them hold the run no single record knows. PROTOCOL.md says how a client comes to know it (5.7).
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Body, RunStatus};

@@ -1,9 +1,15 @@
 //! The schemas of types that are not ours to derive them for: what a field of that type looks like as JSON.
 
+mod description;
+mod journal;
+mod words;
+
 use std::borrow::Cow;
 
-use everstep_model::{RunStatus, StepStatus};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+pub(crate) use description::DescriptionShape;
+pub(crate) use words::{CloseWord, PurposeWord, RunWord, StepWord};
 
 /// Any JSON value.
 pub(crate) struct Any;
@@ -36,34 +42,6 @@ impl JsonSchema for Time {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": "string", "format": "date-time"})
-    }
-}
-
-/// What a run is doing.
-pub(crate) struct RunWord;
-
-impl JsonSchema for RunWord {
-    fn schema_name() -> Cow<'static, str> {
-        "RunStatus".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let words: Vec<_> = RunStatus::ALL.iter().map(|word| word.as_str()).collect();
-        json_schema!({"type": "string", "enum": words})
-    }
-}
-
-/// What a step is doing.
-pub(crate) struct StepWord;
-
-impl JsonSchema for StepWord {
-    fn schema_name() -> Cow<'static, str> {
-        "StepStatus".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let words: Vec<_> = StepStatus::ALL.iter().map(|word| word.as_str()).collect();
-        json_schema!({"type": "string", "enum": words})
     }
 }
 

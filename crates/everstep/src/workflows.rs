@@ -1,0 +1,144 @@
+//! The list of workflows that are executed together: what engines, workers elsewhere, test engines and simulations hold, and
+//! the checks of what is on it.
+
+use std::collections::HashSet;
+use std::future::Future;
+
+use everstep_model::InvalidName;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::ctx::{AnyEvent, Ctx};
+use crate::definition::Definition;
+use crate::engine::OpenError;
+use crate::error::Result;
+use crate::options::Options;
+use crate::workflow::Workflow;
+
+/// Workflows that are registered together. Engines, workers and test engines have these methods too; a list of its own says
+/// once what several of them execute.
+///
+/// ```
+/// use everstep::{Ctx, Engine, Error, Result, Worker, Workflows};
+///
+/// async fn greet(ctx: Ctx, name: String) -> Result<String> {
+///     ctx.step("greeting", || async { Ok::<_, Error>(format!("hello {name}")) }).await
+/// }
+///
+/// fn ours() -> Workflows {
+///     Workflows::new().function("greet", greet)
+/// }
+///
+/// let here = Engine::in_memory().workflows(ours());
+/// let elsewhere = Worker::connect("http://localhost:4437").workflows(ours());
+/// ```
+#[derive(Clone, Default)]
+#[must_use = "a list is registered with an engine or a worker"]
+pub struct Workflows {
+    // A name that breaks the rules is told when all is started, where errors are expected.
+    definitions: Vec<std::result::Result<Definition, InvalidName>>,
+}
+
+impl Workflows {
+    /// None.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// With a workflow.
+    pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
+        self.definitions.push(Definition::of_workflow(workflow));
+        self
+    }
+
+    /// With a plain async function as a workflow.
+    pub fn function<F, I, O, Fut>(self, name: &str, function: F) -> Self
+    where
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O>> + Send + 'static,
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+    {
+        self.function_with(name, Options::new(), function)
+    }
+
+    /// With a plain async function as a workflow with options.
+    pub fn function_with<F, I, O, Fut>(mut self, name: &str, options: Options, function: F) -> Self
+    where
+        F: Fn(Ctx<AnyEvent>, I) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<O>> + Send + 'static,
+        I: DeserializeOwned + Send + 'static,
+        O: Serialize + Send + 'static,
+    {
+        self.definitions
+            .push(Definition::of_function(name, options, function));
+        self
+    }
+
+    /// With all of another list.
+    pub fn and(mut self, others: Self) -> Self {
+        self.definitions.extend(others.definitions);
+        self
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.definitions.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.definitions.is_empty()
+    }
+
+    /// Those whose names are names.
+    #[cfg(feature = "testing")]
+    pub(crate) fn into_named(self) -> impl Iterator<Item = Definition> {
+        self.definitions.into_iter().flatten()
+    }
+
+    /// All of them, if they can be executed together with these defaults.
+    pub(crate) fn check(
+        self,
+        defaults: &Options,
+    ) -> std::result::Result<Vec<Definition>, OpenError> {
+        check_options("engine", defaults)?;
+        let definitions = self.definitions.into_iter();
+        let definitions: Vec<Definition> = definitions.collect::<std::result::Result<_, _>>()?;
+        let mut names = HashSet::new();
+        for definition in &definitions {
+            if !names.insert(definition.name.clone()) {
+                return Err(OpenError::NameTaken(definition.name.clone()));
+            }
+            let name = definition.name.as_str();
+            check_options(name, &definition.options)?;
+            if definition.versions.is_empty() || *definition.versions.start() == 0 {
+                return Err(OpenError::Options {
+                    workflow: name.to_owned(),
+                    message: "versions count from 1, and the last must not be before the first"
+                        .to_owned(),
+                });
+            }
+        }
+        Ok(definitions)
+    }
+}
+
+fn check_options(workflow: &str, options: &Options) -> std::result::Result<(), OpenError> {
+    options.check().map_err(|error| OpenError::Options {
+        workflow: workflow.to_owned(),
+        message: error.to_string(),
+    })
+}
+
+impl std::fmt::Debug for Workflows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.definitions.iter().map(|definition| match definition {
+            Ok(definition) => definition.name.to_string(),
+            Err(error) => error.to_string(),
+        });
+        f.debug_list().entries(names).finish()
+    }
+}

@@ -1,0 +1,100 @@
+//! Answers are compressed for those who ask, where it is worth it, and caches are told the truth about it.
+
+use std::io::Read;
+
+use axum::Router;
+use axum::http::{StatusCode, header};
+use everstep_server::Options;
+use flate2::read::GzDecoder;
+
+use crate::support::{Answer, TEXT, ask, server};
+
+const ADDRESS: &str = "/v1/stream/poem";
+const GZIP: (&str, &str) = ("Accept-Encoding", "gzip, deflate");
+
+/// A server with a stream of that type that holds so many bytes.
+async fn with_stream(content_type: (&str, &str), bytes: usize) -> (Router, String) {
+    let server = server(Options::default()).await;
+    let text = "and so on ".repeat(bytes.div_ceil(10));
+    let text = text[..bytes].to_owned();
+    let made = ask(&server, "PUT", ADDRESS, &[content_type], text.clone()).await;
+    assert_eq!(made.status, StatusCode::CREATED);
+    (server, text)
+}
+
+fn is_compressed(answer: &Answer) -> bool {
+    answer.headers.contains_key(header::CONTENT_ENCODING)
+}
+
+fn varies_by_encoding(answer: &Answer) -> bool {
+    let varies = answer.headers.get_all(header::VARY).iter();
+    let mut varies = varies.map(|value| value.to_str().unwrap());
+    varies.any(|value| value.eq_ignore_ascii_case("accept-encoding"))
+}
+
+#[tokio::test]
+async fn a_long_text_is_compressed_for_who_asks_and_is_the_same_text() {
+    let (server, text) = with_stream(TEXT, 100_000).await;
+    let plain = ask(&server, "GET", ADDRESS, &[], "").await;
+    assert!(!is_compressed(&plain) && plain.body == text.as_bytes());
+    assert!(varies_by_encoding(&plain), "a cache keeps both apart");
+
+    let packed = ask(&server, "GET", ADDRESS, &[GZIP], "").await;
+    assert_eq!(packed.headers[header::CONTENT_ENCODING], "gzip");
+    assert!(varies_by_encoding(&packed));
+    assert!(packed.body.len() < 2_000, "{}", packed.body.len());
+    let mut unpacked = String::new();
+    let mut decoder = GzDecoder::new(packed.body.as_ref());
+    decoder.read_to_string(&mut unpacked).unwrap();
+    assert_eq!(unpacked, text);
+    for name in ["stream-next-offset", "stream-up-to-date", "cache-control"] {
+        assert_eq!(packed.headers[name], plain.headers[name], "{name}");
+    }
+
+    let refused = ("Accept-Encoding", "gzip;q=0, br");
+    let other = ask(&server, "GET", ADDRESS, &[refused], "").await;
+    assert!(!is_compressed(&other));
+}
+
+#[tokio::test]
+async fn the_tag_of_a_compressed_answer_is_weak_and_still_known() {
+    let (server, _) = with_stream(TEXT, 100_000).await;
+    let plain = ask(&server, "GET", ADDRESS, &[], "").await;
+    let packed = ask(&server, "GET", ADDRESS, &[GZIP], "").await;
+    let strong = plain.headers[header::ETAG].to_str().unwrap();
+    let weak = packed.headers[header::ETAG].to_str().unwrap();
+    assert_eq!(weak, format!("W/{strong}"));
+    for tag in [strong, weak] {
+        let known = [GZIP, ("If-None-Match", tag)];
+        let unchanged = ask(&server, "GET", ADDRESS, &known, "").await;
+        assert_eq!(unchanged.status, StatusCode::NOT_MODIFIED, "{tag}");
+        assert!(unchanged.body.is_empty() && !is_compressed(&unchanged));
+    }
+}
+
+#[tokio::test]
+async fn what_is_short_or_no_text_or_an_event_stream_is_left_as_it_is() {
+    let (short, text) = with_stream(TEXT, 1_000).await;
+    let answer = ask(&short, "GET", ADDRESS, &[GZIP], "").await;
+    assert!(!is_compressed(&answer) && answer.body == text.as_bytes());
+
+    let picture = ("Content-Type", "image/png");
+    let (picture, text) = with_stream(picture, 100_000).await;
+    let answer = ask(&picture, "GET", ADDRESS, &[GZIP], "").await;
+    assert!(!is_compressed(&answer) && answer.body == text.as_bytes());
+
+    let (events, _) = with_stream(TEXT, 100_000).await;
+    let closed = ("Stream-Closed", "true");
+    ask(&events, "POST", ADDRESS, &[closed], "").await;
+    let live = format!("{ADDRESS}?offset=-1&live=sse");
+    let answer = ask(&events, "GET", &live, &[GZIP], "").await;
+    assert_eq!(answer.headers[header::CONTENT_TYPE], "text/event-stream");
+    assert!(!is_compressed(&answer));
+}
+
+#[tokio::test]
+async fn json_is_compressed_wherever_it_comes_from() {
+    let server = server(Options::default()).await;
+    let described = ask(&server, "GET", "/openapi.json", &[GZIP], "").await;
+    assert_eq!(described.headers[header::CONTENT_ENCODING], "gzip");
+}
