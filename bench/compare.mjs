@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 import { ENGINES } from "./engines.mjs";
+import { PAYLOAD, STEPS_PER_RUN } from "./load.mjs";
 import { describeMachine, requireDisk } from "./machine.mjs";
 import { commandOf, HELP, readOptions } from "./options.mjs";
 import { nodeProgram, versionOf } from "./packages.mjs";
@@ -43,6 +44,8 @@ async function compare(options) {
     command: commandOf(options),
     machine: { ...describeMachine(), node: versionOf(node) },
     seconds: options.seconds,
+    steps_per_run: STEPS_PER_RUN,
+    payload_bytes: JSON.stringify(PAYLOAD).length,
     rounds,
   };
 }

@@ -17,7 +17,8 @@ export function describeMachine() {
     cpu: os.cpus()[0]?.model.trim() ?? "unknown",
     cores: os.availableParallelism(),
     memory_gib: Math.round(os.totalmem() / 2 ** 30),
-    system: `${os.type()} ${os.release()}`,
+    // Without what a builder of kernels adds to the number.
+    system: `${os.type()} ${os.release().split(".").slice(0, 2).join(".")}`,
   };
 }
 

@@ -19,12 +19,12 @@ const LOG_LINES_SHOWN = 15;
  * @param {string} how.program
  * @param {string[]} how.args
  * @param {string} how.folder where it runs
- * @param {number} how.port where it listens once it is ready
+ * @param {number[]} how.ports where it listens once it is ready
  * @param {Record<string, string>} [how.env] variables besides ours
  * @param {{uid: number, gid: number}} [how.user] who runs it, if not we
  * @param {NodeJS.Signals} [how.stopSignal] what asks it to stop
  */
-export async function startServer({ name, program, args, folder, port, env, user, stopSignal = "SIGTERM" }) {
+export async function startServer({ name, program, args, folder, ports, env, user, stopSignal = "SIGTERM" }) {
   const logFile = join(folder, `${name}.log`);
   const log = openSync(logFile, "a");
   const child = spawn(program, args, {
@@ -53,9 +53,9 @@ export async function startServer({ name, program, args, folder, port, env, user
   };
 
   const deadline = Date.now() + START_SECONDS_MAX * 1000;
-  while (!(await isListening(port))) {
+  while (!(await areListening(ports))) {
     if (ended || Date.now() > deadline) {
-      const why = ended ?? `nothing listens on its port after ${START_SECONDS_MAX} s`;
+      const why = ended ?? `it does not listen after ${START_SECONDS_MAX} s`;
       const lines = lastLines(logFile);
       await stop();
       throw new Error(`${name} did not start: ${why}\n${lines}`);
@@ -96,12 +96,18 @@ export function userNamed(name) {
   return { uid: id("-u"), gid: id("-g") };
 }
 
+async function areListening(ports) {
+  return (await Promise.all(ports.map(isListening))).every(Boolean);
+}
+
 function isListening(port) {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => resolve(true));
     socket.once("error", () => resolve(false));
-    socket.once("connect", () => socket.destroy());
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
   });
 }
 

@@ -102,13 +102,13 @@ async function startApplication({ require, folder }, redisPort, rabbitPort) {
 function startRedis(program, folder, port) {
   const settings = { ...DURABLE, port, dir: folder, bind: "127.0.0.1", save: "" };
   const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)]);
-  return startServer({ name: "redis", program, args, folder, port });
+  return startServer({ name: "redis", program, args, folder, ports: [port] });
 }
 
 /** The register of names that Erlang would otherwise start itself, and leave behind. */
 function startEpmd(program, folder, port) {
   const args = ["-port", String(port), "-address", "127.0.0.1"];
-  return startServer({ name: "epmd", program, args, folder, port });
+  return startServer({ name: "epmd", program, args, folder, ports: [port] });
 }
 
 async function startRabbit(program, folder, port, epmdPort) {
@@ -127,7 +127,7 @@ async function startRabbit(program, folder, port, epmdPort) {
     RABBITMQ_ENABLED_PLUGINS_FILE: plugins,
     RABBITMQ_CONF_ENV_FILE: join(folder, "none"),
   };
-  return startServer({ name: "rabbitmq", program, args: [], folder, port, env });
+  return startServer({ name: "rabbitmq", program, args: [], folder, ports: [port], env });
 }
 
 function rabbitmqVersion() {

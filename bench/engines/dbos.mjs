@@ -90,7 +90,7 @@ async function startPostgres(postgres, place) {
     program: postgres,
     args: ["-D", data, ...args],
     folder,
-    port,
+    ports: [port],
     user,
     // Its "fast" shutdown, which does not wait for clients.
     stopSignal: "SIGINT",

@@ -33,7 +33,7 @@ export async function start({ installed, place }) {
     program: join(installed.folder, "node_modules", ".bin", "restate-server"),
     args: ["--config-file", config, "--no-logo"],
     folder,
-    port: ingress,
+    ports: [ingress, admin],
   });
   let service;
   const agent = new Agent({ keepAlive: true });
@@ -104,9 +104,9 @@ async function startService(port, packages) {
 
 /** How many steps the service has executed. */
 function ask(service) {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     service.once("message", resolve);
-    service.send("steps?");
+    service.send("steps?", (error) => error && reject(error));
   });
 }
 
