@@ -64,15 +64,32 @@ pub(crate) struct Bench {
     /// How many bytes of JSON each step returns.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(super) payload_bytes: u32,
-    /// Threads that execute workflow code; the committer has one of its own.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1_024))]
-    pub(super) workers: u32,
+    /// Threads that execute workflow code. One less than there are cores unless it is said, because the committer has a thread
+    /// of its own; as many as there are where clients run on them, too
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+    workers: Option<u32>,
     /// The database to measure, with a schema of its own for each measurement; only for `postgres`.
     #[arg(long, value_name = "URL")]
     pub(super) store: Option<String>,
 }
 
+/// How many threads run at once here.
+pub(super) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
 impl Bench {
+    /// Threads that execute workflow code.
+    pub(super) fn workers(&self) -> u32 {
+        let all_but_one = cores().saturating_sub(1).max(1);
+        self.workers.unwrap_or(all_but_one as u32)
+    }
+
+    /// Threads that execute workflow code, serve HTTP and play the clients.
+    pub(super) fn workers_and_clients(&self) -> u32 {
+        self.workers.unwrap_or(cores() as u32)
+    }
+
     /// What is to be measured.
     pub(super) fn chosen(&self) -> Vec<Workload> {
         if !self.workloads.is_empty() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use super::arguments::Bench;
+use super::arguments::{Bench, cores};
 use super::case::Case;
 
 /// The figures of one workload.
@@ -34,8 +34,8 @@ impl Results {
     pub(super) fn new(arguments: &Bench) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            workers: arguments.workers,
+            cores: cores(),
+            workers: arguments.workers(),
             seconds: arguments.seconds,
             payload_bytes: arguments.payload_bytes,
             workloads: Vec::new(),

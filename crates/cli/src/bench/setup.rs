@@ -85,7 +85,12 @@ impl<'a> Setup<'a> {
 
     /// The threads that execute workflow code.
     pub(super) fn runtime(&self) -> std::io::Result<Runtime> {
-        runtime(self.arguments.workers)
+        runtime(self.arguments.workers())
+    }
+
+    /// The threads that do everything, where clients run on them, too.
+    pub(super) fn runtime_with_clients(&self) -> std::io::Result<Runtime> {
+        runtime(self.arguments.workers_and_clients())
     }
 
     /// What a bare sync takes just now.

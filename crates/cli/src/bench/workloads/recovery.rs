@@ -76,7 +76,7 @@ impl WorkerProcess {
         let binary = std::env::current_exe().context("cannot find the binary")?;
         let mut command = Command::new(binary);
         command.args(["bench", "at-work", "--runs", &setup.runs(RUNS).to_string()]);
-        command.args(["--workers", &setup.arguments.workers.to_string()]);
+        command.args(["--workers", &setup.arguments.workers().to_string()]);
         command.arg("--directory").arg(place);
         if is_first {
             command.arg("--begin");

@@ -118,7 +118,7 @@ fn attended(setup: &Setup<'_>, place: &Path, idle: Duration) -> anyhow::Result<A
     let mut command = Command::new(binary);
     command.args(["bench", "attend", "--directory"]).arg(place);
     command.args(["--seconds", &idle.as_secs().to_string()]);
-    command.args(["--workers", &setup.arguments.workers.to_string()]);
+    command.args(["--workers", &setup.arguments.workers().to_string()]);
     let output = command.stderr(std::process::Stdio::inherit()).output()?;
     serde_json::from_slice(&output.stdout).context("the process that opens the store failed")
 }

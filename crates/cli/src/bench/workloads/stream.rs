@@ -10,7 +10,7 @@ use crate::bench::setup::Setup;
 
 pub(super) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     allow_many_files()?;
-    let runtime = setup.runtime()?;
+    let runtime = setup.runtime_with_clients()?;
     let engine = Engine::open(setup.place.fresh("engine")?);
     let engine = runtime.block_on(engine.start())?;
     let served = runtime.block_on(Served::start(&engine))?;

@@ -95,7 +95,11 @@ fn measure(setup: &Setup<'_>, how: How, in_flight: u32) -> anyhow::Result<Case> 
         warm_up: setup.warm_up(),
     };
     let (length, progress) = (setup.round_length(), &setup.progress);
-    let mut load = Load::open(plan, setup.runtime()?, &place)?;
+    let runtime = match how {
+        How::ByWorker => setup.runtime_with_clients()?,
+        How::InProcess | How::OnDatabase => setup.runtime()?,
+    };
+    let mut load = Load::open(plan, runtime, &place)?;
     let rehearsal = load.measure(length / 4, progress)?;
     let mut before = limits.measure(rehearsal.group, setup)?;
     for _ in 0..setup.rounds() {
