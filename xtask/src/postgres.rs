@@ -10,22 +10,32 @@ use crate::stage::Verdict;
 
 /// Where Debian puts one folder per version.
 const VERSIONS: &str = "/usr/lib/postgresql";
+/// Where Debian puts PgBouncer.
+const POOLER: &str = "/usr/sbin/pgbouncer";
 
-/// Installs Debian's package, unless some PostgreSQL is there.
+/// Installs Debian's packages, unless some PostgreSQL is there, and PgBouncer too. Tests go without the pooler where there is no
+/// package of it.
 pub(crate) fn install() -> Result<(), Failure> {
-    if is_present() {
-        return Ok(());
+    if !is_present() {
+        install_package("postgresql").map_err(|failure| {
+            failure.with_line("  PostgreSQL 15 or later is needed and could not be installed")
+        })?;
     }
-    let packages = ["install", "--yes", "--no-install-recommends", "postgresql"];
+    if !Path::new(POOLER).exists() && install_package("pgbouncer").is_err() {
+        println!("      PgBouncer could not be installed; its tests are skipped");
+    }
+    Ok(())
+}
+
+fn install_package(name: &str) -> Result<(), Failure> {
+    let packages = ["install", "--yes", "--no-install-recommends", name];
     let as_root = Invocation::new("id", &["-u"]).output_quietly();
     let install = match as_root.as_deref() {
         Some(b"0\n") => Invocation::new("apt-get", &packages),
         _ => Invocation::new("sudo", &[&["apt-get"], &packages[..]].concat()),
     };
     let install = install.variable("DEBIAN_FRONTEND", "noninteractive");
-    install.run().map_err(|failure| {
-        failure.with_line("  PostgreSQL 15 or later is needed and could not be installed")
-    })
+    install.run()
 }
 
 fn is_present() -> bool {
