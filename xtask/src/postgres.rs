@@ -12,15 +12,21 @@ use crate::stage::Verdict;
 
 /// Where Debian puts one folder per version.
 const VERSIONS: &str = "/usr/lib/postgresql";
+/// Where Debian puts PgBouncer.
+const POOLER: &str = "/usr/sbin/pgbouncer";
 
-/// Installs Debian's package, unless some PostgreSQL is there.
+/// Installs Debian's packages, unless some PostgreSQL is there, and PgBouncer too. Tests go without the pooler where there is no
+/// package of it.
 pub(crate) fn install() -> Result<(), Failure> {
-    if is_present() {
-        return Ok(());
+    if !is_present() {
+        install::package("postgresql").map_err(|failure| {
+            failure.with_line("  PostgreSQL 15 or later is needed and could not be installed")
+        })?;
     }
-    install::package("postgresql").map_err(|failure| {
-        failure.with_line("  PostgreSQL 15 or later is needed and could not be installed")
-    })
+    if !Path::new(POOLER).exists() && install::package("pgbouncer").is_err() {
+        println!("      PgBouncer could not be installed; its tests are skipped");
+    }
+    Ok(())
 }
 
 fn is_present() -> bool {

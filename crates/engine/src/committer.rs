@@ -97,7 +97,10 @@ impl Committer {
             return reply(commit, Err(stopped()));
         }
         state.queued.push(commit, reply);
-        wake(state);
+        // A lane that could not send yet would be woken by each of many commits only to wait again.
+        if state.may_send() {
+            wake(state);
+        }
     }
 
     /// Queues commits to one stream, which are written in one batch, in this order and with nothing in between, and waits for
@@ -237,6 +240,12 @@ impl Committer {
 }
 
 impl State {
+    /// Whether what is queued may go now.
+    fn may_send(&self) -> bool {
+        let under_way = self.under_way.as_ref();
+        under_way.is_none_or(|under_way| under_way.may_send(self.queued.len()))
+    }
+
     fn take(&mut self, batch: &mut Batch) -> bool {
         match &mut self.under_way {
             None => std::mem::swap(&mut self.queued, batch),

@@ -18,13 +18,24 @@ pub(crate) enum Touched {
 #[derive(Default)]
 pub(crate) struct UnderWay {
     touched: FxHashSet<Touched>,
+    /// How many streams the batch had that came back last.
+    told: usize,
 }
 
 impl UnderWay {
-    /// Moves what may go now from the queue into an empty batch. A batch beside another is worth a call and a sync of its own
-    /// only if it is as large: what is little waits until it is more, or until the other one is back.
+    /// Whether this many commits are worth a call and a sync of their own beside what is under way. If they are as many, they
+    /// are. If they are half as many, they go once nearly everybody has answered who was told of the last batch: to wait for
+    /// more would be to wait for the other batch. What is less waits until it is more, or until the other one is back.
+    pub(crate) fn may_send(&self, queued: usize) -> bool {
+        let under_way = self.touched.len();
+        let is_half = queued * 2 >= under_way;
+        let nearly_all_answered = queued * 20 >= self.told * 19;
+        queued >= under_way || (is_half && nearly_all_answered)
+    }
+
+    /// Moves what may go now from the queue into an empty batch.
     pub(crate) fn send(&mut self, queued: &mut Batch, batch: &mut Batch) {
-        if queued.len() < self.touched.len() {
+        if !self.may_send(queued.len()) {
             return;
         }
         let mut held = FxHashSet::default();
@@ -45,6 +56,7 @@ impl UnderWay {
 
     /// A batch is back, and everybody has been told.
     pub(crate) fn landed(&mut self, batch: &mut Batch) {
+        self.told = batch.streams.len();
         for stream in batch.streams.drain(..) {
             self.touched.remove(&stream);
         }
@@ -109,11 +121,23 @@ mod tests {
         let mut under_way = UnderWay::default();
         let (mut first, mut second) = (Batch::default(), Batch::default());
         under_way.send(&mut queue(&[1, 2, 3]), &mut first);
-        let mut queued = queue(&[4, 5]);
+        let mut queued = queue(&[4]);
         under_way.send(&mut queued, &mut second);
         assert_eq!(second.len(), 0);
         under_way.landed(&mut first);
         under_way.send(&mut queued, &mut second);
-        assert_eq!(streams(&mut second), [4, 5]);
+        assert_eq!(streams(&mut second), [4]);
+    }
+
+    #[test]
+    fn half_as_many_go_once_nearly_everybody_has_answered_who_was_told() {
+        let mut under_way = UnderWay::default();
+        let (mut first, mut second) = (Batch::default(), Batch::default());
+        under_way.send(&mut queue(&[1, 2, 3]), &mut first);
+        under_way.send(&mut queue(&[4, 5, 6, 7]), &mut second);
+        under_way.landed(&mut first);
+        assert!(!under_way.may_send(2), "one of three has not answered");
+        assert!(under_way.may_send(3), "all three have");
+        assert!(under_way.may_send(4), "as many as are under way");
     }
 }

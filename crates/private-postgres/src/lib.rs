@@ -9,6 +9,7 @@
     reason = "a test without its server fails by panicking"
 )]
 
+mod pooler;
 mod programs;
 
 use std::fs;
@@ -19,6 +20,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+pub use pooler::Pooler;
 use programs::Programs;
 
 /// How often another port is tried where somebody was faster.
@@ -57,6 +59,15 @@ impl Server {
     /// If there is no PostgreSQL on this machine, or it does not start.
     #[must_use]
     pub fn start(settings: &[(&str, &str)]) -> Self {
+        Self::start_with_files(settings, &[])
+    }
+
+    /// The same with these files in its folder, which only it may read: certificates and keys, say, that settings name.
+    ///
+    /// # Panics
+    /// If there is no PostgreSQL on this machine, or it does not start.
+    #[must_use]
+    pub fn start_with_files(settings: &[(&str, &str)], files: &[(&str, &str)]) -> Self {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let name = format!("everstep-postgres-{}-{number}", std::process::id());
@@ -73,6 +84,9 @@ impl Server {
         };
         server.keeper = Some(server.keep_watch());
         server.configure(settings);
+        for (name, text) in files {
+            server.add_file(name, text);
+        }
         server.start_on_a_free_port();
         server
     }
@@ -87,6 +101,12 @@ impl Server {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Where one of its files is that it was started with.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join("data").join(name)
     }
 
     /// Stops it and starts it again on the same port.
@@ -158,6 +178,18 @@ impl Server {
         text.push_str(&format!("unix_socket_directories = '{sockets}'\n"));
         let path = self.folder.join("data/postgresql.auto.conf");
         fs::write(&path, text).expect("the server can be configured");
+    }
+
+    fn add_file(&self, name: &str, text: &str) {
+        let path = self.file(name);
+        fs::write(&path, text).expect("a file for the server");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let only_owner = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(&path, only_owner).expect("a file of its own");
+        }
+        self.programs.own(&path);
     }
 
     fn start_on_a_free_port(&mut self) {

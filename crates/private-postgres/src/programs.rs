@@ -66,6 +66,14 @@ impl Programs {
     }
 
     fn line(&self, program: &str) -> Vec<String> {
+        match &self.folder {
+            Some(folder) => self.line_of(&folder.join(program).display().to_string()),
+            None => self.line_of(program),
+        }
+    }
+
+    /// The words that run a program as the server's user.
+    pub(crate) fn line_of(&self, path: &str) -> Vec<String> {
         let mut words = Vec::new();
         if self.as_root {
             let user = format!("--reuid={USER}");
@@ -77,8 +85,7 @@ impl Programs {
                 "--clear-groups".to_owned(),
             ]);
         }
-        let path = self.folder.as_ref().map(|folder| folder.join(program));
-        words.push(path.map_or_else(|| program.to_owned(), |path| path.display().to_string()));
+        words.push(path.to_owned());
         words
     }
 }

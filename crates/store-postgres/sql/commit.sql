@@ -13,11 +13,13 @@
 -- (both in 6), each in the order of keys; so nobody waits in a circle. What was absent when it was judged and is there when
 -- it is written ends the call with `unique_violation`: nothing happened, and the caller calls again.
 --
--- Arguments are columns: `p_` plain appends, whose places follow those of the commits, `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows that are touched,
--- `o_` what happens to rows, `m_` removed streams, `x_` dropped records, `r_` runs. Places count from 1; 0 is none.
--- `Columns` in columns.rs is the same list in Rust.
+-- `plain_done` and `done_firsts` say which appends have taken effect before, in the same transaction. The other arguments are
+-- columns: `p_` plain appends, whose places follow those of the commits, `c_` commits, `g_` guards, `s_` streams, `n_` names
+-- of new streams, `k_` rows that are touched, `o_` what happens to rows, `m_` removed streams, `x_` dropped records, `r_` runs.
+-- Places count from 1; 0 is none. `Columns` in columns.rs is the same list in Rust.
 CREATE FUNCTION commit_batch(
     clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
+    plain_done integer[], done_firsts bigint[],
     p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
     p_count integer[], p_bytes bytea[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[],
     c_number bigint[], c_target smallint[], c_slot integer[], c_flags integer[],
@@ -36,15 +38,7 @@ CREATE FUNCTION commit_batch(
     r_created bigint[], r_updated bigint[], r_tags text[]
 ) RETURNS SETOF answer
 LANGUAGE plpgsql
-SET search_path = {schema}, pg_temp
--- The same plans on empty tables and on full ones: every table is met by its key, and statistics come too late.
-SET enable_seqscan = off
-SET enable_bitmapscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-SET plan_cache_mode = force_generic_plan
-SET jit = off
-SET lock_timeout = '10s'
+{settings}
 AS $function$
 #variable_conflict use_column
 DECLARE
@@ -65,19 +59,17 @@ DECLARE
     plain constant integer := cardinality(p_number);
     plain_kinds smallint[] := array_fill(1::smallint, ARRAY[plain]);
     plain_firsts bigint[] := '{}';
-    plain_done integer[];
-    done_firsts bigint[];
     -- Which plain append each commit was that was not sent as one.
     was_plain integer[] := '{}';
     guards constant integer := cardinality(g_commit);
     changes constant integer := cardinality(o_commit);
     drops constant integer := cardinality(x_commit);
     removals constant integer := cardinality(m_commit);
-    moment bigint := clock;
+    moment bigint;
 
     kept answer[] := '{}';
-    known_since bigint := 0;
-    any_kept boolean := false;
+    known_since bigint;
+    any_kept boolean;
     kinds smallint[];
     of_streams bigint[];
     firsts bigint[];
@@ -91,7 +83,6 @@ DECLARE
 
     term_found bigint;
     term_now bigint;
-    timeline_found text;
 
     heads streams[];
     held_heads streams[];
@@ -153,35 +144,18 @@ DECLARE
     busy boolean;
     line record;
 BEGIN
-    IF current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'commits need the isolation level "read committed"' USING ERRCODE = 'ES003';
-    END IF;
-    IF moment IS NULL THEN
-        moment := floor(extract(epoch FROM clock_timestamp()) * 1000);
-    END IF;
-    SELECT term, timeline INTO term_found, timeline_found FROM meta;
-    IF timeline_found IS DISTINCT FROM substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) THEN
-        RAISE EXCEPTION 'the history of the database has changed' USING ERRCODE = 'ES001';
-    END IF;
+    SELECT b.* INTO moment, term_found, known_since, any_kept FROM begin_batch(clock, sender, sender_since) b;
     term_now := term_found;
 
     -- 1. What this node has been answered.
-    IF sender IS NOT NULL THEN
-        SELECT a.since, a.until >= sender_since INTO known_since, any_kept FROM answers a WHERE a.node = sender FOR UPDATE;
-        IF NOT FOUND THEN
-            INSERT INTO answers VALUES (sender, 0, 0, '{}', moment) ON CONFLICT DO NOTHING;
-            SELECT a.since, a.until >= sender_since INTO known_since, any_kept FROM answers a WHERE a.node = sender FOR UPDATE;
-        END IF;
-        known_since := greatest(known_since, sender_since);
-        IF any_kept THEN
-            SELECT coalesce(array_agg(g::answer), '{}') INTO kept FROM answers a, unnest(a.given) g
-                WHERE a.node = sender AND EXISTS (SELECT FROM unnest(g.numbers) n WHERE n >= known_since);
-        END IF;
+    IF any_kept THEN
+        SELECT coalesce(array_agg(g::answer), '{}') INTO kept FROM answers a, unnest(a.given) g
+            WHERE a.node = sender AND EXISTS (SELECT FROM unnest(g.numbers) n WHERE n >= known_since);
     END IF;
 
     -- 2. Plain appends. What is sent again, or too late, is judged.
     IF plain > 0 THEN
-        IF NOT may_wait AND NOT any_kept AND known_since = sender_since THEN
+        IF plain_done IS NULL AND NOT may_wait AND NOT any_kept AND known_since = sender_since THEN
             SELECT a.places, a.firsts INTO plain_done, done_firsts FROM append_records(p_stream, p_epoch, p_nonce, p_seq,
                 p_seen, p_count, p_bytes, p_inbox, p_events, p_events_min, p_progress) a;
         END IF;

@@ -1,4 +1,5 @@
-//! The arguments of `commit_batch`, column by column, in the order of `sql/commit.sql`.
+//! The arguments of `commit_batch`, column by column, in the order of `sql/commit.sql`. The first of them are all that
+//! `append_batch` takes.
 
 use tokio_postgres::types::{ToSql, Type};
 
@@ -14,9 +15,6 @@ macro_rules! columns {
         }
 
         impl Columns {
-            /// How many there are.
-            pub(crate) const COUNT: usize = [$(stringify!($name)),*].len();
-
             /// All of them.
             pub(crate) fn arguments(&self) -> Vec<Argument<'_>> {
                 vec![$((&self.$name as &(dyn ToSql + Sync), Type::$sql)),*]
@@ -96,6 +94,14 @@ columns! {
 }
 
 impl Columns {
+    /// How many are about plain appends: the first ones.
+    pub(crate) const OF_APPENDS: usize = 12;
+
+    /// Whether there is nothing but plain appends.
+    pub(crate) fn only_append(&self) -> bool {
+        self.c_number.is_empty()
+    }
+
     /// The numbers of all commits.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = i64> {
         self.c_number.iter().chain(&self.p_number).copied()

@@ -176,8 +176,27 @@ impl Call {
             (&self.since, Type::INT8),
             (&self.until, Type::INT8),
         ];
-        arguments.extend(self.columns.arguments());
+        let mut columns = self.columns.arguments();
+        if self.columns.only_append() {
+            columns.truncate(Columns::OF_APPENDS);
+        }
+        arguments.extend(columns);
         arguments
+    }
+
+    /// The statement that takes these arguments: a smaller one for a batch that only appends, as most do.
+    fn statement(&self, schema: &str, arguments: usize) -> String {
+        let place = |n: usize| format!("${n}");
+        let mut places: Vec<String> = (1..=arguments).map(place).collect();
+        let function = if self.columns.only_append() {
+            "append_batch"
+        } else {
+            // No append has taken effect yet.
+            places.splice(SCALARS..SCALARS, ["NULL", "NULL"].map(str::to_owned));
+            "commit_batch"
+        };
+        let places = places.join(", ");
+        format!("SELECT {COLUMNS} FROM {schema}.{function}({places})")
     }
 
     /// Whether it takes effect once however often it is sent.
@@ -188,12 +207,12 @@ impl Call {
 
 /// Sends the call until the database has judged it, or cannot be reached.
 async fn send(session: Arc<Session>, call: Call) -> Result<Vec<Row>, StoreError> {
-    let statement = statement(&session.schema);
     let mut calls = 0;
     loop {
         calls += 1;
         let now = session.now();
         let arguments = call.arguments(&now);
+        let statement = call.statement(&session.schema, arguments.len());
         match session.commits.write(&statement, &arguments).await {
             Ok(lines) => return Ok(lines),
             Err(Trouble::Again(_)) if calls < CALLS_MAX => {}
@@ -204,14 +223,4 @@ async fn send(session: Arc<Session>, call: Call) -> Result<Vec<Row>, StoreError>
             Err(trouble) => return Err(trouble.told()),
         }
     }
-}
-
-fn statement(schema: &str) -> String {
-    let places: Vec<String> = (1..=SCALARS + Columns::COUNT)
-        .map(|n| format!("${n}"))
-        .collect();
-    format!(
-        "SELECT {COLUMNS} FROM {schema}.commit_batch({})",
-        places.join(", ")
-    )
 }

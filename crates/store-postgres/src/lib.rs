@@ -1,7 +1,7 @@
 //! The store for many machines: the PostgreSQL (15 or later) that a team already runs, and nothing else.
 //!
 //! ```text
-//!   commit(batch) ─▶ columns ─▶ one round trip: commit_batch(...) ─▶ answers ─▶ outcomes
+//!   commit(batch) ─▶ columns ─▶ one round trip: append_batch(...) or commit_batch(...) ─▶ answers ─▶ outcomes
 //!                                  lock heads in order, judge, write; one transaction, one sync
 //! ```
 //!

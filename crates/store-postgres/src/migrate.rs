@@ -11,8 +11,10 @@ const FORMAT: i32 = 1;
 
 const TABLES: &str = include_str!("../sql/tables.sql");
 const LEASES: &str = include_str!("../sql/leases.sql");
+const SETTINGS: &str = include_str!("../sql/settings.sql");
 const WRITES: &str = include_str!("../sql/writes.sql");
 const APPEND: &str = include_str!("../sql/append.sql");
+const BATCH: &str = include_str!("../sql/batch.sql");
 const COMMIT: &str = include_str!("../sql/commit.sql");
 
 /// Makes what is missing. Any number of nodes may do so at once.
@@ -59,8 +61,9 @@ async fn format(pool: &Pool, schema: &str) -> Result<Option<i32>, StoreError> {
 /// One transaction that makes everything, or finds that somebody else has. The lock is the transaction's, so it is gone
 /// with it, whatever stands between us and the server.
 fn script(schema: &str) -> String {
-    let everything = [TABLES, LEASES, WRITES, APPEND, COMMIT]
+    let everything = [TABLES, LEASES, WRITES, APPEND, BATCH, COMMIT]
         .join("\n")
+        .replace("{settings}", SETTINGS)
         .replace("{schema}", schema);
     format!(
         "BEGIN;

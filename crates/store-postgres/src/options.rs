@@ -31,15 +31,17 @@ pub struct Options {
 
 impl Options {
     /// The database at this URL (`postgres://user:password@host:port/database?sslmode=require`), or at these
-    /// `key=value` pairs.
+    /// `key=value` pairs. Where TLS is used, the server's certificate and name are always checked, so `require` is as strict as
+    /// `verify-full`, which means the same here.
     ///
     /// # Errors
     /// If it is neither.
     pub fn new(url: &str) -> Result<Self, StoreError> {
-        let mut config = Config::from_str(url).map_err(|error| StoreError::Unavailable {
-            // Its source names the part that is wrong, never its value.
-            detail: format!("the address of the database cannot be understood: {error}"),
-        })?;
+        let mut config =
+            Config::from_str(&known_modes(url)).map_err(|error| StoreError::Unavailable {
+                // Its source names the part that is wrong, never its value.
+                detail: format!("the address of the database cannot be understood: {error}"),
+            })?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(Duration::from_secs(5));
         }
@@ -123,6 +125,12 @@ impl std::fmt::Debug for Options {
     }
 }
 
+/// The same address in the words of the driver, which knows no stricter mode than `require`.
+fn known_modes(url: &str) -> String {
+    url.replace("sslmode=verify-full", "sslmode=require")
+        .replace("sslmode=verify-ca", "sslmode=require")
+}
+
 fn is_on_this_machine(config: &Config) -> bool {
     let local = |host: &Host| match host {
         Host::Tcp(name) => name == "localhost" || name == "127.0.0.1" || name == "::1",
@@ -160,9 +168,12 @@ mod tests {
 
     #[test]
     fn only_a_server_elsewhere_may_be_overheard() {
-        let plain = |url| Options::new(url).unwrap().may_be_plain();
+        let plain = |url: &str| Options::new(url).unwrap().may_be_plain();
         assert!(!plain("postgres://localhost/x"));
-        assert!(!plain("postgres://db.example/x?sslmode=require"));
+        for mode in ["require", "verify-ca", "verify-full"] {
+            assert!(!plain(&format!("postgres://db.example/x?sslmode={mode}")));
+            assert!(!plain(&format!("host=db.example sslmode={mode}")));
+        }
         assert!(plain("postgres://db.example/x"));
     }
 

@@ -60,15 +60,18 @@ fn a_lost_connection_listens_again() {
     let place = Place::new();
     let one = PostgresBus::open(place.options()).unwrap();
     let other = PostgresBus::open(place.options()).unwrap();
-    let (there, _subscription) = listen(&other);
+    let (here, _ours) = listen(&one);
+    let (there, _theirs) = listen(&other);
+    // Once each has heard the other, both listen.
+    say_until_heard(&other, Hint::Grew(StreamNumber(2)), &here);
     say_until_heard(&one, Hint::Grew(StreamNumber(1)), &there);
     in_parallel(async {
         let kill =
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
         let sql = place.sql().await;
         let killed = sql.query(kill, &[&place.namespace()]).await.unwrap();
-        assert!(killed.len() >= 3, "two listen, one has spoken");
+        assert!(killed.len() >= 4, "both listen, and both have spoken");
     });
     while there.try_recv().is_ok() {}
-    say_until_heard(&one, Hint::Grew(StreamNumber(2)), &there);
+    say_until_heard(&one, Hint::Grew(StreamNumber(3)), &there);
 }

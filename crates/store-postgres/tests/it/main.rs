@@ -9,9 +9,11 @@
 mod bus;
 mod conformance;
 mod contention;
+mod encrypted;
 mod history;
 mod idle;
 mod lost_connections;
 mod opening;
+mod pooled;
 mod removal;
 mod support;

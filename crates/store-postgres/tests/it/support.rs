@@ -27,10 +27,15 @@ impl Place {
 
     /// On a server of the test's own.
     pub(crate) fn on(server: &Server) -> Self {
+        Self::at(server.url())
+    }
+
+    /// At this address, which leads to a server.
+    pub(crate) fn at(url: String) -> Self {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         Self {
-            url: server.url(),
+            url,
             namespace: format!("test_{number}"),
             clock: None,
         }
@@ -38,10 +43,13 @@ impl Place {
 
     /// Its leases are judged by this clock.
     pub(crate) fn with_clock(clock: Arc<dyn Clock>) -> Self {
-        Self {
-            clock: Some(clock),
-            ..Self::new()
-        }
+        Self::new().judged_by(clock)
+    }
+
+    /// The same, but its leases are judged by this clock.
+    pub(crate) fn judged_by(self, clock: Arc<dyn Clock>) -> Self {
+        let clock = Some(clock);
+        Self { clock, ..self }
     }
 
     pub(crate) fn options(&self) -> Options {
