@@ -3,11 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use super::disk_limits::DiskSamples;
-use super::figure::{Bound, Figure, Unit};
+use super::figure::{Bound, Figure, Target, Unit};
 use super::statistics::{median, percentile};
 
 /// The name of the figure that all targets in syncs refer to.
 const FDATASYNC: &str = "fdatasync";
+/// What the quickest twentieth of them took at most.
+const FDATASYNC_QUICK: &str = "fdatasync p5";
+/// How many times as long a usual sync may take as a quick one. A disk alone stays far below; beyond, somebody else had the
+/// processor or the disk, and neither the limits nor the ratios to them mean anything.
+const QUIET_MAX: f64 = 2.0;
 
 /// Values of several rounds, by name.
 #[derive(Default)]
@@ -35,18 +40,27 @@ impl Rounds {
 
     /// What a bare sync took around one round.
     pub(super) fn add_sync(&mut self, disk: &DiskSamples) {
-        self.add(FDATASYNC, Unit::Microseconds, median(&disk.fdatasync_us));
+        let mut samples = disk.fdatasync_us.clone();
+        let quick = percentile(&mut samples, 0.05);
+        self.add(FDATASYNC, Unit::Microseconds, median(&samples));
+        self.add(FDATASYNC_QUICK, Unit::Microseconds, quick);
     }
 
     pub(super) fn into_case(self, case: impl Into<String>) -> Case {
         let series = self.series.into_iter();
-        Case {
+        let mut case = Case {
             case: case.into(),
             figures: series
                 .map(|(name, unit, values)| Figure::of(name, unit, values))
                 .collect(),
+            disturbed: false,
             limited_by: None,
-        }
+        };
+        let (usual, quick) = (case.figure(FDATASYNC), case.figure(FDATASYNC_QUICK));
+        case.disturbed = usual
+            .zip(quick)
+            .is_some_and(|(usual, quick)| usual.high > QUIET_MAX * quick.low);
+        case
     }
 }
 
@@ -55,6 +69,8 @@ impl Rounds {
 pub(super) struct Case {
     pub(super) case: String,
     pub(super) figures: Vec<Figure>,
+    /// Whether others used the machine meanwhile, by what bare syncs took. Targets are neither met nor missed then.
+    pub(super) disturbed: bool,
     /// A sentence on what keeps it from being better, where the figures tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) limited_by: Option<String>,
@@ -68,6 +84,15 @@ impl Case {
     /// The median of a figure; 0 if there is none of that name.
     pub(super) fn value(&self, name: &str) -> f64 {
         self.figure(name).map_or(0.0, |figure| figure.median)
+    }
+
+    /// Whether a target was met, in a word.
+    pub(super) fn verdict(&self, target: &Target) -> &'static str {
+        match (self.disturbed, target.met) {
+            (true, _) => "DISTURBED",
+            (false, true) => "met",
+            (false, false) => "MISSED",
+        }
     }
 
     /// Milliseconds of a bare sync.
@@ -113,5 +138,28 @@ mod tests {
         assert_eq!(targets.count(), 1);
         assert_eq!(case.value("run p99"), 9.0);
         assert_eq!(case.value("nothing"), 0.0);
+    }
+
+    fn case_with_syncs(rounds_us: [[f64; 3]; 2]) -> Case {
+        let mut rounds = Rounds::default();
+        for fdatasync_us in rounds_us {
+            rounds.add_sync(&DiskSamples {
+                fdatasync_us: fdatasync_us.to_vec(),
+                log_per_second: Vec::new(),
+            });
+        }
+        let case = rounds.into_case("alone");
+        case.aim(FDATASYNC, Bound::AtMost, 1e6, "anything")
+    }
+
+    #[test]
+    fn a_machine_that_others_use_gives_no_verdict() {
+        let quiet = [[190.0, 200.0, 900.0], [195.0, 210.0, 400.0]];
+        let waited = [[190.0, 4_000.0, 4_000.0], [195.0, 210.0, 400.0]];
+        for (syncs, verdict) in [(quiet, "met"), (waited, "DISTURBED")] {
+            let case = case_with_syncs(syncs);
+            let figure = case.figure(FDATASYNC).unwrap();
+            assert_eq!(case.verdict(figure.target.as_ref().unwrap()), verdict);
+        }
     }
 }

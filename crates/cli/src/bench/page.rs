@@ -70,7 +70,7 @@ fn targets(results: &Results, text: &mut String) {
                     continue;
                 };
                 let limit = target.shown(figure.unit);
-                let verdict = if target.met { "met" } else { "**missed**" };
+                let verdict = case.verdict(target);
                 let _ = writeln!(
                     text,
                     "| `{}` | {} | {} | {limit} ({}) | {} | {verdict} |",

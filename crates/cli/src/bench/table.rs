@@ -43,12 +43,15 @@ fn lines(case: &Case, text: &mut String) {
             line.push_str(&format!("   {low} … {high}"));
         }
         if let Some(target) = &figure.target {
-            let verdict = if target.met { "met" } else { "MISSED" };
+            let verdict = case.verdict(target);
             let limit = target.shown(figure.unit);
             line.push_str(&format!("   target {limit} ({}): {verdict}", target.means));
         }
         text.push_str(&line);
         text.push('\n');
+    }
+    if case.disturbed {
+        text.push_str("    Others used the machine meanwhile: bare syncs waited. Measure again when it is quiet.\n");
     }
     if let Some(sentence) = &case.limited_by {
         text.push_str(&format!("    {sentence}\n"));

@@ -52,6 +52,7 @@ fn check(measured: &Value, cases: &[&str], promised: &[&str]) {
         .collect();
     assert_eq!(names, cases);
     for case in found {
+        assert!(case["disturbed"].is_boolean(), "{case}");
         for name in promised {
             let figure = figure(case, name);
             for part in ["low", "median", "high"] {
