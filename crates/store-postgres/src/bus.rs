@@ -42,7 +42,7 @@ impl PostgresBus {
         let me = format!("{:016x}", RandomState::new().build_hasher().finish());
         let (to_others, waiting) = mpsc::channel(WAITING_MAX);
         let channel = channel(&options);
-        let pool = Pool::new(options.clone(), 1)?;
+        let pool = Pool::new(options.clone(), 1, Arc::default())?;
         io.spawn(send_all(pool, channel.clone(), me.clone(), waiting));
         io.spawn(listener::listen(options, channel, me, local.clone()));
         Ok(Self {

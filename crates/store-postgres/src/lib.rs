@@ -47,6 +47,7 @@ mod options;
 mod plain;
 mod pool;
 mod reading;
+mod rest;
 mod row_place;
 mod row_slots;
 mod safety;

@@ -1,8 +1,8 @@
 //! A few connections that calls share: opened when they are needed, kept, and opened anew when they are lost. A server
-//! that cannot be reached is tried at growing intervals, and calls in between fail at once.
+//! that cannot be reached is left alone for a while (`rest.rs`), and calls meanwhile fail at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_store::StoreError;
@@ -14,13 +14,11 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::columns::Argument;
 use crate::failure::{Trouble, unavailable};
 use crate::options::Options;
+use crate::rest::Rest;
 use crate::{safety, tls};
 
 /// How long a call may take. The server gives up waiting for locks long before.
 const CALL_MAX: Duration = Duration::from_secs(60);
-/// How long the server is left alone after it could not be reached: at first, and at most.
-const REST_MIN: Duration = Duration::from_millis(50);
-const REST_MAX: Duration = Duration::from_secs(2);
 
 pub(crate) struct Pool {
     options: Options,
@@ -28,15 +26,9 @@ pub(crate) struct Pool {
     permits: Semaphore,
     /// Whether the server was found safe once.
     was_safe: AtomicBool,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    idle: Vec<Client>,
-    /// Why the server could not be reached, and until when it is left alone.
-    failed: Option<(StoreError, Instant)>,
-    rest: Duration,
+    rest: Arc<Rest>,
+    /// Connections that no call uses.
+    idle: Mutex<Vec<Client>>,
 }
 
 /// A connection that one call uses.
@@ -48,13 +40,18 @@ struct Lent<'a> {
 }
 
 impl Pool {
-    pub(crate) fn new(options: Options, connections: usize) -> Result<Self, StoreError> {
+    pub(crate) fn new(
+        options: Options,
+        connections: usize,
+        rest: Arc<Rest>,
+    ) -> Result<Self, StoreError> {
         Ok(Self {
             tls: tls::connector(&options)?,
             options,
             permits: Semaphore::new(connections),
             was_safe: AtomicBool::new(false),
-            state: Mutex::default(),
+            rest,
+            idle: Mutex::default(),
         })
     }
 
@@ -126,9 +123,9 @@ impl Pool {
         };
         let permit = self.permits.acquire().await.map_err(closed)?;
         let kept = {
-            let mut state = self.state();
-            state.idle.retain(|client| !client.is_closed());
-            state.idle.pop()
+            let mut idle = self.idle();
+            idle.retain(|client| !client.is_closed());
+            idle.pop()
         };
         if let Some(client) = kept {
             return Ok(Lent {
@@ -146,28 +143,22 @@ impl Pool {
 
     fn keep(&self, lent: Lent<'_>) {
         if !lent.client.is_closed() {
-            self.state().idle.push(lent.client);
+            self.idle().push(lent.client);
         }
     }
 
     async fn connect(&self) -> Result<Client, StoreError> {
-        if let Some((error, until)) = &self.state().failed
-            && Instant::now() < *until
-        {
-            return Err(error.clone());
+        let begun = Instant::now();
+        if let Some(error) = self.rest.refusal(begun) {
+            return Err(error);
         }
         let connected = self.try_to_connect().await;
-        let mut state = self.state();
         match &connected {
-            Ok(_) => {
-                state.failed = None;
-                state.rest = Duration::ZERO;
-            }
+            Ok(_) => self.rest.end(Instant::now()),
             Err(error) => {
-                state.rest = (state.rest * 2).clamp(REST_MIN, REST_MAX);
-                state.failed = Some((error.clone(), Instant::now() + state.rest));
+                self.rest.begin(begun, Instant::now(), error);
                 // Those that were kept are of no use either.
-                state.idle.clear();
+                self.idle().clear();
             }
         }
         connected
@@ -199,8 +190,8 @@ impl Pool {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> MutexGuard<'_, Vec<Client>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

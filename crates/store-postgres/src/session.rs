@@ -11,6 +11,7 @@ use crate::migrate::migrate;
 use crate::number::millis;
 use crate::options::Options;
 use crate::pool::{Pool, is_yes};
+use crate::rest::Rest;
 
 /// Connections that only commits use, so that they do not wait for those who read.
 const FOR_COMMITS: usize = 2;
@@ -34,9 +35,10 @@ impl Session {
                 "the connection to the database may be neither private nor safe; use sslmode=require"
             );
         }
+        let rest = Arc::new(Rest::default());
         let session = Self {
-            commits: Pool::new(options.clone(), FOR_COMMITS)?,
-            reads: Pool::new(options.clone(), options.connections)?,
+            commits: Pool::new(options.clone(), FOR_COMMITS, rest.clone())?,
+            reads: Pool::new(options.clone(), options.connections, rest)?,
             schema: options.namespace,
             clock: options.clock,
             is_clearing: AtomicBool::new(false),
