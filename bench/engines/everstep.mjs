@@ -13,7 +13,7 @@ const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const BUILD = ["build", "--release", "--locked", "--package", "everstep-cli"];
 
 /** Everstep with its worker in the same process, or elsewhere. */
-function everstep({ name, title, flags, where }) {
+function everstep({ name, title, workload, where }) {
   return {
     name,
     title,
@@ -27,7 +27,7 @@ function everstep({ name, title, flags, where }) {
       return {
         settings: { store: "embedded, one fdatasync per batch of commits", workflows: where },
         guarantee: "yes: strict steps, recorded with fdatasync before the next one",
-        measure: (workload) => measure(installed.program, folder, flags, workload),
+        measure: (asked) => measure(installed.program, folder, workload(asked.inFlight), asked),
         stop: async () => {},
       };
     },
@@ -37,14 +37,14 @@ function everstep({ name, title, flags, where }) {
 export const inProcess = everstep({
   name: "everstep",
   title: "Everstep",
-  flags: [],
+  workload: (inFlight) => (inFlight === 1 ? "seq10" : "throughput"),
   where: "in the engine's process",
 });
 
 export const remote = everstep({
   name: "everstep-remote",
   title: "Everstep, remote worker",
-  flags: ["--remote"],
+  workload: () => "remote",
   where: "by a worker over HTTP",
 });
 
@@ -56,11 +56,13 @@ async function build() {
   return program;
 }
 
-async function measure(program, folder, flags, { inFlight, seconds }) {
-  const scenario = inFlight === 1 ? ["seq10"] : ["throughput", "--in-flight", String(inFlight)];
+async function measure(program, folder, workload, { inFlight, seconds }) {
   const data = join(folder, String(inFlight));
-  const args = ["bench", ...scenario, "--seconds", String(seconds), "--data", data, "--json", ...flags];
-  const [result] = JSON.parse(await output(program, args)).results;
+  const asked = ["--in-flight", String(inFlight), "--seconds", String(seconds)];
+  const args = ["bench", workload, ...asked, "--data", data, "--json"];
+  const [{ cases }] = JSON.parse(await output(program, args)).workloads;
+  // A worker over HTTP is measured alone, too.
+  const result = cases.findLast((it) => it.case === `${inFlight} in flight`);
   return {
     in_flight: inFlight,
     steps_per_second: result.steps_per_second,

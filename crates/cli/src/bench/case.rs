@@ -1,5 +1,7 @@
 //! One case of a workload, such as 64 runs in flight: what its rounds measured, gathered by name.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::disk_limits::DiskSamples;
@@ -48,11 +50,13 @@ impl Rounds {
 
     pub(super) fn into_case(self, case: impl Into<String>) -> Case {
         let series = self.series.into_iter();
+        let figures: Vec<_> = series
+            .map(|(name, unit, values)| Figure::of(name, unit, values))
+            .collect();
         let mut case = Case {
             case: case.into(),
-            figures: series
-                .map(|(name, unit, values)| Figure::of(name, unit, values))
-                .collect(),
+            values: figures.iter().map(|it| (it.key(), it.median)).collect(),
+            figures,
             disturbed: false,
             limited_by: None,
         };
@@ -68,6 +72,9 @@ impl Rounds {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Case {
     pub(super) case: String,
+    /// The medians by keys that programs read, such as `steps_per_second`.
+    #[serde(flatten)]
+    values: BTreeMap<String, f64>,
     pub(super) figures: Vec<Figure>,
     /// Whether others used the machine meanwhile, by what bare syncs took. Targets are neither met nor missed then.
     pub(super) disturbed: bool,

@@ -29,7 +29,7 @@ impl StepBytes {
 pub(super) struct DiskSamples {
     /// Each append and fdatasync, in microseconds.
     pub(super) fdatasync_us: Vec<f64>,
-    /// Records a second of the bare log, slice by slice.
+    /// Records a second of the log, slice by slice.
     pub(super) log_per_second: Vec<f64>,
 }
 

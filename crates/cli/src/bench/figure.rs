@@ -37,6 +37,18 @@ impl Unit {
     }
 }
 
+/// A name as a key: small letters, and what is neither letter nor digit is a line.
+fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for word in name.split(|c: char| !c.is_ascii_alphanumeric()) {
+        if !slug.is_empty() && !word.is_empty() {
+            slug.push('_');
+        }
+        slug.push_str(&word.to_ascii_lowercase());
+    }
+    slug
+}
+
 /// Three digits that matter, and thousands apart.
 fn number(value: f64) -> String {
     let decimals = match value.abs() {
@@ -107,6 +119,26 @@ pub(super) struct Figure {
 }
 
 impl Figure {
+    /// What programs call it: `steps_per_second`, `cpu_us_per_step`, `ratio_to_store`.
+    pub(super) fn key(&self) -> String {
+        let name = self.name.as_str();
+        match self.unit {
+            Unit::Microseconds if name.starts_with("CPU ") => {
+                format!("cpu_us_{}", slug(name.trim_start_matches("CPU ")))
+            }
+            Unit::Ratio if name.starts_with("of ") => {
+                let of = name.trim_start_matches("of ").trim_start_matches("the ");
+                format!("ratio_to_{}", slug(of))
+            }
+            Unit::Microseconds => format!("{}_us", slug(name)),
+            Unit::Milliseconds => format!("{}_ms", slug(name)),
+            Unit::PerSecond => format!("{}_per_second", slug(name)),
+            Unit::Bytes => format!("{}_bytes", slug(name)),
+            Unit::Cores => format!("{}_cores", slug(name)),
+            Unit::Ratio | Unit::Count => slug(name),
+        }
+    }
+
     /// Of the values that the rounds had.
     pub(super) fn of(name: String, unit: Unit, mut rounds: Vec<f64>) -> Self {
         Self {
@@ -150,6 +182,22 @@ mod tests {
             (-123.0, "-123"),
         ] {
             assert_eq!(number(value), shown);
+        }
+    }
+
+    #[test]
+    fn programs_read_keys_with_units() {
+        for (name, unit, key) in [
+            ("steps", Unit::PerSecond, "steps_per_second"),
+            ("of the store", Unit::Ratio, "ratio_to_store"),
+            ("of the log", Unit::Ratio, "ratio_to_log"),
+            ("of 11 fdatasyncs", Unit::Ratio, "ratio_to_11_fdatasyncs"),
+            ("CPU per step", Unit::Microseconds, "cpu_us_per_step"),
+            ("run p99.9", Unit::Milliseconds, "run_p99_9_ms"),
+            ("memory, no runs", Unit::Bytes, "memory_no_runs_bytes"),
+            ("samples", Unit::Count, "samples"),
+        ] {
+            assert_eq!(Figure::of(name.to_owned(), unit, vec![1.0]).key(), key);
         }
     }
 

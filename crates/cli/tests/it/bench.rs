@@ -8,7 +8,7 @@ use crate::{everstep, stderr, stdout};
 const OF_STEPS: &[&str] = &[
     "steps",
     "runs",
-    "of the store alone",
+    "of the store",
     "CPU per step",
     "busy",
     "run p50",
@@ -19,7 +19,7 @@ const OF_STEPS: &[&str] = &[
     "store alone",
 ];
 /// What it promises besides where the disk is this machine's.
-const OF_DISK: &[&str] = &["fdatasync", "bare log", "of the bare log"];
+const OF_DISK: &[&str] = &["fdatasync", "bare log", "of the log"];
 
 /// What every workload promises that does one thing again and again.
 const ONE_BY_ONE: &[&str] = &["CPU each", "samples", "memory", "fdatasync"];
@@ -81,6 +81,15 @@ fn throughput_has_all_figures_for_each_number_of_runs_in_flight() {
     let measured = measured(&["throughput", "--in-flight", "2,8"]);
     for promised in [OF_STEPS, OF_DISK] {
         check(&measured, &["2 in flight", "8 in flight"], promised);
+    }
+    let case = &measured["cases"][1];
+    for (key, name) in [
+        ("steps_per_second", "steps"),
+        ("ratio_to_store", "of the store"),
+        ("ratio_to_log", "of the log"),
+        ("cpu_us_per_step", "CPU per step"),
+    ] {
+        assert_eq!(case[key], figure(case, name)["median"], "{key}");
     }
 }
 
@@ -167,7 +176,7 @@ fn appends_and_deliveries_of_streams_are_measured_over_http() {
     let cases = measured["cases"].as_array().unwrap();
     let names: Vec<&Value> = cases.iter().map(|case| &case["case"]).collect();
     assert_eq!(names, ["2 connections append", "1 readers", "3 readers"]);
-    for name in ["appends", "append p99", "of the bare log", "CPU each"] {
+    for name in ["appends", "append p99", "of the log", "CPU each"] {
         assert!(figure(&cases[0], name)["median"].as_f64().unwrap() > 0.0);
     }
     for name in ["delivered p50", "delivered p99.9", "delivered to all p50"] {

@@ -27,7 +27,7 @@ impl Round {
         let store = median(&limits.store.steps_per_second);
         rounds.add("steps", Unit::PerSecond, rate);
         rounds.add("runs", Unit::PerSecond, ratio(runs, seconds));
-        rounds.add("of the store alone", Unit::Ratio, ratio(rate, store));
+        rounds.add("of the store", Unit::Ratio, ratio(rate, store));
         // Of all threads, starting and awaiting the runs included.
         rounds.add("CPU per step", Unit::Microseconds, ratio(cpu * 1e6, steps));
         rounds.add("busy", Unit::Cores, ratio(cpu, seconds));
@@ -42,7 +42,7 @@ impl Round {
         let Some(disk) = &limits.disk else { return };
         let log = median(&disk.log_per_second);
         rounds.add("bare log", Unit::PerSecond, log);
-        rounds.add("of the bare log", Unit::Ratio, ratio(rate, log));
+        rounds.add("of the log", Unit::Ratio, ratio(rate, log));
         rounds.add_sync(disk);
         if is_alone {
             let syncs = SYNCS_PER_RUN * median(&disk.fdatasync_us);
@@ -55,7 +55,7 @@ impl Round {
 /// What keeps it from being faster.
 pub(super) fn what_limits(case: &Case) -> String {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let (cores_busy, of_store) = (case.value("busy"), case.value("of the store alone"));
+    let (cores_busy, of_store) = (case.value("busy"), case.value("of the store"));
     let busy = format!("{cores_busy:.1} of {cores} cores are busy");
     let store = format!("{:.0} % of what the store does alone", of_store * 100.0);
     if cores_busy > 0.85 * cores as f64 {

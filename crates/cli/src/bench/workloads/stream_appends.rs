@@ -128,7 +128,7 @@ impl Window {
         );
         let cpu = self.cpu.as_secs_f64();
         rounds.add("appends", Unit::PerSecond, rate);
-        rounds.add("of the bare log", Unit::Ratio, ratio(rate, log));
+        rounds.add("of the log", Unit::Ratio, ratio(rate, log));
         rounds.add_latencies("append", &mut self.append_ms);
         // Of the server and of those who call it.
         rounds.add("CPU each", Unit::Microseconds, ratio(cpu * 1e6, appends));

@@ -39,10 +39,10 @@ pub(super) fn one_at_a_time(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
 /// `throughput`.
 pub(super) fn many_at_once(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let aimed = |(in_flight, case): (u32, Case)| match in_flight {
-        64 => case.aim("of the bare log", Bound::AtLeast, 0.25, "groups of 64"),
+        64 => case.aim("of the log", Bound::AtLeast, 0.25, "groups of 64"),
         1_024 => case
             .aim("steps", Bound::AtLeast, 100_000.0, "two cores")
-            .aim("of the store alone", Bound::AtLeast, 0.5, "a row per step")
+            .aim("of the store", Bound::AtLeast, 0.5, "a row per step")
             .aim("CPU per step", Bound::AtMost, 15.0, "over all threads"),
         _ => case,
     };
