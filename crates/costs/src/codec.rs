@@ -4,9 +4,9 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use everstep_model::record::StepCompleted;
-use everstep_model::{Frame, FrameHeader, Interner, Location, Name, Payload, Record, Timestamp};
+use everstep_model::{Frame, FrameHeader, Interner, Location, Name, Payload, Record};
 
-use crate::{Operation, RESULT};
+use crate::{NOW, Operation, RESULT};
 
 pub(crate) fn encode() -> Operation {
     let (header, records) = (FrameHeader::default(), [step_completed(1)]);
@@ -26,18 +26,17 @@ pub(crate) fn decode() -> Operation {
 
 /// What a commit says when a step is done.
 pub(crate) fn step_completed(number: u32) -> Record {
-    let time = Timestamp::from_millis(1_767_225_600_000);
     let body = StepCompleted {
         location: Location::root(Name::new("step").unwrap(), number),
         attempt: 1,
-        started_at: time,
+        started_at: NOW,
         result: Payload::from_value(RESULT).unwrap(),
         undo: None,
         sensitive: false,
         early: None,
     };
     Record {
-        time,
+        time: NOW,
         body: body.into(),
     }
 }

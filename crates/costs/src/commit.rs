@@ -11,8 +11,8 @@ use everstep_store_embedded::EmbeddedStore;
 use everstep_store_testkit::block_on;
 use tempfile::TempDir;
 
-use crate::Operation;
 use crate::codec::step_completed;
+use crate::{NOW, Operation};
 
 /// Commits of a batch, each of a stream of its own.
 const BATCH: u64 = 64;
@@ -24,8 +24,6 @@ pub(crate) fn batch() -> Operation {
 
 /// A clock that stands still.
 struct Stopped;
-
-const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 impl Clock for Stopped {
     fn now(&self) -> Timestamp {

@@ -13,6 +13,8 @@ mod commit;
 mod engine;
 mod replay;
 
+use everstep_model::Timestamp;
+
 /// What a piece does each time it is called.
 pub type Operation = Box<dyn FnMut()>;
 
@@ -68,3 +70,6 @@ pub const PIECES: &[Piece] = &[
 
 /// A result of 100 bytes, as JSON.
 const RESULT: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef01";
+
+/// When everything happens that has no engine with a clock.
+const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);

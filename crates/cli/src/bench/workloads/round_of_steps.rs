@@ -2,6 +2,7 @@
 
 use super::STEPS_PER_RUN;
 use super::load::Window;
+use crate::bench::arguments::cores;
 use crate::bench::case::{Case, Rounds};
 use crate::bench::figure::Unit;
 use crate::bench::limits::Limits;
@@ -54,7 +55,7 @@ impl Round {
 
 /// What keeps it from being faster.
 pub(super) fn what_limits(case: &Case) -> String {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let cores = cores();
     let (cores_busy, of_store) = (case.value("busy"), case.value("of the store"));
     let busy = format!("{cores_busy:.1} of {cores} cores are busy");
     let store = format!("{:.0} % of what the store does alone", of_store * 100.0);
