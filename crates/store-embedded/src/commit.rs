@@ -2,13 +2,14 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use everstep_model::{RunStatus, StreamNumber, Term};
-use everstep_store::{Commit, Head, Outcome, RunRow, StoreError};
+use everstep_model::{StreamNumber, Term};
+use everstep_store::{Commit, Head, Outcome, StoreError};
 use fjall::{OwnedWriteBatch, PersistMode};
 
 use crate::due::DueChanges;
 use crate::keys;
 use crate::pressure::Pressure;
+use crate::sets::{ChangedPages, KnownPages, sets_of};
 use crate::stage::{Stage, Staged};
 use crate::store::Inner;
 use crate::tables::Tables;
@@ -25,6 +26,7 @@ pub(crate) struct Writer {
     /// Why nothing is written any more.
     pub(crate) poisoned: Option<String>,
     pub(crate) pressure: Pressure,
+    pub(crate) pages: KnownPages,
 }
 
 pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, StoreError> {
@@ -43,19 +45,20 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     }
     let frames = stage.frames.values().flatten();
     let bytes = frames.map(|frame| frame.len() + ROW_OVERHEAD).sum();
-    let (rows, due) = rows_of(&inner.tables, &mut stage);
-    if !rows.is_empty() {
+    let rows = rows_of(&inner.tables, &mut stage, &mut writer.pages)?;
+    if !rows.batch.is_empty() {
         writer.pressure.add(bytes);
-        write(&inner.tables, &mut writer.pressure, rows).inspect_err(|error| {
+        write(&inner.tables, &mut writer.pressure, rows.batch).inspect_err(|error| {
             writer.poisoned = Some(error.to_string());
         })?;
     }
+    writer.pages.publish(rows.pages);
     writer.next_stream = stage.next_stream;
     writer.term = stage.term;
     inner
         .cache
         .publish(stage.heads.into_values().map(Staged::into_published));
-    inner.due.publish(due);
+    inner.due.publish(rows.due);
     inner.effects.publish(stage.effects);
     Ok(outcomes)
 }
@@ -91,103 +94,79 @@ fn write(
         })
 }
 
+/// What a batch writes, and what is published of it once it is durable.
+struct Rows {
+    batch: OwnedWriteBatch,
+    due: DueChanges,
+    pages: ChangedPages,
+}
+
 /// Every key once, with its last value: rows of one write batch have no order among themselves.
-fn rows_of(tables: &Tables, stage: &mut Stage<'_>) -> (OwnedWriteBatch, DueChanges) {
+fn rows_of(
+    tables: &Tables,
+    stage: &mut Stage<'_>,
+    known: &mut KnownPages,
+) -> Result<Rows, StoreError> {
     let count = stage.frames.len() + stage.heads.len() + stage.lookups.len() + stage.timers.len();
-    let mut rows = OwnedWriteBatch::with_capacity(tables.db.clone(), count);
+    let mut rows = Rows {
+        batch: OwnedWriteBatch::with_capacity(tables.db.clone(), count),
+        due: DueChanges {
+            earliest_timer: stage.earliest_timer,
+            ..DueChanges::default()
+        },
+        pages: ChangedPages::default(),
+    };
     for ((stream, first), frame) in std::mem::take(&mut stage.frames) {
         let key = keys::frame(stream, first);
         match frame {
-            Some(frame) => rows.insert(&tables.journal, key, frame),
-            None => rows.remove(&tables.journal, key),
+            Some(frame) => rows.batch.insert(&tables.journal, key, frame),
+            None => rows.batch.remove(&tables.journal, key),
         }
     }
-    let mut due = DueChanges {
-        earliest_timer: stage.earliest_timer,
-        ..DueChanges::default()
-    };
     for staged in stage.heads.values().filter(|staged| staged.row_changed) {
-        head_rows(tables, staged, &mut rows, &mut due);
+        head_rows(tables, staged, known, &mut rows)?;
     }
+    rows.pages.rows(tables, &mut rows.batch);
     for (key, value) in stage.lookups.drain() {
         match value {
-            Some(value) => rows.insert(&tables.lookups, key, value),
-            None => rows.remove(&tables.lookups, key),
+            Some(value) => rows.batch.insert(&tables.lookups, key, value),
+            None => rows.batch.remove(&tables.lookups, key),
         }
     }
     for (key, value) in std::mem::take(&mut stage.timers) {
         match value {
-            Some(value) => rows.insert(&tables.timers, key, value),
-            None => rows.remove(&tables.timers, key),
+            Some(value) => rows.batch.insert(&tables.timers, key, value),
+            None => rows.batch.remove(&tables.timers, key),
         }
     }
-    (rows, due)
+    Ok(rows)
 }
 
-fn head_rows(tables: &Tables, staged: &Staged, rows: &mut OwnedWriteBatch, due: &mut DueChanges) {
+fn head_rows(
+    tables: &Tables,
+    staged: &Staged,
+    known: &mut KnownPages,
+    rows: &mut Rows,
+) -> Result<(), StoreError> {
     let head: &Head = &staged.head;
-    let number = head.number;
+    let (number, key) = (head.number, keys::stream(head.number));
     if staged.is_removed {
-        rows.remove(&tables.heads, keys::stream(number));
+        rows.batch.remove(&tables.heads, key);
     } else {
-        rows.insert(
-            &tables.heads,
-            keys::stream(number),
-            values::encode_head(head),
-        );
+        let row = values::encode_head(head);
+        rows.batch.insert(&tables.heads, key, row);
     }
     let was_ready = staged.before.as_ref().is_some_and(|before| before.ready);
     let is_ready = head.ready && !staged.is_removed;
-    if is_ready && !was_ready {
-        rows.insert(&tables.ready, keys::stream(number), Vec::new());
-        due.marked.push(number);
-    } else if was_ready && !is_ready {
-        rows.remove(&tables.ready, keys::stream(number));
-        due.cleared.push(number);
+    match (was_ready, is_ready) {
+        (false, true) => rows.due.marked.push(number),
+        (true, false) => rows.due.cleared.push(number),
+        (false, false) | (true, true) => {}
     }
-    let before = staged.before.as_ref().and_then(|before| before.listed());
-    let after = head.listed().filter(|_| !staged.is_removed);
-    if before != after {
-        list_rows(tables, number, before, after, rows);
-    }
-}
-
-fn list_rows(
-    tables: &Tables,
-    number: StreamNumber,
-    before: Option<&RunRow>,
-    after: Option<&RunRow>,
-    rows: &mut OwnedWriteBatch,
-) {
-    let kind = |run: Option<&RunRow>| -> Option<(everstep_model::Name, RunStatus)> {
-        run.map(|run| (run.workflow.clone(), run.status))
-    };
-    if kind(before) != kind(after) {
-        if let Some((workflow, status)) = kind(before) {
-            let key = keys::listed(keys::status(&workflow, status), number);
-            rows.remove(&tables.lists, key);
-        }
-        if let Some((workflow, status)) = kind(after) {
-            let key = keys::listed(keys::status(&workflow, status), number);
-            rows.insert(&tables.lists, key, Vec::new());
-        }
-    }
-    let tags = |run: Option<&RunRow>| run.map(|run| run.tags.clone()).unwrap_or_default();
-    let (before, after) = (tags(before), tags(after));
-    for (place, tag) in before.iter().enumerate() {
-        if !after.contains(tag) && !before.iter().take(place).any(|t| t == tag) {
-            rows.remove(&tables.lists, keys::listed(keys::tag(tag), number));
-        }
-    }
-    for (place, tag) in after.iter().enumerate() {
-        if !before.contains(tag) && !after.iter().take(place).any(|t| t == tag) {
-            rows.insert(
-                &tables.lists,
-                keys::listed(keys::tag(tag), number),
-                Vec::new(),
-            );
-        }
-    }
+    let before = staged.before.as_deref().map(sets_of).unwrap_or_default();
+    let after = Some(head).filter(|_| !staged.is_removed);
+    let after = after.map(sets_of).unwrap_or_default();
+    rows.pages.moved(number, before, after, known, tables)
 }
 
 #[cfg(test)]

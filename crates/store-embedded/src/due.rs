@@ -1,8 +1,8 @@
 //! What is due: timers by time, and runs with a ready mark.
 //!
-//! Both tables are written and deleted all the time, and a deleted row leaves a mark behind that a scan must step
-//! over until it is compacted away. Ready marks are therefore kept in memory as well, and for timers it is remembered
-//! up to which time there are none.
+//! Ready marks are asked for all the time, so they are kept in memory as well. Timers are written and deleted all the
+//! time, and a deleted row leaves a mark behind that a scan must step over until it is compacted away: it is
+//! remembered up to which time there are none.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -14,6 +14,7 @@ use fjall::Readable;
 
 use crate::failure;
 use crate::keys;
+use crate::members::Members;
 use crate::tables::Tables;
 use crate::view::View;
 
@@ -43,9 +44,7 @@ impl Due {
         let view = View::new(tables);
         let mut ready = BTreeSet::new();
         for row in view.snapshot.iter(&tables.ready) {
-            let key = row.key().map_err(|error| tables.failed(&error))?;
-            let number = keys::stream_at_end(&key).map_err(|d| view.damaged("a ready mark", d))?;
-            ready.insert(number);
+            ready.extend(Members::of_row(&view, row)?);
         }
         let known = Known {
             ready,

@@ -88,3 +88,8 @@ pub(crate) fn of_frame(place: &str, what: &str, error: &DecodeError) -> StoreErr
 pub(crate) fn left_out(of_what: &str, error: &StoreError) {
     tracing::error!(%error, "a row that is damaged is left out of the {of_what}");
 }
+
+/// What follows from other rows is made again from those.
+pub(crate) fn made_again(what: &str, error: &StoreError) {
+    tracing::error!(%error, "a row of a {what} is damaged and made again");
+}

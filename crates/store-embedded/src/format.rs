@@ -12,8 +12,10 @@ use everstep_store::StoreError;
 use crate::failure;
 use crate::folders;
 
-/// The newest directory layout this release writes, and the newest it opens.
-pub(crate) const FORMAT: u32 = 1;
+/// The directory layout this release writes, and the newest it opens.
+pub(crate) const FORMAT: u32 = 2;
+/// The layout before, which is upgraded.
+const BEFORE: u32 = 1;
 
 const FILE: &str = "FORMAT";
 const PREFIX: &str = "everstep store, format ";
@@ -24,6 +26,8 @@ const UNFINISHED: &str = ", being created";
 pub(crate) enum Mark {
     Absent,
     Unfinished,
+    /// Finished, in the layout before this one.
+    Older,
     Finished,
 }
 
@@ -44,12 +48,14 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     };
     let line = text.strip_suffix('\n').ok_or_else(damaged)?;
     let version = line.strip_prefix(PREFIX).ok_or_else(damaged)?;
-    let (version, mark) = match version.strip_suffix(UNFINISHED) {
-        Some(version) => (version, Mark::Unfinished),
-        None => (version, Mark::Finished),
+    let (version, is_finished) = match version.strip_suffix(UNFINISHED) {
+        Some(version) => (version, false),
+        None => (version, true),
     };
     match version.parse::<u32>() {
-        Ok(FORMAT) => Ok(mark),
+        Ok(BEFORE | FORMAT) if !is_finished => Ok(Mark::Unfinished),
+        Ok(BEFORE) => Ok(Mark::Older),
+        Ok(FORMAT) => Ok(Mark::Finished),
         Ok(found) if found > FORMAT => Err(StoreError::Newer {
             place: place.to_owned(),
             found,
@@ -59,13 +65,18 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     }
 }
 
+/// Says that the store is being created.
+pub(crate) fn begin(directory: &Path) -> io::Result<()> {
+    write(directory, UNFINISHED)
+}
+
+/// Says that everything is there, as this release writes it.
+pub(crate) fn finish(directory: &Path) -> io::Result<()> {
+    write(directory, "")
+}
+
 /// Writes the mark so that it is there wholly or not at all.
-pub(crate) fn write(directory: &Path, mark: Mark) -> io::Result<()> {
-    let ending = if mark == Mark::Finished {
-        ""
-    } else {
-        UNFINISHED
-    };
+fn write(directory: &Path, ending: &str) -> io::Result<()> {
     let temporary = directory.join("FORMAT.new");
     let mut file = File::create(&temporary)?;
     writeln!(file, "{PREFIX}{FORMAT}{ending}")?;

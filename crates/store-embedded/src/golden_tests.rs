@@ -16,6 +16,7 @@ use everstep_store_testkit::sample::{
     stream_row, timer,
 };
 
+use crate::page::{self, Page};
 use crate::{keys, values};
 
 const DOCUMENT: &str = include_str!("../../../docs/format.md");
@@ -91,11 +92,17 @@ fn the_keys_of_the_document_are_what_is_written() {
     shown("name value", &values::encode_number(7));
     shown("dedup key", &keys::dedup(stream, "id"));
     let order = name("order");
+    let page = page::number_of(stream);
     shown(
         "list key",
-        &keys::listed(keys::status(&order, RunStatus::Running), stream),
+        &keys::page(&keys::status(&order, RunStatus::Running), page),
     );
-    shown("tag key", &keys::listed(keys::tag("red"), stream));
+    shown("tag key", &keys::page(&keys::tag("red"), page));
+    let mut members = Page::default();
+    for member in [7, 9, 30] {
+        members.put(StreamNumber(member), true);
+    }
+    shown("page", &members.encode());
     shown(
         "timer key",
         &keys::timer(&timer(stream, 5, Some("loop/~3/wait:0"))).0,

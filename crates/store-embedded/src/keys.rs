@@ -10,6 +10,8 @@ use everstep_store::encoding::{
 };
 use everstep_store::{RowKey, TimerRow};
 
+use crate::page;
+
 const NAME: u8 = b'n';
 const DEDUP: u8 = b'd';
 const RPC: u8 = b'r';
@@ -40,16 +42,20 @@ pub(crate) fn first_of_frame(key: &[u8]) -> Result<RecordNumber, Damaged> {
     input.fixed().map(RecordNumber)
 }
 
-/// A head, or a ready mark.
+/// A head.
 pub(crate) fn stream(number: StreamNumber) -> [u8; 8] {
     number.0.to_be_bytes()
 }
 
-/// The stream of a key that is nothing else, or ends with it.
-pub(crate) fn stream_at_end(key: &[u8]) -> Result<StreamNumber, Damaged> {
+/// The stream of a head's key.
+pub(crate) fn stream_of_head(key: &[u8]) -> Result<StreamNumber, Damaged> {
+    number_at_end(key).map(StreamNumber)
+}
+
+fn number_at_end(key: &[u8]) -> Result<u64, Damaged> {
     let start = key.len().checked_sub(8);
     let end = start.and_then(|start| key.get(start..));
-    In(end.unwrap_or_default()).fixed().map(StreamNumber)
+    In(end.unwrap_or_default()).fixed()
 }
 
 /// A stream's number, by name.
@@ -128,6 +134,19 @@ pub(crate) fn stream_of_effect(key: &[u8]) -> Result<StreamNumber, Damaged> {
     input.fixed().map(StreamNumber)
 }
 
+/// A page of a set of streams: what the keys of the set begin with, and the number of the page.
+pub(crate) fn page(set: &[u8], number: u64) -> Vec<u8> {
+    let mut key = Vec::with_capacity(set.len() + 8);
+    key.extend_from_slice(set);
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// The first stream of a page, from its key.
+pub(crate) fn first_of_page(key: &[u8]) -> Result<StreamNumber, Damaged> {
+    number_at_end(key).and_then(page::first_of)
+}
+
 /// Runs of one workflow: what their list keys begin with.
 pub(crate) fn workflow(workflow: &str) -> Vec<u8> {
     let mut key = Out::default();
@@ -161,12 +180,6 @@ pub(crate) fn tag(tag: &str) -> Vec<u8> {
     let mut key = Out::default();
     key.byte(BY_TAG).varint(part.0.len() as u64).raw(&part.0);
     key.0
-}
-
-/// One run behind what its list keys begin with.
-pub(crate) fn listed(mut prefix: Vec<u8>, number: StreamNumber) -> Vec<u8> {
-    prefix.extend_from_slice(&number.0.to_be_bytes());
-    prefix
 }
 
 /// A timer, and its value: empty, or its location where that is too long for a key.

@@ -12,6 +12,7 @@ use fjall::{Iter, Readable};
 
 use crate::failure;
 use crate::keys;
+use crate::members::ListWalk;
 use crate::view::View;
 
 pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
@@ -42,11 +43,11 @@ impl Walk {
             let all = view.snapshot.range(&view.tables.heads, ..keys::stream(end));
             return Ok(Self::Heads(all));
         }
-        let prefixes = match &query.tag {
+        let lists = match &query.tag {
             Some(tag) => vec![keys::tag(tag)],
-            None => workflow_prefixes(view, query)?,
+            None => lists_of_workflows(view, query)?,
         };
-        Merge::new(view, prefixes, end).map(Self::Index)
+        Merge::new(view, lists, end).map(Self::Index)
     }
 
     /// The next run that passes all filters.
@@ -77,7 +78,7 @@ impl Walk {
 
     fn next_number(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
         match self {
-            Self::Heads(iter) => take(view, iter),
+            Self::Heads(iter) => take_head(view, iter),
             Self::Index(merge) => merge.next(view),
         }
     }
@@ -85,22 +86,20 @@ impl Walk {
 
 /// Several descending walks as one, without repetitions.
 struct Merge {
-    walks: Vec<Iter>,
+    walks: Vec<ListWalk>,
     /// The next number of each walk, and which walk it is.
     heap: BinaryHeap<(StreamNumber, usize)>,
 }
 
 impl Merge {
-    fn new(view: &View<'_>, prefixes: Vec<Vec<u8>>, end: StreamNumber) -> Result<Self, StoreError> {
+    fn new(view: &View<'_>, lists: Vec<Vec<u8>>, end: StreamNumber) -> Result<Self, StoreError> {
         let mut merge = Self {
             walks: Vec::new(),
             heap: BinaryHeap::new(),
         };
-        for prefix in prefixes {
-            let from = keys::listed(prefix.clone(), StreamNumber(0));
-            let to = keys::listed(prefix, end);
-            let mut walk = view.snapshot.range(&view.tables.lists, from..to);
-            if let Some(number) = take(view, &mut walk)? {
+        for list in lists {
+            let mut walk = ListWalk::new(view, &list, end);
+            if let Some(number) = walk.next(view)? {
                 merge.heap.push((number, merge.walks.len()));
                 merge.walks.push(walk);
             }
@@ -113,7 +112,7 @@ impl Merge {
             return Ok(None);
         };
         if let Some(walk) = self.walks.get_mut(place)
-            && let Some(following) = take(view, walk)?
+            && let Some(following) = walk.next(view)?
         {
             self.heap.push((following, place));
         }
@@ -121,17 +120,19 @@ impl Merge {
     }
 }
 
-fn take(view: &View<'_>, walk: &mut Iter) -> Result<Option<StreamNumber>, StoreError> {
+fn take_head(view: &View<'_>, walk: &mut Iter) -> Result<Option<StreamNumber>, StoreError> {
     let Some(row) = walk.next_back() else {
         return Ok(None);
     };
     let key = row.key().map_err(|error| view.tables.failed(&error))?;
-    let number = keys::stream_at_end(&key);
-    number.map(Some).map_err(|d| view.damaged("a list row", d))
+    let number = keys::stream_of_head(&key);
+    number
+        .map(Some)
+        .map_err(|d| view.damaged("the key of a head", d))
 }
 
-/// One prefix per workflow and status asked for; each run has one status, so no run is under two of them.
-fn workflow_prefixes(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
+/// One list per workflow and status asked for; each run has one status, so no run is in two of them.
+fn lists_of_workflows(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
     let workflows: BTreeSet<Name> = match query.workflows.as_slice() {
         [] => all_workflows(view)?,
         named => named.iter().cloned().collect(),

@@ -31,8 +31,10 @@ use crate::keys;
 use crate::leases::Leases;
 use crate::manifest_check;
 use crate::pressure::Pressure;
+use crate::sets::KnownPages;
 use crate::store::Inner;
 use crate::tables::{self, Tables};
+use crate::upgrade;
 use crate::values;
 use crate::view::View;
 
@@ -105,18 +107,22 @@ pub(crate) fn open(
     match mark {
         Mark::Absent => must_be_empty(path, &place)?,
         Mark::Unfinished => remove(&data, &place)?,
-        Mark::Finished => must_be_whole(path, &place)?,
+        Mark::Older | Mark::Finished => must_be_whole(path, &place)?,
     }
+    let io_failed = |error| failure::of_io(&place, &error);
     if mark == Mark::Absent {
-        format::write(path, Mark::Unfinished).map_err(|error| failure::of_io(&place, &error))?;
+        format::begin(path).map_err(io_failed)?;
     }
     let tables = open_tables(&data, options, &place)?;
+    if mark == Mark::Older {
+        upgrade::sets_from_heads(&tables)?;
+    }
     if mark != Mark::Finished {
         // Once it counts as finished, a part that is missing is damage.
         folders::sync_below(&data)
             .and_then(|()| folders::sync_above(path))
-            .map_err(|error| failure::of_io(&place, &error))?;
-        format::write(path, Mark::Finished).map_err(|error| failure::of_io(&place, &error))?;
+            .and_then(|()| format::finish(path))
+            .map_err(io_failed)?;
     }
     let (next_stream, term) = next_stream(&tables)?;
     Ok(Inner {
@@ -130,6 +136,7 @@ pub(crate) fn open(
             term,
             poisoned: None,
             pressure: Pressure::new(options.memtable_bytes),
+            pages: KnownPages::new(),
         }),
         tables,
         extent: NoteExtent::new(path),
@@ -248,7 +255,7 @@ fn behind_last(tables: &Tables) -> Result<StreamNumber, StoreError> {
         return Ok(StreamNumber(1));
     };
     let key = last.key().map_err(|error| tables.failed(&error))?;
-    let number = keys::stream_at_end(&key);
+    let number = keys::stream_of_head(&key);
     let number = number.map_err(|_| corrupt(&tables.place, "the key of a head is no number"))?;
     Ok(number.next())
 }

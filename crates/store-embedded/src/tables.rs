@@ -4,9 +4,9 @@
 //!   journal   (stream, first record) → frame          written by every commit, read in order
 //!   heads     (stream)               → head row       written when more than counts change
 //!   lookups   names, dedup ids, open rpcs, idempotency keys, effects → value      point reads, mostly misses
-//!   lists     (workflow, status, stream), (tag, stream)                  read backwards
+//!   lists     (workflow, status, page), (tag, page) → which streams      read backwards
 //!   timers    (due, stream, purpose, place)                              read forwards from now
-//!   ready     (stream)                                                   read once, when the store is opened
+//!   ready     (page)                 → which streams  read once, when the store is opened
 //! ```
 
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The keys of lists, frames and effects, of which parts are read back.
 
-use crate::keys;
+use crate::{keys, page};
 
 #[test]
 fn keys_of_any_bytes_are_read_or_refused() {
@@ -10,17 +10,22 @@ fn keys_of_any_bytes_are_read_or_refused() {
             let prefix = keys::workflow(workflow);
             assert_eq!(keys::workflow_of(&prefix), Ok(workflow));
         }
-        let stream = keys::stream_at_end(bytes);
+        let stream = keys::stream_of_head(bytes);
         if let Ok(stream) = stream {
-            let listed = keys::listed(keys::workflow("w"), stream);
-            assert_eq!(keys::stream_at_end(&listed), Ok(stream));
+            assert_eq!(keys::stream_of_head(&keys::stream(stream)), Ok(stream));
         }
-        let first = keys::first_of_frame(bytes);
+        let first = keys::first_of_page(bytes);
+        if let Ok(first) = first {
+            let page = keys::page(b"w", page::number_of(first));
+            assert_eq!(keys::first_of_page(&page), Ok(first));
+        }
+        let record = keys::first_of_frame(bytes);
         let effect = keys::stream_of_effect(bytes);
         (
             workflow.is_ok(),
             stream.is_ok(),
             first.is_ok(),
+            record.is_ok(),
             effect.is_ok(),
         )
     });

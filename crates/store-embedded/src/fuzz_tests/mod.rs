@@ -9,6 +9,7 @@ mod list_key;
 mod manifest;
 mod mark;
 mod number;
+mod page;
 mod row;
 mod timer;
 

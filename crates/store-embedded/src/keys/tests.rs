@@ -53,7 +53,8 @@ proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(key in proptest::collection::vec(any::<u8>(), 0..60), value in proptest::collection::vec(any::<u8>(), 0..60)) {
         let _ = timer_row(&key, &value);
-        let _ = stream_at_end(&key);
+        let _ = stream_of_head(&key);
+        let _ = first_of_page(&key);
         let _ = first_of_frame(&key);
         let _ = workflow_of(&key);
     }

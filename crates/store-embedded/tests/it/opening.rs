@@ -85,14 +85,14 @@ fn a_folder_that_cannot_be_written_says_so() {
 fn a_newer_format_is_refused_before_anything_is_touched() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
-    fs::write(folder.path().join("FORMAT"), "everstep store, format 2\n").unwrap();
+    fs::write(folder.path().join("FORMAT"), "everstep store, format 3\n").unwrap();
     let error = open(folder.path()).unwrap_err();
     assert!(
         matches!(
             error,
             StoreError::Newer {
-                found: 2,
-                known: 1,
+                found: 3,
+                known: 2,
                 ..
             }
         ),
@@ -105,13 +105,13 @@ fn a_newer_format_is_refused_before_anything_is_touched() {
 fn an_interrupted_creation_begins_again() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
-    let unfinished = "everstep store, format 1, being created\n";
+    let unfinished = "everstep store, format 2, being created\n";
     fs::write(folder.path().join("FORMAT"), unfinished).unwrap();
     fs::remove_file(folder.path().join("data/version")).unwrap();
     let f = fixture(folder.path());
     block_on(f.create("a"));
     let mark = fs::read_to_string(folder.path().join("FORMAT")).unwrap();
-    assert_eq!(mark, "everstep store, format 1\n");
+    assert_eq!(mark, "everstep store, format 2\n");
 }
 
 #[test]

@@ -1,0 +1,70 @@
+//! Reading a set of streams, newest first.
+
+use everstep_model::StreamNumber;
+use everstep_store::StoreError;
+use fjall::{Guard, Iter, Readable};
+
+use crate::keys;
+use crate::page::{self, Page};
+use crate::view::View;
+
+/// The members on one page that are still to come.
+#[derive(Default)]
+pub(crate) struct Members {
+    first: StreamNumber,
+    left: Page,
+}
+
+impl Members {
+    pub(crate) fn of_row(view: &View<'_>, row: Guard) -> Result<Self, StoreError> {
+        let (key, value) = row
+            .into_inner()
+            .map_err(|error| view.tables.failed(&error))?;
+        let damaged = |damage| view.damaged("a page of a set of streams", damage);
+        Ok(Self {
+            first: keys::first_of_page(&key).map_err(damaged)?,
+            left: Page::decode(&value).map_err(damaged)?,
+        })
+    }
+}
+
+impl Iterator for Members {
+    type Item = StreamNumber;
+
+    fn next(&mut self) -> Option<StreamNumber> {
+        let offset = self.left.take_last()?;
+        Some(StreamNumber(self.first.0.saturating_add(offset)))
+    }
+}
+
+/// The members of one list before a stream.
+pub(crate) struct ListWalk {
+    pages: Iter,
+    page: Members,
+    end: StreamNumber,
+}
+
+impl ListWalk {
+    pub(crate) fn new(view: &View<'_>, list: &[u8], end: StreamNumber) -> Self {
+        let last = page::number_of(end);
+        let pages = keys::page(list, 0)..=keys::page(list, last);
+        Self {
+            pages: view.snapshot.range(&view.tables.lists, pages),
+            page: Members::default(),
+            end,
+        }
+    }
+
+    pub(crate) fn next(&mut self, view: &View<'_>) -> Result<Option<StreamNumber>, StoreError> {
+        loop {
+            // Only the page that the end is on has some that are behind it.
+            if let Some(number) = self.page.find(|number| *number < self.end) {
+                return Ok(Some(number));
+            }
+            let Some(row) = self.pages.next_back() else {
+                return Ok(None);
+            };
+            self.page = Members::of_row(view, row)?;
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Sets of streams: the lists of runs by workflow and status and by tag, and who has a ready mark.
+//!
+//! A set is rows of 512 neighbours each. Runs that are alive together were created together, so a batch that creates and
+//! ends dozens of them changes a handful of rows; a row for each member would be written and deleted all the time.
+//!
+//! All of them follow from the heads. A row that is damaged is therefore made again from those.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use everstep_model::StreamNumber;
+use everstep_store::{Head, StoreError};
+use fjall::{Keyspace, OwnedWriteBatch};
+
+use crate::failure;
+use crate::generations::Generations;
+use crate::keys;
+use crate::page::{self, Page};
+use crate::tables::Tables;
+use crate::values::Unreadable;
+use crate::view::View;
+
+/// Pages kept in memory: as many as runs in use are on, and few of those are on pages of their own.
+const PAGES_KNOWN: usize = 4_096;
+
+/// A set of streams.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Set {
+    /// Those that have a ready mark.
+    Ready,
+    /// What the keys of a list begin with.
+    List(Vec<u8>),
+}
+
+impl Set {
+    fn table<'a>(&self, tables: &'a Tables) -> &'a Keyspace {
+        match self {
+            Self::Ready => &tables.ready,
+            Self::List(_) => &tables.lists,
+        }
+    }
+
+    fn key(&self, page: u64) -> Vec<u8> {
+        match self {
+            Self::Ready => keys::page(&[], page),
+            Self::List(list) => keys::page(list, page),
+        }
+    }
+}
+
+/// The sets that a stream with this head is in.
+pub(crate) fn sets_of(head: &Head) -> Vec<Set> {
+    let mut sets = Vec::new();
+    if head.ready {
+        sets.push(Set::Ready);
+    }
+    if let Some(run) = head.listed() {
+        sets.push(Set::List(keys::status(&run.workflow, run.status)));
+        sets.extend(run.tags.iter().map(|tag| Set::List(keys::tag(tag))));
+    }
+    sets
+}
+
+/// A set, and the number of one of its pages.
+type PageKey = (Set, u64);
+
+/// The pages that were written last, as they are durable. Only the committer has them.
+pub(crate) struct KnownPages(Generations<PageKey, Page>);
+
+impl KnownPages {
+    pub(crate) fn new() -> Self {
+        Self(Generations::new(PAGES_KNOWN))
+    }
+
+    /// The pages of a batch that is durable.
+    pub(crate) fn publish(&mut self, changed: ChangedPages) {
+        for (key, page) in changed.0 {
+            self.0.keep(key, page);
+        }
+    }
+}
+
+/// The pages that a batch changes, as it leaves them.
+#[derive(Default)]
+pub(crate) struct ChangedPages(HashMap<PageKey, Page>);
+
+impl ChangedPages {
+    /// Takes a stream into the sets it is in now, and out of those it was in before.
+    pub(crate) fn moved(
+        &mut self,
+        stream: StreamNumber,
+        before: Vec<Set>,
+        after: Vec<Set>,
+        known: &mut KnownPages,
+        tables: &Tables,
+    ) -> Result<(), StoreError> {
+        let left = before.iter().filter(|set| !after.contains(set));
+        let left: Vec<Set> = left.cloned().collect();
+        for set in left {
+            self.page(set, stream, known, tables)?.put(stream, false);
+        }
+        for set in after {
+            if !before.contains(&set) {
+                self.page(set, stream, known, tables)?.put(stream, true);
+            }
+        }
+        Ok(())
+    }
+
+    fn page(
+        &mut self,
+        set: Set,
+        stream: StreamNumber,
+        known: &mut KnownPages,
+        tables: &Tables,
+    ) -> Result<&mut Page, StoreError> {
+        let key = (set, page::number_of(stream));
+        Ok(match self.0.entry(key) {
+            Entry::Occupied(changed) => changed.into_mut(),
+            Entry::Vacant(unchanged) => {
+                let page = match known.0.get(unchanged.key()) {
+                    Some(page) => page,
+                    None => load(tables, unchanged.key())?,
+                };
+                unchanged.insert(page)
+            }
+        })
+    }
+
+    /// A row for each page that has members.
+    pub(crate) fn rows(&self, tables: &Tables, rows: &mut OwnedWriteBatch) {
+        for ((set, number), page) in &self.0 {
+            let (table, key) = (set.table(tables), set.key(*number));
+            if page.is_empty() {
+                rows.remove(table, key);
+            } else {
+                rows.insert(table, key, page.encode());
+            }
+        }
+    }
+}
+
+/// A page as it is durable.
+fn load(tables: &Tables, (set, number): &PageKey) -> Result<Page, StoreError> {
+    let page = match set.table(tables).get(set.key(*number)) {
+        Ok(None) => return Ok(Page::default()),
+        Ok(Some(bytes)) => Page::decode(&bytes).map_err(|damage| {
+            failure::of_value(&tables.place, "a page", Unreadable::Damaged(damage))
+        }),
+        Err(error) => Err(tables.failed(&error)),
+    };
+    match page {
+        Err(error) if error.is_damage() => {
+            failure::made_again("set of streams", &error);
+            from_heads(&View::new(tables), set, *number)
+        }
+        page => page,
+    }
+}
+
+/// A page as the heads say it must be.
+fn from_heads(view: &View<'_>, set: &Set, number: u64) -> Result<Page, StoreError> {
+    let mut page = Page::default();
+    for stream in page::streams_of(number) {
+        let is_member = sets_of_stream(view, stream)?.contains(set);
+        page.put(stream, is_member);
+    }
+    Ok(page)
+}
+
+/// The sets that a stream must be in. One whose head is damaged is in none.
+pub(crate) fn sets_of_stream(
+    view: &View<'_>,
+    stream: StreamNumber,
+) -> Result<Vec<Set>, StoreError> {
+    match view.head_row(stream) {
+        Err(error) if error.is_damage() => {
+            failure::left_out("sets of streams", &error);
+            Ok(Vec::new())
+        }
+        head => Ok(head?.as_ref().map(sets_of).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use everstep_model::RunStatus;
+    use everstep_store::{Commit, ListQuery, Store};
+    use everstep_store_testkit::sample::{inbox, run, run_creation};
+    use everstep_store_testkit::{Fixture, TestClock, block_on};
+
+    use super::*;
+    use crate::EmbeddedStore;
+
+    fn creation(id: &str) -> Commit {
+        let mut commit = run_creation(id, "order", RunStatus::Running);
+        commit.ready = Some(true);
+        commit
+    }
+
+    fn end(stream: StreamNumber, id: &str) -> Commit {
+        let mut commit = inbox(stream, vec![]);
+        commit.ready = Some(false);
+        commit.run = Some(run(id, "order", RunStatus::Completed));
+        commit
+    }
+
+    async fn ids(f: &Fixture<EmbeddedStore>, status: RunStatus) -> Vec<String> {
+        let query = ListQuery {
+            statuses: vec![status],
+            limit: 10,
+            ..ListQuery::default()
+        };
+        let page = f.store.list(query).await.unwrap();
+        page.rows.iter().map(|row| row.id.to_string()).collect()
+    }
+
+    #[test]
+    fn a_damaged_page_is_made_again_from_the_heads() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || {
+            let clock = Arc::new(TestClock::new());
+            let store = EmbeddedStore::open(folder.path(), clock.clone()).unwrap();
+            Fixture { store, clock }
+        };
+        block_on(async {
+            let f = open();
+            let first = f.create_with(creation("a")).await;
+            f.create_with(creation("b")).await;
+            f.create_with(creation("c")).await;
+            let tables = &f.store.0.tables;
+            for row in tables.lists.iter() {
+                tables.lists.insert(row.key().unwrap(), [0xff; 3]).unwrap();
+            }
+            drop(f);
+            // Nothing is known of it any more.
+            let f = open();
+            f.accept(end(first, "a")).await;
+            assert_eq!(ids(&f, RunStatus::Running).await, ["c", "b"]);
+            assert_eq!(ids(&f, RunStatus::Completed).await, ["a"]);
+        });
+    }
+
+    #[test]
+    fn runs_that_come_and_go_together_write_a_few_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(TestClock::new());
+        let store = EmbeddedStore::open(folder.path(), clock.clone()).unwrap();
+        let f = Fixture { store, clock };
+        block_on(async {
+            let names: Vec<String> = (0..100).map(|run| format!("run-{run}")).collect();
+            let created = names.iter().map(|id| creation(id)).collect::<Vec<_>>();
+            f.store.commit(&created).await.unwrap();
+            let count = |table: &Keyspace| table.iter().count();
+            let tables = &f.store.0.tables;
+            assert_eq!((count(&tables.lists), count(&tables.ready)), (1, 1));
+            let numbers = (1..).map(StreamNumber);
+            let ended = numbers.zip(&names).map(|(stream, id)| end(stream, id));
+            f.store.commit(&ended.collect::<Vec<_>>()).await.unwrap();
+            assert_eq!((count(&tables.lists), count(&tables.ready)), (1, 0));
+        });
+    }
+}

@@ -1,0 +1,174 @@
+//! From format 1, where each member of a set of streams had a row of its own, to pages.
+//!
+//! All sets follow from the heads, so they are made anew. If that is interrupted, the directory still says format 1, and it
+//! begins again.
+
+use everstep_store::StoreError;
+use fjall::{Keyspace, OwnedWriteBatch, PersistMode, Readable};
+
+use crate::keys;
+use crate::sets::{ChangedPages, KnownPages, sets_of_stream};
+use crate::tables::Tables;
+use crate::view::View;
+
+/// Rows in one write batch, so that memory is bounded.
+const BATCH: usize = 10_000;
+
+/// Writes the lists and the ready marks as the heads say they must be.
+pub(crate) fn sets_from_heads(tables: &Tables) -> Result<(), StoreError> {
+    tracing::info!(
+        place = tables.place,
+        "the lists of runs are written anew, in format 2"
+    );
+    for table in [&tables.lists, &tables.ready] {
+        clear(tables, table).map_err(|error| tables.failed(&error))?;
+    }
+    let view = View::new(tables);
+    let mut heads = view.snapshot.iter(&tables.heads).peekable();
+    // Pages of earlier batches are not read again where they are known.
+    let mut known = KnownPages::new();
+    while heads.peek().is_some() {
+        let mut pages = ChangedPages::default();
+        for row in heads.by_ref().take(BATCH) {
+            let key = row.key().map_err(|error| tables.failed(&error))?;
+            let number = keys::stream_of_head(&key);
+            let number = number.map_err(|d| view.damaged("the key of a head", d))?;
+            let sets = sets_of_stream(&view, number)?;
+            pages.moved(number, Vec::new(), sets, &mut known, tables)?;
+        }
+        let mut rows = OwnedWriteBatch::with_capacity(tables.db.clone(), BATCH);
+        pages.rows(tables, &mut rows);
+        rows.commit().map_err(|error| tables.failed(&error))?;
+        known.publish(pages);
+    }
+    let persisted = tables.db.persist(PersistMode::SyncAll);
+    persisted.map_err(|error| tables.failed(&error))
+}
+
+fn clear(tables: &Tables, table: &Keyspace) -> fjall::Result<()> {
+    let snapshot = tables.db.snapshot();
+    let mut keys = snapshot.iter(table).map(fjall::Guard::key).peekable();
+    while keys.peek().is_some() {
+        let mut rows = OwnedWriteBatch::with_capacity(tables.db.clone(), BATCH);
+        for key in keys.by_ref().take(BATCH) {
+            rows.remove(table, key?);
+        }
+        rows.commit()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use everstep_model::{RunStatus, StreamNumber};
+    use everstep_store::{ListQuery, Store};
+    use everstep_store_testkit::sample::run_creation;
+    use everstep_store_testkit::{Fixture, TestClock, block_on};
+
+    use super::*;
+    use crate::EmbeddedStore;
+
+    const RUNS: u64 = 1_200;
+
+    fn open(folder: &Path) -> Fixture<EmbeddedStore> {
+        let clock = Arc::new(TestClock::new());
+        let store = EmbeddedStore::open(folder, clock.clone()).unwrap();
+        Fixture { store, clock }
+    }
+
+    /// Every third has a tag, every fifth is ready, every seventh waits.
+    async fn fill(f: &Fixture<EmbeddedStore>) {
+        let creation = |number: u64| {
+            let status = match number % 7 {
+                0 => RunStatus::Waiting,
+                _ => RunStatus::Running,
+            };
+            let mut commit = run_creation(&format!("run-{number}"), "order", status);
+            commit.ready = Some(number.is_multiple_of(5));
+            if let Some(run) = commit.run.as_mut().filter(|_| number.is_multiple_of(3)) {
+                run.tags.push("red".to_owned());
+            }
+            commit
+        };
+        let batch: Vec<_> = (1..=RUNS).map(creation).collect();
+        f.store.commit(&batch).await.unwrap();
+    }
+
+    /// All that is read from sets.
+    async fn read(f: &Fixture<EmbeddedStore>) -> Vec<Vec<String>> {
+        let by_status = ListQuery {
+            statuses: vec![RunStatus::Waiting],
+            limit: usize::MAX,
+            ..ListQuery::default()
+        };
+        let by_tag = ListQuery {
+            tag: Some("red".to_owned()),
+            limit: usize::MAX,
+            ..ListQuery::default()
+        };
+        let mut found = Vec::new();
+        for query in [by_status, by_tag] {
+            let page = f.store.list(query).await.unwrap();
+            found.push(page.rows.iter().map(|row| row.id.to_string()).collect());
+        }
+        let ready = f.store.ready(None, usize::MAX).await.unwrap();
+        found.push(ready.iter().map(|run| run.stream.to_string()).collect());
+        found
+    }
+
+    /// Writes the sets as format 1 had them, those of streams from this one on.
+    fn write_rows_of_format_1(f: &Fixture<EmbeddedStore>, from: u64) {
+        let tables = &f.store.0.tables;
+        let view = View::new(tables);
+        for number in (from..=RUNS).map(StreamNumber) {
+            let head = view.head_row(number).unwrap().unwrap();
+            let run = head.run.as_ref().unwrap();
+            let mut lists = vec![keys::status(&run.workflow, run.status)];
+            lists.extend(run.tags.iter().map(|tag| keys::tag(tag)));
+            for mut key in lists {
+                key.extend(number.0.to_be_bytes());
+                tables.lists.insert(key, []).unwrap();
+            }
+            if head.ready {
+                tables.ready.insert(number.0.to_be_bytes(), []).unwrap();
+            }
+        }
+    }
+
+    fn upgraded_after(spoil: impl FnOnce(&Fixture<EmbeddedStore>)) {
+        let folder = tempfile::tempdir().unwrap();
+        block_on(async {
+            let f = open(folder.path());
+            fill(&f).await;
+            let before = read(&f).await;
+            assert!(before.iter().all(|found| found.len() > 100));
+            spoil(&f);
+            drop(f);
+            let mark = folder.path().join("FORMAT");
+            fs::write(&mark, "everstep store, format 1\n").unwrap();
+            assert_eq!(read(&open(folder.path())).await, before);
+            let mark = fs::read_to_string(&mark).unwrap();
+            assert_eq!(mark, "everstep store, format 2\n");
+        });
+    }
+
+    #[test]
+    fn a_store_in_format_1_is_read_as_before_and_is_in_format_2_then() {
+        upgraded_after(|f| {
+            let tables = &f.store.0.tables;
+            for table in [&tables.lists, &tables.ready] {
+                clear(tables, table).unwrap();
+            }
+            write_rows_of_format_1(f, 1);
+        });
+    }
+
+    #[test]
+    fn an_upgrade_that_was_interrupted_begins_again() {
+        upgraded_after(|f| write_rows_of_format_1(f, RUNS / 2));
+    }
+}
