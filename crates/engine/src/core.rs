@@ -32,6 +32,8 @@ use crate::workers::Workers;
 
 /// Records read from the store at once.
 const READ_PAGE: usize = 10_000;
+/// Records of a journal for which memory is taken before they are read: much of it may have been dropped by loops.
+const RESERVED_MAX: usize = 500_000;
 
 pub(crate) struct Core {
     pub(crate) store: Arc<dyn Store>,
@@ -294,6 +296,12 @@ impl Core {
             let at_end = from >= page.end;
             if entries.is_empty() {
                 entries = page.entries;
+                if !at_end {
+                    // Growing bit by bit would copy a long journal over and over.
+                    let left = page.end.0.saturating_sub(from.0);
+                    let left = usize::try_from(left).unwrap_or(usize::MAX);
+                    entries.reserve_exact(left.min(RESERVED_MAX));
+                }
             } else {
                 entries.extend(page.entries);
             }

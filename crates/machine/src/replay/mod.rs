@@ -219,25 +219,33 @@ impl Replay {
         };
         let journal = replay.foresee(journal);
         let rest = replay.learn_earlier_passes(journal);
-        replay.extend(rest);
+        for entry in &rest {
+            replay.notice(entry);
+        }
+        // A journal may be long, so it is not copied.
+        replay.unfolded = rest.into();
         replay
     }
 
     /// Hands in records of the journal, in order; ones that were handed in before are ignored.
     pub fn extend(&mut self, entries: impl IntoIterator<Item = Entry>) {
         for entry in entries {
-            if entry.number < self.known {
-                continue;
+            if entry.number >= self.known {
+                self.notice(&entry);
+                self.unfolded.push_back(entry);
             }
-            self.note_known(&entry);
-            self.note_parking(&entry.record.body);
-            self.note_early(&entry.record.body);
-            if script::is_scripted(&entry.record.body)
-                && let Err(divergence) = self.script.record(&entry)
-            {
-                self.halt(Halt::Diverged(divergence));
-            }
-            self.unfolded.push_back(entry);
+        }
+    }
+
+    /// Takes notice of a record that will be folded.
+    fn notice(&mut self, entry: &Entry) {
+        self.note_known(entry);
+        self.note_parking(&entry.record.body);
+        self.note_early(&entry.record.body);
+        if script::is_scripted(&entry.record.body)
+            && let Err(divergence) = self.script.record(entry)
+        {
+            self.halt(Halt::Diverged(divergence));
         }
     }
 
