@@ -61,7 +61,7 @@ pub(crate) struct Bench {
     /// Write the JSON to this file too.
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
-    /// How many bytes of JSON each step returns.
+    /// How many bytes of JSON each step returns; `payload` has its own.
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(super) payload_bytes: u32,
     /// Threads that execute workflow code. One less than there are cores unless it is said, because the committer has a thread
@@ -164,6 +164,8 @@ pub(super) enum Workload {
     Seq10,
     /// Many runs of ten steps at once: how many steps a second?
     Throughput,
+    /// Many runs of ten steps at once, with results of 100, 1,000 and 10,000 bytes: how does their size matter?
+    Payload,
     /// One run at a time: how long from starting it until its first step begins?
     Start,
     /// One run at a time: how long from sending it an event until it has completed?

@@ -22,9 +22,9 @@ impl LimitsBench {
         setup: &Setup<'_>,
         place: &StorePlace,
         in_flight: u32,
+        payload_bytes: usize,
     ) -> anyhow::Result<Self> {
         let seconds = setup.arguments.seconds as f64;
-        let payload_bytes = setup.payload_bytes();
         let bytes = match place {
             StorePlace::Directory(_) => Some(StepBytes::of(payload_bytes)?),
             StorePlace::Schema { .. } => None,

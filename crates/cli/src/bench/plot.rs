@@ -18,7 +18,7 @@ pub(super) struct Chart {
     figures: &'static [&'static str],
 }
 
-pub(super) const CHARTS: [Chart; 8] = [
+pub(super) const CHARTS: [Chart; 9] = [
     Chart {
         name: "throughput",
         workload: "throughput",
@@ -29,6 +29,12 @@ pub(super) const CHARTS: [Chart; 8] = [
         name: "cpu",
         workload: "throughput",
         title: "Processor time of a step",
+        figures: &["CPU per step", "store alone, CPU per step"],
+    },
+    Chart {
+        name: "payload",
+        workload: "payload",
+        title: "Processor time of a step, by the size of its result",
         figures: &["CPU per step", "store alone, CPU per step"],
     },
     Chart {

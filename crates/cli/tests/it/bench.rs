@@ -94,6 +94,15 @@ fn throughput_has_all_figures_for_each_number_of_runs_in_flight() {
 }
 
 #[test]
+fn results_of_many_sizes_are_compared() {
+    let measured = measured(&["payload", "--in-flight", "8"]);
+    let cases = ["100 bytes", "1000 bytes", "10000 bytes"];
+    for promised in [OF_STEPS, OF_DISK] {
+        check(&measured, &cases, promised);
+    }
+}
+
+#[test]
 fn one_run_at_a_time_is_compared_with_eleven_syncs() {
     let measured = measured(&["seq10"]);
     for promised in [OF_STEPS, OF_DISK] {

@@ -37,6 +37,7 @@ pub(super) fn measure(workload: Workload, setup: &Setup<'_>) -> anyhow::Result<V
     match workload {
         Workload::Seq10 => ten_steps::one_at_a_time(setup),
         Workload::Throughput => ten_steps::many_at_once(setup),
+        Workload::Payload => ten_steps::of_many_sizes(setup),
         Workload::Start => first_step::measure(setup),
         Workload::Event => event::measure(setup),
         Workload::Fanout => fanout::measure(setup),

@@ -1,4 +1,4 @@
-//! `seq10`, `throughput`, `remote` and `postgres`: runs of ten strict steps, one or many at a time, executed in this process or by a
+//! `seq10`, `throughput`, `payload`, `remote` and `postgres`: runs of ten strict steps, one or many at a time, executed in this process or by a
 //! worker that speaks HTTP, on the embedded store or on a database.
 //!
 //! ```text
@@ -17,6 +17,9 @@ use crate::bench::setup::Setup;
 use crate::bench::store_place::StorePlace;
 use crate::ending::UsageError;
 
+/// What the results of steps have where their size is what matters.
+const PAYLOAD_BYTES: [usize; 3] = [100, 1_000, 10_000];
+
 /// Who executes the runs, and where they are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
@@ -25,9 +28,22 @@ enum How {
     OnDatabase,
 }
 
+/// One case.
+#[derive(Clone, Copy)]
+struct Steps {
+    how: How,
+    in_flight: u32,
+    payload_bytes: usize,
+}
+
 /// `seq10`.
 pub(super) fn one_at_a_time(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
-    let case = measure(setup, How::InProcess, 1)?;
+    let steps = Steps {
+        how: How::InProcess,
+        in_flight: 1,
+        payload_bytes: setup.payload_bytes(),
+    };
+    let case = steps.measure(setup)?.into_case("1 in flight".to_owned());
     let (compared, sync) = (case.value(RATIO_TO_SYNCS), case.sync_ms() * 1e3);
     let sentence = format!(
         "A run takes {compared:.2} times as long as eleven bare syncs of {sync:.0} µs each; what is above 1 is ours."
@@ -48,6 +64,20 @@ pub(super) fn many_at_once(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     };
     let cases = cases(setup, How::InProcess, &setup.arguments.in_flight)?;
     Ok(cases.into_iter().map(aimed).collect())
+}
+
+/// `payload`, with as many runs in flight as are asked for at most.
+pub(super) fn of_many_sizes(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
+    let in_flight = setup.arguments.in_flight.iter().copied().max().unwrap_or(1);
+    let measured = PAYLOAD_BYTES.iter().map(|&payload_bytes| {
+        let steps = Steps {
+            how: How::InProcess,
+            in_flight,
+            payload_bytes,
+        };
+        steps.explained(setup, format!("{payload_bytes} bytes"))
+    });
+    measured.collect()
 }
 
 /// `remote`.
@@ -76,41 +106,59 @@ fn with_one_alone(setup: &Setup<'_>) -> Vec<u32> {
 
 fn cases(setup: &Setup<'_>, how: How, numbers: &[u32]) -> anyhow::Result<Vec<(u32, Case)>> {
     let measured = numbers.iter().map(|&in_flight| {
-        let case = measure(setup, how, in_flight)?;
-        let sentence = what_limits(&case);
-        Ok((in_flight, case.limited_by(sentence)))
+        let steps = Steps {
+            how,
+            in_flight,
+            payload_bytes: setup.payload_bytes(),
+        };
+        let case = steps.explained(setup, format!("{in_flight} in flight"))?;
+        Ok((in_flight, case))
     });
     measured.collect()
 }
 
-/// Limits and workflows in turns, so that both meet the machine in the same mood.
-fn measure(setup: &Setup<'_>, how: How, in_flight: u32) -> anyhow::Result<Case> {
-    let mut rounds = Rounds::default();
-    let (place, of_limits) = (place(setup, how, "engine")?, place(setup, how, "store")?);
-    let mut limits = LimitsBench::open(setup, &of_limits, in_flight)?;
-    let plan = LoadPlan {
-        in_flight,
-        is_remote: how == How::ByWorker,
-        payload_bytes: setup.payload_bytes(),
-        warm_up: setup.warm_up(),
-    };
-    let (length, progress) = (setup.round_length(), &setup.progress);
-    let runtime = match how {
-        How::ByWorker => setup.runtime_with_clients()?,
-        How::InProcess | How::OnDatabase => setup.runtime()?,
-    };
-    let mut load = Load::open(plan, runtime, &place)?;
-    let rehearsal = load.measure(length / 4, progress)?;
-    let mut before = limits.measure(rehearsal.group, setup)?;
-    for _ in 0..setup.rounds() {
-        let window = load.measure(length, progress)?;
-        let after = limits.measure(window.group, setup)?;
-        let limits = before.with(&after);
-        Round { window, limits }.tell(&mut rounds, in_flight == 1);
-        before = after;
+impl Steps {
+    /// What was measured, and what limits it.
+    fn explained(self, setup: &Setup<'_>, name: String) -> anyhow::Result<Case> {
+        let case = self.measure(setup)?.into_case(name);
+        let sentence = what_limits(&case);
+        Ok(case.limited_by(sentence))
     }
-    load.close()?;
-    Ok(rounds.into_case(format!("{in_flight} in flight")))
+
+    /// Limits and workflows in turns, so that both meet the machine in the same mood.
+    fn measure(self, setup: &Setup<'_>) -> anyhow::Result<Rounds> {
+        let Self {
+            how,
+            in_flight,
+            payload_bytes,
+        } = self;
+        let mut rounds = Rounds::default();
+        let (place, of_limits) = (place(setup, how, "engine")?, place(setup, how, "store")?);
+        let mut limits = LimitsBench::open(setup, &of_limits, in_flight, payload_bytes)?;
+        let plan = LoadPlan {
+            in_flight,
+            is_remote: how == How::ByWorker,
+            payload_bytes,
+            warm_up: setup.warm_up(),
+        };
+        let (length, progress) = (setup.round_length(), &setup.progress);
+        let runtime = match how {
+            How::ByWorker => setup.runtime_with_clients()?,
+            How::InProcess | How::OnDatabase => setup.runtime()?,
+        };
+        let mut load = Load::open(plan, runtime, &place)?;
+        let rehearsal = load.measure(length / 4, progress)?;
+        let mut before = limits.measure(rehearsal.group, setup)?;
+        for _ in 0..setup.rounds() {
+            let window = load.measure(length, progress)?;
+            let after = limits.measure(window.group, setup)?;
+            let limits = before.with(&after);
+            Round { window, limits }.tell(&mut rounds, in_flight == 1);
+            before = after;
+        }
+        load.close()?;
+        Ok(rounds)
+    }
 }
 
 /// An empty store.
