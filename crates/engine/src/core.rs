@@ -306,6 +306,9 @@ impl Core {
                 entries.extend(page.entries);
             }
             if at_end {
+                if entries.capacity() > 2 * entries.len() {
+                    entries.shrink_to_fit();
+                }
                 return Ok(entries);
             }
         }

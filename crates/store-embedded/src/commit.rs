@@ -9,7 +9,7 @@ use fjall::{OwnedWriteBatch, PersistMode};
 use crate::due::DueChanges;
 use crate::keys;
 use crate::pressure::Pressure;
-use crate::sets::{ChangedPages, KnownPages, sets_of};
+use crate::sets;
 use crate::stage::{Stage, Staged};
 use crate::store::Inner;
 use crate::tables::Tables;
@@ -26,39 +26,31 @@ pub(crate) struct Writer {
     /// Why nothing is written any more.
     pub(crate) poisoned: Option<String>,
     pub(crate) pressure: Pressure,
-    pub(crate) pages: KnownPages,
 }
 
 pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, StoreError> {
     let mut writer = healthy(&inner.writer)?;
-    let now = inner.clock.now();
-    let mut stage = Stage::new(
-        &inner.tables,
-        &inner.cache,
-        &inner.leases,
-        now,
-        (writer.next_stream, writer.term),
-    );
+    let mut stage = Stage::new(inner, (writer.next_stream, writer.term));
     let mut outcomes = Vec::with_capacity(batch.len());
     for commit in batch {
         outcomes.push(stage.commit(commit)?);
     }
     let frames = stage.frames.values().flatten();
     let bytes = frames.map(|frame| frame.len() + ROW_OVERHEAD).sum();
-    let rows = rows_of(&inner.tables, &mut stage, &mut writer.pages)?;
-    if !rows.batch.is_empty() {
+    let (rows, due) = rows_of(&inner.tables, &mut stage);
+    if !rows.is_empty() {
         writer.pressure.add(bytes);
-        write(&inner.tables, &mut writer.pressure, rows.batch).inspect_err(|error| {
+        write(&inner.tables, &mut writer.pressure, rows).inspect_err(|error| {
             writer.poisoned = Some(error.to_string());
         })?;
     }
-    writer.pages.publish(rows.pages);
     writer.next_stream = stage.next_stream;
     writer.term = stage.term;
     inner
         .cache
         .publish(stage.heads.into_values().map(Staged::into_published));
-    inner.due.publish(rows.due);
+    inner.due.publish(due);
+    inner.pages.publish(stage.pages);
     inner.effects.publish(stage.effects);
     Ok(outcomes)
 }
@@ -94,79 +86,56 @@ fn write(
         })
 }
 
-/// What a batch writes, and what is published of it once it is durable.
-struct Rows {
-    batch: OwnedWriteBatch,
-    due: DueChanges,
-    pages: ChangedPages,
-}
-
 /// Every key once, with its last value: rows of one write batch have no order among themselves.
-fn rows_of(
-    tables: &Tables,
-    stage: &mut Stage<'_>,
-    known: &mut KnownPages,
-) -> Result<Rows, StoreError> {
+fn rows_of(tables: &Tables, stage: &mut Stage<'_>) -> (OwnedWriteBatch, DueChanges) {
     let count = stage.frames.len() + stage.heads.len() + stage.lookups.len() + stage.timers.len();
-    let mut rows = Rows {
-        batch: OwnedWriteBatch::with_capacity(tables.db.clone(), count),
-        due: DueChanges {
-            earliest_timer: stage.earliest_timer,
-            ..DueChanges::default()
-        },
-        pages: ChangedPages::default(),
-    };
+    let count = count + stage.pages.len();
+    let mut rows = OwnedWriteBatch::with_capacity(tables.db.clone(), count);
     for ((stream, first), frame) in std::mem::take(&mut stage.frames) {
         let key = keys::frame(stream, first);
         match frame {
-            Some(frame) => rows.batch.insert(&tables.journal, key, frame),
-            None => rows.batch.remove(&tables.journal, key),
+            Some(frame) => rows.insert(&tables.journal, key, frame),
+            None => rows.remove(&tables.journal, key),
         }
     }
+    let mut due = DueChanges {
+        earliest_timer: stage.earliest_timer,
+        ..DueChanges::default()
+    };
     for staged in stage.heads.values().filter(|staged| staged.row_changed) {
-        head_rows(tables, staged, known, &mut rows)?;
+        head_row(tables, staged, &mut rows, &mut due);
     }
-    rows.pages.rows(tables, &mut rows.batch);
+    sets::put_rows(&stage.pages, tables, &mut rows);
     for (key, value) in stage.lookups.drain() {
         match value {
-            Some(value) => rows.batch.insert(&tables.lookups, key, value),
-            None => rows.batch.remove(&tables.lookups, key),
+            Some(value) => rows.insert(&tables.lookups, key, value),
+            None => rows.remove(&tables.lookups, key),
         }
     }
     for (key, value) in std::mem::take(&mut stage.timers) {
         match value {
-            Some(value) => rows.batch.insert(&tables.timers, key, value),
-            None => rows.batch.remove(&tables.timers, key),
+            Some(value) => rows.insert(&tables.timers, key, value),
+            None => rows.remove(&tables.timers, key),
         }
     }
-    Ok(rows)
+    (rows, due)
 }
 
-fn head_rows(
-    tables: &Tables,
-    staged: &Staged,
-    known: &mut KnownPages,
-    rows: &mut Rows,
-) -> Result<(), StoreError> {
+fn head_row(tables: &Tables, staged: &Staged, rows: &mut OwnedWriteBatch, due: &mut DueChanges) {
     let head: &Head = &staged.head;
-    let (number, key) = (head.number, keys::stream(head.number));
+    let key = keys::stream(head.number);
     if staged.is_removed {
-        rows.batch.remove(&tables.heads, key);
+        rows.remove(&tables.heads, key);
     } else {
-        let row = values::encode_head(head);
-        rows.batch.insert(&tables.heads, key, row);
+        rows.insert(&tables.heads, key, values::encode_head(head));
     }
     let was_ready = staged.before.as_ref().is_some_and(|before| before.ready);
     let is_ready = head.ready && !staged.is_removed;
     match (was_ready, is_ready) {
-        (false, true) => rows.due.marked.push(number),
-        (true, false) => rows.due.cleared.push(number),
+        (false, true) => due.marked.push(head.number),
+        (true, false) => due.cleared.push(head.number),
         (false, false) | (true, true) => {}
     }
-    let before = staged.before.as_deref().map(sets_of).unwrap_or_default();
-    let after = Some(head).filter(|_| !staged.is_removed);
-    let after = after.map(sets_of).unwrap_or_default();
-    rows.pages.moved(number, before, after, known, tables)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use fjall::Readable;
 use crate::failure;
 use crate::keys;
 use crate::members::Members;
+use crate::sets::Set;
 use crate::tables::Tables;
 use crate::view::View;
 
@@ -44,7 +45,7 @@ impl Due {
         let view = View::new(tables);
         let mut ready = BTreeSet::new();
         for row in view.snapshot.iter(&tables.ready) {
-            ready.extend(Members::of_row(&view, row)?);
+            ready.extend(Members::of_row(&view, &Set::Ready, row)?);
         }
         let known = Known {
             ready,

@@ -91,5 +91,5 @@ pub(crate) fn left_out(of_what: &str, error: &StoreError) {
 
 /// What follows from other rows is made again from those.
 pub(crate) fn made_again(what: &str, error: &StoreError) {
-    tracing::error!(%error, "a row of a {what} is damaged and made again");
+    tracing::error!(%error, "{what} is damaged and made again");
 }

@@ -20,13 +20,14 @@ const BEFORE: u32 = 1;
 const FILE: &str = "FORMAT";
 const PREFIX: &str = "everstep store, format ";
 const UNFINISHED: &str = ", being created";
+const UPGRADING: &str = ", being upgraded";
 
 /// What a directory says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Absent,
     Unfinished,
-    /// Finished, in the layout before this one.
+    /// Finished, in the layout before this one, or on the way from that.
     Older,
     Finished,
 }
@@ -48,14 +49,13 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     };
     let line = text.strip_suffix('\n').ok_or_else(damaged)?;
     let version = line.strip_prefix(PREFIX).ok_or_else(damaged)?;
-    let (version, is_finished) = match version.strip_suffix(UNFINISHED) {
-        Some(version) => (version, false),
-        None => (version, true),
-    };
-    match version.parse::<u32>() {
-        Ok(BEFORE | FORMAT) if !is_finished => Ok(Mark::Unfinished),
-        Ok(BEFORE) => Ok(Mark::Older),
+    let unfinished = version.strip_suffix(UNFINISHED);
+    let upgrading = version.strip_suffix(UPGRADING);
+    match unfinished.or(upgrading).unwrap_or(version).parse::<u32>() {
+        Ok(BEFORE | FORMAT) if unfinished.is_some() => Ok(Mark::Unfinished),
+        Ok(FORMAT) if upgrading.is_some() => Ok(Mark::Older),
         Ok(FORMAT) => Ok(Mark::Finished),
+        Ok(BEFORE) if upgrading.is_none() => Ok(Mark::Older),
         Ok(found) if found > FORMAT => Err(StoreError::Newer {
             place: place.to_owned(),
             found,
@@ -68,6 +68,11 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
 /// Says that the store is being created.
 pub(crate) fn begin(directory: &Path) -> io::Result<()> {
     write(directory, UNFINISHED)
+}
+
+/// Says that what was there is being written as this release does it.
+pub(crate) fn begin_upgrade(directory: &Path) -> io::Result<()> {
+    write(directory, UPGRADING)
 }
 
 /// Says that everything is there, as this release writes it.

@@ -98,7 +98,7 @@ impl Merge {
             heap: BinaryHeap::new(),
         };
         for list in lists {
-            let mut walk = ListWalk::new(view, &list, end);
+            let mut walk = ListWalk::new(view, list, end);
             if let Some(number) = walk.next(view)? {
                 merge.heap.push((number, merge.walks.len()));
                 merge.walks.push(walk);

@@ -6,6 +6,7 @@ use fjall::{Guard, Iter, Readable};
 
 use crate::keys;
 use crate::page::{self, Page};
+use crate::sets::{Set, decode_or_make};
 use crate::view::View;
 
 /// The members on one page that are still to come.
@@ -16,15 +17,14 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    pub(crate) fn of_row(view: &View<'_>, row: Guard) -> Result<Self, StoreError> {
+    pub(crate) fn of_row(view: &View<'_>, set: &Set, row: Guard) -> Result<Self, StoreError> {
         let (key, value) = row
             .into_inner()
             .map_err(|error| view.tables.failed(&error))?;
-        let damaged = |damage| view.damaged("a page of a set of streams", damage);
-        Ok(Self {
-            first: keys::first_of_page(&key).map_err(damaged)?,
-            left: Page::decode(&value).map_err(damaged)?,
-        })
+        let first = keys::first_of_page(&key);
+        let first = first.map_err(|d| view.damaged("the key of a page", d))?;
+        let left = decode_or_make(view, set, page::number_of(first), &value)?;
+        Ok(Self { first, left })
     }
 }
 
@@ -39,16 +39,18 @@ impl Iterator for Members {
 
 /// The members of one list before a stream.
 pub(crate) struct ListWalk {
+    list: Set,
     pages: Iter,
     page: Members,
     end: StreamNumber,
 }
 
 impl ListWalk {
-    pub(crate) fn new(view: &View<'_>, list: &[u8], end: StreamNumber) -> Self {
-        let last = page::number_of(end);
-        let pages = keys::page(list, 0)..=keys::page(list, last);
+    pub(crate) fn new(view: &View<'_>, list: Vec<u8>, end: StreamNumber) -> Self {
+        let list = Set::List(list);
+        let pages = list.key(0)..=list.key(page::number_of(end));
         Self {
+            list,
             pages: view.snapshot.range(&view.tables.lists, pages),
             page: Members::default(),
             end,
@@ -64,7 +66,7 @@ impl ListWalk {
             let Some(row) = self.pages.next_back() else {
                 return Ok(None);
             };
-            self.page = Members::of_row(view, row)?;
+            self.page = Members::of_row(view, &self.list, row)?;
         }
     }
 }

@@ -115,6 +115,8 @@ pub(crate) fn open(
     }
     let tables = open_tables(&data, options, &place)?;
     if mark == Mark::Older {
+        // The release before this one must not take for its own what is half upgraded.
+        format::begin_upgrade(path).map_err(io_failed)?;
         upgrade::sets_from_heads(&tables)?;
     }
     if mark != Mark::Finished {
@@ -129,6 +131,7 @@ pub(crate) fn open(
         clock,
         cache: HeadCache::new(options.heads_cached),
         leases: Leases::default(),
+        pages: KnownPages::new(),
         due: Due::load(&tables)?,
         effects: Effects::load(&tables)?,
         writer: Mutex::new(Writer {
@@ -136,7 +139,6 @@ pub(crate) fn open(
             term,
             poisoned: None,
             pressure: Pressure::new(options.memtable_bytes),
-            pages: KnownPages::new(),
         }),
         tables,
         extent: NoteExtent::new(path),

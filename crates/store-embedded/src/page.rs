@@ -5,7 +5,7 @@ use everstep_store::encoding::Damaged;
 
 /// Streams that share a row. Permanent, like all that is here.
 const NEIGHBOURS: u64 = 512;
-const BYTES: usize = 64;
+const BYTES: usize = (NEIGHBOURS / 8) as usize;
 
 /// A bit for each neighbour; the first is the lowest bit of the first byte.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,23 +1,22 @@
 //! Sets of streams: the lists of runs by workflow and status and by tag, and who has a ready mark.
 //!
-//! A set is rows of 512 neighbours each. Runs that are alive together were created together, so a batch that creates and
-//! ends dozens of them changes a handful of rows; a row for each member would be written and deleted all the time.
+//! A set is rows of 512 neighbours each. Runs that are alive together were created together, so a batch that creates
+//! and ends dozens of them changes a handful of rows; a row for each member would be written and deleted all the time.
 //!
 //! All of them follow from the heads. A row that is damaged is therefore made again from those.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use everstep_model::StreamNumber;
 use everstep_store::{Head, StoreError};
-use fjall::{Keyspace, OwnedWriteBatch};
+use fjall::{Keyspace, OwnedWriteBatch, Readable};
 
 use crate::failure;
 use crate::generations::Generations;
 use crate::keys;
 use crate::page::{self, Page};
 use crate::tables::Tables;
-use crate::values::Unreadable;
 use crate::view::View;
 
 /// Pages kept in memory: as many as runs in use are on, and few of those are on pages of their own.
@@ -40,7 +39,7 @@ impl Set {
         }
     }
 
-    fn key(&self, page: u64) -> Vec<u8> {
+    pub(crate) fn key(&self, page: u64) -> Vec<u8> {
         match self {
             Self::Ready => keys::page(&[], page),
             Self::List(list) => keys::page(list, page),
@@ -62,104 +61,78 @@ pub(crate) fn sets_of(head: &Head) -> Vec<Set> {
 }
 
 /// A set, and the number of one of its pages.
-type PageKey = (Set, u64);
+pub(crate) type PageKey = (Set, u64);
+pub(crate) type Pages = HashMap<PageKey, Page>;
 
-/// The pages that were written last, as they are durable. Only the committer has them.
-pub(crate) struct KnownPages(Generations<PageKey, Page>);
+/// The pages that were written last, as they are durable. Only the committer uses them.
+pub(crate) struct KnownPages(Mutex<Generations<PageKey, Page>>);
 
 impl KnownPages {
     pub(crate) fn new() -> Self {
-        Self(Generations::new(PAGES_KNOWN))
+        Self(Mutex::new(Generations::new(PAGES_KNOWN)))
+    }
+
+    fn pages(&self) -> MutexGuard<'_, Generations<PageKey, Page>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self, key: &PageKey) -> Option<Page> {
+        self.pages().get(key)
     }
 
     /// The pages of a batch that is durable.
-    pub(crate) fn publish(&mut self, changed: ChangedPages) {
-        for (key, page) in changed.0 {
-            self.0.keep(key, page);
+    pub(crate) fn publish(&self, batch: Pages) {
+        let mut pages = self.pages();
+        for (key, page) in batch {
+            pages.keep(key, page);
         }
     }
 }
 
-/// The pages that a batch changes, as it leaves them.
-#[derive(Default)]
-pub(crate) struct ChangedPages(HashMap<PageKey, Page>);
-
-impl ChangedPages {
-    /// Takes a stream into the sets it is in now, and out of those it was in before.
-    pub(crate) fn moved(
-        &mut self,
-        stream: StreamNumber,
-        before: Vec<Set>,
-        after: Vec<Set>,
-        known: &mut KnownPages,
-        tables: &Tables,
-    ) -> Result<(), StoreError> {
-        let left = before.iter().filter(|set| !after.contains(set));
-        let left: Vec<Set> = left.cloned().collect();
-        for set in left {
-            self.page(set, stream, known, tables)?.put(stream, false);
-        }
-        for set in after {
-            if !before.contains(&set) {
-                self.page(set, stream, known, tables)?.put(stream, true);
-            }
-        }
-        Ok(())
-    }
-
-    fn page(
-        &mut self,
-        set: Set,
-        stream: StreamNumber,
-        known: &mut KnownPages,
-        tables: &Tables,
-    ) -> Result<&mut Page, StoreError> {
-        let key = (set, page::number_of(stream));
-        Ok(match self.0.entry(key) {
-            Entry::Occupied(changed) => changed.into_mut(),
-            Entry::Vacant(unchanged) => {
-                let page = match known.0.get(unchanged.key()) {
-                    Some(page) => page,
-                    None => load(tables, unchanged.key())?,
-                };
-                unchanged.insert(page)
-            }
-        })
-    }
-
-    /// A row for each page that has members.
-    pub(crate) fn rows(&self, tables: &Tables, rows: &mut OwnedWriteBatch) {
-        for ((set, number), page) in &self.0 {
-            let (table, key) = (set.table(tables), set.key(*number));
-            if page.is_empty() {
-                rows.remove(table, key);
-            } else {
-                rows.insert(table, key, page.encode());
-            }
+/// A row for each page that has members.
+pub(crate) fn put_rows(pages: &Pages, tables: &Tables, rows: &mut OwnedWriteBatch) {
+    for ((set, number), page) in pages {
+        let (table, key) = (set.table(tables), set.key(*number));
+        if page.is_empty() {
+            rows.remove(table, key);
+        } else {
+            rows.insert(table, key, page.encode());
         }
     }
 }
 
 /// A page as it is durable.
-fn load(tables: &Tables, (set, number): &PageKey) -> Result<Page, StoreError> {
-    let page = match set.table(tables).get(set.key(*number)) {
-        Ok(None) => return Ok(Page::default()),
-        Ok(Some(bytes)) => Page::decode(&bytes).map_err(|damage| {
-            failure::of_value(&tables.place, "a page", Unreadable::Damaged(damage))
-        }),
-        Err(error) => Err(tables.failed(&error)),
-    };
-    match page {
-        Err(error) if error.is_damage() => {
-            failure::made_again("set of streams", &error);
-            from_heads(&View::new(tables), set, *number)
-        }
-        page => page,
+pub(crate) fn load(view: &View<'_>, (set, number): &PageKey) -> Result<Page, StoreError> {
+    let table = set.table(view.tables);
+    match view.snapshot.get(table, set.key(*number)) {
+        Ok(None) => Ok(Page::default()),
+        Ok(Some(bytes)) => decode_or_make(view, set, *number, &bytes),
+        Err(error) => make_again(view, set, *number, view.tables.failed(&error)),
     }
 }
 
-/// A page as the heads say it must be.
-fn from_heads(view: &View<'_>, set: &Set, number: u64) -> Result<Page, StoreError> {
+/// A page from the bytes of its row.
+pub(crate) fn decode_or_make(
+    view: &View<'_>,
+    set: &Set,
+    number: u64,
+    bytes: &[u8],
+) -> Result<Page, StoreError> {
+    let page = Page::decode(bytes).map_err(|d| view.damaged("a page of a set of streams", d));
+    page.or_else(|error| make_again(view, set, number, error))
+}
+
+/// Where a page is damaged, the heads say what it must be.
+fn make_again(
+    view: &View<'_>,
+    set: &Set,
+    number: u64,
+    error: StoreError,
+) -> Result<Page, StoreError> {
+    let StoreError::Corrupt { .. } = error else {
+        return Err(error);
+    };
+    failure::made_again(&format!("page {number} of {set:?}"), &error);
     let mut page = Page::default();
     for stream in page::streams_of(number) {
         let is_member = sets_of_stream(view, stream)?.contains(set);
@@ -174,7 +147,7 @@ pub(crate) fn sets_of_stream(
     stream: StreamNumber,
 ) -> Result<Vec<Set>, StoreError> {
     match view.head_row(stream) {
-        Err(error) if error.is_damage() => {
+        Err(error @ StoreError::Corrupt { .. }) => {
             failure::left_out("sets of streams", &error);
             Ok(Vec::new())
         }
@@ -231,15 +204,31 @@ mod tests {
             f.create_with(creation("b")).await;
             f.create_with(creation("c")).await;
             let tables = &f.store.0.tables;
-            for row in tables.lists.iter() {
-                tables.lists.insert(row.key().unwrap(), [0xff; 3]).unwrap();
+            for table in [&tables.lists, &tables.ready] {
+                for row in table.iter() {
+                    table.insert(row.key().unwrap(), [0xff; 3]).unwrap();
+                }
             }
             drop(f);
             // Nothing is known of it any more.
             let f = open();
+            assert_eq!(f.store.ready(None, 10).await.unwrap().len(), 3);
+            assert_eq!(ids(&f, RunStatus::Running).await, ["c", "b", "a"]);
             f.accept(end(first, "a")).await;
+            drop(f);
+            let f = open();
+            assert_eq!(f.store.ready(None, 10).await.unwrap().len(), 2);
             assert_eq!(ids(&f, RunStatus::Running).await, ["c", "b"]);
             assert_eq!(ids(&f, RunStatus::Completed).await, ["a"]);
+            let decoded = |row: fjall::Guard| Page::decode(&row.value().unwrap());
+            assert!(
+                f.store
+                    .0
+                    .tables
+                    .lists
+                    .iter()
+                    .all(|row| decoded(row).is_ok())
+            );
         });
     }
 

@@ -19,6 +19,7 @@ use crate::frames;
 use crate::leases::Leases;
 use crate::list;
 use crate::open::{self, DirectoryLock, Options};
+use crate::sets::KnownPages;
 use crate::tables::Tables;
 use crate::view::View;
 
@@ -31,6 +32,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) cache: HeadCache,
     pub(crate) leases: Leases,
+    pub(crate) pages: KnownPages,
     pub(crate) due: Due,
     pub(crate) effects: Effects,
     pub(crate) writer: Mutex<Writer>,

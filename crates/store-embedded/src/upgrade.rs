@@ -1,61 +1,69 @@
 //! From format 1, where each member of a set of streams had a row of its own, to pages.
 //!
-//! All sets follow from the heads, so they are made anew. If that is interrupted, the directory still says format 1, and it
-//! begins again.
+//! All sets follow from the heads, so they are made anew. If that is interrupted, it begins again when the store is opened
+//! the next time.
 
 use everstep_store::StoreError;
 use fjall::{Keyspace, OwnedWriteBatch, PersistMode, Readable};
 
 use crate::keys;
-use crate::sets::{ChangedPages, KnownPages, sets_of_stream};
+use crate::page;
+use crate::sets::{self, Pages, sets_of_stream};
 use crate::tables::Tables;
 use crate::view::View;
 
 /// Rows in one write batch, so that memory is bounded.
-const BATCH: usize = 10_000;
+const BATCH: usize = 1_000;
 
 /// Writes the lists and the ready marks as the heads say they must be.
 pub(crate) fn sets_from_heads(tables: &Tables) -> Result<(), StoreError> {
-    tracing::info!(
-        place = tables.place,
-        "the lists of runs are written anew, in format 2"
-    );
+    tracing::info!(place = tables.place, "the lists of runs are written anew");
     for table in [&tables.lists, &tables.ready] {
         clear(tables, table).map_err(|error| tables.failed(&error))?;
     }
     let view = View::new(tables);
-    let mut heads = view.snapshot.iter(&tables.heads).peekable();
-    // Pages of earlier batches are not read again where they are known.
-    let mut known = KnownPages::new();
-    while heads.peek().is_some() {
-        let mut pages = ChangedPages::default();
-        for row in heads.by_ref().take(BATCH) {
-            let key = row.key().map_err(|error| tables.failed(&error))?;
-            let number = keys::stream_of_head(&key);
-            let number = number.map_err(|d| view.damaged("the key of a head", d))?;
-            let sets = sets_of_stream(&view, number)?;
-            pages.moved(number, Vec::new(), sets, &mut known, tables)?;
+    let mut pages = Pages::new();
+    let mut here = 0;
+    for row in view.snapshot.iter(&tables.heads) {
+        let key = row.key().map_err(|error| tables.failed(&error))?;
+        let stream = keys::stream_of_head(&key);
+        let stream = stream.map_err(|d| view.damaged("the key of a head", d))?;
+        let number = page::number_of(stream);
+        // Heads come in order: the pages of those before are complete.
+        if number != here && pages.len() >= BATCH {
+            write(tables, std::mem::take(&mut pages))?;
         }
-        let mut rows = OwnedWriteBatch::with_capacity(tables.db.clone(), BATCH);
-        pages.rows(tables, &mut rows);
-        rows.commit().map_err(|error| tables.failed(&error))?;
-        known.publish(pages);
+        here = number;
+        for set in sets_of_stream(&view, stream)? {
+            pages.entry((set, number)).or_default().put(stream, true);
+        }
     }
-    let persisted = tables.db.persist(PersistMode::SyncAll);
-    persisted.map_err(|error| tables.failed(&error))
+    write(tables, pages)
+}
+
+fn write(tables: &Tables, pages: Pages) -> Result<(), StoreError> {
+    let mut rows = batch(tables);
+    sets::put_rows(&pages, tables, &mut rows);
+    rows.commit().map_err(|error| tables.failed(&error))
 }
 
 fn clear(tables: &Tables, table: &Keyspace) -> fjall::Result<()> {
     let snapshot = tables.db.snapshot();
     let mut keys = snapshot.iter(table).map(fjall::Guard::key).peekable();
     while keys.peek().is_some() {
-        let mut rows = OwnedWriteBatch::with_capacity(tables.db.clone(), BATCH);
+        let mut rows = batch(tables);
         for key in keys.by_ref().take(BATCH) {
             rows.remove(table, key?);
         }
         rows.commit()?;
     }
     Ok(())
+}
+
+/// A batch that is synced: one that a later one follows must be whole, or the log counts as damaged (`journal_check`).
+fn batch(tables: &Tables) -> OwnedWriteBatch {
+    let rows = OwnedWriteBatch::with_capacity(tables.db.clone(), BATCH);
+    rows.durability(Some(PersistMode::SyncData))
 }
 
 #[cfg(test)]
@@ -72,7 +80,8 @@ mod tests {
     use super::*;
     use crate::EmbeddedStore;
 
-    const RUNS: u64 = 1_200;
+    /// On several pages, and for several batches of rows in format 1.
+    const RUNS: u64 = 3_000;
 
     fn open(folder: &Path) -> Fixture<EmbeddedStore> {
         let clock = Arc::new(TestClock::new());
@@ -80,7 +89,7 @@ mod tests {
         Fixture { store, clock }
     }
 
-    /// Every third has a tag, every fifth is ready, every seventh waits.
+    /// Each has a tag of its own, every third one that they share; every fifth is ready, every seventh waits.
     async fn fill(f: &Fixture<EmbeddedStore>) {
         let creation = |number: u64| {
             let status = match number % 7 {
@@ -89,8 +98,11 @@ mod tests {
             };
             let mut commit = run_creation(&format!("run-{number}"), "order", status);
             commit.ready = Some(number.is_multiple_of(5));
-            if let Some(run) = commit.run.as_mut().filter(|_| number.is_multiple_of(3)) {
-                run.tags.push("red".to_owned());
+            if let Some(run) = &mut commit.run {
+                run.tags.push(format!("own-{number}"));
+                if number.is_multiple_of(3) {
+                    run.tags.push("red".to_owned());
+                }
             }
             commit
         };
@@ -111,7 +123,11 @@ mod tests {
             ..ListQuery::default()
         };
         let mut found = Vec::new();
-        for query in [by_status, by_tag] {
+        let by_own_tag = ListQuery {
+            tag: Some("own-2700".to_owned()),
+            ..by_tag.clone()
+        };
+        for query in [by_status, by_tag, by_own_tag] {
             let page = f.store.list(query).await.unwrap();
             found.push(page.rows.iter().map(|row| row.id.to_string()).collect());
         }
@@ -139,26 +155,27 @@ mod tests {
         }
     }
 
-    fn upgraded_after(spoil: impl FnOnce(&Fixture<EmbeddedStore>)) {
+    fn upgraded_from(mark: &str, spoil: impl FnOnce(&Fixture<EmbeddedStore>)) {
         let folder = tempfile::tempdir().unwrap();
         block_on(async {
             let f = open(folder.path());
             fill(&f).await;
             let before = read(&f).await;
-            assert!(before.iter().all(|found| found.len() > 100));
+            let counts: Vec<usize> = before.iter().map(Vec::len).collect();
+            assert_eq!(counts, [428, 1_000, 1, 600]);
             spoil(&f);
             drop(f);
-            let mark = folder.path().join("FORMAT");
-            fs::write(&mark, "everstep store, format 1\n").unwrap();
+            let file = folder.path().join("FORMAT");
+            fs::write(&file, mark).unwrap();
             assert_eq!(read(&open(folder.path())).await, before);
-            let mark = fs::read_to_string(&mark).unwrap();
+            let mark = fs::read_to_string(&file).unwrap();
             assert_eq!(mark, "everstep store, format 2\n");
         });
     }
 
     #[test]
     fn a_store_in_format_1_is_read_as_before_and_is_in_format_2_then() {
-        upgraded_after(|f| {
+        upgraded_from("everstep store, format 1\n", |f| {
             let tables = &f.store.0.tables;
             for table in [&tables.lists, &tables.ready] {
                 clear(tables, table).unwrap();
@@ -169,6 +186,8 @@ mod tests {
 
     #[test]
     fn an_upgrade_that_was_interrupted_begins_again() {
-        upgraded_after(|f| write_rows_of_format_1(f, RUNS / 2));
+        upgraded_from("everstep store, format 2, being upgraded\n", |f| {
+            write_rows_of_format_1(f, RUNS / 2);
+        });
     }
 }

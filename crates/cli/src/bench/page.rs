@@ -35,7 +35,7 @@ pub(super) fn refresh(results: &Results, page: &Path) -> anyhow::Result<()> {
 /// All figures; with the charts, if they are in a folder.
 pub(super) fn markdown(results: &Results, charts: Option<&str>) -> String {
     let mut text = format!(
-        "Version {}, {} cores, {} s for each measurement, results of {} bytes, threads for workflow code: {}.\n\n",
+        "Version {}, {} cores, {} s for each measurement, results of {} bytes unless it is said, threads for workflow code: {}.\n\n",
         results.version, results.cores, results.seconds, results.payload_bytes, results.workers
     );
     targets(results, &mut text);

@@ -4,6 +4,7 @@
 
 mod overlay;
 mod removal;
+mod sets;
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -19,6 +20,8 @@ use crate::cache::{ByNumber, HeadCache, Published};
 use crate::effects::EffectKey;
 use crate::keys;
 use crate::leases::Leases;
+use crate::sets::{KnownPages, Pages};
+use crate::store::Inner;
 use crate::tables::Tables;
 use crate::values;
 use crate::view::View;
@@ -28,6 +31,7 @@ pub(crate) struct Stage<'a> {
     tables: &'a Tables,
     cache: &'a HeadCache,
     leases: &'a Leases,
+    known_pages: &'a KnownPages,
     now: Timestamp,
     /// Opened by the first commit that has to read.
     view: OnceCell<View<'a>>,
@@ -45,6 +49,8 @@ pub(crate) struct Stage<'a> {
     unreadable: ByNumber<StoreError>,
     /// Effects that appear, or go.
     pub(crate) effects: HashMap<EffectKey, bool>,
+    /// Pages of the sets that streams come into, or leave.
+    pub(crate) pages: Pages,
 }
 
 /// The head of a stream that the batch is about.
@@ -71,18 +77,13 @@ impl Staged {
 }
 
 impl<'a> Stage<'a> {
-    pub(crate) fn new(
-        tables: &'a Tables,
-        cache: &'a HeadCache,
-        leases: &'a Leases,
-        now: Timestamp,
-        (next_stream, term): (StreamNumber, Term),
-    ) -> Self {
+    pub(crate) fn new(inner: &'a Inner, (next_stream, term): (StreamNumber, Term)) -> Self {
         Self {
-            tables,
-            cache,
-            leases,
-            now,
+            tables: &inner.tables,
+            cache: &inner.cache,
+            leases: &inner.leases,
+            known_pages: &inner.pages,
+            now: inner.clock.now(),
             view: OnceCell::new(),
             next_stream,
             term,
@@ -93,6 +94,7 @@ impl<'a> Stage<'a> {
             earliest_timer: None,
             unreadable: ByNumber::default(),
             effects: HashMap::new(),
+            pages: Pages::new(),
         }
     }
 
@@ -228,7 +230,10 @@ impl<'a> Stage<'a> {
         first: RecordNumber,
     ) -> Result<(), StoreError> {
         let stream = after.number;
-        // First, because reading what is dropped may fail.
+        // First, because reading may fail.
+        let moves = self.plan_moves(before, Some(&after))?;
+        let superseded = commit.supersedes.map(|old| self.plan_superseding(old));
+        let superseded = superseded.transpose()?;
         self.drop_records(stream, &commit.drop, before.next)?;
         for key in &commit.delete {
             self.stage_row(key, None);
@@ -252,8 +257,9 @@ impl<'a> Stage<'a> {
                 .insert(keys::name(after.name.as_str()), Some(number));
             self.next_stream = stream.next();
         }
-        if let Some(old) = commit.supersedes {
-            self.supersede(old);
+        self.make_moves(moves);
+        if let Some(superseded) = superseded {
+            self.supersede(superseded);
         }
         let row_changed = is_new || needs_row(before, &after, commit);
         let after = Arc::new(after);

@@ -8,8 +8,15 @@ use everstep_store::{Commit, Head, Outcome, StoreError, judge_removal};
 
 use super::Stage;
 use super::overlay::World;
+use super::sets::Moves;
 use crate::keys;
 use crate::values;
+
+/// A stream whose place another one takes, and the lists it leaves.
+pub(super) struct Superseded {
+    old: StreamNumber,
+    moves: Option<Moves>,
+}
 
 impl Stage<'_> {
     /// Judges a removal and stages it.
@@ -42,11 +49,18 @@ impl Stage<'_> {
             before: Vec::new(),
             taken: None,
         };
+        let mut moves = Vec::new();
+        for head in heads.iter().flatten() {
+            moves.push(self.plan_moves(head, None)?);
+        }
         for key in &commit.delete {
             self.stage_row(key, None);
         }
         for head in heads.iter().flatten() {
             self.remove_stream(head)?;
+        }
+        for moves in moves {
+            self.make_moves(moves);
         }
         for row in &commit.put {
             self.stage_row(&row.key(), Some(row));
@@ -79,8 +93,23 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Another stream takes the place of this one, whose head is staged already.
-    pub(super) fn supersede(&mut self, old: StreamNumber) {
+    /// Another stream is to take the place of this one.
+    pub(super) fn plan_superseding(&mut self, old: StreamNumber) -> Result<Superseded, StoreError> {
+        let moves = match self.head(old)? {
+            Some(head) => {
+                let mut after = Head::clone(&head);
+                after.superseded = true;
+                Some(self.plan_moves(&head, Some(&after))?)
+            }
+            None => None,
+        };
+        Ok(Superseded { old, moves })
+    }
+
+    pub(super) fn supersede(&mut self, Superseded { old, moves }: Superseded) {
+        if let Some(moves) = moves {
+            self.make_moves(moves);
+        }
         if let Some(staged) = self.heads.get_mut(&old.0) {
             Arc::make_mut(&mut staged.head).superseded = true;
             staged.row_changed = true;

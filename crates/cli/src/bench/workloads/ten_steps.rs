@@ -34,6 +34,8 @@ struct Steps {
     how: How,
     in_flight: u32,
     payload_bytes: usize,
+    /// How much of the time of a measurement it takes.
+    share: f64,
 }
 
 /// `seq10`.
@@ -42,6 +44,7 @@ pub(super) fn one_at_a_time(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
         how: How::InProcess,
         in_flight: 1,
         payload_bytes: setup.payload_bytes(),
+        share: 1.0,
     };
     let case = steps.measure(setup)?.into_case("1 in flight".to_owned());
     let (compared, sync) = (case.value(RATIO_TO_SYNCS), case.sync_ms() * 1e3);
@@ -66,7 +69,8 @@ pub(super) fn many_at_once(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     Ok(cases.into_iter().map(aimed).collect())
 }
 
-/// `payload`, with as many runs in flight as are asked for at most.
+/// `payload`, with as many runs in flight as are asked for at most. For a quarter of the time, because large results fill a
+/// disk.
 pub(super) fn of_many_sizes(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
     let in_flight = setup.arguments.in_flight.iter().copied().max().unwrap_or(1);
     let measured = PAYLOAD_BYTES.iter().map(|&payload_bytes| {
@@ -74,6 +78,7 @@ pub(super) fn of_many_sizes(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
             how: How::InProcess,
             in_flight,
             payload_bytes,
+            share: 0.25,
         };
         steps.explained(setup, format!("{payload_bytes} bytes"))
     });
@@ -110,6 +115,7 @@ fn cases(setup: &Setup<'_>, how: How, numbers: &[u32]) -> anyhow::Result<Vec<(u3
             how,
             in_flight,
             payload_bytes: setup.payload_bytes(),
+            share: 1.0,
         };
         let case = steps.explained(setup, format!("{in_flight} in flight"))?;
         Ok((in_flight, case))
@@ -131,6 +137,7 @@ impl Steps {
             how,
             in_flight,
             payload_bytes,
+            share,
         } = self;
         let mut rounds = Rounds::default();
         let (place, of_limits) = (place(setup, how, "engine")?, place(setup, how, "store")?);
@@ -141,7 +148,7 @@ impl Steps {
             payload_bytes,
             warm_up: setup.warm_up(),
         };
-        let (length, progress) = (setup.round_length(), &setup.progress);
+        let (length, progress) = (setup.round_length().mul_f64(share), &setup.progress);
         let runtime = match how {
             How::ByWorker => setup.runtime_with_clients()?,
             How::InProcess | How::OnDatabase => setup.runtime()?,
