@@ -47,7 +47,7 @@ pub struct ChildEnd {
     pub outcome: Option<ChildOutcome>,
 }
 
-/// What an operation resolves to.
+/// What an operation resolves to. Failures are boxed: every result is moved several times on its way to the code.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolution {
     /// A step has its result.
@@ -69,9 +69,9 @@ pub enum Resolution {
     /// A child ended, or the run stopped waiting for it.
     Child(Box<ChildEnd>),
     /// An explicit rollback is over, and what kept it from undoing everything.
-    RolledBack(Option<Failure>),
+    RolledBack(Option<Box<Failure>>),
     /// The operation was not done: the run is being cancelled, or an operator made the operation fail.
-    Refused(Failure),
+    Refused(Box<Failure>),
 }
 
 /// Where a step stands between its call and its result.
