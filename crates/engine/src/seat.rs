@@ -12,7 +12,8 @@ use everstep_store::{
 };
 
 use crate::activation::{Append, Message, Seat, Then};
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::mailbox::{Letter, Mailbox};
 use crate::outbox::{Birth, Cause};
 use crate::projection;

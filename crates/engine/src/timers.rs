@@ -14,7 +14,8 @@ use everstep_store::{
 };
 use futures_util::future::{Either, join_all, select};
 
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::error::EngineError;
 use crate::streams::{StreamError, Streams};
 

@@ -13,7 +13,8 @@ use everstep_store::{
 };
 
 use super::{Asked, Because, Done, Effect, Sight};
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::error::EngineError;
 use crate::outbox::{Birth, Cause, left_by};
 use crate::projection;
