@@ -167,7 +167,7 @@ impl Core {
         let run = head.run.as_ref();
         let effects = run.map(|run| Effects::of(&run.id, &commit, Vec::new()));
         let core = self.clone();
-        let reply = move |_, outcome| core.fired(timer, effects, outcome);
+        let reply = move |_: &mut Commit, outcome| core.fired(timer, effects, outcome);
         self.committer.submit(commit, Box::new(reply));
     }
 

@@ -73,7 +73,7 @@ impl Core {
     ) -> Result<Outcome, StoreError> {
         let (send, receive) = tokio::sync::oneshot::channel();
         let core = self.clone();
-        let reply = move |_, outcome: Result<Outcome, StoreError>| {
+        let reply = move |_: &mut Commit, outcome: Result<Outcome, StoreError>| {
             if matches!(outcome, Ok(Outcome::Committed { .. })) {
                 core.hot.lose(stream);
             }
