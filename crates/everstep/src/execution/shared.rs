@@ -181,9 +181,7 @@ impl Shared {
     }
 
     pub(crate) fn begin_attempt(&self, op: OpId) -> Option<StepStart> {
-        self.state()
-            .replay
-            .begin_attempt(op, self.parts.runtime.now())
+        self.state().replay.begin_attempt(op)
     }
 
     pub(crate) fn complete_attempt(&self, op: OpId, start: &StepStart, result: Payload) {

@@ -16,6 +16,7 @@ impl Executor {
     /// Does everything that can be done before something comes: a step that ends may let the code go on at once. Code that never
     /// waits for anything never gives way, as in any async function.
     pub(super) fn go_on(&mut self) -> Next {
+        self.now = self.activation.now();
         loop {
             if self.advance() == Next::Exit {
                 return Next::Exit;
@@ -29,10 +30,9 @@ impl Executor {
     /// Lets the machine take its turns until it waits for something.
     fn advance(&mut self) -> Next {
         while self.conclusion.is_none() {
-            let now = self.activation.now();
-            let turn = self.shared.state().replay.turn(now);
+            let turn = self.shared.state().replay.turn(self.now);
             match turn {
-                Turn::Start => self.start_code(now),
+                Turn::Start => self.start_code(),
                 Turn::Resolved(op, resolution) => {
                     let waker = self.shared.state().resolve(op, resolution);
                     if let Some(waker) = waker {
@@ -42,18 +42,18 @@ impl Executor {
                     if planted::is(Bug::TwoResolvedPerPoll) {
                         self.shared.resolve_another();
                     }
-                    self.poll_code(now);
-                    self.end_defiant_code(now);
+                    self.poll_code();
+                    self.end_defiant_code();
                 }
                 Turn::Idle => {
-                    self.collect(now);
+                    self.collect(self.now);
                     self.shared.announce_cancellation();
                     break;
                 }
                 Turn::Broken(failure) => {
                     self.drop_code();
                     self.broken = Some(*failure);
-                    self.collect(now);
+                    self.collect(self.now);
                     break;
                 }
                 Turn::Ended(_) => return Next::Exit,
@@ -66,7 +66,7 @@ impl Executor {
     }
 
     /// Code that goes on and on after its run was cancelled is ended without its consent.
-    fn end_defiant_code(&mut self, now: Timestamp) {
+    fn end_defiant_code(&mut self) {
         if self.root.is_none() || !self.shared.state().replay.defies_cancellation() {
             return;
         }
@@ -74,10 +74,10 @@ impl Executor {
         let error = Error::fatal("the code went on after its run was cancelled");
         self.shared.state().replay.returned(None);
         self.returned = Some(Err(error));
-        self.collect(now);
+        self.collect(self.now);
     }
 
-    fn start_code(&mut self, now: Timestamp) {
+    fn start_code(&mut self) {
         let input = self
             .shared
             .state()
@@ -88,10 +88,11 @@ impl Executor {
         self.root = Some(RunningRoot::new(
             self.definition.begin(self.shared.clone(), input),
         ));
-        self.poll_code(now);
+        self.poll_code();
     }
 
-    fn poll_code(&mut self, now: Timestamp) {
+    /// Polls the code once. What it says is of the moment before: it may take its time, and so the clock is looked at anew.
+    fn poll_code(&mut self) {
         let Some(root) = &mut self.root else { return };
         if let Poll::Ready(returned) = root.poll() {
             // Dropping the function drops what it left open, which is part of what it said.
@@ -100,7 +101,8 @@ impl Executor {
             self.returned = Some(returned);
             self.shared.state().replay.returned(error.as_deref());
         }
-        self.collect(now);
+        self.collect(self.now);
+        self.now = self.activation.now();
     }
 
     /// Takes what the machine wants written.
@@ -132,8 +134,7 @@ impl Executor {
             if !is_woken {
                 break;
             }
-            let now = self.activation.now();
-            self.poll_code(now);
+            self.poll_code();
             was_polled = true;
             // A halt found while polling ends the execution.
             let halted = self.shared.state().replay.halted().cloned();
