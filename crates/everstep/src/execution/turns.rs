@@ -30,11 +30,15 @@ impl Executor {
     /// Lets the machine take its turns until it waits for something.
     fn advance(&mut self) -> Next {
         while self.conclusion.is_none() {
-            let turn = self.shared.state().replay.turn(self.now);
-            match turn {
-                Turn::Start => self.start_code(),
+            let mut state = self.shared.state();
+            match state.replay.turn(self.now) {
+                Turn::Start => {
+                    drop(state);
+                    self.start_code();
+                }
                 Turn::Resolved(op, resolution) => {
-                    let waker = self.shared.state().resolve(op, resolution);
+                    let waker = state.resolve(op, resolution);
+                    drop(state);
                     if let Some(waker) = waker {
                         waker.wake();
                     }
@@ -46,11 +50,19 @@ impl Executor {
                     self.end_defiant_code();
                 }
                 Turn::Idle => {
-                    self.collect(self.now);
-                    self.shared.announce_cancellation();
+                    let has_said = state.replay.has_outgoing();
+                    let is_cancelled = state.replay.cancellation().is_some();
+                    drop(state);
+                    if has_said {
+                        self.collect(self.now);
+                    }
+                    if is_cancelled {
+                        self.shared.announce_cancellation();
+                    }
                     break;
                 }
                 Turn::Broken(failure) => {
+                    drop(state);
                     self.drop_code();
                     self.broken = Some(*failure);
                     self.collect(self.now);
