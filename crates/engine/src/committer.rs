@@ -18,8 +18,8 @@ use crate::runtime::Runtime;
 use crate::under_way::{Touched, UnderWay};
 use crate::watch::Watchers;
 
-/// What a commit became, delivered once, and the commit itself, whose records are worth keeping.
-pub(crate) type Reply = Box<dyn FnOnce(Commit, Result<Outcome, StoreError>) + Send>;
+/// What a commit became, delivered once, and the commit itself, whose records are worth taking.
+pub(crate) type Reply = Box<dyn FnOnce(&mut Commit, Result<Outcome, StoreError>) + Send>;
 
 /// For how many commits an empty queue keeps room.
 const ROOM_KEPT: usize = 4_096;
@@ -59,6 +59,15 @@ impl Batch {
         self.replies.shrink_to(ROOM_KEPT);
     }
 
+    /// Tells everybody what became of their commits. Those are thrown away when all have heard.
+    pub(crate) fn tell(&mut self, outcomes: impl Iterator<Item = Result<Outcome, StoreError>>) {
+        let waiting = self.commits.iter_mut().zip(self.replies.drain(..));
+        for ((commit, reply), outcome) in waiting.zip(outcomes) {
+            reply(commit, outcome);
+        }
+        self.commits.clear();
+    }
+
     pub(crate) fn drain(&mut self) -> impl ExactSizeIterator<Item = (Commit, Reply)> {
         self.commits.drain(..).zip(self.replies.drain(..))
     }
@@ -90,11 +99,11 @@ struct State {
 
 impl Committer {
     /// Queues a commit. Once the committer has ended, the reply says so at once.
-    pub(crate) fn submit(&self, commit: Commit, reply: Reply) {
+    pub(crate) fn submit(&self, mut commit: Commit, reply: Reply) {
         let mut state = self.0.state();
         if state.ended {
             drop(state);
-            return reply(commit, Err(stopped()));
+            return reply(&mut commit, Err(stopped()));
         }
         state.queued.push(commit, reply);
         // A lane that could not send yet would be woken by each of many commits only to wait again.
@@ -116,7 +125,7 @@ impl Committer {
             }
             let queued = commits.into_iter().map(|commit| {
                 let (send, receive) = tokio::sync::oneshot::channel();
-                let reply = move |_, outcome| {
+                let reply = move |_: &mut Commit, outcome| {
                     let _ = send.send(outcome);
                 };
                 state.queued.push(commit, Box::new(reply));
@@ -271,9 +280,7 @@ impl Drop for Running {
         state.ended = true;
         let mut queued = std::mem::take(&mut state.queued);
         drop(state);
-        for (commit, reply) in queued.drain() {
-            reply(commit, Err(stopped()));
-        }
+        queued.tell(std::iter::repeat_with(|| Err(stopped())));
         let mut state = self.0.0.state();
         state.sending = 0;
         self.0.rest(state);

@@ -1,33 +1,31 @@
-//! What all parts of an engine share, and what happens after every commit.
+//! What all parts of an engine share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use everstep_model::{Body, Entry, Name, NodeId, Nonce, RecordNumber, RunId, StreamNumber};
-use everstep_store::{
-    Author, Bus, Commit, Hint, LeaseChange, OutboxRow, ReadRequest, Row, RunRow, Store, StoreError,
-    TimerRow,
-};
+use everstep_model::{Entry, Name, NodeId, Nonce, RecordNumber, StreamNumber};
+use everstep_store::{Bus, LeaseChange, ReadRequest, RunRow, Store, StoreError};
 
 use tokio::sync::{Notify, OnceCell};
 
 use crate::activation::Worker;
 use crate::catalog::Catalog;
 use crate::committer::Committer;
+use crate::effects::Effects;
 use crate::endings::EndingsSource;
 use crate::error::EngineError;
-use crate::failures::{FailureEvent, Failures};
+use crate::failures::Failures;
 use crate::hot::HotRuns;
 use crate::outbox::Outbox;
 use crate::reach::Reach;
 use crate::roles::Role;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
-use crate::stats::{Counters, Tally};
+use crate::stats::Counters;
 use crate::streams::StreamsState;
 use crate::tasks::Tasks;
 use crate::timer_queue::TimerQueue;
-use crate::watch::{Emission, Watchers};
+use crate::watch::Watchers;
 use crate::workers::Workers;
 
 /// Records read from the store at once.
@@ -61,101 +59,6 @@ pub(crate) struct Core {
     pub(crate) tasks: Arc<Tasks>,
 }
 
-/// What else follows from a commit once it is durable.
-#[derive(Default)]
-pub(crate) struct Effects {
-    timers: Vec<TimerRow>,
-    emissions: Vec<Emission>,
-    failures: Vec<FailureEvent>,
-    outbox: Vec<OutboxRow>,
-    /// Whether whoever executes the run has written it, or nobody executes this stream at all.
-    known_to_executor: bool,
-    /// Whether the stream takes no more.
-    closed: bool,
-    /// Whether a run is over with it.
-    ended: bool,
-    tally: Tally,
-}
-
-impl Effects {
-    pub(crate) fn of(run: &RunId, commit: &Commit, timers: Vec<TimerRow>) -> Self {
-        let emitted = commit
-            .records
-            .iter()
-            .filter_map(|record| match &record.body {
-                Body::Emitted(emitted) => Some(Emission {
-                    run: run.clone(),
-                    topic: emitted.topic.clone(),
-                    payload: emitted.payload.clone(),
-                }),
-                _ => None,
-            });
-        Self {
-            timers,
-            emissions: emitted.collect(),
-            failures: commit
-                .records
-                .iter()
-                .filter_map(|record| FailureEvent::of(run, record))
-                .collect(),
-            outbox: caused_by(commit),
-            known_to_executor: matches!(commit.author, Author::Executor { .. }),
-            closed: commit.close,
-            ended: commit.close,
-            tally: Tally::of(&commit.records),
-        }
-    }
-
-    /// Those of a commit about a user's stream.
-    pub(crate) fn of_stream(timers: Vec<TimerRow>, closed: bool) -> Self {
-        Self {
-            timers,
-            known_to_executor: true,
-            closed,
-            ..Self::default()
-        }
-    }
-
-    /// Those of a commit that copies records: what they told was told before.
-    pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
-        Self {
-            timers,
-            emissions: Vec::new(),
-            failures: Vec::new(),
-            outbox: caused_by(commit),
-            known_to_executor: false,
-            closed: false,
-            ended: false,
-            tally: Tally::default(),
-        }
-    }
-}
-
-impl Effects {
-    /// What other nodes are told. An executor's own steps must not send it to read its journal.
-    fn hint(&self, stream: StreamNumber) -> Hint {
-        match (self.closed, self.known_to_executor) {
-            (true, _) => Hint::Closed(stream),
-            (false, true) => Hint::Advanced(stream),
-            (false, false) => Hint::Grew(stream),
-        }
-    }
-}
-
-/// The effects on other runs that a commit brings about.
-fn caused_by(commit: &Commit) -> Vec<OutboxRow> {
-    let caused = commit.put.iter().filter_map(|row| match row {
-        Row::Outbox(row) => Some(row.clone()),
-        Row::Timer(_)
-        | Row::Rpc(_)
-        | Row::Idempotency(_)
-        | Row::Generation(_)
-        | Row::Stream(_)
-        | Row::Producer(_) => None,
-    });
-    caused.collect()
-}
-
 impl Drop for Core {
     /// When every handle and task is gone, so is the last one who could commit anything.
     fn drop(&mut self) {
@@ -164,36 +67,6 @@ impl Drop for Core {
 }
 
 impl Core {
-    /// The engine's own books after a commit: timers, watchers, subscribers, effects on other runs, other nodes.
-    pub(crate) fn committed(&self, stream: StreamNumber, effects: Effects) {
-        let hint = effects.hint(stream);
-        for mut timer in effects.timers {
-            timer.stream = stream;
-            let due = timer.due;
-            self.timers.add(timer);
-            if !self.store.describe().exclusive {
-                self.bus.publish(Hint::Timer(due));
-            }
-        }
-        for emission in effects.emissions {
-            self.watchers.emit(emission);
-        }
-        for failure in effects.failures {
-            self.failures.report(failure);
-        }
-        self.counters.add(effects.tally);
-        self.watchers.grew(stream, effects.closed);
-        if effects.ended {
-            self.endings.tell(stream);
-        }
-        let own = |row| OutboxRow { stream, ..row };
-        let caused = effects.outbox.into_iter().map(own);
-        self.outbox.caused(caused.collect());
-        if !self.store.describe().exclusive {
-            self.bus.publish(hint);
-        }
-    }
-
     /// A user's stream has more messages, is closed or is gone.
     pub(crate) fn news_of(&self, stream: StreamNumber, closed: bool) {
         self.committed(stream, Effects::of_stream(Vec::new(), closed));

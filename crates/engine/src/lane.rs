@@ -5,7 +5,7 @@ use std::time::Duration;
 use everstep_model::NodeId;
 use everstep_store::{Commit, CommitId, Outcome, Store, StoreError};
 
-use crate::committer::{Batch, Committer, Reply};
+use crate::committer::{Batch, Committer};
 use crate::reach::Reach;
 use crate::runtime::Runtime;
 use crate::watch::Watchers;
@@ -43,7 +43,7 @@ impl Lane<'_> {
         let mut batch = Batch::default();
         while self.committer.take(&mut batch).await {
             let written = self.write(batch.commits()).await;
-            tell(batch.drain(), written, self.store, self.watchers);
+            self.tell(&mut batch, written);
             self.committer.landed(&mut batch);
         }
     }
@@ -76,30 +76,22 @@ impl Lane<'_> {
             }
         }
     }
-}
 
-/// Tells everybody what became of a batch.
-fn tell(
-    batch: impl ExactSizeIterator<Item = (Commit, Reply)>,
-    written: Result<Vec<Outcome>, StoreError>,
-    store: &dyn Store,
-    watchers: &Watchers,
-) {
-    match written {
-        Ok(outcomes) => {
-            watchers.store_works();
-            for ((commit, reply), outcome) in batch.zip(outcomes) {
-                reply(commit, Ok(outcome));
+    /// Tells everybody what became of a batch.
+    fn tell(&self, batch: &mut Batch, written: Result<Vec<Outcome>, StoreError>) {
+        match written {
+            Ok(outcomes) => {
+                self.watchers.store_works();
+                batch.tell(outcomes.into_iter().map(Ok));
             }
-        }
-        Err(error) => {
-            tracing::error!(%error, commits = batch.len(), "a batch could not be written");
-            // A shared store that is out of reach may come back, and the runs with it.
-            if store.describe().exclusive || !matches!(error, StoreError::Unavailable { .. }) {
-                watchers.store_failed(&error);
-            }
-            for (commit, reply) in batch {
-                reply(commit, Err(error.clone()));
+            Err(error) => {
+                tracing::error!(%error, commits = batch.len(), "a batch could not be written");
+                // A shared store that is out of reach may come back, and the runs with it.
+                let is_exclusive = self.store.describe().exclusive;
+                if is_exclusive || !matches!(error, StoreError::Unavailable { .. }) {
+                    self.watchers.store_failed(&error);
+                }
+                batch.tell(std::iter::repeat_with(|| Err(error.clone())));
             }
         }
     }

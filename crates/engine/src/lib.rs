@@ -12,6 +12,7 @@ mod control;
 mod core;
 mod declares;
 mod dispatch;
+mod effects;
 mod endings;
 mod engine;
 mod error;

@@ -12,7 +12,8 @@ use everstep_store::{
 };
 
 use crate::activation::{Append, Message, Seat, Then};
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::mailbox::{Letter, Mailbox};
 use crate::outbox::{Birth, Cause};
 use crate::projection;
@@ -79,10 +80,11 @@ impl Seat for LocalSeat {
         let timers = projection::project(&mut commit, self.stream);
         let effects = Effects::of(&self.run, &commit, timers);
         let (core, mailbox, stream) = (self.core.clone(), self.mailbox.clone(), self.stream);
-        let reply = move |commit: Commit, outcome| {
-            let end = commit.records.last().filter(|_| commit.close);
+        let reply = move |commit: &mut Commit, outcome| {
+            let records = std::mem::take(&mut commit.records);
+            let end = records.last().filter(|_| commit.close);
             let settled = settle(&core, (stream, &mailbox), (then, end), effects, outcome);
-            mailbox.push(settled.into_message(commit.records));
+            mailbox.push(settled.into_message(records));
         };
         self.core.committer.submit(commit, Box::new(reply));
     }

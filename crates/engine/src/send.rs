@@ -7,7 +7,8 @@ use everstep_model::record::Event;
 use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, limits};
 use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, Target};
 
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::error::{EngineError, readable};
 use crate::start::check_key;
 

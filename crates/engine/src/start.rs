@@ -13,8 +13,9 @@ use everstep_store::{
     Target,
 };
 
-use crate::core::{Core, Effects};
+use crate::core::Core;
 use crate::dispatch::Claimed;
+use crate::effects::Effects;
 use crate::error::{EngineError, readable};
 use crate::projection;
 

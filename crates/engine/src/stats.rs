@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use everstep_model::{Body, Record, RunStatus};
+use everstep_model::{Body, RunStatus};
 
 use crate::core::Core;
 
@@ -54,20 +54,16 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn of(records: &[Record]) -> Self {
-        let mut tally = Self::default();
-        for record in records {
-            match &record.body {
-                Body::Created(_) => tally.started += 1,
-                Body::StepCompleted(_) => tally.steps_completed += 1,
-                Body::StepFailed(_) => tally.step_failures += 1,
-                Body::UndoCompleted(_) => tally.undos_completed += 1,
-                Body::Event(_) => tally.events += 1,
-                Body::TimerFired(_) => tally.timers_fired += 1,
-                body => tally.ended = tally.ended.or(body.terminal()),
-            }
+    pub(crate) fn add(&mut self, body: &Body) {
+        match body {
+            Body::Created(_) => self.started += 1,
+            Body::StepCompleted(_) => self.steps_completed += 1,
+            Body::StepFailed(_) => self.step_failures += 1,
+            Body::UndoCompleted(_) => self.undos_completed += 1,
+            Body::Event(_) => self.events += 1,
+            Body::TimerFired(_) => self.timers_fired += 1,
+            body => self.ended = self.ended.or(body.terminal()),
         }
-        tally
     }
 }
 

@@ -14,7 +14,8 @@ use everstep_store::{
 };
 use futures_util::future::{Either, join_all, select};
 
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::error::EngineError;
 use crate::streams::{StreamError, Streams};
 
@@ -166,7 +167,7 @@ impl Core {
         let run = head.run.as_ref();
         let effects = run.map(|run| Effects::of(&run.id, &commit, Vec::new()));
         let core = self.clone();
-        let reply = move |_, outcome| core.fired(timer, effects, outcome);
+        let reply = move |_: &mut Commit, outcome| core.fired(timer, effects, outcome);
         self.committer.submit(commit, Box::new(reply));
     }
 

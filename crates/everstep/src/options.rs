@@ -70,8 +70,9 @@ impl Retry {
 
 /// Journals keep milliseconds; a shorter wish becomes one of them, so that hot and replayed runs see the same.
 pub(crate) fn whole_millis(duration: Duration) -> Duration {
-    let millis = duration.as_nanos().div_ceil(1_000_000);
-    Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))
+    let whole = duration.as_secs().saturating_mul(1_000);
+    let rest = duration.subsec_nanos().div_ceil(1_000_000);
+    Duration::from_millis(whole.saturating_add(rest.into()))
 }
 
 impl Default for Retry {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use everstep_model::record::{ChildFinished, ChildOutcome, ChildStarted, LoopAdvanced};
-use everstep_model::{Body, Segment};
+use everstep_model::{Body, Location, Segment};
 
 use crate::subject::Subject;
 
@@ -41,10 +41,10 @@ impl RollsBack {
             }
             Body::ChildStarted(record) => self.child_started(record),
             Body::ChildFinished(record) => self.child_finished(record),
-            Body::StepCompleted(record) => self.done(Subject::step(&record.location), true),
-            Body::StepEdited(record) => self.done(Subject::step(&record.location), true),
+            Body::StepCompleted(record) => self.step_done(&record.location, true),
+            Body::StepEdited(record) => self.step_done(&record.location, true),
             Body::StepFailed(record) if record.undo.is_some() => {
-                self.done(Subject::step(&record.location), false);
+                self.step_done(&record.location, false);
             }
             Body::UndoCompleted(_) | Body::UndoSkipped(_) => self.settle(body),
             Body::LoopAdvanced(record) if !record.dropped.is_empty() => self.forget(record),
@@ -98,6 +98,13 @@ impl RollsBack {
             ChildOutcome::Failed(_) | ChildOutcome::Cancelled(_) => {
                 self.called.remove(&child);
             }
+        }
+    }
+
+    fn step_done(&mut self, step: &Location, is_final: bool) {
+        // Most runs have no undos.
+        if !self.called.is_empty() {
+            self.done(Subject::step(step), is_final);
         }
     }
 

@@ -126,7 +126,13 @@ impl From<Name> for String {
 
 /// Keeps one copy of each name, so that a journal of a thousand `charge` steps holds the text once.
 #[derive(Debug, Default)]
-pub struct Interner(HashSet<Name>);
+pub struct Interner {
+    /// The first ones seen: so few are found faster by looking at each than by hashing, and most runs know no more.
+    few: Vec<Name>,
+    more: HashSet<Name>,
+}
+
+const FEW: usize = 8;
 
 /// How many names are shared at most; sharing saves memory and nothing else.
 const NAMES_MAX: usize = 10_000;
@@ -144,16 +150,25 @@ impl Interner {
     }
 
     fn intern(&mut self, text: &str) -> Result<Name, InvalidName> {
-        if let Some(known) = self.0.get(text) {
+        if let Some(known) = self.get(text) {
             return Ok(known.clone());
         }
         let name = Name::internal(text)?;
-        // Names made up at run time, as in a loop, must not fill the memory.
-        if self.0.len() >= NAMES_MAX {
-            self.0.clear();
+        if self.few.len() < FEW {
+            self.few.push(name.clone());
+            return Ok(name);
         }
-        self.0.insert(name.clone());
+        // Names made up at run time, as in a loop, must not fill the memory.
+        if self.more.len() >= NAMES_MAX {
+            self.more.clear();
+        }
+        self.more.insert(name.clone());
         Ok(name)
+    }
+
+    fn get(&self, text: &str) -> Option<&Name> {
+        let few = self.few.iter().find(|known| known.as_str() == text);
+        few.or_else(|| self.more.get(text))
     }
 }
 
@@ -189,8 +204,11 @@ mod tests {
     #[test]
     fn an_interner_hands_out_one_copy() {
         let mut interner = Interner::default();
-        let a = interner.user("charge").unwrap();
-        let b = interner.user("charge").unwrap();
-        assert!(Arc::ptr_eq(&a.0, &b.0));
+        let names: Vec<String> = (0..3 * FEW).map(|n| format!("charge {n}")).collect();
+        let intern = |interner: &mut Interner, name: &String| interner.user(name).unwrap();
+        let first: Vec<Name> = names.iter().map(|n| intern(&mut interner, n)).collect();
+        for (name, first) in names.iter().zip(first) {
+            assert!(Arc::ptr_eq(&first.0, &intern(&mut interner, name).0));
+        }
     }
 }

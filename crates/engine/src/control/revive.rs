@@ -16,7 +16,8 @@ use everstep_store::{
 };
 
 use super::{Asked, Because, Done, Effect, Sight};
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::error::EngineError;
 use crate::outbox::Cause;
 use crate::projection;

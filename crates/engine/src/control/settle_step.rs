@@ -13,7 +13,8 @@ use everstep_model::{
 use everstep_store::{Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, Target};
 
 use super::{Asked, Because, Done, Sight};
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::error::EngineError;
 
 /// How often a run that keeps writing is raced before its executor is stopped first.

@@ -13,7 +13,8 @@ use everstep_store::{
 };
 
 use super::{Asked, Because, Done, Effect, Sight};
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::error::EngineError;
 use crate::outbox::{Birth, Cause, left_by};
 use crate::projection;
@@ -72,7 +73,7 @@ impl Core {
     ) -> Result<Outcome, StoreError> {
         let (send, receive) = tokio::sync::oneshot::channel();
         let core = self.clone();
-        let reply = move |_, outcome: Result<Outcome, StoreError>| {
+        let reply = move |_: &mut Commit, outcome: Result<Outcome, StoreError>| {
             if matches!(outcome, Ok(Outcome::Committed { .. })) {
                 core.hot.lose(stream);
             }

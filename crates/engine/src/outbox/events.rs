@@ -7,7 +7,8 @@ use everstep_model::{Generation, Record, RunId, StreamName, StreamNumber, limits
 use everstep_store::{Commit, Guard, Head, Outcome, Refusal, RunRow, StreamRef};
 
 use super::delivery::{Delivery, settled};
-use crate::core::{Core, Effects};
+use crate::core::Core;
+use crate::effects::Effects;
 use crate::error::{EngineError, readable};
 use crate::send::SendEvent;
 

@@ -267,7 +267,7 @@ impl Core {
         let keys = delivered.iter().cloned();
         commit.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
         let core = self.clone();
-        let reply = move |_, _| {
+        let reply = move |_: &mut Commit, _| {
             let keys = delivered.into_iter().map(|key| (stream, key));
             core.outbox.state().lanes.forget(keys);
         };

@@ -10,7 +10,7 @@ use super::expiry::{deadline, timer};
 use super::fork::Origin;
 use super::found::{Found, State, StreamInfo};
 use super::messages;
-use crate::core::Effects;
+use crate::effects::Effects;
 
 impl Streams {
     /// Creates a stream, or finds the one there is if it is the same. It is durable when this returns.

@@ -11,7 +11,7 @@ use everstep_store::{
 use super::Streams;
 use super::error::{StreamError, decide_again};
 use super::found::Found;
-use crate::core::Effects;
+use crate::effects::Effects;
 
 /// Parts of a lifetime by which a touch may be off where it is not in memory.
 const GRANULES: u32 = 20;

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use everstep_engine::Activation;
 use everstep_machine::{OpId, Replay};
-use everstep_model::{Entry, Failure, Payload, Record};
+use everstep_model::{Entry, Failure, Payload, Record, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
 use super::conclusion::Conclusion;
@@ -72,6 +72,8 @@ pub(crate) struct Executor {
     pub(super) offered: Vec<OpId>,
     pub(super) standing: Standing,
     pub(super) leave: Leave,
+    /// The clock as it was when the executor was woken, or when it last polled the code.
+    pub(super) now: Timestamp,
     /// Everything folded, kept in development mode for the second look.
     pub(super) history: Option<Vec<Entry>>,
 }
@@ -108,6 +110,7 @@ impl Executor {
             offered: Vec::new(),
             standing: Standing::Working,
             leave: Leave::Not,
+            now: Timestamp::default(),
             history,
         }
     }

@@ -69,15 +69,15 @@ impl Executor {
         let Some(in_flight) = self.in_flight.take() else {
             return Next::GoOn;
         };
-        self.extend(before);
-        if records.iter().any(is_progress) {
+        if self.activation.cautious && records.iter().any(is_progress) {
+            self.activation.cautious = false;
             self.shared.state().replay.set_cautious(false);
         }
         let own = records.drain(..).enumerate().map(|(index, record)| Entry {
             number: first.plus(index),
             record,
         });
-        self.extend(own);
+        self.extend(before.into_iter().chain(own));
         // The next step writes as many.
         if self.unsent.is_empty() && records.capacity() <= ROOM_KEPT {
             self.unsent = records;

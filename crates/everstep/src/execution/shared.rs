@@ -173,17 +173,13 @@ impl Shared {
         StepContext::new(start, step, self.cancellation.clone(), undo)
     }
 
-    /// Lets steps in flight hear of the run's cancellation, if there is one.
+    /// Lets steps in flight hear of the run's cancellation.
     pub(crate) fn announce_cancellation(&self) {
-        if self.state().replay.cancellation().is_some() {
-            self.cancellation.set();
-        }
+        self.cancellation.set();
     }
 
     pub(crate) fn begin_attempt(&self, op: OpId) -> Option<StepStart> {
-        self.state()
-            .replay
-            .begin_attempt(op, self.parts.runtime.now())
+        self.state().replay.begin_attempt(op)
     }
 
     pub(crate) fn complete_attempt(&self, op: OpId, start: &StepStart, result: Payload) {

@@ -16,6 +16,7 @@ impl Executor {
     /// Does everything that can be done before something comes: a step that ends may let the code go on at once. Code that never
     /// waits for anything never gives way, as in any async function.
     pub(super) fn go_on(&mut self) -> Next {
+        self.now = self.activation.now();
         loop {
             if self.advance() == Next::Exit {
                 return Next::Exit;
@@ -29,12 +30,15 @@ impl Executor {
     /// Lets the machine take its turns until it waits for something.
     fn advance(&mut self) -> Next {
         while self.conclusion.is_none() {
-            let now = self.activation.now();
-            let turn = self.shared.state().replay.turn(now);
-            match turn {
-                Turn::Start => self.start_code(now),
+            let mut state = self.shared.state();
+            match state.replay.turn(self.now) {
+                Turn::Start => {
+                    drop(state);
+                    self.start_code();
+                }
                 Turn::Resolved(op, resolution) => {
-                    let waker = self.shared.state().resolve(op, resolution);
+                    let waker = state.resolve(op, resolution);
+                    drop(state);
                     if let Some(waker) = waker {
                         waker.wake();
                     }
@@ -42,18 +46,26 @@ impl Executor {
                     if planted::is(Bug::TwoResolvedPerPoll) {
                         self.shared.resolve_another();
                     }
-                    self.poll_code(now);
-                    self.end_defiant_code(now);
+                    self.poll_code();
+                    self.end_defiant_code();
                 }
                 Turn::Idle => {
-                    self.collect(now);
-                    self.shared.announce_cancellation();
+                    let has_said = state.replay.has_outgoing();
+                    let is_cancelled = state.replay.cancellation().is_some();
+                    drop(state);
+                    if has_said {
+                        self.collect(self.now);
+                    }
+                    if is_cancelled {
+                        self.shared.announce_cancellation();
+                    }
                     break;
                 }
                 Turn::Broken(failure) => {
+                    drop(state);
                     self.drop_code();
                     self.broken = Some(*failure);
-                    self.collect(now);
+                    self.collect(self.now);
                     break;
                 }
                 Turn::Ended(_) => return Next::Exit,
@@ -66,7 +78,7 @@ impl Executor {
     }
 
     /// Code that goes on and on after its run was cancelled is ended without its consent.
-    fn end_defiant_code(&mut self, now: Timestamp) {
+    fn end_defiant_code(&mut self) {
         if self.root.is_none() || !self.shared.state().replay.defies_cancellation() {
             return;
         }
@@ -74,10 +86,10 @@ impl Executor {
         let error = Error::fatal("the code went on after its run was cancelled");
         self.shared.state().replay.returned(None);
         self.returned = Some(Err(error));
-        self.collect(now);
+        self.collect(self.now);
     }
 
-    fn start_code(&mut self, now: Timestamp) {
+    fn start_code(&mut self) {
         let input = self
             .shared
             .state()
@@ -88,10 +100,11 @@ impl Executor {
         self.root = Some(RunningRoot::new(
             self.definition.begin(self.shared.clone(), input),
         ));
-        self.poll_code(now);
+        self.poll_code();
     }
 
-    fn poll_code(&mut self, now: Timestamp) {
+    /// Polls the code once. What it says is of the moment before: it may take its time, and so the clock is looked at anew.
+    fn poll_code(&mut self) {
         let Some(root) = &mut self.root else { return };
         if let Poll::Ready(returned) = root.poll() {
             // Dropping the function drops what it left open, which is part of what it said.
@@ -100,7 +113,8 @@ impl Executor {
             self.returned = Some(returned);
             self.shared.state().replay.returned(error.as_deref());
         }
-        self.collect(now);
+        self.collect(self.now);
+        self.now = self.activation.now();
     }
 
     /// Takes what the machine wants written.
@@ -132,8 +146,7 @@ impl Executor {
             if !is_woken {
                 break;
             }
-            let now = self.activation.now();
-            self.poll_code(now);
+            self.poll_code();
             was_polled = true;
             // A halt found while polling ends the execution.
             let halted = self.shared.state().replay.halted().cloned();

@@ -28,7 +28,10 @@ impl Executor {
         }
         if self.conclusion.is_none() && self.reading.is_none() {
             self.conclusion = self.conclude_if_done();
-            self.work_on_undos(context);
+            // The end of the code may be what a rollback begins with.
+            if self.returned.is_some() || self.broken.is_some() {
+                self.work_on_undos(context);
+            }
         }
         if let Some(conclusion) = &self.conclusion {
             let now = self.activation.now();

@@ -69,7 +69,7 @@ impl Handle {
             State::Open(op) => match state.take_resolution(op) {
                 Some(Resolution::Refused(failure)) => {
                     self.state = State::Done;
-                    Poll::Ready(Err(Error::from_failure(failure).non_retryable()))
+                    Poll::Ready(Err(Error::from_failure(*failure).non_retryable()))
                 }
                 Some(resolution) => {
                     self.state = State::Done;

@@ -52,7 +52,7 @@ impl Future for Rollback {
         resolved.map(|resolution| match resolution? {
             Resolution::RolledBack(None) => Ok(()),
             Resolution::RolledBack(Some(failure)) => {
-                Err(Error::from_failure(failure).non_retryable())
+                Err(Error::from_failure(*failure).non_retryable())
             }
             other => Err(Error::fatal(format!(
                 "a rollback was resolved by {other:?}"

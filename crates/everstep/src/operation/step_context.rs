@@ -75,7 +75,7 @@ impl StepContext {
     ) -> Self {
         Self {
             attempt: start.attempt,
-            name: start.location.name.to_string(),
+            name: start.location.name.as_str().to_owned(),
             count: start.location.counter,
             options: start.options,
             of,

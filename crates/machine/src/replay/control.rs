@@ -98,8 +98,7 @@ impl Replay {
             .collect();
         for op in open {
             self.withdraw(op);
-            self.pending
-                .push_back((op, Resolution::Refused(cancelled())));
+            self.pending.push_back((op, refused()));
         }
     }
 
@@ -107,8 +106,7 @@ impl Replay {
     pub(super) fn open_refused(&mut self, location: Location) -> OpId {
         self.refusals += 1;
         let op = self.operations.open(location, Kind::Rollback);
-        self.pending
-            .push_back((op, Resolution::Refused(cancelled())));
+        self.pending.push_back((op, refused()));
         op
     }
 
@@ -181,7 +179,7 @@ impl Replay {
                 outcome: FailureOutcome::Fatal,
             })),
             Kind::Sleep { .. } | Kind::Wait { .. } | Kind::Rpc { .. } | Kind::Child(_) => {
-                Resolution::Refused(record.error)
+                Resolution::Refused(Box::new(record.error))
             }
             // These wait for nothing but the journal.
             Kind::Race | Kind::Loop | Kind::Rollback => return,
@@ -198,6 +196,11 @@ impl Replay {
             self.give_up_child(op);
         }
     }
+}
+
+/// What an operation of a cancelled run resolves to.
+pub(super) fn refused() -> Resolution {
+    Resolution::Refused(Box::new(cancelled()))
 }
 
 /// What an operation of a cancelled run comes to.

@@ -7,7 +7,7 @@ use everstep_model::record::{StepCompleted, TookEffect};
 use everstep_model::{Body, Location, Payload};
 
 use super::Replay;
-use super::control::cancelled;
+use super::control::refused;
 use super::operation::Resolution;
 use crate::moment::Moment;
 
@@ -66,7 +66,7 @@ impl Replay {
             self.now = self.now.max(early.at.now);
             let resolution = match self.cancel {
                 None => Resolution::Completed(early.result),
-                Some(_) => Resolution::Refused(cancelled()),
+                Some(_) => refused(),
             };
             self.pending.push_back((op, resolution));
             return true;

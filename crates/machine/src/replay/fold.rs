@@ -10,7 +10,7 @@ use everstep_model::{
     Body, Entry, ErrorCode, Failure, Location, Payload, RecordNumber, RunStatus, Timestamp,
 };
 
-use super::control::{Pause, cancelled};
+use super::control::{Pause, refused};
 use super::divergence::Halt;
 use super::operation::{EventTaken, Kind, OpId, Resolution, StepFailure, StepPhase};
 use super::script::{self, Line};
@@ -255,7 +255,7 @@ impl Replay {
             let resolution = match self.cancel {
                 None => Resolution::Completed(record.result),
                 // Kept for its undo; the code goes no further.
-                Some(_) => Resolution::Refused(cancelled()),
+                Some(_) => refused(),
             };
             self.pending.push_back((op, resolution));
         }
@@ -268,8 +268,7 @@ impl Replay {
         step.failures += 1;
         step.highest = step.highest.max(record.attempt);
         if self.cancel.is_some() {
-            self.pending
-                .push_back((op, Resolution::Refused(cancelled())));
+            self.pending.push_back((op, refused()));
             return;
         }
         if let Some(retry_at) = record.retry_at {

@@ -387,10 +387,10 @@ impl Replay {
         self.parked.as_ref()
     }
 
-    /// Whether anything waits to be written.
+    /// Whether anything waits to be written, or what is written already must be durable now.
     #[must_use]
     pub fn has_outgoing(&self) -> bool {
-        !self.outgoing.is_empty()
+        self.strict || !self.outgoing.is_empty()
     }
 
     /// The function returned, or panicked: whatever it left unrecorded in the journal is a divergence.

@@ -47,7 +47,7 @@ pub struct ChildEnd {
     pub outcome: Option<ChildOutcome>,
 }
 
-/// What an operation resolves to.
+/// What an operation resolves to. Failures are boxed: every result is moved several times on its way to the code.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Resolution {
     /// A step has its result.
@@ -69,9 +69,9 @@ pub enum Resolution {
     /// A child ended, or the run stopped waiting for it.
     Child(Box<ChildEnd>),
     /// An explicit rollback is over, and what kept it from undoing everything.
-    RolledBack(Option<Failure>),
+    RolledBack(Option<Box<Failure>>),
     /// The operation was not done: the run is being cancelled, or an operator made the operation fail.
-    Refused(Failure),
+    Refused(Box<Failure>),
 }
 
 /// Where a step stands between its call and its result.
@@ -181,6 +181,9 @@ pub(super) struct Operation {
     pub(super) kind: Kind,
 }
 
+/// So many open operations are found faster by looking at each than by hashing a place.
+const FEW: usize = 8;
+
 /// The open operations. Iteration is in the order of calling.
 ///
 /// Most runs have one open operation at a time, and a new one with every step: so they are kept in a list that is
@@ -191,6 +194,7 @@ pub(super) struct Operations {
     /// By id, which rises; closed ones are empty.
     listed: Vec<(OpId, Option<Operation>)>,
     open: usize,
+    /// All of them, from when they become many until all are closed; empty otherwise.
     by_location: FxHashMap<Location, OpId>,
 }
 
@@ -198,9 +202,17 @@ impl Operations {
     pub(super) fn open(&mut self, location: Location, kind: Kind) -> OpId {
         let id = OpId(self.next);
         self.next += 1;
-        self.by_location.insert(location.clone(), id);
+        if !self.by_location.is_empty() {
+            self.by_location.insert(location.clone(), id);
+        }
         self.listed.push((id, Some(Operation { location, kind })));
         self.open += 1;
+        if self.open > FEW && self.by_location.is_empty() {
+            self.by_location = self
+                .iter()
+                .map(|(id, operation)| (operation.location.clone(), id))
+                .collect();
+        }
         id
     }
 
@@ -212,7 +224,9 @@ impl Operations {
         if self.open * 2 < self.listed.len() {
             self.listed.retain(|(_, operation)| operation.is_some());
         }
-        self.by_location.remove(&operation.location);
+        if !self.by_location.is_empty() {
+            self.by_location.remove(&operation.location);
+        }
         Some(operation)
     }
 
@@ -232,6 +246,11 @@ impl Operations {
     }
 
     pub(super) fn at(&self, location: &Location) -> Option<(OpId, &Operation)> {
+        if self.by_location.is_empty() {
+            return self
+                .iter()
+                .find(|(_, operation)| operation.location == *location);
+        }
         let id = *self.by_location.get(location)?;
         self.get(id).map(|operation| (id, operation))
     }
@@ -263,7 +282,7 @@ impl Operations {
     }
 
     pub(super) fn step_at_mut(&mut self, location: &Location) -> Option<(OpId, &mut StepOp)> {
-        let id = *self.by_location.get(location)?;
+        let (id, _) = self.at(location)?;
         self.step_mut(id).map(|step| (id, step))
     }
 
@@ -309,6 +328,28 @@ mod tests {
             assert!(operations.close(id).is_none());
         }
         assert!(operations.is_empty() && operations.get(first).is_none());
+    }
+
+    #[test]
+    fn operations_are_found_by_place_when_they_become_many_and_few_again() {
+        let mut operations = Operations::default();
+        for _ in 0..2 {
+            let mut open = Vec::new();
+            for place in 0..3 * FEW as u32 {
+                open.push(opened(&mut operations, place));
+                for (place, id) in (0..).zip(&open) {
+                    let location = Location::root(Name::new("sleep").unwrap(), place);
+                    assert_eq!(operations.at(&location).unwrap().0, *id);
+                }
+            }
+            for (place, id) in (0..).zip(open) {
+                let location = Location::root(Name::new("sleep").unwrap(), place);
+                assert_eq!(operations.at(&location).unwrap().0, id);
+                operations.close(id);
+                assert!(operations.at(&location).is_none());
+            }
+            assert!(operations.by_location.is_empty());
+        }
     }
 
     #[test]

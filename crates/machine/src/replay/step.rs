@@ -28,8 +28,9 @@ pub struct StepStart {
 }
 
 impl Replay {
-    /// Begins an attempt if one may begin: everything known is folded, and the step is due.
-    pub fn begin_attempt(&mut self, op: OpId, now: Timestamp) -> Option<StepStart> {
+    /// Begins an attempt if one may begin: everything known is folded, and the step is due. It begins, like all that the code
+    /// does in one poll, at the moment of that poll.
+    pub fn begin_attempt(&mut self, op: OpId) -> Option<StepStart> {
         if self.dry || self.winding_down || !self.may_begin() {
             return None;
         }
@@ -58,7 +59,7 @@ impl Replay {
                 false => step.failures,
             },
             options: step.options,
-            started_at: now,
+            started_at: self.wall,
             undo: None,
         };
         if is_new {

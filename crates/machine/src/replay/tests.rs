@@ -133,9 +133,7 @@ fn wait(replay: &mut Replay, event: &str) -> OpId {
 }
 
 fn begin(replay: &mut Replay, op: OpId) -> StepStart {
-    replay
-        .begin_attempt(op, NOW)
-        .expect("the attempt may begin")
+    replay.begin_attempt(op).expect("the attempt may begin")
 }
 
 fn diverged(replay: &mut Replay) -> String {

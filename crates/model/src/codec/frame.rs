@@ -76,8 +76,7 @@ impl Frame {
     /// The frame as bytes.
     #[must_use]
     pub fn encode(header: &FrameHeader, records: &[Record]) -> Vec<u8> {
-        let mut out = Writer::default();
-        out.out.reserve(64 + 64 * records.len());
+        let mut out = Writer::with_room(64 + 64 * records.len());
         out.byte(FORMAT_VERSION);
         out.delimited(|out| header.put(out));
         out.varint(records.len() as u64);

@@ -4,6 +4,8 @@ use crate::name::Name;
 
 /// How many of the latest names are searched for a repetition; a name spelled twice is legal, only longer.
 const NAMES_SEARCHED: usize = 64;
+/// For how many names there is room at once; most frames are those of a step, and have its name only.
+const NAMES_EXPECTED: usize = 2;
 
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
@@ -12,6 +14,14 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// A writer that has room for so many bytes, because growing costs more than beginning large.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        Self {
+            out: Vec::with_capacity(bytes),
+            names: Vec::with_capacity(NAMES_EXPECTED),
+        }
+    }
+
     pub(crate) fn byte(&mut self, byte: u8) {
         self.out.push(byte);
     }

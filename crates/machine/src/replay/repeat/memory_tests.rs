@@ -63,7 +63,7 @@ fn what_is_remembered_of_iterations_goes_with_them() {
         let op = called.unwrap();
         world.commit();
         assert_eq!(world.run.turn(world.now), Turn::Idle);
-        let start = world.run.begin_attempt(op, world.now).unwrap();
+        let start = world.run.begin_attempt(op).unwrap();
         let failure = Failure::new(ErrorCode::StepFailed, "no");
         let class = FailureClass::Retryable;
         world

@@ -129,7 +129,7 @@ impl World {
 
     fn finish(&mut self, op: OpId) {
         assert_eq!(self.run.turn(self.now), Turn::Idle);
-        let start = self.run.begin_attempt(op, self.now).expect("it may begin");
+        let start = self.run.begin_attempt(op).expect("it may begin");
         self.run.complete_attempt(op, &start, Payload::null());
         self.commit();
         let resolved = Turn::Resolved(op, Resolution::Completed(Payload::null()));

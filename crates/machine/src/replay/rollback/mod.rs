@@ -377,7 +377,7 @@ impl Replay {
         if self.rollback.log.next().is_some() {
             return;
         }
-        let failure = self.rollback.log.failure().cloned();
+        let failure = self.rollback.log.failure().cloned().map(Box::new);
         for (op, _) in std::mem::take(&mut self.rollback.calls) {
             let resolution = Resolution::RolledBack(failure.clone());
             self.pending.push_back((op, resolution));

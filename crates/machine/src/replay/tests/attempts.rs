@@ -60,7 +60,7 @@ fn a_failed_attempt_waits_for_its_timer_and_counts() {
     run.fail_attempt(op, &start, error, FailureClass::Retryable, NOW);
     journal.commit(&mut run);
     assert_eq!(run.turn(NOW), Turn::Idle);
-    assert_eq!(run.begin_attempt(op, NOW), None, "it waits");
+    assert_eq!(run.begin_attempt(op), None, "it waits");
     assert_eq!(run.resting_status(), RunStatus::Retrying);
     let due = NOW.after(Duration::from_secs(1));
     journal.append(&mut run, vec![fired(TimerPurpose::Retry, "charge:0", due)]);
@@ -102,7 +102,7 @@ fn a_fenced_step_begins_only_after_its_start_is_durable() {
         .call_step(&Scope::ROOT, &name("charge"), fenced, here())
         .unwrap();
     for attempt in 1..3 {
-        assert_eq!(run.begin_attempt(op, NOW), None);
+        assert_eq!(run.begin_attempt(op), None);
         let (bodies, strict) = run.take_outgoing();
         let bodies = bodies.collect();
         assert!(strict, "the start is written at once");
@@ -142,7 +142,7 @@ fn a_fenced_step_whose_start_got_durable_while_the_run_paused_begins_when_it_goe
     };
     journal.append(&mut run, vec![asked.into()]);
     assert_eq!(run.turn(NOW), Turn::Pausing);
-    assert_eq!(run.begin_attempt(op, NOW), None);
+    assert_eq!(run.begin_attempt(op), None);
     // What was said is written along with the pause.
     journal.commit(&mut run);
     journal.append(&mut run, vec![Paused { reason: None }.into()]);

@@ -11,7 +11,7 @@ fn a_call_includes_what_was_done_when_it_was_made() {
     let start = run.replay.begin_undo().unwrap();
     assert_eq!(start.location, at("a:0"));
     assert_eq!(run.replay.begin_undo(), None, "one at a time");
-    let attempt = run.replay.begin_attempt(late, NOW).unwrap();
+    let attempt = run.replay.begin_attempt(late).unwrap();
     run.replay.complete_attempt(late, &attempt, json("3"));
     run.replay.complete_undo(&start);
     run.commit();
