@@ -2,18 +2,19 @@
 
 use bytes::Bytes;
 use everstep_model::{DecodeError, Entry, Frame, Interner, RecordNumber};
+use everstep_store::encoding::{Damaged, In};
 
 use crate::number::uncount;
 
-/// A frame and the number of its first record.
+/// Frames, each behind its length, and the number of the first record of the first.
 #[derive(Debug)]
-pub(crate) struct StoredFrame {
+pub(crate) struct StoredFrames {
     pub(crate) first: RecordNumber,
     pub(crate) bytes: Bytes,
 }
 
-impl StoredFrame {
-    /// Adds its records from `from` on and before `end`.
+impl StoredFrames {
+    /// Adds their records from `from` on and before `end`.
     pub(crate) fn entries(
         &self,
         from: RecordNumber,
@@ -21,8 +22,21 @@ impl StoredFrame {
         interner: &mut Interner,
         into: &mut Vec<Entry>,
     ) -> Result<(), DecodeError> {
-        let numbered = Frame::decode_entries(&self.bytes, self.first, interner)?;
-        into.extend(numbered.filter(|entry| entry.number >= from && entry.number < end));
+        let mut first = self.first;
+        let mut input = In(&self.bytes);
+        while !input.0.is_empty() {
+            let frame = input
+                .varint()
+                .and_then(|length| input.raw(usize::try_from(length).unwrap_or(usize::MAX)));
+            let frame = frame.map_err(|Damaged(what)| DecodeError::Damaged(what))?;
+            let numbered = Frame::decode_entries(&self.bytes.slice_ref(frame), first, interner)?;
+            for entry in numbered {
+                first = entry.number.plus(1);
+                if entry.number >= from && entry.number < end {
+                    into.push(entry);
+                }
+            }
+        }
         Ok(())
     }
 }
