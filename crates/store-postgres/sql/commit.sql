@@ -66,6 +66,8 @@ DECLARE
     changes constant integer := cardinality(o_commit);
     drops constant integer := cardinality(x_commit);
     removals constant integer := cardinality(m_commit);
+    has_parts constant boolean := guards + changes + drops + removals > 0;
+    batch record;
     moment bigint;
 
     kept answer[] := '{}';
@@ -146,7 +148,11 @@ DECLARE
     busy boolean;
     line record;
 BEGIN
-    SELECT b.* INTO moment, term_found, known_since, any_kept FROM begin_batch(clock, sender, sender_since) b;
+    batch := begin_batch(clock, sender, sender_since);
+    moment := batch.moment;
+    term_found := batch.term_found;
+    known_since := batch.known_since;
+    any_kept := batch.any_kept;
     term_now := term_found;
 
     -- 1. What this node has been answered.
@@ -281,20 +287,25 @@ BEGIN
         target := c_target[i];
         flags := c_flags[i];
         s := c_slot[i];
-        WHILE g <= guards AND g_commit[g] < i LOOP g := g + 1; END LOOP;
-        WHILE o <= changes AND o_commit[o] < i LOOP o := o + 1; END LOOP;
-        WHILE x <= drops AND x_commit[x] < i LOOP x := x + 1; END LOOP;
-        WHILE m <= removals AND m_commit[m] < i LOOP m := m + 1; END LOOP;
+        IF has_parts THEN
+            WHILE g <= guards AND g_commit[g] < i LOOP g := g + 1; END LOOP;
+            WHILE o <= changes AND o_commit[o] < i LOOP o := o + 1; END LOOP;
+            WHILE x <= drops AND x_commit[x] < i LOOP x := x + 1; END LOOP;
+            WHILE m <= removals AND m_commit[m] < i LOOP m := m + 1; END LOOP;
+        END IF;
 
         IF c_number[i] > 0 THEN
             IF c_number[i] < known_since THEN
                 kinds[i] := 17;
                 CONTINUE commits;
             END IF;
-            IF any_kept AND EXISTS (SELECT FROM unnest(kept) a, unnest(a.numbers || a.done_numbers) n
-                WHERE n = c_number[i]) THEN
-                kinds[i] := -1;
-                CONTINUE commits;
+            -- Here and below, what needs a query is asked for only if all else does not decide: a condition with a query in
+            -- it costs as much as the rest of the judgement.
+            IF any_kept THEN
+                IF EXISTS (SELECT FROM unnest(kept) a, unnest(a.numbers || a.done_numbers) n WHERE n = c_number[i]) THEN
+                    kinds[i] := -1;
+                    CONTINUE commits;
+                END IF;
             END IF;
         END IF;
 
@@ -462,11 +473,14 @@ BEGIN
                 takeovers := CASE WHEN h.owner IS NULL THEN h.takeovers WHEN h.progress_epoch = h.epoch THEN 1
                     WHEN h.last_epoch = h.epoch THEN h.takeovers + 1 ELSE h.takeovers END;
                 IF c_lease[i] = 1 THEN
+                    holds := h.owner IS NOT NULL;
+                    IF holds THEN
+                        holds := EXISTS (SELECT FROM nodes n WHERE n.node = h.owner AND n.until > moment);
+                    END IF;
                     IF h.owner = c_lease_node[i] AND h.nonce = c_lease_nonce[i] THEN
                         -- The same claim, sent again.
                         taken := true;
-                    ELSIF h.owner IS NULL
-                        OR NOT EXISTS (SELECT FROM nodes n WHERE n.node = h.owner AND n.until > moment) THEN
+                    ELSIF NOT holds THEN
                         h.takeovers := takeovers;
                         h.epoch := h.epoch + 1;
                         h.owner := c_lease_node[i];
