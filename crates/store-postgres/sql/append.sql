@@ -3,7 +3,8 @@
 -- `commit_batch`: a stream that somebody else holds, a right that is lost, a repetition, records that the executor has not
 -- seen.
 --
--- A frame goes into the tail of its head. A tail that would become too long becomes a row of `frames`, with the frame.
+-- A frame goes into the tail of its head, before those that are there: of two versions of a head only what lies between their
+-- equal beginnings and ends is written to the log. A tail that would become too long becomes a row of `frames`, with the frame.
 --
 -- `p_count` and the columns behind it are empty where all appends are usual: one record, no event, and progress.
 --
@@ -32,7 +33,7 @@ BEGIN
                 ELSE greatest(st.unconsumed_events + p_events[w.place], p_events_min[w.place]) END,
             tail_first = CASE WHEN w.fits THEN st.tail_first
                 ELSE st.next + CASE WHEN usual THEN 1 ELSE p_count[w.place] END END,
-            tail = CASE WHEN w.fits THEN st.tail || p_bytes[w.place] ELSE '' END
+            tail = CASE WHEN w.fits THEN p_bytes[w.place] || st.tail ELSE '' END
         FROM (
             SELECT w.place, st.ctid AS version, st.tail_first, st.tail,
                 octet_length(st.tail) + octet_length(p_bytes[w.place]) <= tail_max AS fits
@@ -45,7 +46,7 @@ BEGIN
             AND p_seq[w.place] = CASE WHEN st.last_epoch = st.epoch THEN st.last_seq ELSE 0 END + 1
             AND p_seen[w.place] >= st.next
         RETURNING w.place, st.last_first AS first, st.next, w.tail_first,
-            CASE WHEN NOT w.fits THEN w.tail || p_bytes[w.place] END AS bytes
+            CASE WHEN NOT w.fits THEN p_bytes[w.place] || w.tail END AS bytes
     ), framed AS (
         INSERT INTO frames SELECT p_stream[a.place], a.tail_first, a.next - a.tail_first, a.bytes FROM appended a
             WHERE a.bytes IS NOT NULL

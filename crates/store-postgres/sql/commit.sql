@@ -347,7 +347,7 @@ BEGIN
                     EXIT judging;
                 END IF;
                 h := ROW(0, term_now, c_begins[i], 0, 0, 0, 0, 0, 0, c_begins[i], 0, NULL, NULL, 0, false, false, false,
-                    flags & of_user <> 0, n_name[s], '', NULL);
+                    flags & of_user <> 0, n_name[s], NULL, '');
             ELSIF target = 2 THEN
                 h := heads[s];
                 IF h.number IS NULL THEN
@@ -626,7 +626,7 @@ BEGIN
             closed = w.closed, superseded = w.superseded, gaps = w.gaps, tail_first = w.next, tail = ''
         FROM ROWS FROM (unnest(heads), unnest(is_dirty)) AS w(number, term, next, last_epoch, last_seq, last_first,
             progress_epoch, inbox_count, unconsumed_events, tail_first, epoch, owner, nonce, takeovers, ready, closed,
-            superseded, is_user, name, tail, gaps, dirty)
+            superseded, is_user, name, gaps, tail, dirty)
         WHERE (w.dirty OR w.tail <> '') AND st.number = w.number;
     END IF;
     IF cardinality(born) > 0 THEN

@@ -48,11 +48,11 @@ CREATE TABLE streams (
     superseded boolean NOT NULL,
     is_user boolean NOT NULL,
     name bytea NOT NULL,
-    -- Frames, one behind the other, until they are worth a row: a row of `frames` and its place in the index cost more than
-    -- all the rest of a short append, and the head is written anyway.
-    tail bytea NOT NULL,
-    -- Records that were dropped. A frame goes when all of it is in here; of others, readers leave the records out.
+    -- Records that were dropped. A row of `frames` goes when all of it is in here; of others, readers leave the records out.
     gaps int8multirange,
+    -- The last frames, the newest first, until they are worth a row: a row of `frames` and its place in the index cost a third
+    -- of a short append, and the head is written anyway.
+    tail bytea NOT NULL,
     CONSTRAINT streams_pkey PRIMARY KEY (number),
     CONSTRAINT streams_name UNIQUE (name)
 -- Room for the next versions of a head on its own page. Vacuum has little to do where pruning does it, so it may come often.

@@ -4,7 +4,7 @@ use everstep_model::{Body, Frame, FrameHeader, Origin, Record};
 use everstep_store::encoding::Out;
 
 pub(crate) struct Framed {
-    /// The frame behind its length, so that the database can put one behind the other.
+    /// The frame behind its length, so that the database can put one before the other.
     pub(crate) bytes: Vec<u8>,
     pub(crate) count: i32,
     /// How many came from others than the executor.

@@ -6,7 +6,7 @@ use everstep_store::encoding::{Damaged, In};
 
 use crate::number::uncount;
 
-/// Frames, each behind its length, and the number of the first record of the first.
+/// Frames, each behind its length and the newest first, and the number of the first record of the oldest.
 #[derive(Debug)]
 pub(crate) struct StoredFrames {
     pub(crate) first: RecordNumber,
@@ -23,14 +23,8 @@ impl StoredFrames {
         into: &mut Vec<Entry>,
     ) -> Result<(), DecodeError> {
         let mut first = self.first;
-        let mut input = In(&self.bytes);
-        while !input.0.is_empty() {
-            let frame = input
-                .varint()
-                .and_then(|length| input.raw(usize::try_from(length).unwrap_or(usize::MAX)));
-            let frame = frame.map_err(|Damaged(what)| DecodeError::Damaged(what))?;
-            let numbered = Frame::decode_entries(&self.bytes.slice_ref(frame), first, interner)?;
-            for entry in numbered {
+        for frame in self.oldest_first()? {
+            for entry in Frame::decode_entries(&frame, first, interner)? {
                 first = entry.number.plus(1);
                 if entry.number >= from && entry.number < end {
                     into.push(entry);
@@ -39,6 +33,21 @@ impl StoredFrames {
         }
         Ok(())
     }
+
+    fn oldest_first(&self) -> Result<impl Iterator<Item = Bytes>, DecodeError> {
+        let mut frames = Vec::new();
+        let mut input = In(&self.bytes);
+        while !input.0.is_empty() {
+            let frame = frame(&mut input).map_err(|Damaged(what)| DecodeError::Damaged(what))?;
+            frames.push(self.bytes.slice_ref(frame));
+        }
+        Ok(frames.into_iter().rev())
+    }
+}
+
+fn frame<'a>(input: &mut In<'a>) -> Result<&'a [u8], Damaged> {
+    let length = input.varint()?;
+    input.raw(usize::try_from(length).unwrap_or(usize::MAX))
 }
 
 /// Records that were dropped while others of their frame stay.
