@@ -1,5 +1,5 @@
 -- The most common commits, all of them in one statement: an executor appends records, each to another stream, and nothing
--- else. Says which of them took effect, at which places, and from which record on. Every other place is judged by
+-- else. Says at which places that took effect, and from which record on. Every other place is judged by
 -- `commit_batch`: a stream that somebody else holds, a right that is lost, a repetition, records that the executor has not
 -- seen.
 --
@@ -12,9 +12,9 @@
 -- carry all columns from node to node of the plan copies each frame four times, and costs a fifth of the whole. They come in
 -- any order, because sorting them costs as much as three appends.
 CREATE FUNCTION append_records(
-    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
+    p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
     p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[],
-    OUT numbers bigint[], OUT places integer[], OUT firsts bigint[]
+    OUT places integer[], OUT firsts bigint[]
 )
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
@@ -51,5 +51,5 @@ BEGIN
         INSERT INTO frames SELECT p_stream[a.place], a.tail_first, a.next - a.tail_first, a.bytes FROM appended a
             WHERE a.bytes IS NOT NULL
     )
-    SELECT array_agg(p_number[a.place]), array_agg(a.place), array_agg(a.first) INTO numbers, places, firsts FROM appended a;
+    SELECT array_agg(a.place), array_agg(a.first) INTO places, firsts FROM appended a;
 END $function$;

@@ -51,24 +51,24 @@ BEGIN
         AND m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
         AND current_setting('transaction_isolation') = 'read committed' FOR UPDATE OF a;
     IF NOT FOUND OR may_wait OR sent.since > sender_since OR sent.until >= sender_since THEN
-        RETURN QUERY SELECT c.* FROM judge_appends(clock, may_wait, sender, sender_since, sender_until, NULL, NULL, NULL,
+        RETURN QUERY SELECT c.* FROM judge_appends(clock, may_wait, sender, sender_since, sender_until, NULL, NULL,
             p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
             p_count, p_inbox, p_events, p_events_min, p_progress) c;
         RETURN;
     END IF;
-    done := append_records(p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
+    done := append_records(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
         p_count, p_inbox, p_events, p_events_min, p_progress);
     IF cardinality(done.places) = cardinality(p_number) THEN
         UPDATE answers a SET since = sender_since, until = greatest(a.until, sender_until),
             given = ARRAY[ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                done.numbers, NULL, done.firsts)::answer],
+                p_number, done.places, done.firsts)::answer],
             at = coalesce(clock, clock_millis()) WHERE a.node = sender;
         reply.done_places := done.places;
         reply.done_firsts := done.firsts;
         RETURN NEXT reply;
     ELSE
         RETURN QUERY SELECT c.* FROM judge_appends(clock, may_wait, sender, sender_since, sender_until,
-            coalesce(done.numbers, '{}'), coalesce(done.places, '{}'), coalesce(done.firsts, '{}'),
+            coalesce(done.places, '{}'), coalesce(done.firsts, '{}'),
             p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
             p_count, p_inbox, p_events, p_events_min, p_progress) c;
     END IF;
@@ -77,14 +77,14 @@ END $function$;
 -- `commit_batch` for appends alone.
 CREATE FUNCTION judge_appends(
     clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
-    done_numbers bigint[], done_places integer[], done_firsts bigint[],
+    done_places integer[], done_firsts bigint[],
     p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
     p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[]
 ) RETURNS SETOF answer
 LANGUAGE plpgsql AS $function$
 BEGIN
     RETURN QUERY SELECT c.* FROM commit_batch(clock, may_wait, sender, sender_since, sender_until,
-        done_numbers, done_places, done_firsts,
+        done_places, done_firsts,
         p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes, p_count, p_inbox, p_events, p_events_min, p_progress,
         '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
         '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',

@@ -19,7 +19,7 @@
 -- Places count from 1; 0 is none. `Columns` in columns.rs is the same list in Rust.
 CREATE FUNCTION commit_batch(
     clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
-    done_numbers bigint[], done_places integer[], done_firsts bigint[],
+    done_places integer[], done_firsts bigint[],
     p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
     p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[],
     c_number bigint[], c_target smallint[], c_slot integer[], c_flags integer[],
@@ -164,9 +164,8 @@ BEGIN
     -- 2. Plain appends. What is sent again, or too late, is judged.
     IF plain > 0 THEN
         IF done_places IS NULL AND NOT may_wait AND NOT any_kept AND known_since = sender_since THEN
-            done := append_records(p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
+            done := append_records(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
                 p_count, p_inbox, p_events, p_events_min, p_progress);
-            done_numbers := done.numbers;
             done_places := done.places;
             done_firsts := done.firsts;
         END IF;
@@ -663,7 +662,6 @@ BEGIN
     reply.streams := of_streams[:sent];
     reply.firsts := firsts[:sent] || plain_firsts;
     reply.epochs := epochs[:sent];
-    reply.done_numbers := done_numbers;
     reply.done_places := done_places;
     reply.done_firsts := done_firsts;
     reply.row_commits := shown_commit;
@@ -694,6 +692,11 @@ BEGIN
         RETURN QUERY SELECT a.* FROM unnest(kept) a;
     END IF;
     IF sender IS NOT NULL THEN
+        reply.done_numbers := p_number;
+        IF total > sent THEN
+            reply.done_numbers := ARRAY(SELECT CASE WHEN w.place = ANY (done_places) THEN p_number[w.place] ELSE 0 END
+                FROM generate_subscripts(p_number, 1) AS w(place) ORDER BY w.place);
+        END IF;
         -- What was busy, or answered before, is not answered here.
         IF 0 = ANY (reply.kinds) OR -1 = ANY (reply.kinds) THEN
             reply.numbers := ARRAY(SELECT CASE WHEN w.kind > 0 THEN w.number ELSE 0 END

@@ -121,7 +121,8 @@ CREATE TABLE nodes (
 ) WITH (fillfactor = 50);
 
 -- What became of the commits of one call, by their place in it. A kind of 0 is a stream that was busy. Appends that took
--- effect without being judged come last, each with its place among the appends.
+-- effect without being judged come last: the numbers of all appends, 0 for those that were judged, and the places of those
+-- that were not, in any order, with their first records.
 CREATE TYPE answer AS (
     numbers bigint[],
     kinds smallint[],

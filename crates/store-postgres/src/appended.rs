@@ -5,10 +5,10 @@ use everstep_store::{Commit, Outcome, Target};
 use tokio_postgres::Row as Line;
 
 use crate::answer::list;
-use crate::number::uncount;
+use crate::number::{place, uncount};
 
 pub(crate) struct Appended {
-    /// Only in answers to earlier calls.
+    /// By place, and only in answers to earlier calls.
     numbers: Vec<i64>,
     /// Among the plain appends of the call, from 1 and in any order.
     places: Vec<i32>,
@@ -41,6 +41,7 @@ impl Appended {
     /// The first record of the append that was sent under this number in an earlier call.
     pub(crate) fn first_of(&self, number: i64) -> Option<RecordNumber> {
         let at = self.numbers.iter().position(|n| *n == number)?;
+        let at = self.places.iter().position(|p| *p == place(at))?;
         let first = self.firsts.get(at).copied()?;
         Some(RecordNumber(uncount(first)))
     }

@@ -192,7 +192,7 @@ impl Call {
             "append_batch"
         } else {
             // No append has taken effect yet.
-            places.splice(SCALARS..SCALARS, ["NULL"; 3].map(str::to_owned));
+            places.splice(SCALARS..SCALARS, ["NULL"; 2].map(str::to_owned));
             "commit_batch"
         };
         let places = places.join(", ");
