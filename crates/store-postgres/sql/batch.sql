@@ -31,38 +31,63 @@ BEGIN
     END IF;
 END $function$;
 
--- A batch of appends. What does not simply take effect is judged by `commit_batch`, in the same transaction.
+-- A batch of appends. What does not simply take effect is judged by `commit_batch`, in the same transaction; so is a batch
+-- that is sent again, or by somebody who is not known yet. Each statement costs as much as two appends, so there are few.
 CREATE FUNCTION append_batch(
     clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
-    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
-    p_count integer[], p_bytes bytea[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[]
+    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
+    p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[]
 ) RETURNS SETOF answer
 LANGUAGE plpgsql
 {settings}
 AS $function$
 DECLARE
-    batch record;
-    plain_done integer[];
-    done_firsts bigint[];
+    sent record;
+    done record;
     reply answer;
 BEGIN
-    batch := begin_batch(clock, sender, sender_since);
-    IF NOT may_wait AND NOT batch.any_kept AND batch.known_since = sender_since THEN
-        SELECT coalesce(a.places, '{}'), a.firsts INTO plain_done, done_firsts FROM append_records(p_stream, p_epoch, p_nonce,
-            p_seq, p_seen, p_count, p_bytes, p_inbox, p_events, p_events_min, p_progress) a;
+    -- What `begin_batch` does, for a sender that is known.
+    SELECT a.since, a.until INTO sent FROM meta m, answers a WHERE a.node = sender
+        AND m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+        AND current_setting('transaction_isolation') = 'read committed' FOR UPDATE OF a;
+    IF NOT FOUND OR may_wait OR sent.since > sender_since OR sent.until >= sender_since THEN
+        RETURN QUERY SELECT c.* FROM judge_appends(clock, may_wait, sender, sender_since, sender_until, NULL, NULL,
+            p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
+            p_count, p_inbox, p_events, p_events_min, p_progress) c;
+        RETURN;
     END IF;
-    IF cardinality(plain_done) = cardinality(p_number) THEN
-        reply := ROW(p_number, array_fill(1::smallint, ARRAY[cardinality(p_number)]), '{}', done_firsts, '{}',
-            '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}');
-        UPDATE answers a SET since = sender_since, until = greatest(a.until, sender_until), given = ARRAY[reply],
-            at = batch.moment WHERE a.node = sender;
+    done := append_records(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
+        p_count, p_inbox, p_events, p_events_min, p_progress);
+    IF cardinality(done.places) = cardinality(p_number) THEN
+        UPDATE answers a SET since = sender_since, until = greatest(a.until, sender_until),
+            given = ARRAY[ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                p_number, done.places, done.firsts)::answer],
+            at = coalesce(clock, clock_millis()) WHERE a.node = sender;
+        reply.done_places := done.places;
+        reply.done_firsts := done.firsts;
         RETURN NEXT reply;
     ELSE
-        RETURN QUERY SELECT c.* FROM commit_batch(clock, may_wait, sender, sender_since, sender_until, plain_done, done_firsts,
-            p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_count, p_bytes, p_inbox, p_events, p_events_min, p_progress,
-            '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
-            '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
-            '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
-            '{}', '{}', '{}', '{}') c;
+        RETURN QUERY SELECT c.* FROM judge_appends(clock, may_wait, sender, sender_since, sender_until,
+            coalesce(done.places, '{}'), coalesce(done.firsts, '{}'),
+            p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
+            p_count, p_inbox, p_events, p_events_min, p_progress) c;
     END IF;
+END $function$;
+
+-- `commit_batch` for appends alone.
+CREATE FUNCTION judge_appends(
+    clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
+    done_places integer[], done_firsts bigint[],
+    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
+    p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[]
+) RETURNS SETOF answer
+LANGUAGE plpgsql AS $function$
+BEGIN
+    RETURN QUERY SELECT c.* FROM commit_batch(clock, may_wait, sender, sender_since, sender_until,
+        done_places, done_firsts,
+        p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes, p_count, p_inbox, p_events, p_events_min, p_progress,
+        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
+        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
+        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
+        '{}', '{}', '{}', '{}') c;
 END $function$;

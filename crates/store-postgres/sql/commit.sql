@@ -3,8 +3,8 @@
 --   1. the node's row in `answers` is locked: the same batch, sent again while its first sending still runs, waits for it
 --   2. executors that only append, each to another stream, are served by one statement; where that is not all there is to
 --      it, theirs become commits like the others
---   3. the heads of all other streams are locked in the order of their numbers; a stream that somebody else holds is busy,
---      and so is every later commit that names it
+--   3. the heads of all other streams are locked in the order of their numbers, and their tails become rows of `frames`; a
+--      stream that somebody else holds is busy, and so is every later commit that names it
 --   4. every row that a guard asks for is read
 --   5. commits are judged in order against heads and rows in memory, each seeing the ones before it
 --   6. what changed is written, each head and each row once
@@ -13,15 +13,15 @@
 -- (both in 6), each in the order of keys; so nobody waits in a circle. What was absent when it was judged and is there when
 -- it is written ends the call with `unique_violation`: nothing happened, and the caller calls again.
 --
--- `plain_done` and `done_firsts` say which appends have taken effect before, in the same transaction. The other arguments are
--- columns: `p_` plain appends, whose places follow those of the commits, `c_` commits, `g_` guards, `s_` streams, `n_` names
+-- `done_` says which appends have taken effect before, in the same transaction. The other arguments are columns: `p_` plain
+-- appends, whose places follow those of the commits, `c_` commits, `g_` guards, `s_` streams, `n_` names
 -- of new streams, `k_` rows that are touched, `o_` what happens to rows, `m_` removed streams, `x_` dropped records, `r_` runs.
 -- Places count from 1; 0 is none. `Columns` in columns.rs is the same list in Rust.
 CREATE FUNCTION commit_batch(
     clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
-    plain_done integer[], done_firsts bigint[],
-    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
-    p_count integer[], p_bytes bytea[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[],
+    done_places integer[], done_firsts bigint[],
+    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
+    p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[],
     c_number bigint[], c_target smallint[], c_slot integer[], c_flags integer[],
     c_epoch bigint[], c_nonce bigint[], c_seq bigint[], c_seen bigint[],
     c_now bigint[], c_begins bigint[], c_count integer[], c_bytes bytea[],
@@ -57,7 +57,8 @@ DECLARE
     sent constant integer := cardinality(c_target);
     total integer := sent;
     plain constant integer := cardinality(p_number);
-    plain_kinds smallint[] := array_fill(1::smallint, ARRAY[plain]);
+    done record;
+    plain_kinds smallint[] := '{}';
     plain_firsts bigint[] := '{}';
     -- Which plain append each commit was that was not sent as one.
     was_plain integer[] := '{}';
@@ -65,6 +66,8 @@ DECLARE
     changes constant integer := cardinality(o_commit);
     drops constant integer := cardinality(x_commit);
     removals constant integer := cardinality(m_commit);
+    has_parts constant boolean := guards + changes + drops + removals > 0;
+    batch record;
     moment bigint;
 
     kept answer[] := '{}';
@@ -87,6 +90,7 @@ DECLARE
     heads streams[];
     held_heads streams[];
     held integer[];
+    any_tail boolean := false;
     h streams;
     other streams;
     is_busy boolean[];
@@ -144,46 +148,50 @@ DECLARE
     busy boolean;
     line record;
 BEGIN
-    SELECT b.* INTO moment, term_found, known_since, any_kept FROM begin_batch(clock, sender, sender_since) b;
+    batch := begin_batch(clock, sender, sender_since);
+    moment := batch.moment;
+    term_found := batch.term_found;
+    known_since := batch.known_since;
+    any_kept := batch.any_kept;
     term_now := term_found;
 
     -- 1. What this node has been answered.
     IF any_kept THEN
         SELECT coalesce(array_agg(g::answer), '{}') INTO kept FROM answers a, unnest(a.given) g
-            WHERE a.node = sender AND EXISTS (SELECT FROM unnest(g.numbers) n WHERE n >= known_since);
+            WHERE a.node = sender AND EXISTS (SELECT FROM unnest(g.numbers || g.done_numbers) n WHERE n >= known_since);
     END IF;
 
     -- 2. Plain appends. What is sent again, or too late, is judged.
     IF plain > 0 THEN
-        IF plain_done IS NULL AND NOT may_wait AND NOT any_kept AND known_since = sender_since THEN
-            SELECT a.places, a.firsts INTO plain_done, done_firsts FROM append_records(p_stream, p_epoch, p_nonce, p_seq,
-                p_seen, p_count, p_bytes, p_inbox, p_events, p_events_min, p_progress) a;
+        IF done_places IS NULL AND NOT may_wait AND NOT any_kept AND known_since = sender_since THEN
+            done := append_records(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
+                p_count, p_inbox, p_events, p_events_min, p_progress);
+            done_places := done.places;
+            done_firsts := done.firsts;
         END IF;
-        IF cardinality(plain_done) = plain THEN
-            plain_firsts := done_firsts;
-        ELSE
+        IF cardinality(done_places) IS DISTINCT FROM plain THEN
+            -- Those that took effect are not told here.
+            plain_kinds := array_fill(0::smallint, ARRAY[plain]);
             plain_firsts := array_fill(0::bigint, ARRAY[plain]);
-            FOR j IN 1..coalesce(cardinality(plain_done), 0) LOOP
-                plain_firsts[plain_done[j]] := done_firsts[j];
-            END LOOP;
             FOR k IN 1..plain LOOP
-                CONTINUE WHEN k = ANY (plain_done);
+                CONTINUE WHEN k = ANY (done_places);
                 was_plain := was_plain || k;
                 s_number := s_number || p_stream[k];
                 s_with_run := s_with_run || false;
                 c_number := c_number || p_number[k];
                 c_target := c_target || 2::smallint;
                 c_slot := c_slot || cardinality(s_number);
-                c_flags := c_flags || (by_executor | has_foreign | CASE WHEN p_progress[k] THEN has_progress ELSE 0 END);
+                c_flags := c_flags || (by_executor | has_foreign | CASE WHEN coalesce(p_progress[k], true)
+                    THEN has_progress ELSE 0 END);
                 c_epoch := c_epoch || p_epoch[k];
                 c_nonce := c_nonce || p_nonce[k];
                 c_seq := c_seq || p_seq[k];
                 c_seen := c_seen || p_seen[k];
-                c_count := c_count || p_count[k];
+                c_count := c_count || coalesce(p_count[k], 1);
                 c_bytes := c_bytes || p_bytes[k];
-                c_inbox := c_inbox || p_inbox[k];
-                c_events := c_events || p_events[k];
-                c_events_min := c_events_min || p_events_min[k];
+                c_inbox := c_inbox || coalesce(p_inbox[k], 0);
+                c_events := c_events || coalesce(p_events[k], 0);
+                c_events_min := c_events_min || coalesce(p_events_min[k], 0);
                 c_lease := c_lease || 0::smallint;
                 c_status := c_status || 0::smallint;
                 c_supersedes := c_supersedes || 0;
@@ -208,12 +216,18 @@ BEGIN
             WITH locked AS (
                 SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
                 JOIN streams st ON st.number = w.number ORDER BY w.number FOR NO KEY UPDATE OF st
-            ) SELECT array_agg(l.st), array_agg(l.slot) INTO heads, held FROM locked l;
+            ), moved AS (
+                INSERT INTO frames SELECT (l.st).number, (l.st).tail_first, (l.st).next - (l.st).tail_first, (l.st).tail
+                    FROM locked l WHERE (l.st).tail <> ''
+            ) SELECT array_agg(l.st), array_agg(l.slot), bool_or((l.st).tail <> '') INTO heads, held, any_tail FROM locked l;
         ELSE
             WITH locked AS (
                 SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
                 JOIN streams st ON st.number = w.number ORDER BY w.number FOR NO KEY UPDATE OF st SKIP LOCKED
-            ) SELECT array_agg(l.st), array_agg(l.slot) INTO heads, held FROM locked l;
+            ), moved AS (
+                INSERT INTO frames SELECT (l.st).number, (l.st).tail_first, (l.st).next - (l.st).tail_first, (l.st).tail
+                    FROM locked l WHERE (l.st).tail <> ''
+            ) SELECT array_agg(l.st), array_agg(l.slot), bool_or((l.st).tail <> '') INTO heads, held, any_tail FROM locked l;
         END IF;
         IF total > sent OR cardinality(held) IS DISTINCT FROM cardinality(s_number) THEN
             -- Some are busy, or do not exist: their places stay empty. Or they were not sent in the order of their numbers.
@@ -272,19 +286,25 @@ BEGIN
         target := c_target[i];
         flags := c_flags[i];
         s := c_slot[i];
-        WHILE g <= guards AND g_commit[g] < i LOOP g := g + 1; END LOOP;
-        WHILE o <= changes AND o_commit[o] < i LOOP o := o + 1; END LOOP;
-        WHILE x <= drops AND x_commit[x] < i LOOP x := x + 1; END LOOP;
-        WHILE m <= removals AND m_commit[m] < i LOOP m := m + 1; END LOOP;
+        IF has_parts THEN
+            WHILE g <= guards AND g_commit[g] < i LOOP g := g + 1; END LOOP;
+            WHILE o <= changes AND o_commit[o] < i LOOP o := o + 1; END LOOP;
+            WHILE x <= drops AND x_commit[x] < i LOOP x := x + 1; END LOOP;
+            WHILE m <= removals AND m_commit[m] < i LOOP m := m + 1; END LOOP;
+        END IF;
 
         IF c_number[i] > 0 THEN
             IF c_number[i] < known_since THEN
                 kinds[i] := 17;
                 CONTINUE commits;
             END IF;
-            IF any_kept AND EXISTS (SELECT FROM unnest(kept) a, unnest(a.numbers) n WHERE n = c_number[i]) THEN
-                kinds[i] := -1;
-                CONTINUE commits;
+            -- Here and below, what needs a query is asked for only if all else does not decide: a condition with a query in
+            -- it costs as much as the rest of the judgement.
+            IF any_kept THEN
+                IF EXISTS (SELECT FROM unnest(kept) a, unnest(a.numbers || a.done_numbers) n WHERE n = c_number[i]) THEN
+                    kinds[i] := -1;
+                    CONTINUE commits;
+                END IF;
             END IF;
         END IF;
 
@@ -325,8 +345,8 @@ BEGIN
                     first_record := n_number[s];
                     EXIT judging;
                 END IF;
-                h := ROW(0, term_now, c_begins[i], 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, false, false, false,
-                    flags & of_user <> 0, n_name[s], NULL);
+                h := ROW(0, term_now, c_begins[i], 0, 0, 0, 0, 0, 0, c_begins[i], 0, NULL, NULL, 0, false, false, false,
+                    flags & of_user <> 0, n_name[s], NULL, '');
             ELSIF target = 2 THEN
                 h := heads[s];
                 IF h.number IS NULL THEN
@@ -452,11 +472,14 @@ BEGIN
                 takeovers := CASE WHEN h.owner IS NULL THEN h.takeovers WHEN h.progress_epoch = h.epoch THEN 1
                     WHEN h.last_epoch = h.epoch THEN h.takeovers + 1 ELSE h.takeovers END;
                 IF c_lease[i] = 1 THEN
+                    holds := h.owner IS NOT NULL;
+                    IF holds THEN
+                        holds := EXISTS (SELECT FROM nodes n WHERE n.node = h.owner AND n.until > moment);
+                    END IF;
                     IF h.owner = c_lease_node[i] AND h.nonce = c_lease_nonce[i] THEN
                         -- The same claim, sent again.
                         taken := true;
-                    ELSIF h.owner IS NULL
-                        OR NOT EXISTS (SELECT FROM nodes n WHERE n.node = h.owner AND n.until > moment) THEN
+                    ELSIF NOT holds THEN
                         h.takeovers := takeovers;
                         h.epoch := h.epoch + 1;
                         h.owner := c_lease_node[i];
@@ -498,6 +521,7 @@ BEGIN
             firsts[i] := first_record;
             IF target = 1 THEN
                 h.number := nextval('numbers');
+                h.tail_first := h.next;
                 n_number[s] := h.number;
                 of_streams[i] := h.number;
                 born := born || h;
@@ -594,15 +618,15 @@ BEGIN
     IF cardinality(gone) > 0 THEN
         PERFORM remove_streams(gone);
     END IF;
-    IF true = ANY (is_dirty) THEN
+    IF any_tail OR true = ANY (is_dirty) THEN
         UPDATE streams st SET next = w.next, last_epoch = w.last_epoch, last_seq = w.last_seq, last_first = w.last_first,
             progress_epoch = w.progress_epoch, inbox_count = w.inbox_count, unconsumed_events = w.unconsumed_events,
             epoch = w.epoch, owner = w.owner, nonce = w.nonce, takeovers = w.takeovers, ready = w.ready,
-            closed = w.closed, superseded = w.superseded, gaps = w.gaps
+            closed = w.closed, superseded = w.superseded, gaps = w.gaps, tail_first = w.next, tail = ''
         FROM ROWS FROM (unnest(heads), unnest(is_dirty)) AS w(number, term, next, last_epoch, last_seq, last_first,
-            progress_epoch, inbox_count, unconsumed_events, epoch, owner, nonce, takeovers, ready, closed, superseded,
-            is_user, name, gaps, dirty)
-        WHERE w.dirty AND st.number = w.number;
+            progress_epoch, inbox_count, unconsumed_events, tail_first, epoch, owner, nonce, takeovers, ready, closed,
+            superseded, is_user, name, gaps, tail, dirty)
+        WHERE (w.dirty OR w.tail <> '') AND st.number = w.number;
     END IF;
     IF cardinality(born) > 0 THEN
         INSERT INTO streams SELECT b.* FROM unnest(born) b ORDER BY b.name;
@@ -623,7 +647,7 @@ BEGIN
         PERFORM write_rows(k_kind, row_streams, k_key, k_due, places, vals, row_dirty, present, k_mode, was_present);
     END IF;
 
-    -- Places are those of the commits that were sent, then those of plain appends.
+    -- Places are those of the commits that were sent, then those of plain appends, if not all of them simply took effect.
     FOR j IN sent + 1..total LOOP
         k := was_plain[j - sent];
         plain_kinds[k] := kinds[j];
@@ -632,11 +656,14 @@ BEGIN
     FOR j IN 1..cardinality(told_commit) LOOP
         IF told_commit[j] > sent THEN told_commit[j] := sent + was_plain[told_commit[j] - sent]; END IF;
     END LOOP;
-    reply.numbers := c_number[:sent] || p_number;
+    reply.numbers := c_number[:sent];
+    IF total > sent THEN reply.numbers := reply.numbers || p_number; END IF;
     reply.kinds := kinds[:sent] || plain_kinds;
     reply.streams := of_streams[:sent];
     reply.firsts := firsts[:sent] || plain_firsts;
     reply.epochs := epochs[:sent];
+    reply.done_places := done_places;
+    reply.done_firsts := done_firsts;
     reply.row_commits := shown_commit;
     reply.row_guards := shown_guard;
     reply.row_values := shown_values;
@@ -665,6 +692,11 @@ BEGIN
         RETURN QUERY SELECT a.* FROM unnest(kept) a;
     END IF;
     IF sender IS NOT NULL THEN
+        reply.done_numbers := p_number;
+        IF total > sent THEN
+            reply.done_numbers := ARRAY(SELECT CASE WHEN w.place = ANY (done_places) THEN p_number[w.place] ELSE 0 END
+                FROM generate_subscripts(p_number, 1) AS w(place) ORDER BY w.place);
+        END IF;
         -- What was busy, or answered before, is not answered here.
         IF 0 = ANY (reply.kinds) OR -1 = ANY (reply.kinds) THEN
             reply.numbers := ARRAY(SELECT CASE WHEN w.kind > 0 THEN w.number ELSE 0 END

@@ -1,10 +1,11 @@
 -- The tables of one installation, all in its own schema. Format 1; docs/format.md describes what the bytes hold.
 --
 -- Few tables, each for a reason:
---   streams  one row per stream, written by every commit: nothing that changes is indexed, so every update is HOT
+--   streams  one row per stream, written by every commit: nothing that changes is indexed, so every update is HOT. The last
+--            few records are in it, too
 --   runs     what lists and sweeps look for: indexed, and written only when a status or a ready mark changes
 --   tags     one row per tag of a run: lists by tag are read in order
---   frames   the journals, append-only
+--   frames   the journals but for their tails, append-only
 --   rows     everything that must be found without reading a journal, timers included
 --   nodes    leases, apart from what commits lock, so that a renewal waits for nobody
 --   answers  what became of each node's last batch
@@ -36,6 +37,8 @@ CREATE TABLE streams (
     progress_epoch bigint NOT NULL,
     inbox_count bigint NOT NULL,
     unconsumed_events bigint NOT NULL,
+    -- Records from this one on are in `tail`, those before it in `frames`.
+    tail_first bigint NOT NULL,
     epoch bigint NOT NULL,
     owner bigint,
     nonce bigint,
@@ -45,8 +48,11 @@ CREATE TABLE streams (
     superseded boolean NOT NULL,
     is_user boolean NOT NULL,
     name bytea NOT NULL,
-    -- Records that were dropped. A frame goes when all of it is in here; of others, readers leave the records out.
+    -- Records that were dropped. A row of `frames` goes when all of it is in here; of others, readers leave the records out.
     gaps int8multirange,
+    -- The last frames, the newest first, until they are worth a row: a row of `frames` and its place in the index cost a third
+    -- of a short append, and the head is written anyway.
+    tail bytea NOT NULL,
     CONSTRAINT streams_pkey PRIMARY KEY (number),
     CONSTRAINT streams_name UNIQUE (name)
 -- Room for the next versions of a head on its own page. Vacuum has little to do where pruning does it, so it may come often.
@@ -114,7 +120,9 @@ CREATE TABLE nodes (
     until bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- What became of the commits of one call, by their place in it. A kind of 0 is a stream that was busy.
+-- What became of the commits of one call, by their place in it. A kind of 0 is a stream that was busy. Appends that took
+-- effect without being judged come last: the numbers of all appends, 0 for those that were judged, and the places of those
+-- that were not, in any order, with their first records.
 CREATE TYPE answer AS (
     numbers bigint[],
     kinds smallint[],
@@ -130,7 +138,10 @@ CREATE TYPE answer AS (
     frame_bytes bytea[],
     gap_commits integer[],
     gap_lowers bigint[],
-    gap_uppers bigint[]
+    gap_uppers bigint[],
+    done_numbers bigint[],
+    done_places integer[],
+    done_firsts bigint[]
 );
 
 CREATE TABLE answers (
@@ -142,7 +153,8 @@ CREATE TABLE answers (
     given answer[] NOT NULL,
     -- When it was last written, so that what dead nodes left is cleared away.
     at bigint NOT NULL
-) WITH (fillfactor = 50);
+-- A page for each row, with room for its next version: what 200 appends became is kept in the row itself.
+) WITH (fillfactor = 10, toast_tuple_target = 4000);
 -- Written with every batch and read after a lost connection: not worth compressing.
 ALTER TABLE answers ALTER COLUMN given SET STORAGE EXTERNAL;
 

@@ -9,14 +9,16 @@ use everstep_store::{
 };
 use tokio_postgres::Row as Line;
 
+use crate::appended::{self, Appended};
 use crate::failure::{self, Trouble};
-use crate::frames::{Gaps, StoredFrame};
+use crate::frames::{Gaps, StoredFrames};
 use crate::number::uncount;
 use crate::row_place;
 
 /// The columns of type `answer`, as they are asked for.
 pub(crate) const COLUMNS: &str = "numbers, kinds, streams, firsts, epochs, row_commits, row_guards, row_values, \
-    row_places, frame_commits, frame_firsts, frame_bytes, gap_commits, gap_lowers, gap_uppers";
+    row_places, frame_commits, frame_firsts, frame_bytes, gap_commits, gap_lowers, gap_uppers, \
+    done_numbers, done_places, done_firsts";
 
 const ANSWERED_BEFORE: i16 = -1;
 const BUSY: i16 = 0;
@@ -30,7 +32,8 @@ pub(crate) struct Answer {
     epochs: Vec<i64>,
     /// By place of the commit: which guard found a row, what it holds, and its place.
     rows: HashMap<i32, (usize, Vec<u8>, Option<i64>)>,
-    frames: HashMap<i32, Vec<StoredFrame>>,
+    appended: Appended,
+    frames: HashMap<i32, Vec<StoredFrames>>,
     gaps: HashMap<i32, Gaps>,
 }
 
@@ -47,12 +50,12 @@ impl Answer {
                 let guard = usize::try_from(guard).unwrap_or(usize::MAX);
                 (commit, (guard, value, place))
             });
-        let mut frames: HashMap<i32, Vec<StoredFrame>> = HashMap::new();
+        let mut frames: HashMap<i32, Vec<StoredFrames>> = HashMap::new();
         let frame_commits = list::<i32>(line, 9)?.into_iter();
         let frame_firsts = list::<i64>(line, 10)?.into_iter();
         let frame_bytes = list::<Vec<u8>>(line, 11)?.into_iter();
         for ((commit, first), bytes) in frame_commits.zip(frame_firsts).zip(frame_bytes) {
-            frames.entry(commit).or_default().push(StoredFrame {
+            frames.entry(commit).or_default().push(StoredFrames {
                 first: RecordNumber(uncount(first)),
                 bytes: Bytes::from(bytes),
             });
@@ -66,12 +69,13 @@ impl Answer {
             gaps.entry(commit).or_default().push(lower, upper);
         }
         Ok(Self {
-            numbers: line.try_get(0)?,
-            kinds: line.try_get(1)?,
-            streams: line.try_get(2)?,
-            firsts: line.try_get(3)?,
-            epochs: line.try_get(4)?,
+            numbers: list(line, 0)?,
+            kinds: list(line, 1)?,
+            streams: list(line, 2)?,
+            firsts: list(line, 3)?,
+            epochs: list(line, 4)?,
             rows: rows.collect(),
+            appended: Appended::read(line, 15)?,
             frames,
             gaps,
         })
@@ -179,22 +183,43 @@ impl Answer {
 }
 
 /// The answer to a call, with those to earlier ones where it needs them.
-pub(crate) struct Answers(Vec<Answer>);
+pub(crate) struct Answers {
+    all: Vec<Answer>,
+    /// How many commits come before the plain appends.
+    judged: usize,
+    /// The first records of those, by place.
+    appended: Vec<Option<RecordNumber>>,
+}
 
 impl Answers {
-    pub(crate) fn read(lines: &[Line]) -> Result<Self, Trouble> {
+    /// Of a call with this many commits before its plain appends.
+    pub(crate) fn read(lines: &[Line], judged: usize) -> Result<Self, Trouble> {
         let answers = lines.iter().map(Answer::read).collect::<Result<_, _>>();
-        answers.map(Self).map_err(|error| Trouble::of(&error))
+        let all: Vec<Answer> = answers.map_err(|error| Trouble::of(&error))?;
+        let appended = all.first().map(|now| now.appended.by_place());
+        Ok(Self {
+            all,
+            judged,
+            appended: appended.unwrap_or_default(),
+        })
     }
 
     /// The outcome of the commit at this place of the call; none if its stream was busy.
     pub(crate) fn outcome(&self, at: usize, commit: &Commit) -> Option<Outcome> {
-        let (now, before) = self.0.split_first()?;
+        let append = at.checked_sub(self.judged);
+        let first = append.and_then(|at| self.appended.get(at).copied());
+        if let Some(first) = first.flatten() {
+            return appended::outcome(commit, first);
+        }
+        let (now, before) = self.all.split_first()?;
         if now.kinds.get(at) != Some(&ANSWERED_BEFORE) {
             return now.outcome(at, commit);
         }
         let number = crate::number::count(commit.id?.number);
         before.iter().find_map(|answer| {
+            if let Some(first) = answer.appended.first_of(number) {
+                return appended::outcome(commit, first);
+            }
             let at = answer.numbers.iter().position(|n| *n == number)?;
             answer.outcome(at, commit)
         })
@@ -214,7 +239,7 @@ fn of(values: &[i64], at: usize) -> u64 {
 }
 
 /// A column of an answer: none where nothing had to be shown.
-fn list<'a, T>(line: &'a Line, at: usize) -> Result<Vec<T>, tokio_postgres::Error>
+pub(crate) fn list<'a, T>(line: &'a Line, at: usize) -> Result<Vec<T>, tokio_postgres::Error>
 where
     Option<Vec<T>>: tokio_postgres::types::FromSql<'a>,
 {

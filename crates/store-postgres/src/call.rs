@@ -35,6 +35,7 @@ pub(crate) fn columns(commits: &[&Commit], appends: &[PlainAppend<'_>]) -> Colum
     for append in appends {
         call.add_append(append);
     }
+    call.columns.leave_out_usual();
     call.finish()
 }
 

@@ -30,8 +30,8 @@ columns! {
     p_nonce: i64 => INT8_ARRAY,
     p_seq: i64 => INT8_ARRAY,
     p_seen: i64 => INT8_ARRAY,
-    p_count: i32 => INT4_ARRAY,
     p_bytes: Vec<u8> => BYTEA_ARRAY,
+    p_count: i32 => INT4_ARRAY,
     p_inbox: i32 => INT4_ARRAY,
     p_events: i32 => INT4_ARRAY,
     p_events_min: i32 => INT4_ARRAY,
@@ -100,6 +100,21 @@ impl Columns {
     /// Whether there is nothing but plain appends.
     pub(crate) fn only_append(&self) -> bool {
         self.c_number.is_empty()
+    }
+
+    /// Leaves out what is not said of usual appends, if there are only such: one record, no event, and progress. Columns
+    /// that say nothing cost as much to read as others.
+    pub(crate) fn leave_out_usual(&mut self) {
+        let are = |column: &[i32], value: i32| column.iter().all(|item| *item == value);
+        let have_no_events = are(&self.p_events, 0) && are(&self.p_events_min, 0);
+        let are_single = are(&self.p_count, 1) && are(&self.p_inbox, 0);
+        if are_single && have_no_events && self.p_progress.iter().all(|progress| *progress) {
+            self.p_count.clear();
+            self.p_inbox.clear();
+            self.p_events.clear();
+            self.p_events_min.clear();
+            self.p_progress.clear();
+        }
     }
 
     /// The numbers of all commits.

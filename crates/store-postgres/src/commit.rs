@@ -115,7 +115,7 @@ impl Writer<'_> {
             may_wait,
         };
         let lines = self.io.run(send(self.session.clone(), call)).await?;
-        let answers = Answers::read(&lines).map_err(Trouble::told)?;
+        let answers = Answers::read(&lines, commits.len()).map_err(Trouble::told)?;
         let mut busy = Vec::new();
         placed.extend(appends);
         for (place, (at, commit)) in placed.into_iter().enumerate() {
@@ -192,7 +192,7 @@ impl Call {
             "append_batch"
         } else {
             // No append has taken effect yet.
-            places.splice(SCALARS..SCALARS, ["NULL", "NULL"].map(str::to_owned));
+            places.splice(SCALARS..SCALARS, ["NULL"; 2].map(str::to_owned));
             "commit_batch"
         };
         let places = places.join(", ");

@@ -1,8 +1,10 @@
 //! The records of a commit as the database gets them: one frame of bytes, and what it must know of them without reading it.
 
 use everstep_model::{Body, Frame, FrameHeader, Origin, Record};
+use everstep_store::encoding::Out;
 
 pub(crate) struct Framed {
+    /// The frame behind its length, so that the database can put one before the other.
     pub(crate) bytes: Vec<u8>,
     pub(crate) count: i32,
     /// How many came from others than the executor.
@@ -17,8 +19,11 @@ impl Framed {
         let inbox = records.iter().filter(|r| r.body.origin() == Origin::Inbox);
         let (events, events_min) = unconsumed(records);
         // Heads know what a frame's header would say.
+        let frame = Frame::encode(&FrameHeader::default(), records);
+        let mut out = Out(Vec::with_capacity(frame.len() + 2));
+        out.varint(frame.len() as u64).raw(&frame);
         Self {
-            bytes: Frame::encode(&FrameHeader::default(), records),
+            bytes: out.0,
             count: short(records.len()),
             inbox: short(inbox.count()),
             events,

@@ -2,18 +2,19 @@
 
 use bytes::Bytes;
 use everstep_model::{DecodeError, Entry, Frame, Interner, RecordNumber};
+use everstep_store::encoding::{Damaged, In};
 
 use crate::number::uncount;
 
-/// A frame and the number of its first record.
+/// Frames, each behind its length and the newest first, and the number of the first record of the oldest.
 #[derive(Debug)]
-pub(crate) struct StoredFrame {
+pub(crate) struct StoredFrames {
     pub(crate) first: RecordNumber,
     pub(crate) bytes: Bytes,
 }
 
-impl StoredFrame {
-    /// Adds its records from `from` on and before `end`.
+impl StoredFrames {
+    /// Adds their records from `from` on and before `end`.
     pub(crate) fn entries(
         &self,
         from: RecordNumber,
@@ -21,10 +22,32 @@ impl StoredFrame {
         interner: &mut Interner,
         into: &mut Vec<Entry>,
     ) -> Result<(), DecodeError> {
-        let numbered = Frame::decode_entries(&self.bytes, self.first, interner)?;
-        into.extend(numbered.filter(|entry| entry.number >= from && entry.number < end));
+        let mut first = self.first;
+        for frame in self.oldest_first()? {
+            for entry in Frame::decode_entries(&frame, first, interner)? {
+                first = entry.number.plus(1);
+                if entry.number >= from && entry.number < end {
+                    into.push(entry);
+                }
+            }
+        }
         Ok(())
     }
+
+    fn oldest_first(&self) -> Result<impl Iterator<Item = Bytes>, DecodeError> {
+        let mut frames = Vec::new();
+        let mut input = In(&self.bytes);
+        while !input.0.is_empty() {
+            let frame = frame(&mut input).map_err(|Damaged(what)| DecodeError::Damaged(what))?;
+            frames.push(self.bytes.slice_ref(frame));
+        }
+        Ok(frames.into_iter().rev())
+    }
+}
+
+fn frame<'a>(input: &mut In<'a>) -> Result<&'a [u8], Damaged> {
+    let length = input.varint()?;
+    input.raw(usize::try_from(length).unwrap_or(usize::MAX))
 }
 
 /// Records that were dropped while others of their frame stay.

@@ -27,6 +27,7 @@
 //! the bytes in `docs/format.md`.
 
 mod answer;
+mod appended;
 mod bus;
 mod call;
 mod columns;

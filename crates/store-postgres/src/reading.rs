@@ -7,7 +7,7 @@ use tokio_postgres::types::Type;
 
 use crate::columns::Argument;
 use crate::failure::{self, Trouble};
-use crate::frames::{Gaps, StoredFrame};
+use crate::frames::{Gaps, StoredFrames};
 use crate::head::{self, HEAD, RUN, Unusable};
 use crate::number::{count, limit, uncount};
 use crate::row_place::{self, RowPlace};
@@ -41,7 +41,8 @@ pub(crate) async fn read(
     request: ReadRequest,
 ) -> Result<Option<Page>, StoreError> {
     let schema = &session.schema;
-    // The frame that begins at or before the first record wanted, and those behind it, as far as they fit.
+    // The frame that begins at or before the first record wanted, and those behind it, as far as they fit. The last ones are
+    // the tail.
     let statement = format!(
         "SELECT s.next, s.closed,
             ARRAY(SELECT lower(gap) FROM unnest(s.gaps) gap), ARRAY(SELECT upper(gap) FROM unnest(s.gaps) gap),
@@ -50,10 +51,12 @@ pub(crate) async fn read(
             SELECT n.first, n.bytes FROM (
                 SELECT w.first, w.bytes, sum(octet_length(w.bytes)) OVER (ORDER BY w.first) - octet_length(w.bytes) AS before
                 FROM (
-                    SELECT o.first, o.bytes FROM {schema}.frames o
+                    (SELECT o.first, o.bytes FROM {schema}.frames o
                     WHERE o.stream = $1 AND o.first + o.count > $2 AND o.first >= coalesce(
                         (SELECT max(b.first) FROM {schema}.frames b WHERE b.stream = $1 AND b.first <= $2), $2)
-                    ORDER BY o.first LIMIT $3
+                    ORDER BY o.first LIMIT $3)
+                    UNION ALL SELECT s.tail_first, s.tail WHERE s.tail <> '' AND s.next > $2
+                    ORDER BY first LIMIT $3
                 ) w
             ) n WHERE n.before < $4
         ) f ON true WHERE s.number = $1 ORDER BY f.first"
@@ -92,11 +95,11 @@ fn page(request: ReadRequest, lines: &[tokio_postgres::Row]) -> Result<Option<Pa
         let Some((first, bytes)) = first.zip(bytes) else {
             continue;
         };
-        let frame = StoredFrame {
+        let frames = StoredFrames {
             first: RecordNumber(uncount(first)),
             bytes: Bytes::copy_from_slice(bytes),
         };
-        frame
+        frames
             .entries(request.from, page.end, &mut interner, &mut page.entries)
             .map_err(|error| failure::of_frame(request.stream, &error))?;
         gaps.leave_out(&mut page.entries);

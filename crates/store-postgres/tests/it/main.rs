@@ -17,3 +17,4 @@ mod opening;
 mod pooled;
 mod removal;
 mod support;
+mod tails;

@@ -122,13 +122,18 @@ impl Sender {
         self.node
     }
 
+    /// Under which id the last commit was sent.
+    pub(crate) fn last_id(&self) -> CommitId {
+        CommitId {
+            node: self.node,
+            number: self.sent,
+        }
+    }
+
     pub(crate) async fn send(&mut self, mut batch: Vec<Commit>) -> Vec<Outcome> {
         for commit in &mut batch {
             self.sent += 1;
-            commit.id = Some(CommitId {
-                node: self.node,
-                number: self.sent,
-            });
+            commit.id = Some(self.last_id());
         }
         loop {
             match self.store.commit(&batch).await {
