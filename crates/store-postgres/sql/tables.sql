@@ -1,4 +1,4 @@
--- The tables of one installation, all in its own schema. Format 1; docs/format.md describes what the bytes hold.
+-- The tables of one installation, all in its own schema. Format 2; docs/format.md describes what the bytes hold.
 --
 -- Few tables, each for a reason:
 --   streams  one row per stream, written by every commit: nothing that changes is indexed, so every update is HOT. The last

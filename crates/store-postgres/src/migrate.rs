@@ -6,8 +6,8 @@ use tokio_postgres::types::Type;
 use crate::failure::Trouble;
 use crate::pool::{Pool, is_yes};
 
-/// The newest format this release writes, and the newest it opens.
-const FORMAT: i32 = 1;
+/// The format this release writes, and the only one it opens: those before it were never released.
+const FORMAT: i32 = 2;
 
 const TABLES: &str = include_str!("../sql/tables.sql");
 const LEASES: &str = include_str!("../sql/leases.sql");
@@ -38,6 +38,14 @@ fn known(schema: &str, found: i32) -> Result<(), StoreError> {
             place: format!("schema {schema}"),
             found: found.try_into().unwrap_or(u32::MAX),
             known: FORMAT.try_into().unwrap_or(u32::MAX),
+        });
+    }
+    if found < FORMAT {
+        return Err(StoreError::Unavailable {
+            detail: format!(
+                "schema {schema} has format {found}, which no release has written, and this one does not read; choose another \
+                 namespace, or drop the schema"
+            ),
         });
     }
     Ok(())

@@ -32,18 +32,27 @@ fn installations_in_one_database_do_not_meet() {
 }
 
 #[test]
-fn a_newer_format_is_refused() {
+fn another_format_is_refused() {
     in_parallel(async {
         let place = Place::new();
         drop(place.store().await);
         let sql = place.sql().await;
-        sql.batch_execute("UPDATE meta SET format = 2")
+        sql.batch_execute("UPDATE meta SET format = 3")
             .await
             .unwrap();
         match PostgresStore::open(place.options()).await {
             Err(StoreError::Newer {
-                found: 2, known: 1, ..
+                found: 3, known: 2, ..
             }) => {}
+            other => panic!("{other:?}"),
+        }
+        sql.batch_execute("UPDATE meta SET format = 1")
+            .await
+            .unwrap();
+        match PostgresStore::open(place.options()).await {
+            Err(StoreError::Unavailable { detail }) => {
+                assert!(detail.contains("choose another namespace"), "{detail}");
+            }
             other => panic!("{other:?}"),
         }
     });
