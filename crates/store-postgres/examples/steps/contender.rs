@@ -6,8 +6,6 @@ use everstep_private_postgres::{Server, processor_time_of};
 
 pub(crate) struct Contender {
     name: &'static str,
-    /// On how many threads it does best.
-    threads: usize,
     rates: Vec<f64>,
     steps: u64,
     own_time: Duration,
@@ -15,10 +13,9 @@ pub(crate) struct Contender {
 }
 
 impl Contender {
-    pub(crate) fn new(name: &'static str, threads: usize) -> Self {
+    pub(crate) fn new(name: &'static str) -> Self {
         Self {
             name,
-            threads,
             rates: Vec::new(),
             steps: 0,
             own_time: Duration::ZERO,
@@ -31,7 +28,7 @@ impl Contender {
         let of_server = || server.and_then(Server::processor_time);
         let own = || processor_time_of("self").unwrap_or_default();
         let (server_before, own_before, begun) = (of_server(), own(), Instant::now());
-        let runtime = runtime(self.threads);
+        let runtime = runtime();
         let steps = runtime.block_on(work);
         self.rates
             .push(steps as f64 / begun.elapsed().as_secs_f64());
@@ -71,8 +68,7 @@ pub(crate) fn median(rates: &[f64]) -> f64 {
     rates[rates.len() / 2]
 }
 
-pub(crate) fn runtime(threads: usize) -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(threads).enable_all();
-    runtime.build().unwrap()
+    runtime.worker_threads(2).enable_all().build().unwrap()
 }

@@ -36,8 +36,6 @@ const RUNS: usize = 256;
 const CONNECTIONS: usize = 20;
 /// Bytes of a step's result.
 const RESULT: &str = "\"0123456789012345678901234567890123456789012345678901234567890123\"";
-/// Threads for clients, unless one does better with fewer.
-const THREADS: usize = 2;
 /// A turn that does not count.
 const WARM_UP: Duration = Duration::from_secs(2);
 
@@ -71,10 +69,9 @@ fn main() {
 
 fn compare(server: Option<&Server>, url: &str, turns: usize, (length, per_run): (Duration, u32)) {
     let mut contenders = [
-        Contender::new("plain client, 20 connections", THREADS),
-        Contender::new("store alone, 256 a batch", THREADS),
-        // The committer and the connections have threads of their own.
-        Contender::new("engine, 256 runs in flight", 1),
+        Contender::new("plain client, 20 connections"),
+        Contender::new("store alone, 256 a batch"),
+        Contender::new("engine, 256 runs in flight"),
     ];
     if length > WARM_UP {
         warm_up(url);
@@ -93,7 +90,7 @@ fn compare(server: Option<&Server>, url: &str, turns: usize, (length, per_run): 
 /// A new server makes each file of its log before it first writes to it, and who writes most would wait most. So everybody has
 /// a turn that does not count, and a checkpoint leaves the files to be written again.
 fn warm_up(url: &str) {
-    let runtime = contender::runtime(THREADS);
+    let runtime = contender::runtime();
     runtime.block_on(async {
         plain::steps(url, WARM_UP).await;
         alone::steps(url, WARM_UP).await;
