@@ -56,10 +56,8 @@ impl Stage<'_> {
         for key in &commit.delete {
             self.stage_row(key, None);
         }
-        for head in heads.iter().flatten() {
+        for (head, moves) in heads.iter().flatten().zip(moves) {
             self.remove_stream(head)?;
-        }
-        for moves in moves {
             self.make_moves(moves);
         }
         for row in &commit.put {
