@@ -1,5 +1,6 @@
--- How every call begins, and the call for batches that only append: nearly all that a node sends while its runs take their steps.
--- `commit_batch` could serve them as well, but reading and binding its columns costs as much as fifteen appends.
+-- The calls: how each begins, and those for plain commits (`plain.sql`), which are nearly all that a node sends while its runs
+-- take their steps. `commit_batch` could serve them as well, but to judge one costs as much as five, and to read and bind its
+-- columns as much as fifteen.
 
 -- Refuses to work where commits would not be safe, and locks the sender's row in `answers`. Says from which number on commits
 -- are judged (none that is lower is sent again), and whether some of them may have been answered before.
@@ -24,70 +25,103 @@ BEGIN
     IF sender IS NOT NULL THEN
         SELECT a.since, a.until >= sender_since INTO known_since, any_kept FROM answers a WHERE a.node = sender FOR UPDATE;
         IF NOT FOUND THEN
-            INSERT INTO answers VALUES (sender, 0, 0, '{}', moment) ON CONFLICT DO NOTHING;
+            INSERT INTO answers VALUES (sender, 0, 0, '{}', '{}', '{}', '{}', moment) ON CONFLICT DO NOTHING;
             SELECT a.since, a.until >= sender_since INTO known_since, any_kept FROM answers a WHERE a.node = sender FOR UPDATE;
         END IF;
         known_since := greatest(known_since, sender_since);
     END IF;
 END $function$;
 
--- A batch of appends. What does not simply take effect is judged by `commit_batch`, in the same transaction; so is a batch
--- that is sent again, or by somebody who is not known yet. Each statement costs as much as two appends, so there are few.
-CREATE FUNCTION append_batch(
-    clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
-    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
-    p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[]
-) RETURNS SETOF answer
-LANGUAGE plpgsql
-{settings}
-AS $function$
-DECLARE
-    sent record;
-    done record;
-    reply answer;
-BEGIN
-    -- What `begin_batch` does, for a sender that is known.
-    SELECT a.since, a.until INTO sent FROM meta m, answers a WHERE a.node = sender
-        AND m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
-        AND current_setting('transaction_isolation') = 'read committed' FOR UPDATE OF a;
-    IF NOT FOUND OR may_wait OR sent.since > sender_since OR sent.until >= sender_since THEN
-        RETURN QUERY SELECT c.* FROM judge_appends(clock, may_wait, sender, sender_since, sender_until, NULL, NULL,
-            p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
-            p_count, p_inbox, p_events, p_events_min, p_progress) c;
-        RETURN;
-    END IF;
-    done := append_records(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
-        p_count, p_inbox, p_events, p_events_min, p_progress);
-    IF cardinality(done.places) = cardinality(p_number) THEN
-        UPDATE answers a SET since = sender_since, until = greatest(a.until, sender_until),
-            given = ARRAY[ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                p_number, done.places, done.firsts)::answer],
-            at = coalesce(clock, clock_millis()) WHERE a.node = sender;
-        reply.done_places := done.places;
-        reply.done_firsts := done.firsts;
-        RETURN NEXT reply;
-    ELSE
-        RETURN QUERY SELECT c.* FROM judge_appends(clock, may_wait, sender, sender_since, sender_until,
-            coalesce(done.places, '{}'), coalesce(done.firsts, '{}'),
-            p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
-            p_count, p_inbox, p_events, p_events_min, p_progress) c;
-    END IF;
-END $function$;
-
--- `commit_batch` for appends alone.
-CREATE FUNCTION judge_appends(
-    clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
-    done_places integer[], done_firsts bigint[],
-    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
-    p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[]
-) RETURNS SETOF answer
+-- Whether plain commits may be tried: where commits are safe, and if none of these has been answered before. Everything else is
+-- for `begin_batch`. Locks the sender's row in `answers` by writing there what is likely: that all steps and turns take
+-- effect.
+CREATE FUNCTION begin_plain(
+    clock bigint, sender bigint, sender_since bigint, sender_until bigint, appends bigint[],
+    OUT fresh boolean, OUT term_found bigint
+)
 LANGUAGE plpgsql AS $function$
 BEGIN
-    RETURN QUERY SELECT c.* FROM commit_batch(clock, may_wait, sender, sender_since, sender_until,
-        done_places, done_firsts,
-        p_number, p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes, p_count, p_inbox, p_events, p_events_min, p_progress,
-        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
-        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
-        '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
-        '{}', '{}', '{}', '{}') c;
+    IF sender IS NULL THEN
+        SELECT m.term INTO term_found FROM meta m WHERE m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+            AND current_setting('transaction_isolation') = 'read committed';
+    ELSE
+        UPDATE answers a SET since = sender_since, until = sender_until, given = '{}', done = appends, born = '{}',
+            born_streams = '{}', at = coalesce(clock, clock_millis())
+        FROM meta m WHERE a.node = sender AND a.since <= sender_since AND a.until < sender_since
+            AND m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
+            AND current_setting('transaction_isolation') = 'read committed'
+        RETURNING m.term INTO term_found;
+    END IF;
+    fresh := FOUND;
+END $function$;
+
+-- A batch of steps. Says which of them took effect; nothing, if all did. Each statement costs as much as three steps, so
+-- there are few.
+CREATE FUNCTION append_batch(
+    clock bigint, sender bigint, sender_since bigint, sender_until bigint,
+    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
+    p_count integer[], p_bytes bytea[]
+) RETURNS bigint[]
+LANGUAGE plpgsql
+{settings}
+SET lock_timeout = '{patience}'
+AS $function$
+DECLARE
+    effective bigint[];
+BEGIN
+    IF NOT (begin_plain(clock, sender, sender_since, sender_until, p_number)).fresh THEN
+        RETURN '{}';
+    END IF;
+    IF append_steps(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_count, p_bytes) < cardinality(p_stream) THEN
+        effective := written_here(p_stream, p_number);
+        UPDATE answers a SET done = effective WHERE a.node = sender;
+    END IF;
+    RETURN effective;
+END $function$;
+
+-- A batch of plain commits, alone or as the beginning of another one (`commit_batch`). Says which steps and turns took effect
+-- (nothing, if all did), what became of births, and whether they were tried at all.
+CREATE FUNCTION plain_batch(
+    clock bigint, sender bigint, sender_since bigint, sender_until bigint,
+    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
+    p_count integer[], p_bytes bytea[],
+    t_number bigint[], t_stream bigint[], t_epoch bigint[], t_nonce bigint[], t_seq bigint[], t_seen bigint[], t_bytes bytea[],
+    t_count integer[], t_inbox integer[], t_events integer[], t_events_min integer[], t_progress boolean[],
+    t_inbox_seen bigint[], t_leaves boolean[], t_closes boolean[], t_status smallint[], t_now bigint[],
+    b_number bigint[], b_name bytea[], b_bytes bytea[], b_count integer[], b_inbox integer[], b_events integer[],
+    b_ready boolean[], b_node bigint[], b_nonce bigint[], b_id text[], b_workflow text[], b_version bigint[], b_status smallint[],
+    b_created bigint[], b_updated bigint[], b_tags text[],
+    OUT done bigint[], OUT born bigint[], OUT fresh boolean
+)
+LANGUAGE plpgsql
+{settings}
+SET lock_timeout = '{patience}'
+AS $function$
+DECLARE
+    begun record;
+    appended bigint := 0;
+BEGIN
+    begun := begin_plain(clock, sender, sender_since, sender_until, p_number || t_number);
+    fresh := begun.fresh;
+    born := '{}';
+    IF NOT fresh THEN
+        done := '{}';
+        RETURN;
+    END IF;
+    IF cardinality(p_stream) > 0 THEN
+        appended := append_steps(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_count, p_bytes);
+    END IF;
+    IF cardinality(t_stream) > 0 THEN
+        appended := appended + append_turns(t_stream, t_epoch, t_nonce, t_seq, t_seen, t_bytes, t_count, t_inbox, t_events,
+            t_events_min, t_progress, t_inbox_seen, t_leaves, t_closes, t_status, t_now);
+    END IF;
+    IF appended < cardinality(p_stream) + cardinality(t_stream) THEN
+        done := written_here(p_stream || t_stream, p_number || t_number);
+        UPDATE answers a SET done = plain_batch.done WHERE a.node = sender;
+    END IF;
+    IF cardinality(b_name) > 0 THEN
+        born := create_runs(begun.term_found, b_name, b_bytes, b_count, b_inbox, b_events, b_ready, b_node, b_nonce, b_id,
+            b_workflow, b_version, b_status, b_created, b_updated, b_tags);
+        UPDATE answers a SET born = b_number, born_streams = plain_batch.born WHERE a.node = sender;
+    END IF;
 END $function$;

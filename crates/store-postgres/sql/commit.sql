@@ -1,27 +1,22 @@
 -- One batch of commits in one call and one transaction: `everstep_store::judge` in SQL, and what follows from it.
 --
 --   1. the node's row in `answers` is locked: the same batch, sent again while its first sending still runs, waits for it
---   2. executors that only append, each to another stream, are served by one statement; where that is not all there is to
---      it, theirs become commits like the others
---   3. the heads of all other streams are locked in the order of their numbers, and their tails become rows of `frames`; a
+--   2. the heads of all streams are locked in the order of their numbers, and their tails become rows of `frames`; a
 --      stream that somebody else holds is busy, and so is every later commit that names it
---   4. every row that a guard asks for is read
---   5. commits are judged in order against heads and rows in memory, each seeing the ones before it
---   6. what changed is written, each head and each row once
+--   3. every row that a guard asks for is read
+--   4. commits are judged in order against heads and rows in memory, each seeing the ones before it
+--   5. what changed is written, each head and each row once
 --
--- Waiting for others is possible at rows that several streams share (4), then at the names of new streams, then at new rows
--- (both in 6), each in the order of keys; so nobody waits in a circle. What was absent when it was judged and is there when
+-- Waiting for others is possible at rows that several streams share (3), then at the names of new streams, then at new rows
+-- (both in 5), each in the order of keys; so nobody waits in a circle. What was absent when it was judged and is there when
 -- it is written ends the call with `unique_violation`: nothing happened, and the caller calls again.
 --
--- `done_` says which appends have taken effect before, in the same transaction. The other arguments are columns: `p_` plain
--- appends, whose places follow those of the commits, `c_` commits, `g_` guards, `s_` streams, `n_` names
--- of new streams, `k_` rows that are touched, `o_` what happens to rows, `m_` removed streams, `x_` dropped records, `r_` runs.
+-- `begun` says that `plain_batch` has begun the same call, and written what became of its commits. The other arguments are
+-- columns: `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows that are touched, `o_` what happens
+-- to rows, `m_` removed streams, `x_` dropped records, `r_` runs.
 -- Places count from 1; 0 is none. `Columns` in columns.rs is the same list in Rust.
 CREATE FUNCTION commit_batch(
-    clock bigint, may_wait boolean, sender bigint, sender_since bigint, sender_until bigint,
-    done_places integer[], done_firsts bigint[],
-    p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_bytes bytea[],
-    p_count integer[], p_inbox integer[], p_events integer[], p_events_min integer[], p_progress boolean[],
+    clock bigint, sender bigint, sender_since bigint, sender_until bigint, begun boolean, may_wait boolean,
     c_number bigint[], c_target smallint[], c_slot integer[], c_flags integer[],
     c_epoch bigint[], c_nonce bigint[], c_seq bigint[], c_seen bigint[],
     c_now bigint[], c_begins bigint[], c_count integer[], c_bytes bytea[],
@@ -53,15 +48,7 @@ DECLARE
     is_ready constant integer := 128;
     of_user constant integer := 256;
 
-    -- Commits as they were sent, and with those that plain appends became.
-    sent constant integer := cardinality(c_target);
-    total integer := sent;
-    plain constant integer := cardinality(p_number);
-    done record;
-    plain_kinds smallint[] := '{}';
-    plain_firsts bigint[] := '{}';
-    -- Which plain append each commit was that was not sent as one.
-    was_plain integer[] := '{}';
+    total constant integer := cardinality(c_target);
     guards constant integer := cardinality(g_commit);
     changes constant integer := cardinality(o_commit);
     drops constant integer := cardinality(x_commit);
@@ -70,7 +57,8 @@ DECLARE
     batch record;
     moment bigint;
 
-    kept answer[] := '{}';
+    kept record;
+    kept_answers answer[] := '{}';
     known_since bigint;
     any_kept boolean;
     kinds smallint[];
@@ -152,55 +140,16 @@ BEGIN
     moment := batch.moment;
     term_found := batch.term_found;
     known_since := batch.known_since;
-    any_kept := batch.any_kept;
+    any_kept := batch.any_kept AND NOT begun;
     term_now := term_found;
 
     -- 1. What this node has been answered.
     IF any_kept THEN
-        SELECT coalesce(array_agg(g::answer), '{}') INTO kept FROM answers a, unnest(a.given) g
-            WHERE a.node = sender AND EXISTS (SELECT FROM unnest(g.numbers || g.done_numbers) n WHERE n >= known_since);
+        SELECT a.done, a.born, a.born_streams INTO kept FROM answers a WHERE a.node = sender;
+        SELECT coalesce(array_agg(g::answer), '{}') INTO kept_answers FROM answers a, unnest(a.given) g
+            WHERE a.node = sender AND EXISTS (SELECT FROM unnest(g.numbers) n WHERE n >= known_since);
     END IF;
 
-    -- 2. Plain appends. What is sent again, or too late, is judged.
-    IF plain > 0 THEN
-        IF done_places IS NULL AND NOT may_wait AND NOT any_kept AND known_since = sender_since THEN
-            done := append_records(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_bytes,
-                p_count, p_inbox, p_events, p_events_min, p_progress);
-            done_places := done.places;
-            done_firsts := done.firsts;
-        END IF;
-        IF cardinality(done_places) IS DISTINCT FROM plain THEN
-            -- Those that took effect are not told here.
-            plain_kinds := array_fill(0::smallint, ARRAY[plain]);
-            plain_firsts := array_fill(0::bigint, ARRAY[plain]);
-            FOR k IN 1..plain LOOP
-                CONTINUE WHEN k = ANY (done_places);
-                was_plain := was_plain || k;
-                s_number := s_number || p_stream[k];
-                s_with_run := s_with_run || false;
-                c_number := c_number || p_number[k];
-                c_target := c_target || 2::smallint;
-                c_slot := c_slot || cardinality(s_number);
-                c_flags := c_flags || (by_executor | has_foreign | CASE WHEN coalesce(p_progress[k], true)
-                    THEN has_progress ELSE 0 END);
-                c_epoch := c_epoch || p_epoch[k];
-                c_nonce := c_nonce || p_nonce[k];
-                c_seq := c_seq || p_seq[k];
-                c_seen := c_seen || p_seen[k];
-                c_count := c_count || coalesce(p_count[k], 1);
-                c_bytes := c_bytes || p_bytes[k];
-                c_inbox := c_inbox || coalesce(p_inbox[k], 0);
-                c_events := c_events || coalesce(p_events[k], 0);
-                c_events_min := c_events_min || coalesce(p_events_min[k], 0);
-                c_lease := c_lease || 0::smallint;
-                c_status := c_status || 0::smallint;
-                c_supersedes := c_supersedes || 0;
-                c_dedup := c_dedup || 0;
-                c_run := c_run || 0;
-            END LOOP;
-            total := cardinality(c_target);
-        END IF;
-    END IF;
     kinds := array_fill(0::smallint, ARRAY[total]);
     of_streams := array_fill(0::bigint, ARRAY[total]);
     firsts := array_fill(0::bigint, ARRAY[total]);
@@ -210,41 +159,42 @@ BEGIN
     run_changed := is_busy;
     run_found := array_fill(NULL::runs, ARRAY[cardinality(s_number)]);
 
-    -- 3. Heads, in the order of their numbers.
+    -- 2. Heads, in the order of their numbers.
     IF cardinality(s_number) > 0 THEN
         IF may_wait THEN
             WITH locked AS (
                 SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
-                JOIN streams st ON st.number = w.number ORDER BY w.number FOR NO KEY UPDATE OF st
+                JOIN streams st ON st.number BETWEEN w.number AND w.number ORDER BY w.number FOR NO KEY UPDATE OF st
             ), moved AS (
                 INSERT INTO frames SELECT (l.st).number, (l.st).tail_first, (l.st).next - (l.st).tail_first, (l.st).tail
-                    FROM locked l WHERE (l.st).tail <> ''
+                    FROM locked l WHERE (l.st).tail <> '' AND NOT (l.st).framed
             ) SELECT array_agg(l.st), array_agg(l.slot), bool_or((l.st).tail <> '') INTO heads, held, any_tail FROM locked l;
         ELSE
             WITH locked AS (
                 SELECT w.slot, st FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
-                JOIN streams st ON st.number = w.number ORDER BY w.number FOR NO KEY UPDATE OF st SKIP LOCKED
+                JOIN streams st ON st.number BETWEEN w.number AND w.number ORDER BY w.number FOR NO KEY UPDATE OF st SKIP LOCKED
             ), moved AS (
                 INSERT INTO frames SELECT (l.st).number, (l.st).tail_first, (l.st).next - (l.st).tail_first, (l.st).tail
-                    FROM locked l WHERE (l.st).tail <> ''
+                    FROM locked l WHERE (l.st).tail <> '' AND NOT (l.st).framed
             ) SELECT array_agg(l.st), array_agg(l.slot), bool_or((l.st).tail <> '') INTO heads, held, any_tail FROM locked l;
         END IF;
-        IF total > sent OR cardinality(held) IS DISTINCT FROM cardinality(s_number) THEN
-            -- Some are busy, or do not exist: their places stay empty. Or they were not sent in the order of their numbers.
+        IF cardinality(held) IS DISTINCT FROM cardinality(s_number) THEN
+            -- Some are busy, or do not exist: their places stay empty.
             held_heads := heads;
             heads := array_fill(NULL::streams, ARRAY[cardinality(s_number)]);
             FOR j IN 1..coalesce(cardinality(held), 0) LOOP
                 heads[held[j]] := held_heads[j];
             END LOOP;
             FOR s IN SELECT w.slot FROM unnest(s_number) WITH ORDINALITY AS w(number, slot)
-                WHERE w.slot <> ALL (coalesce(held, '{}')) AND EXISTS (SELECT FROM streams st WHERE st.number = w.number)
+                WHERE w.slot <> ALL (coalesce(held, '{}')) AND EXISTS (
+                    SELECT FROM streams st WHERE st.number BETWEEN w.number AND w.number)
             LOOP
                 is_busy[s] := true;
             END LOOP;
         END IF;
         IF true = ANY (s_with_run) THEN
             FOR line IN SELECT w.slot, ru FROM unnest(s_number, s_with_run) WITH ORDINALITY AS w(number, wanted, slot)
-                JOIN runs ru ON ru.stream = w.number WHERE w.wanted
+                JOIN runs ru ON ru.stream BETWEEN w.number AND w.number WHERE w.wanted
             LOOP
                 run_found[line.slot] := line.ru;
             END LOOP;
@@ -252,14 +202,15 @@ BEGIN
     END IF;
     IF cardinality(n_name) > 0 THEN
         SELECT array_agg(st.number ORDER BY w.slot) INTO n_number
-            FROM unnest(n_name) WITH ORDINALITY AS w(name, slot) LEFT JOIN streams st ON st.name = w.name;
+            FROM unnest(n_name) WITH ORDINALITY AS w(name, slot) LEFT JOIN streams st
+                ON st.name BETWEEN w.name AND w.name;
     END IF;
 
-    -- 4. Rows; those that commits of several streams may touch are locked.
+    -- 3. Rows; those that commits of several streams may touch are locked.
     IF 2 = ANY (k_mode) THEN
         FOR line IN SELECT w.slot, ro.place, ro.value
             FROM unnest(k_kind, k_stream, k_key, k_mode) WITH ORDINALITY AS w(kind, stream, key, mode, slot)
-            JOIN rows ro ON ro.kind = w.kind AND ro.stream = w.stream AND ro.key = w.key
+            JOIN rows ro ON ro.kind = ANY (ARRAY[w.kind]) AND ro.stream = w.stream AND ro.key = w.key
             WHERE w.mode = 2 ORDER BY w.kind, w.stream, w.key FOR UPDATE OF ro
         LOOP
             was_present[line.slot] := true;
@@ -271,7 +222,7 @@ BEGIN
     IF 1 = ANY (k_mode) THEN
         FOR line IN SELECT w.slot, ro.place, ro.value
             FROM unnest(k_kind, k_stream, k_key, k_mode) WITH ORDINALITY AS w(kind, stream, key, mode, slot)
-            JOIN rows ro ON ro.kind = w.kind AND ro.stream = w.stream AND ro.key = w.key
+            JOIN rows ro ON ro.kind = ANY (ARRAY[w.kind]) AND ro.stream = w.stream AND ro.key = w.key
             WHERE w.mode = 1
         LOOP
             present[line.slot] := true;
@@ -280,7 +231,7 @@ BEGIN
         END LOOP;
     END IF;
 
-    -- 5. Each commit, in order.
+    -- 4. Each commit, in order.
     <<commits>>
     FOR i IN 1..total LOOP
         target := c_target[i];
@@ -301,8 +252,21 @@ BEGIN
             -- Here and below, what needs a query is asked for only if all else does not decide: a condition with a query in
             -- it costs as much as the rest of the judgement.
             IF any_kept THEN
-                IF EXISTS (SELECT FROM unnest(kept) a, unnest(a.numbers || a.done_numbers) n WHERE n = c_number[i]) THEN
+                IF EXISTS (SELECT FROM unnest(kept_answers) a, unnest(a.numbers) n WHERE n = c_number[i]) THEN
                     kinds[i] := -1;
+                    CONTINUE commits;
+                END IF;
+                -- Plain commits that took effect.
+                IF c_number[i] = ANY (kept.done) THEN
+                    kinds[i] := 4;
+                    firsts[i] := c_seen[i];
+                    CONTINUE commits;
+                END IF;
+                k := array_position(kept.born, c_number[i]);
+                IF kept.born_streams[k] > 0 THEN
+                    kinds[i] := 4;
+                    of_streams[i] := kept.born_streams[k];
+                    epochs[i] := CASE WHEN c_lease[i] = 1 THEN 1 ELSE 0 END;
                     CONTINUE commits;
                 END IF;
             END IF;
@@ -346,7 +310,7 @@ BEGIN
                     EXIT judging;
                 END IF;
                 h := ROW(0, term_now, c_begins[i], 0, 0, 0, 0, 0, 0, c_begins[i], 0, NULL, NULL, 0, false, false, false,
-                    flags & of_user <> 0, n_name[s], NULL, '');
+                    flags & of_user <> 0, false, n_name[s], NULL, '');
             ELSIF target = 2 THEN
                 h := heads[s];
                 IF h.number IS NULL THEN
@@ -614,7 +578,7 @@ BEGIN
         END LOOP;
     END LOOP commits;
 
-    -- 6. What changed. First what goes, because names and rows of it may come again.
+    -- 5. What changed. First what goes, because names and rows of it may come again.
     IF cardinality(gone) > 0 THEN
         PERFORM remove_streams(gone);
     END IF;
@@ -622,11 +586,11 @@ BEGIN
         UPDATE streams st SET next = w.next, last_epoch = w.last_epoch, last_seq = w.last_seq, last_first = w.last_first,
             progress_epoch = w.progress_epoch, inbox_count = w.inbox_count, unconsumed_events = w.unconsumed_events,
             epoch = w.epoch, owner = w.owner, nonce = w.nonce, takeovers = w.takeovers, ready = w.ready,
-            closed = w.closed, superseded = w.superseded, gaps = w.gaps, tail_first = w.next, tail = ''
+            closed = w.closed, superseded = w.superseded, gaps = w.gaps, tail_first = w.next, tail = '', framed = false
         FROM ROWS FROM (unnest(heads), unnest(is_dirty)) AS w(number, term, next, last_epoch, last_seq, last_first,
             progress_epoch, inbox_count, unconsumed_events, tail_first, epoch, owner, nonce, takeovers, ready, closed,
-            superseded, is_user, name, gaps, tail, dirty)
-        WHERE (w.dirty OR w.tail <> '') AND st.number = w.number;
+            superseded, is_user, framed, name, gaps, tail, dirty)
+        WHERE (w.dirty OR w.tail <> '') AND st.number BETWEEN w.number AND w.number;
     END IF;
     IF cardinality(born) > 0 THEN
         INSERT INTO streams SELECT b.* FROM unnest(born) b ORDER BY b.name;
@@ -647,23 +611,11 @@ BEGIN
         PERFORM write_rows(k_kind, row_streams, k_key, k_due, places, vals, row_dirty, present, k_mode, was_present);
     END IF;
 
-    -- Places are those of the commits that were sent, then those of plain appends, if not all of them simply took effect.
-    FOR j IN sent + 1..total LOOP
-        k := was_plain[j - sent];
-        plain_kinds[k] := kinds[j];
-        plain_firsts[k] := firsts[j];
-    END LOOP;
-    FOR j IN 1..cardinality(told_commit) LOOP
-        IF told_commit[j] > sent THEN told_commit[j] := sent + was_plain[told_commit[j] - sent]; END IF;
-    END LOOP;
-    reply.numbers := c_number[:sent];
-    IF total > sent THEN reply.numbers := reply.numbers || p_number; END IF;
-    reply.kinds := kinds[:sent] || plain_kinds;
-    reply.streams := of_streams[:sent];
-    reply.firsts := firsts[:sent] || plain_firsts;
-    reply.epochs := epochs[:sent];
-    reply.done_places := done_places;
-    reply.done_firsts := done_firsts;
+    reply.numbers := c_number;
+    reply.kinds := kinds;
+    reply.streams := of_streams;
+    reply.firsts := firsts;
+    reply.epochs := epochs;
     reply.row_commits := shown_commit;
     reply.row_guards := shown_guard;
     reply.row_values := shown_values;
@@ -673,7 +625,7 @@ BEGIN
             INTO reply.frame_commits, reply.frame_firsts, reply.frame_bytes
             FROM (SELECT w.commit, fr.first, fr.bytes
                 FROM unnest(told_commit, told_stream, told_from, told_to) AS w(commit, stream, from_, to_)
-                JOIN frames fr ON fr.stream = w.stream AND fr.first < w.to_ AND fr.first >= coalesce(
+                JOIN frames fr ON fr.stream = ANY (ARRAY[w.stream]) AND fr.first < w.to_ AND fr.first >= coalesce(
                     (SELECT max(b.first) FROM frames b WHERE b.stream = w.stream AND b.first <= w.from_), w.from_)
                 ORDER BY w.commit, fr.first) f;
         SELECT array_agg(w.commit), array_agg(lower(gap)), array_agg(upper(gap))
@@ -689,20 +641,18 @@ BEGIN
 
     RETURN NEXT reply;
     IF any_kept THEN
-        RETURN QUERY SELECT a.* FROM unnest(kept) a;
+        RETURN QUERY SELECT a.* FROM unnest(kept_answers) a;
     END IF;
     IF sender IS NOT NULL THEN
-        reply.done_numbers := p_number;
-        IF total > sent THEN
-            reply.done_numbers := ARRAY(SELECT CASE WHEN w.place = ANY (done_places) THEN p_number[w.place] ELSE 0 END
-                FROM generate_subscripts(p_number, 1) AS w(place) ORDER BY w.place);
-        END IF;
         -- What was busy, or answered before, is not answered here.
         IF 0 = ANY (reply.kinds) OR -1 = ANY (reply.kinds) THEN
             reply.numbers := ARRAY(SELECT CASE WHEN w.kind > 0 THEN w.number ELSE 0 END
                 FROM unnest(reply.numbers, reply.kinds) WITH ORDINALITY AS w(number, kind, place) ORDER BY w.place);
         END IF;
-        UPDATE answers a SET since = known_since, until = greatest(a.until, sender_until), given = kept || reply, at = moment
+        UPDATE answers a SET since = known_since, until = greatest(a.until, sender_until), given = kept_answers || reply,
+            done = CASE WHEN any_kept OR begun THEN a.done ELSE '{}' END,
+            born = CASE WHEN any_kept OR begun THEN a.born ELSE '{}' END,
+            born_streams = CASE WHEN any_kept OR begun THEN a.born_streams ELSE '{}' END, at = moment
             WHERE a.node = sender;
     END IF;
 END $function$;

@@ -1,4 +1,4 @@
--- The tables of one installation, all in its own schema. Format 2; docs/format.md describes what the bytes hold.
+-- The tables of one installation, all in its own schema. Format 3; docs/format.md describes what the bytes hold.
 --
 -- Few tables, each for a reason:
 --   streams  one row per stream, written by every commit: nothing that changes is indexed, so every update is HOT. The last
@@ -47,6 +47,8 @@ CREATE TABLE streams (
     closed boolean NOT NULL,
     superseded boolean NOT NULL,
     is_user boolean NOT NULL,
+    -- Whether the tail is in `frames` too, because it has become long: the next frame begins a new one.
+    framed boolean NOT NULL,
     name bytea NOT NULL,
     -- Records that were dropped. A row of `frames` goes when all of it is in here; of others, readers leave the records out.
     gaps int8multirange,
@@ -120,9 +122,7 @@ CREATE TABLE nodes (
     until bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- What became of the commits of one call, by their place in it. A kind of 0 is a stream that was busy. Appends that took
--- effect without being judged come last: the numbers of all appends, 0 for those that were judged, and the places of those
--- that were not, in any order, with their first records.
+-- What became of the commits that were judged in one call, by their place in it. A kind of 0 is a stream that was busy.
 CREATE TYPE answer AS (
     numbers bigint[],
     kinds smallint[],
@@ -138,10 +138,7 @@ CREATE TYPE answer AS (
     frame_bytes bytea[],
     gap_commits integer[],
     gap_lowers bigint[],
-    gap_uppers bigint[],
-    done_numbers bigint[],
-    done_places integer[],
-    done_firsts bigint[]
+    gap_uppers bigint[]
 );
 
 CREATE TABLE answers (
@@ -151,12 +148,17 @@ CREATE TABLE answers (
     -- The highest number among those answered.
     until bigint NOT NULL,
     given answer[] NOT NULL,
+    -- Plain commits that took effect: the numbers of steps and turns; those of births, and the streams they became, where
+    -- that is above zero.
+    done bigint[] NOT NULL,
+    born bigint[] NOT NULL,
+    born_streams bigint[] NOT NULL,
     -- When it was last written, so that what dead nodes left is cleared away.
     at bigint NOT NULL
--- A page for each row, with room for its next version: what 200 appends became is kept in the row itself.
+-- A page for each row, with room for its next version: what 400 steps became is kept in the row itself.
 ) WITH (fillfactor = 10, toast_tuple_target = 4000);
 -- Written with every batch and read after a lost connection: not worth compressing.
-ALTER TABLE answers ALTER COLUMN given SET STORAGE EXTERNAL;
+ALTER TABLE answers ALTER COLUMN given SET STORAGE EXTERNAL, ALTER COLUMN done SET STORAGE EXTERNAL;
 
 CREATE TABLE garbage (
     stream bigint PRIMARY KEY

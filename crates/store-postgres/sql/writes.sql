@@ -48,7 +48,7 @@ LANGUAGE plpgsql AS $function$
 BEGIN
     DELETE FROM rows ro
         USING unnest(kinds, streams, keys, dirty, present) AS w(kind, stream, key, dirty, present)
-        WHERE w.dirty AND NOT w.present AND ro.kind = w.kind AND ro.stream = w.stream AND ro.key = w.key;
+        WHERE w.dirty AND NOT w.present AND ro.kind = ANY (ARRAY[w.kind]) AND ro.stream = w.stream AND ro.key = w.key;
     INSERT INTO rows SELECT w.kind, w.stream, w.key, w.due, w.place, w.value
         FROM unnest(kinds, streams, keys, dues, places, vals, dirty, present, modes, was_present)
             AS w(kind, stream, key, due, place, value, dirty, present, mode, was_present)
@@ -68,7 +68,8 @@ LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 BEGIN
     DELETE FROM frames fr USING unnest(of_streams, firsts, lasts) AS w(stream, first, last), streams st
-        WHERE st.number = w.stream AND fr.stream = w.stream AND fr.first <= w.last AND fr.first >= coalesce(
+        WHERE st.number BETWEEN w.stream AND w.stream AND fr.stream = ANY (ARRAY[w.stream])
+        AND fr.first <= w.last AND fr.first >= coalesce(
             (SELECT max(b.first) FROM frames b WHERE b.stream = w.stream AND b.first <= w.first), w.first)
         AND int8range(fr.first, fr.first + fr.count) <@ st.gaps;
 END $function$;

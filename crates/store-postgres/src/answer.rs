@@ -1,4 +1,4 @@
-//! What the database answers about a call: a verdict per commit, and what some verdicts show.
+//! What the database answers about commits that were judged: a verdict each, and what some verdicts show.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use everstep_store::{
 };
 use tokio_postgres::Row as Line;
 
-use crate::appended::{self, Appended};
-use crate::failure::{self, Trouble};
+use crate::failure;
 use crate::frames::{Gaps, StoredFrames};
 use crate::number::uncount;
 use crate::row_place;
 
 /// The columns of type `answer`, as they are asked for.
 pub(crate) const COLUMNS: &str = "numbers, kinds, streams, firsts, epochs, row_commits, row_guards, row_values, \
-    row_places, frame_commits, frame_firsts, frame_bytes, gap_commits, gap_lowers, gap_uppers, \
-    done_numbers, done_places, done_firsts";
+    row_places, frame_commits, frame_firsts, frame_bytes, gap_commits, gap_lowers, gap_uppers";
+/// How many they are.
+pub(crate) const COLUMNS_COUNT: usize = 15;
 
 const ANSWERED_BEFORE: i16 = -1;
 const BUSY: i16 = 0;
@@ -32,7 +32,6 @@ pub(crate) struct Answer {
     epochs: Vec<i64>,
     /// By place of the commit: which guard found a row, what it holds, and its place.
     rows: HashMap<i32, (usize, Vec<u8>, Option<i64>)>,
-    appended: Appended,
     frames: HashMap<i32, Vec<StoredFrames>>,
     gaps: HashMap<i32, Gaps>,
 }
@@ -75,7 +74,6 @@ impl Answer {
             firsts: list(line, 3)?,
             epochs: list(line, 4)?,
             rows: rows.collect(),
-            appended: Appended::read(line, 15)?,
             frames,
             gaps,
         })
@@ -90,13 +88,13 @@ impl Answer {
         };
         let first = RecordNumber(of(&self.firsts, at));
         let refusal = match kind {
-            1 | 3 => {
+            1 | 3 | 4 => {
                 let before = match self.told(at, stream, seen(commit, first), first) {
                     Ok(before) => before,
                     // It is written, but nobody can say what came before it: who asked reads the journal and hears the same.
                     Err(error) => return Some(Outcome::Refused(Refusal::Unreadable(error))),
                 };
-                return Some(if kind == 1 {
+                return Some(if kind != 3 {
                     Outcome::Committed {
                         stream,
                         first,
@@ -182,44 +180,24 @@ impl Answer {
     }
 }
 
-/// The answer to a call, with those to earlier ones where it needs them.
-pub(crate) struct Answers {
-    all: Vec<Answer>,
-    /// How many commits come before the plain appends.
-    judged: usize,
-    /// The first records of those, by place.
-    appended: Vec<Option<RecordNumber>>,
-}
+/// The answer to a call, and those to earlier ones where it needs them.
+#[derive(Default)]
+pub(crate) struct Answers(Vec<Answer>);
 
 impl Answers {
-    /// Of a call with this many commits before its plain appends.
-    pub(crate) fn read(lines: &[Line], judged: usize) -> Result<Self, Trouble> {
+    pub(crate) fn read(lines: &[Line]) -> Result<Self, tokio_postgres::Error> {
         let answers = lines.iter().map(Answer::read).collect::<Result<_, _>>();
-        let all: Vec<Answer> = answers.map_err(|error| Trouble::of(&error))?;
-        let appended = all.first().map(|now| now.appended.by_place());
-        Ok(Self {
-            all,
-            judged,
-            appended: appended.unwrap_or_default(),
-        })
+        answers.map(Self)
     }
 
     /// The outcome of the commit at this place of the call; none if its stream was busy.
     pub(crate) fn outcome(&self, at: usize, commit: &Commit) -> Option<Outcome> {
-        let append = at.checked_sub(self.judged);
-        let first = append.and_then(|at| self.appended.get(at).copied());
-        if let Some(first) = first.flatten() {
-            return appended::outcome(commit, first);
-        }
-        let (now, before) = self.all.split_first()?;
+        let (now, before) = self.0.split_first()?;
         if now.kinds.get(at) != Some(&ANSWERED_BEFORE) {
             return now.outcome(at, commit);
         }
         let number = crate::number::count(commit.id?.number);
         before.iter().find_map(|answer| {
-            if let Some(first) = answer.appended.first_of(number) {
-                return appended::outcome(commit, first);
-            }
             let at = answer.numbers.iter().position(|n| *n == number)?;
             answer.outcome(at, commit)
         })
@@ -239,7 +217,7 @@ fn of(values: &[i64], at: usize) -> u64 {
 }
 
 /// A column of an answer: none where nothing had to be shown.
-pub(crate) fn list<'a, T>(line: &'a Line, at: usize) -> Result<Vec<T>, tokio_postgres::Error>
+fn list<'a, T>(line: &'a Line, at: usize) -> Result<Vec<T>, tokio_postgres::Error>
 where
     Option<Vec<T>>: tokio_postgres::types::FromSql<'a>,
 {

@@ -1,345 +1,164 @@
-//! A batch as the arguments of one call: streams, names and rows get places, and commits name them by place.
+//! One call of the functions that commit: which of them, with which arguments, and once more if it met a moment that is over.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use everstep_model::{Origin, Record, StreamNumber};
-use everstep_store::{Author, Commit, Guard, LeaseChange, RunRow, Target};
+use everstep_store::{CommitId, StoreError};
+use tokio_postgres::Row as Line;
+use tokio_postgres::types::Type;
 
-use crate::columns::Columns;
-use crate::framed::Framed;
-use crate::number::{count, millis, node, nonce, place};
-use crate::plain::PlainAppend;
-use crate::row_place::{RowPlace, contents};
-use crate::row_slots::{Change, RowSlots};
+use crate::answer::{Answers, COLUMNS, COLUMNS_COUNT};
+use crate::columns::{Argument, Columns, PlainColumns};
+use crate::failure::Trouble;
+use crate::number::{count, node};
+use crate::plain_answer::PlainAnswer;
+use crate::session::Session;
 
-const CREATE: i16 = 1;
-const STREAM: i16 = 2;
-const REMOVE: i16 = 3;
+/// How often a call is made again that met a moment which was over when it wrote.
+const CALLS_MAX: u32 = 20;
+/// The arguments that every call begins with: the time, the sender, its first number and its last.
+const SCALARS: usize = 4;
 
-const BY_EXECUTOR: i32 = 1;
-const HAS_PROGRESS: i32 = 2;
-const HAS_FOREIGN: i32 = 4;
-const ONLY_DELETES: i32 = 8;
-const ONLY_ROWS: i32 = 16;
-const CLOSES: i32 = 32;
-const SAYS_READY: i32 = 64;
-const IS_READY: i32 = 128;
-const OF_USER: i32 = 256;
-
-/// The arguments of one call for these commits, in their order, and for plain appends, whose places follow.
-pub(crate) fn columns(commits: &[&Commit], appends: &[PlainAppend<'_>]) -> Columns {
-    let mut call = Call::new(commits);
-    for (index, commit) in commits.iter().enumerate() {
-        call.add(index, commit);
-    }
-    for append in appends {
-        call.add_append(append);
-    }
-    call.columns.leave_out_usual();
-    call.finish()
+pub(crate) struct Call {
+    sender: Option<i64>,
+    /// Nothing numbered lower is sent again.
+    since: i64,
+    until: i64,
+    /// Whether it takes effect once however often it is sent.
+    may_be_repeated: bool,
+    plain: Option<PlainColumns>,
+    judged: Option<Columns>,
+    may_wait: bool,
 }
 
-struct Call {
-    columns: Columns,
-    /// The place of each stream that is named, by number.
-    streams: BTreeMap<StreamNumber, i32>,
-    /// The place of each name to create.
-    names: BTreeMap<Vec<u8>, i32>,
-    rows: RowSlots,
+/// What the database says about a call.
+pub(crate) struct Answered {
+    pub(crate) plain: PlainAnswer,
+    pub(crate) judged: Answers,
 }
 
 impl Call {
-    fn new(commits: &[&Commit]) -> Self {
-        let mut streams: BTreeMap<StreamNumber, bool> = BTreeMap::new();
-        let mut names: BTreeMap<Vec<u8>, i32> = BTreeMap::new();
-        for commit in commits {
-            match &commit.target {
-                Target::Create(name) => {
-                    names.insert(name.as_str().as_bytes().to_vec(), 0);
-                }
-                Target::Stream(number) => {
-                    *streams.entry(*number).or_default() |= looks_at_run(commit);
-                }
-                Target::Remove(numbers) => {
-                    for number in numbers {
-                        streams.entry(*number).or_default();
-                    }
-                }
-            }
-            if let Some(old) = commit.supersedes {
-                streams.insert(old, true);
-            }
+    pub(crate) fn new(
+        sender: Option<CommitId>,
+        ids: impl Iterator<Item = Option<CommitId>>,
+        plain: Option<PlainColumns>,
+        judged: Option<Columns>,
+        may_wait: bool,
+    ) -> Self {
+        let (mut until, mut may_be_repeated) = (0, true);
+        for id in ids {
+            until = until.max(id.map_or(0, |id| count(id.number)));
+            may_be_repeated &= id.is_some();
         }
-        let mut columns = Columns::default();
-        // In the order of their numbers, which is the order in which they are locked.
-        for (number, with_run) in &streams {
-            columns.s_number.push(count(number.0));
-            columns.s_with_run.push(*with_run);
-        }
-        for (at, (name, slot)) in names.iter_mut().enumerate() {
-            *slot = place(at);
-            columns.n_name.push(name.clone());
-        }
-        let numbered = streams.into_keys().enumerate();
         Self {
-            columns,
-            streams: numbered.map(|(at, number)| (number, place(at))).collect(),
-            names,
-            rows: RowSlots::new(commits.len()),
+            sender: sender.map(|id| node(id.node)),
+            since: sender.map_or(0, |id| count(id.number)),
+            until,
+            may_be_repeated,
+            plain,
+            judged,
+            may_wait,
         }
     }
 
-    fn stream(&self, number: StreamNumber) -> i32 {
-        self.streams.get(&number).copied().unwrap_or(0)
-    }
-
-    fn add(&mut self, index: usize, commit: &Commit) {
-        let (target, slot) = match &commit.target {
-            Target::Create(name) => {
-                let slot = self.names.get(name.as_str().as_bytes());
-                (CREATE, slot.copied().unwrap_or(0))
-            }
-            Target::Stream(number) => (STREAM, self.stream(*number)),
-            Target::Remove(_) => (REMOVE, 0),
-        };
-        let columns = &mut self.columns;
-        columns.c_number.push(number(commit));
-        columns.c_target.push(target);
-        columns.c_slot.push(slot);
-        columns.c_flags.push(flags(commit));
-        columns.c_now.push(millis(commit.now));
-        columns.c_begins.push(count(commit.begins_at.0));
-        columns
-            .c_status
-            .push(commit.status.map_or(0, |s| s.code().into()));
-        let supersedes = commit.supersedes.map_or(0, |old| self.stream(old));
-        self.columns.c_supersedes.push(supersedes);
-        self.add_author(&commit.author);
-        self.add_records(&commit.records);
-        self.add_lease(commit.lease);
-        self.add_run(commit.run.as_ref());
-        self.add_guards(index, commit);
-        self.add_rows(index, commit);
-        for range in &commit.drop {
-            self.columns.x_commit.push(place(index));
-            self.columns.x_first.push(count(range.first.0));
-            self.columns.x_last.push(count(range.last.0));
-        }
-        if let Target::Remove(numbers) = &commit.target {
-            for number in numbers {
-                let slot = self.stream(*number);
-                self.columns.m_commit.push(place(index));
-                self.columns.m_slot.push(slot);
+    /// Sends it until the database has judged it, or cannot be reached.
+    pub(crate) async fn send(self, session: Arc<Session>) -> Result<Answered, StoreError> {
+        let mut calls = 0;
+        loop {
+            calls += 1;
+            let now = session.now();
+            let arguments = self.arguments(&now);
+            let statement = self.statement(&session.schema);
+            match session.commits.write(&statement, &arguments).await {
+                Ok(lines) => return self.read(&lines).map_err(|e| Trouble::of(&e).told()),
+                Err(Trouble::Again(_)) if calls < CALLS_MAX => {}
+                Err(Trouble::Lost(_)) if calls == 1 && self.may_be_repeated => {}
+                Err(Trouble::HistoryChanged) if calls < CALLS_MAX => {
+                    session.adopt_history().await.map_err(Trouble::told)?;
+                }
+                // Nothing is done, and everything is judged, which waits for nobody.
+                Err(Trouble::Busy(_)) if self.plain.is_some() => return Ok(Answered::nothing()),
+                Err(trouble) => return Err(trouble.told()),
             }
         }
     }
 
-    fn add_append(&mut self, append: &PlainAppend<'_>) {
-        let columns = &mut self.columns;
-        columns.p_number.push(number(append.commit));
-        columns.p_stream.push(count(append.stream.0));
-        columns.p_epoch.push(count(append.fence.epoch.0));
-        columns.p_nonce.push(nonce(append.fence.nonce));
-        columns.p_seq.push(count(append.seq.0));
-        columns.p_seen.push(count(append.seen.0));
-        columns.p_progress.push(append.progress);
-        let frame = Framed::of(&append.commit.records);
-        columns.p_count.push(frame.count);
-        columns.p_bytes.push(frame.bytes);
-        columns.p_inbox.push(frame.inbox);
-        columns.p_events.push(frame.events);
-        columns.p_events_min.push(frame.events_min);
+    fn arguments<'a>(&'a self, now: &'a Option<i64>) -> Vec<Argument<'a>> {
+        let mut arguments: Vec<Argument<'_>> = vec![
+            (now, Type::INT8),
+            (&self.sender, Type::INT8),
+            (&self.since, Type::INT8),
+            (&self.until, Type::INT8),
+        ];
+        if let Some(plain) = &self.plain {
+            let mut columns = plain.arguments();
+            columns.truncate(self.plain_columns());
+            arguments.extend(columns);
+        }
+        if let Some(judged) = &self.judged {
+            arguments.push((&self.may_wait, Type::BOOL));
+            arguments.extend(judged.arguments());
+        }
+        arguments
     }
 
-    fn add_author(&mut self, author: &Author) {
-        let (epoch, mark, seq, seen) = match author {
-            Author::Inbox => (0, 0, 0, 0),
-            Author::Executor {
-                fence, seq, seen, ..
-            } => (
-                count(fence.epoch.0),
-                nonce(fence.nonce),
-                count(seq.0),
-                count(seen.0),
+    /// The statement that takes these arguments. There is a smaller one for a batch of nothing but steps, as many are, and where
+    /// something is to be judged the plain commits are done first, in the same transaction.
+    fn statement(&self, schema: &str) -> String {
+        let first = places(1, SCALARS);
+        let plain = places(SCALARS + 1, self.plain_columns());
+        let judged = SCALARS + self.plain_columns() + 1;
+        let may_wait = format!("${judged}");
+        let judged = places(judged + 1, Columns::COUNT);
+        match (&self.plain, &self.judged) {
+            (Some(steps), None) if steps.are_steps() => {
+                format!("SELECT {schema}.append_batch({first}, {plain})")
+            }
+            (Some(_), None) => {
+                format!("SELECT done, born FROM {schema}.plain_batch({first}, {plain})")
+            }
+            (None, _) => format!(
+                "SELECT {COLUMNS} FROM {schema}.commit_batch({first}, false, {may_wait}, {judged})"
             ),
-        };
-        self.columns.c_epoch.push(epoch);
-        self.columns.c_nonce.push(mark);
-        self.columns.c_seq.push(seq);
-        self.columns.c_seen.push(seen);
-    }
-
-    fn add_records(&mut self, records: &[Record]) {
-        let columns = &mut self.columns;
-        let frame = Framed::of(records);
-        columns.c_inbox.push(frame.inbox);
-        columns.c_events.push(frame.events);
-        columns.c_events_min.push(frame.events_min);
-        columns.c_count.push(frame.count);
-        let bytes = (!records.is_empty()).then_some(frame.bytes);
-        columns.c_bytes.push(bytes);
-    }
-
-    fn add_lease(&mut self, change: LeaseChange) {
-        let (kind, who, mark) = match change {
-            LeaseChange::Keep => (0, 0, 0),
-            LeaseChange::TakeIfFree {
-                node: who,
-                nonce: mark,
-            } => (1, node(who), nonce(mark)),
-            LeaseChange::Release => (2, 0, 0),
-            LeaseChange::Revoke => (3, 0, 0),
-            LeaseChange::Abandon => (4, 0, 0),
-        };
-        self.columns.c_lease.push(kind);
-        self.columns.c_lease_node.push(who);
-        self.columns.c_lease_nonce.push(mark);
-    }
-
-    fn add_run(&mut self, run: Option<&RunRow>) {
-        let columns = &mut self.columns;
-        let Some(run) = run else {
-            return columns.c_run.push(0);
-        };
-        columns.c_run.push(place(columns.r_id.len()));
-        columns.r_id.push(run.id.as_str().to_owned());
-        columns.r_generation.push(run.generation.0.into());
-        columns.r_workflow.push(run.workflow.as_str().to_owned());
-        columns.r_version.push(run.version.into());
-        columns.r_status.push(run.status.code().into());
-        columns.r_created.push(millis(run.created_at));
-        columns.r_updated.push(millis(run.updated_at));
-        columns.r_tags.push(bytea_array(&run.tags));
-    }
-
-    fn add_guards(&mut self, index: usize, commit: &Commit) {
-        for guard in &commit.guards {
-            let (kind, number, row, value, at) = match guard {
-                Guard::InboxSeen(seen) => (1, count(*seen), 0, None, None),
-                Guard::EndsAt(end) => (2, count(end.0), 0, None, None),
-                Guard::UnconsumedEventsBelow(limit) => (3, count(*limit), 0, None, None),
-                Guard::RowPresent(key) => {
-                    let row = self.rows.looked_at(commit, RowPlace::of(key));
-                    (4, 0, row, None, None)
-                }
-                Guard::RowAbsent(key) => {
-                    let row = self.rows.looked_at(commit, RowPlace::of(key));
-                    (5, 0, row, None, None)
-                }
-                Guard::RowIs(expected) => {
-                    let row = self.rows.looked_at(commit, RowPlace::of(&expected.key()));
-                    let (bytes, at) = contents(expected);
-                    (6, 0, row, Some(bytes), at)
-                }
-            };
-            let columns = &mut self.columns;
-            columns.g_commit.push(place(index));
-            columns.g_kind.push(kind);
-            columns.g_number.push(number);
-            columns.g_row.push(row);
-            columns.g_value.push(value);
-            columns.g_place.push(at);
+            (Some(_), Some(_)) => format!(
+                "SELECT {COLUMNS}, done, born FROM {schema}.plain_batch({first}, {plain}), \
+                    {schema}.commit_batch({first}, fresh, {may_wait}, {judged})"
+            ),
         }
     }
 
-    fn add_rows(&mut self, index: usize, commit: &Commit) {
-        let dedup = match (&commit.dedup, &commit.target) {
-            (Some(id), Target::Stream(number)) => {
-                let row = RowPlace::of_dedup(*number, id);
-                self.rows.looked_at(commit, row)
-            }
-            (Some(id), Target::Create(_)) => {
-                let row = RowPlace::of_dedup(StreamNumber(0), id);
-                self.rows.born(index, row)
-            }
-            (Some(_), Target::Remove(_)) | (None, _) => 0,
-        };
-        self.columns.c_dedup.push(dedup);
-        for key in &commit.delete {
-            self.rows.delete(index, commit, RowPlace::of(key));
-        }
-        for row in &commit.put {
-            self.rows.put(index, commit, row);
+    fn plain_columns(&self) -> usize {
+        match &self.plain {
+            None => 0,
+            Some(steps) if steps.are_steps() && self.judged.is_none() => PlainColumns::OF_STEPS,
+            Some(_) => PlainColumns::COUNT,
         }
     }
 
-    fn finish(self) -> Columns {
-        let mut columns = self.columns;
-        let (slots, changes) = self.rows.finish(&columns);
-        for slot in slots {
-            columns.k_kind.push(slot.row.kind.code());
-            let stream = slot.is_born.then_some(None);
-            let number = count(slot.row.stream.0);
-            columns.k_stream.push(stream.unwrap_or(Some(number)));
-            columns.k_key.push(slot.row.key);
-            columns.k_due.push(slot.row.due);
-            columns.k_mode.push(slot.mode);
+    fn read(&self, lines: &[Line]) -> Result<Answered, tokio_postgres::Error> {
+        let mut answered = Answered::nothing();
+        let mut plain_at = 0;
+        if self.judged.is_some() {
+            answered.judged = Answers::read(lines)?;
+            plain_at = COLUMNS_COUNT;
         }
-        for (index, changes) in changes.into_iter().enumerate() {
-            for change in changes {
-                let Change { row, put } = change;
-                columns.o_commit.push(place(index));
-                columns.o_row.push(row);
-                columns.o_put.push(put.is_some());
-                let (value, at, placing) = match put {
-                    Some(put) => (Some(put.value), put.place, put.placing),
-                    None => (None, None, 0),
-                };
-                columns.o_value.push(value);
-                columns.o_place.push(at);
-                columns.o_placing.push(placing);
-            }
+        if let (Some(_), Some(line)) = (&self.plain, lines.first()) {
+            answered.plain = PlainAnswer::read(line, plain_at)?;
         }
-        columns
+        Ok(answered)
     }
 }
 
-/// Whether the commit reads or changes the run's own row.
-fn looks_at_run(commit: &Commit) -> bool {
-    commit.status.is_some()
-        || commit.ready.is_some()
-        || commit.run.is_some()
-        || matches!(commit.lease, LeaseChange::TakeIfFree { .. })
-}
-
-fn flags(commit: &Commit) -> i32 {
-    let flag = |on: bool, bit: i32| if on { bit } else { 0 };
-    let (by_executor, progress) = match commit.author {
-        Author::Executor { progress, .. } => (true, progress),
-        Author::Inbox => (false, false),
-    };
-    let is_foreign = |record: &Record| record.body.origin() != Origin::Inbox;
-    let of_user = match &commit.target {
-        Target::Create(name) => name.user_path().is_some(),
-        Target::Stream(_) | Target::Remove(_) => false,
-    };
-    flag(by_executor, BY_EXECUTOR)
-        | flag(progress, HAS_PROGRESS)
-        | flag(commit.records.iter().any(is_foreign), HAS_FOREIGN)
-        | flag(commit.only_deletes(), ONLY_DELETES)
-        | flag(commit.only_rows(), ONLY_ROWS)
-        | flag(commit.close, CLOSES)
-        | flag(commit.ready.is_some(), SAYS_READY)
-        | flag(commit.ready == Some(true), IS_READY)
-        | flag(of_user, OF_USER)
-}
-
-/// The number under which the commit is known if it is sent again; 0 is none.
-fn number(commit: &Commit) -> i64 {
-    commit.id.map_or(0, |id| count(id.number))
-}
-
-/// Texts as PostgreSQL writes an array of bytes: tags may hold any character, even those its texts cannot.
-fn bytea_array(texts: &[String]) -> String {
-    let mut array = String::from("{");
-    for (place, text) in texts.iter().enumerate() {
-        array.push_str(if place == 0 { "\"\\\\x" } else { ",\"\\\\x" });
-        for byte in text.bytes() {
-            array.extend(char::from_digit(u32::from(byte >> 4), 16));
-            array.extend(char::from_digit(u32::from(byte & 15), 16));
+impl Answered {
+    fn nothing() -> Self {
+        Self {
+            plain: PlainAnswer::nothing(),
+            judged: Answers::default(),
         }
-        array.push('"');
     }
-    array.push('}');
-    array
+}
+
+/// So many places of arguments, from this one on.
+fn places(first: usize, count: usize) -> String {
+    let places = (first..first + count).map(|place| format!("${place}"));
+    places.collect::<Vec<_>>().join(", ")
 }

@@ -1,5 +1,4 @@
-//! The arguments of `commit_batch`, column by column, in the order of `sql/commit.sql`. The first of them are all that
-//! `append_batch` takes.
+//! The arguments of the calls that commit, column by column, in the order of `sql/commit.sql` and `sql/batch.sql`.
 
 use tokio_postgres::types::{ToSql, Type};
 
@@ -7,14 +6,17 @@ use tokio_postgres::types::{ToSql, Type};
 pub(crate) type Argument<'a> = (&'a (dyn ToSql + Sync), Type);
 
 macro_rules! columns {
-    ($($(#[$doc:meta])* $name:ident: $item:ty => $sql:ident,)*) => {
-        /// Every column of one call; see `sql/commit.sql` for what they mean.
+    ($(#[$about:meta])* $list:ident: $($name:ident: $item:ty => $sql:ident,)*) => {
+        $(#[$about])*
         #[derive(Debug, Default)]
-        pub(crate) struct Columns {
-            $($(#[$doc])* pub(crate) $name: Vec<$item>,)*
+        pub(crate) struct $list {
+            $(pub(crate) $name: Vec<$item>,)*
         }
 
-        impl Columns {
+        impl $list {
+            /// How many there are.
+            pub(crate) const COUNT: usize = [$(stringify!($name)),*].len();
+
             /// All of them.
             pub(crate) fn arguments(&self) -> Vec<Argument<'_>> {
                 vec![$((&self.$name as &(dyn ToSql + Sync), Type::$sql)),*]
@@ -24,18 +26,8 @@ macro_rules! columns {
 }
 
 columns! {
-    p_number: i64 => INT8_ARRAY,
-    p_stream: i64 => INT8_ARRAY,
-    p_epoch: i64 => INT8_ARRAY,
-    p_nonce: i64 => INT8_ARRAY,
-    p_seq: i64 => INT8_ARRAY,
-    p_seen: i64 => INT8_ARRAY,
-    p_bytes: Vec<u8> => BYTEA_ARRAY,
-    p_count: i32 => INT4_ARRAY,
-    p_inbox: i32 => INT4_ARRAY,
-    p_events: i32 => INT4_ARRAY,
-    p_events_min: i32 => INT4_ARRAY,
-    p_progress: bool => BOOL_ARRAY,
+    /// The commits that are judged; see `sql/commit.sql` for what the columns mean.
+    Columns:
     c_number: i64 => INT8_ARRAY,
     c_target: i16 => INT2_ARRAY,
     c_slot: i32 => INT4_ARRAY,
@@ -93,32 +85,58 @@ columns! {
     r_tags: String => TEXT_ARRAY,
 }
 
-impl Columns {
-    /// How many are about plain appends: the first ones.
-    pub(crate) const OF_APPENDS: usize = 12;
+columns! {
+    /// The commits that are plain; see `sql/plain.sql`.
+    PlainColumns:
+    p_number: i64 => INT8_ARRAY,
+    p_stream: i64 => INT8_ARRAY,
+    p_epoch: i64 => INT8_ARRAY,
+    p_nonce: i64 => INT8_ARRAY,
+    p_seq: i64 => INT8_ARRAY,
+    p_seen: i64 => INT8_ARRAY,
+    p_count: i32 => INT4_ARRAY,
+    p_bytes: Vec<u8> => BYTEA_ARRAY,
+    t_number: i64 => INT8_ARRAY,
+    t_stream: i64 => INT8_ARRAY,
+    t_epoch: i64 => INT8_ARRAY,
+    t_nonce: i64 => INT8_ARRAY,
+    t_seq: i64 => INT8_ARRAY,
+    t_seen: i64 => INT8_ARRAY,
+    t_bytes: Vec<u8> => BYTEA_ARRAY,
+    t_count: i32 => INT4_ARRAY,
+    t_inbox: i32 => INT4_ARRAY,
+    t_events: i32 => INT4_ARRAY,
+    t_events_min: i32 => INT4_ARRAY,
+    t_progress: bool => BOOL_ARRAY,
+    t_inbox_seen: i64 => INT8_ARRAY,
+    t_leaves: bool => BOOL_ARRAY,
+    t_closes: bool => BOOL_ARRAY,
+    t_status: i16 => INT2_ARRAY,
+    t_now: i64 => INT8_ARRAY,
+    b_number: i64 => INT8_ARRAY,
+    b_name: Vec<u8> => BYTEA_ARRAY,
+    b_bytes: Vec<u8> => BYTEA_ARRAY,
+    b_count: i32 => INT4_ARRAY,
+    b_inbox: i32 => INT4_ARRAY,
+    b_events: i32 => INT4_ARRAY,
+    b_ready: bool => BOOL_ARRAY,
+    b_node: Option<i64> => INT8_ARRAY,
+    b_nonce: Option<i64> => INT8_ARRAY,
+    b_id: String => TEXT_ARRAY,
+    b_workflow: String => TEXT_ARRAY,
+    b_version: i64 => INT8_ARRAY,
+    b_status: i16 => INT2_ARRAY,
+    b_created: i64 => INT8_ARRAY,
+    b_updated: i64 => INT8_ARRAY,
+    b_tags: String => TEXT_ARRAY,
+}
 
-    /// Whether there is nothing but plain appends.
-    pub(crate) fn only_append(&self) -> bool {
-        self.c_number.is_empty()
-    }
+impl PlainColumns {
+    /// How many are about steps: the first ones.
+    pub(crate) const OF_STEPS: usize = 8;
 
-    /// Leaves out what is not said of usual appends, if there are only such: one record, no event, and progress. Columns
-    /// that say nothing cost as much to read as others.
-    pub(crate) fn leave_out_usual(&mut self) {
-        let are = |column: &[i32], value: i32| column.iter().all(|item| *item == value);
-        let have_no_events = are(&self.p_events, 0) && are(&self.p_events_min, 0);
-        let are_single = are(&self.p_count, 1) && are(&self.p_inbox, 0);
-        if are_single && have_no_events && self.p_progress.iter().all(|progress| *progress) {
-            self.p_count.clear();
-            self.p_inbox.clear();
-            self.p_events.clear();
-            self.p_events_min.clear();
-            self.p_progress.clear();
-        }
-    }
-
-    /// The numbers of all commits.
-    pub(crate) fn numbers(&self) -> impl Iterator<Item = i64> {
-        self.c_number.iter().chain(&self.p_number).copied()
+    /// Whether there is nothing but steps.
+    pub(crate) fn are_steps(&self) -> bool {
+        self.t_number.is_empty() && self.b_number.is_empty()
     }
 }

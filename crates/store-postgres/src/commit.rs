@@ -1,27 +1,18 @@
-//! The one write path: a batch is one call, and what is busy moves to the next one.
+//! The one write path: a batch is one call, and what is busy, or turns out not to be plain, moves to the next one.
 
 use std::sync::Arc;
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{Commit, CommitId, Outcome, StoreError, Target};
-use tokio_postgres::Row;
-use tokio_postgres::types::Type;
 
-use crate::answer::{Answers, COLUMNS};
-use crate::call;
-use crate::columns::{Argument, Columns};
-use crate::failure::Trouble;
+use crate::call::Call;
 use crate::io::Io;
-use crate::number::{count, node};
-use crate::plain::{self, PlainAppend};
+use crate::judged;
+use crate::plain_batch::PlainBatch;
 use crate::session::Session;
 
 /// How often streams that somebody else holds are tried together before each is waited for alone.
 const MISSES_MAX: u32 = 3;
-/// How often a call is made again that met a moment which was over when it wrote.
-const CALLS_MAX: u32 = 20;
-/// Arguments that are not columns.
-const SCALARS: usize = 5;
 
 /// A commit and its place in the batch.
 pub(crate) type Placed<'a> = (usize, &'a Commit);
@@ -76,60 +67,71 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    async fn write(&mut self, mut left: Vec<Placed<'_>>) -> Result<(), StoreError> {
+    async fn write(&mut self, placed: Vec<Placed<'_>>) -> Result<(), StoreError> {
+        let (plain, judged) = PlainBatch::of(placed);
+        let mut left = self.call(plain, judged, false).await?;
         for _ in 0..MISSES_MAX {
-            left = self.call(left, false).await?;
             if left.is_empty() {
                 return Ok(());
             }
-            tracing::debug!(commits = left.len(), "streams are busy; tried again");
+            tracing::debug!(commits = left.len(), "to be judged, or busy; called again");
+            left = self.judge(left, false).await?;
         }
         // Alone, so that nobody waits for a stream while holding another.
         while !left.is_empty() {
             let alone = first_alone(&left);
             let (now, later) = left.into_iter().partition(|(at, _)| alone.contains(at));
             left = later;
-            left.extend(self.call(now, true).await?);
+            left.extend(self.judge(now, true).await?);
             left.sort_by_key(|(at, _)| *at);
         }
         Ok(())
     }
 
-    /// One call. Gives back what was busy.
-    async fn call<'c>(
+    /// One call that judges everything. Gives back what was busy.
+    async fn judge<'c>(
         &mut self,
         placed: Vec<Placed<'c>>,
         may_wait: bool,
     ) -> Result<Vec<Placed<'c>>, StoreError> {
-        let (mut placed, appends) = plain::split(placed);
-        let commits: Vec<&Commit> = placed.iter().map(|(_, commit)| *commit).collect();
-        let plain = appends
-            .iter()
-            .filter_map(|(_, commit)| PlainAppend::of(commit));
-        let columns = call::columns(&commits, &plain.collect::<Vec<_>>());
-        let call = Call {
-            node: self.sender.map(|id| node(id.node)),
-            since: self.sender.map_or(0, |id| count(id.number)),
-            until: columns.numbers().max().unwrap_or(0),
+        self.call(PlainBatch::default(), placed, may_wait).await
+    }
+
+    /// One call. Gives back what was busy, and what must be judged although it looked plain.
+    async fn call<'c>(
+        &mut self,
+        mut plain: PlainBatch<'c>,
+        judged: Vec<Placed<'c>>,
+        may_wait: bool,
+    ) -> Result<Vec<Placed<'c>>, StoreError> {
+        let commits: Vec<&Commit> = judged.iter().map(|(_, commit)| *commit).collect();
+        let columns = plain.take_columns();
+        let ids = plain.commits().chain(commits.iter().copied());
+        let call = Call::new(
+            self.sender,
+            ids.map(|commit| commit.id),
             columns,
+            (!commits.is_empty()).then(|| judged::columns(&commits)),
             may_wait,
-        };
-        let lines = self.io.run(send(self.session.clone(), call)).await?;
-        let answers = Answers::read(&lines, commits.len()).map_err(Trouble::told)?;
-        let mut busy = Vec::new();
-        placed.extend(appends);
-        for (place, (at, commit)) in placed.into_iter().enumerate() {
-            match (answers.outcome(place, commit), self.outcomes.get_mut(at)) {
+        );
+        let answer = self.io.run(call.send(self.session.clone())).await?;
+        let judged_outcomes = judged.iter().enumerate();
+        let judged_outcomes = judged_outcomes
+            .map(|(place, (at, commit))| ((*at, *commit), answer.judged.outcome(place, commit)));
+        let plain_outcomes = plain.outcomes(&answer.plain).into_iter();
+        let mut left = Vec::new();
+        for ((at, commit), outcome) in plain_outcomes.chain(judged_outcomes) {
+            match (outcome, self.outcomes.get_mut(at)) {
                 (Some(outcome), Some(slot)) => *slot = Some(outcome),
-                _ => busy.push((at, commit)),
+                _ => left.push((at, commit)),
             }
         }
-        busy.sort_by_key(|(at, _)| *at);
+        left.sort_by_key(|(at, _)| *at);
         let is_removal = |commit: &&Commit| matches!(commit.target, Target::Remove(_));
         if commits.iter().any(is_removal) {
             self.io.spawn(self.session.clone().clear_garbage());
         }
-        Ok(busy)
+        Ok(left)
     }
 }
 
@@ -156,71 +158,4 @@ pub(crate) fn named(commit: &Commit) -> Vec<StreamNumber> {
     };
     named.extend(commit.supersedes);
     named
-}
-
-/// The arguments of a call.
-struct Call {
-    columns: Columns,
-    node: Option<i64>,
-    since: i64,
-    until: i64,
-    may_wait: bool,
-}
-
-impl Call {
-    fn arguments<'a>(&'a self, now: &'a Option<i64>) -> Vec<Argument<'a>> {
-        let mut arguments: Vec<Argument<'_>> = vec![
-            (now, Type::INT8),
-            (&self.may_wait, Type::BOOL),
-            (&self.node, Type::INT8),
-            (&self.since, Type::INT8),
-            (&self.until, Type::INT8),
-        ];
-        let mut columns = self.columns.arguments();
-        if self.columns.only_append() {
-            columns.truncate(Columns::OF_APPENDS);
-        }
-        arguments.extend(columns);
-        arguments
-    }
-
-    /// The statement that takes these arguments: a smaller one for a batch that only appends, as most do.
-    fn statement(&self, schema: &str, arguments: usize) -> String {
-        let place = |n: usize| format!("${n}");
-        let mut places: Vec<String> = (1..=arguments).map(place).collect();
-        let function = if self.columns.only_append() {
-            "append_batch"
-        } else {
-            // No append has taken effect yet.
-            places.splice(SCALARS..SCALARS, ["NULL"; 2].map(str::to_owned));
-            "commit_batch"
-        };
-        let places = places.join(", ");
-        format!("SELECT {COLUMNS} FROM {schema}.{function}({places})")
-    }
-
-    /// Whether it takes effect once however often it is sent.
-    fn may_be_repeated(&self) -> bool {
-        self.columns.numbers().all(|number| number > 0)
-    }
-}
-
-/// Sends the call until the database has judged it, or cannot be reached.
-async fn send(session: Arc<Session>, call: Call) -> Result<Vec<Row>, StoreError> {
-    let mut calls = 0;
-    loop {
-        calls += 1;
-        let now = session.now();
-        let arguments = call.arguments(&now);
-        let statement = call.statement(&session.schema, arguments.len());
-        match session.commits.write(&statement, &arguments).await {
-            Ok(lines) => return Ok(lines),
-            Err(Trouble::Again(_)) if calls < CALLS_MAX => {}
-            Err(Trouble::Lost(_)) if calls == 1 && call.may_be_repeated() => {}
-            Err(Trouble::HistoryChanged) if calls < CALLS_MAX => {
-                session.adopt_history().await.map_err(Trouble::told)?;
-            }
-            Err(trouble) => return Err(trouble.told()),
-        }
-    }
 }

@@ -17,6 +17,8 @@ const ISOLATION: &str = "ES003";
 pub(crate) enum Trouble {
     /// Nothing happened, and it may well succeed if it is made again.
     Again(StoreError),
+    /// Nothing happened, because somebody held what it needs for too long.
+    Busy(StoreError),
     /// Every lease is void; then it can be made again.
     HistoryChanged,
     /// The connection is gone, and nobody knows what happened.
@@ -58,7 +60,9 @@ impl Trouble {
             SqlState::CANNOT_CONNECT_NOW,
             SqlState::READ_ONLY_SQL_TRANSACTION,
         ];
-        if again.contains(code) {
+        if *code == SqlState::LOCK_NOT_AVAILABLE {
+            Self::Busy(unavailable)
+        } else if again.contains(code) {
             Self::Again(unavailable)
         } else if lost.contains(code) || code.code().starts_with("08") {
             Self::Lost(unavailable)
@@ -78,7 +82,9 @@ impl Trouble {
     /// What whoever called is told.
     pub(crate) fn told(self) -> StoreError {
         match self {
-            Self::Again(error) | Self::Lost(error) | Self::Failed(error) => error,
+            Self::Again(error) | Self::Busy(error) | Self::Lost(error) | Self::Failed(error) => {
+                error
+            }
             Self::HistoryChanged => StoreError::Unavailable {
                 detail: "the history of the database has changed".to_owned(),
             },

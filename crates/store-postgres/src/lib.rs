@@ -1,8 +1,9 @@
 //! The store for many machines: the PostgreSQL (15 or later) that a team already runs, and nothing else.
 //!
 //! ```text
-//!   commit(batch) ─▶ columns ─▶ one round trip: append_batch(...) or commit_batch(...) ─▶ answers ─▶ outcomes
-//!                                  lock heads in order, judge, write; one transaction, one sync
+//!   commit(batch) ─▶ columns ─▶ one round trip, one transaction, one sync ─▶ answers ─▶ outcomes
+//!                                 plain_batch(...): steps, ends and births, a statement for each kind
+//!                                 commit_batch(...): lock heads in order, judge, write
 //! ```
 //!
 //! Every node opens the store and, to hear of the others' work at once, the bus:
@@ -27,7 +28,6 @@
 //! the bytes in `docs/format.md`.
 
 mod answer;
-mod appended;
 mod bus;
 mod call;
 mod columns;
@@ -40,12 +40,15 @@ mod frames;
 mod guides;
 mod head;
 mod io;
+mod judged;
 mod list;
 mod listener;
 mod migrate;
 mod number;
 mod options;
 mod plain;
+mod plain_answer;
+mod plain_batch;
 mod pool;
 mod reading;
 mod rest;

@@ -7,15 +7,18 @@ use crate::failure::Trouble;
 use crate::pool::{Pool, is_yes};
 
 /// The format this release writes, and the only one it opens: those before it were never released.
-const FORMAT: i32 = 2;
+const FORMAT: i32 = 3;
 
 const TABLES: &str = include_str!("../sql/tables.sql");
 const LEASES: &str = include_str!("../sql/leases.sql");
 const SETTINGS: &str = include_str!("../sql/settings.sql");
 const WRITES: &str = include_str!("../sql/writes.sql");
-const APPEND: &str = include_str!("../sql/append.sql");
+const PLAIN: &str = include_str!("../sql/plain.sql");
 const BATCH: &str = include_str!("../sql/batch.sql");
 const COMMIT: &str = include_str!("../sql/commit.sql");
+
+/// How long plain commits wait for heads and names that somebody else writes.
+const PATIENCE: &str = "200ms";
 
 /// Makes what is missing. Any number of nodes may do so at once.
 pub(crate) async fn migrate(pool: &Pool, schema: &str) -> Result<(), StoreError> {
@@ -69,9 +72,10 @@ async fn format(pool: &Pool, schema: &str) -> Result<Option<i32>, StoreError> {
 /// One transaction that makes everything, or finds that somebody else has. The lock is the transaction's, so it is gone
 /// with it, whatever stands between us and the server.
 fn script(schema: &str) -> String {
-    let everything = [TABLES, LEASES, WRITES, APPEND, BATCH, COMMIT]
+    let everything = [TABLES, LEASES, WRITES, PLAIN, BATCH, COMMIT]
         .join("\n")
         .replace("{settings}", SETTINGS)
+        .replace("{patience}", PATIENCE)
         .replace("{schema}", schema);
     format!(
         "BEGIN;

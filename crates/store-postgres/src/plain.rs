@@ -1,26 +1,25 @@
-//! Plain appends: an executor adds records to its run, and the commit does nothing else. Almost every step is one, so the
-//! database serves all of them in one statement instead of judging them one by one.
+//! Plain commits: an executor appends to its run, or leaves it, and a run is born. Nearly all commits of a busy node are, and the
+//! database serves all of a kind in one statement (`sql/plain.sql`) instead of judging them one by one.
 
-use std::collections::HashMap;
+use everstep_model::{ExecutorSeq, Generation, RecordNumber, RunStatus, StreamName, StreamNumber};
+use everstep_store::{Author, Commit, Fence, Guard, LeaseChange, RunRow, Target};
 
-use everstep_model::{ExecutorSeq, RecordNumber, StreamNumber};
-use everstep_store::{Author, Commit, Fence, LeaseChange, Target};
-
-use crate::commit::{Placed, named};
-
-/// A commit that only appends.
-pub(crate) struct PlainAppend<'a> {
-    pub(crate) commit: &'a Commit,
+/// An executor's commit that does nothing but append, and perhaps leave the run.
+pub(crate) struct Appending {
     pub(crate) stream: StreamNumber,
     pub(crate) fence: Fence,
     pub(crate) seq: ExecutorSeq,
     pub(crate) seen: RecordNumber,
     pub(crate) progress: bool,
+    /// How many records of the inbox it must be, if that matters.
+    pub(crate) inbox_seen: Option<u64>,
+    /// Whether it gives the run up.
+    pub(crate) leaves: bool,
 }
 
-impl<'a> PlainAppend<'a> {
+impl Appending {
     /// The commit as one; none if it does, or asks for, anything else.
-    pub(crate) fn of(commit: &'a Commit) -> Option<Self> {
+    pub(crate) fn of(commit: &Commit) -> Option<Self> {
         let Commit {
             target: Target::Stream(stream),
             author:
@@ -36,12 +35,12 @@ impl<'a> PlainAppend<'a> {
             delete,
             drop,
             dedup: None,
-            lease: LeaseChange::Keep,
+            lease,
             run: None,
             supersedes: None,
-            status: None,
-            ready: None,
-            close: false,
+            status,
+            ready,
+            close,
             now: _,
             id: _,
             begins_at: _,
@@ -49,30 +48,76 @@ impl<'a> PlainAppend<'a> {
         else {
             return None;
         };
-        let appends = !records.is_empty() && guards.is_empty();
+        let leaves = match (lease, ready, status) {
+            (LeaseChange::Keep, None, _) => false,
+            (LeaseChange::Release, Some(false), Some(_)) => true,
+            _ => return None,
+        };
+        let inbox_seen = match guards.as_slice() {
+            [] => None,
+            [Guard::InboxSeen(seen)] => Some(*seen),
+            _ => return None,
+        };
         let leaves_rows = put.is_empty() && delete.is_empty() && drop.is_empty();
-        (appends && leaves_rows).then_some(Self {
-            commit,
+        let is_plain = !records.is_empty() && leaves_rows && (leaves || !close);
+        is_plain.then_some(Self {
             stream: *stream,
             fence: *fence,
             seq: *seq,
             seen: *seen,
             progress: *progress,
+            inbox_seen,
+            leaves,
         })
     }
 }
 
-/// Commits to be judged, in their order, and plain appends, by the numbers of their streams. Only what shares its stream
-/// with no other commit may leave the order.
-pub(crate) fn split<'a>(placed: Vec<Placed<'a>>) -> (Vec<Placed<'a>>, Vec<Placed<'a>>) {
-    let mut named_by: HashMap<StreamNumber, usize> = HashMap::with_capacity(placed.len());
-    for number in placed.iter().flat_map(|(_, commit)| named(commit)) {
-        *named_by.entry(number).or_default() += 1;
+/// The creation of a run, and nothing else.
+pub(crate) struct Birth<'a> {
+    pub(crate) name: &'a StreamName,
+    pub(crate) run: &'a RunRow,
+}
+
+impl<'a> Birth<'a> {
+    /// The commit as one; none if it does, or asks for, anything else.
+    pub(crate) fn of(commit: &'a Commit) -> Option<Self> {
+        let Commit {
+            target: Target::Create(name),
+            author: Author::Inbox,
+            records,
+            guards,
+            put,
+            delete,
+            drop,
+            dedup: None,
+            lease: LeaseChange::Keep | LeaseChange::TakeIfFree { .. },
+            run: Some(run),
+            supersedes: None,
+            status: None,
+            ready: _,
+            close: false,
+            now: _,
+            id: _,
+            begins_at: RecordNumber(0),
+        } = commit
+        else {
+            return None;
+        };
+        let asks_nothing = guards.is_empty() && put.is_empty() && delete.is_empty();
+        let is_run = run.generation == Generation::FIRST && name.user_path().is_none();
+        let is_plain = asks_nothing && drop.is_empty() && !records.is_empty() && is_run;
+        is_plain.then_some(Self { name, run })
     }
-    let is_alone = |append: PlainAppend<'_>| named_by.get(&append.stream) == Some(&1);
-    let (mut appends, judged): (Vec<_>, Vec<_>) = placed
-        .into_iter()
-        .partition(|(_, commit)| PlainAppend::of(commit).is_some_and(is_alone));
-    appends.sort_by_key(|(_, commit)| PlainAppend::of(commit).map(|append| append.stream));
-    (judged, appends)
+
+    /// Its status, which is `running` if it is taken at once, unless it is born on its way to something else.
+    pub(crate) fn status(&self, is_taken: bool) -> RunStatus {
+        match self.run.status {
+            RunStatus::Pausing
+            | RunStatus::Paused
+            | RunStatus::Cancelling
+            | RunStatus::RollingBack => self.run.status,
+            _ if is_taken => RunStatus::Running,
+            status => status,
+        }
+    }
 }

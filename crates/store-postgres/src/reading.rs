@@ -55,7 +55,7 @@ pub(crate) async fn read(
                     WHERE o.stream = $1 AND o.first + o.count > $2 AND o.first >= coalesce(
                         (SELECT max(b.first) FROM {schema}.frames b WHERE b.stream = $1 AND b.first <= $2), $2)
                     ORDER BY o.first LIMIT $3)
-                    UNION ALL SELECT s.tail_first, s.tail WHERE s.tail <> '' AND s.next > $2
+                    UNION ALL SELECT s.tail_first, s.tail WHERE s.tail <> '' AND NOT s.framed AND s.next > $2
                     ORDER BY first LIMIT $3
                 ) w
             ) n WHERE n.before < $4

@@ -37,16 +37,16 @@ fn another_format_is_refused() {
         let place = Place::new();
         drop(place.store().await);
         let sql = place.sql().await;
-        sql.batch_execute("UPDATE meta SET format = 3")
+        sql.batch_execute("UPDATE meta SET format = 4")
             .await
             .unwrap();
         match PostgresStore::open(place.options()).await {
             Err(StoreError::Newer {
-                found: 3, known: 2, ..
+                found: 4, known: 3, ..
             }) => {}
             other => panic!("{other:?}"),
         }
-        sql.batch_execute("UPDATE meta SET format = 1")
+        sql.batch_execute("UPDATE meta SET format = 2")
             .await
             .unwrap();
         match PostgresStore::open(place.options()).await {

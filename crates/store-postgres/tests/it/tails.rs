@@ -2,72 +2,20 @@
 
 use std::sync::Arc;
 
-use everstep_model::{NodeId, Nonce, Record, RecordNumber, StreamNumber};
-use everstep_store::{Commit, Fence, LeaseChange, Outcome, ReadRequest, Store};
+use everstep_model::{Record, RecordNumber};
+use everstep_store::{Outcome, ReadRequest, Store};
 use everstep_store_postgres::PostgresStore;
-use everstep_store_testkit::sample::{creation, event, executor, inbox, step, with_progress};
+use everstep_store_testkit::sample::{event, executor, inbox, step};
 use tokio_postgres::Client;
 
+use crate::run::Run;
 use crate::support::{Place, Sender, in_parallel, records};
-
-/// A run, and what its executor has done.
-struct Run {
-    stream: StreamNumber,
-    fence: Fence,
-    seq: u64,
-    written: Vec<Record>,
-}
-
-impl Run {
-    async fn begin(sender: &mut Sender) -> Self {
-        let mut creating = creation("run");
-        creating.lease = LeaseChange::TakeIfFree {
-            node: NodeId(1),
-            nonce: Nonce(7),
-        };
-        let written = creating.records.clone();
-        match sender.send_one(creating).await {
-            Outcome::Committed {
-                stream,
-                taken: Some(fence),
-                ..
-            } => Self {
-                stream,
-                fence,
-                seq: 0,
-                written,
-            },
-            other => panic!("not created: {other:?}"),
-        }
-    }
-
-    fn append(&mut self, record: Record) -> Commit {
-        self.append_all(vec![record])
-    }
-
-    fn append_all(&mut self, records: Vec<Record>) -> Commit {
-        self.seq += 1;
-        let seen = self.written.len() as u64;
-        self.written.extend(records.iter().cloned());
-        let append = executor(self.stream, self.fence, self.seq, seen, records);
-        with_progress(append)
-    }
-
-    /// How many rows of frames it has, and how long its tail is.
-    async fn shape(&self, sql: &Client) -> (i64, i32) {
-        let shape = "SELECT (SELECT count(*) FROM frames WHERE stream = number), octet_length(tail) \
-            FROM streams WHERE number = $1";
-        let number = i64::try_from(self.stream.0).unwrap();
-        let line = sql.query_one(shape, &[&number]).await.unwrap();
-        (line.get(0), line.get(1))
-    }
-}
 
 async fn begun() -> (Arc<PostgresStore>, Client, Sender, Run) {
     let place = Place::new();
     let store = place.store().await;
     let mut sender = Sender::new(store.clone());
-    let run = Run::begin(&mut sender).await;
+    let run = Run::begin(&mut sender, "run").await;
     (store, place.sql().await, sender, run)
 }
 

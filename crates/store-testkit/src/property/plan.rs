@@ -173,25 +173,23 @@ fn look() -> impl Strategy<Value = Look> {
 }
 
 pub(super) fn change() -> impl Strategy<Value = Change> {
-    let marks = (
-        weighted(0.15, 0..FEW),
-        lease(),
-        weighted(0.2, run()),
-        weighted(0.2, 0u8..15),
-        weighted(0.2, any::<bool>()),
-        prop::bool::weighted(0.03),
-    );
-    let rows = (vec(kept(), 0..2), vec(kept(), 0..2), drops());
+    let rows = prop_oneof![
+        // Most commits of an engine touch none.
+        1 => Just((Vec::new(), Vec::new(), Vec::new())),
+        1 => (vec(kept(), 0..2), vec(kept(), 0..2), drops()),
+    ];
     (
         (stream(), weighted(0.05, any::<u8>())),
         who(),
         (prop_oneof![4 => Just(0), 1 => 0u8..9], vec(said(), 0..4)),
         weighted(0.15, asked()),
-        marks,
+        (weighted(0.15, 0..FEW), weighted(0.2, run())),
+        marks(),
         rows,
     )
-        .prop_map(|(stream, author, records, guard, marks, rows)| {
-            let (dedup, lease, run, status, ready, close) = marks;
+        .prop_map(|(stream, author, records, guard, given, marks, rows)| {
+            let (dedup, run) = given;
+            let (lease, status, ready, close) = marks;
             let (put, delete, drop) = rows;
             let (stream, supersedes) = stream;
             let (begins_at, records) = records;
@@ -213,6 +211,19 @@ pub(super) fn change() -> impl Strategy<Value = Change> {
                 drop,
             }
         })
+}
+
+fn marks() -> impl Strategy<Value = (Lease, Option<u8>, Option<bool>, bool)> {
+    let unrelated = (
+        lease(),
+        weighted(0.2, 0u8..15),
+        weighted(0.2, any::<bool>()),
+        prop::bool::weighted(0.03),
+    );
+    // As an executor does that suspends or ends its run.
+    let leaving = (0u8..15, any::<bool>())
+        .prop_map(|(status, close)| (Lease::Release, Some(status), Some(false), close));
+    prop_oneof![12 => unrelated, 1 => leaving]
 }
 
 fn drops() -> impl Strategy<Value = Vec<(u8, u8)>> {

@@ -1,0 +1,81 @@
+//! What the database answers about plain commits: which took effect, and no more.
+
+use std::collections::HashSet;
+
+use everstep_model::{Epoch, RecordNumber, StreamNumber};
+use everstep_store::{Author, Commit, Fence, LeaseChange, Outcome, Refusal, Target};
+use tokio_postgres::Row as Line;
+
+use crate::commit::Placed;
+use crate::plain_batch::label;
+
+/// What the database says about plain commits.
+pub(crate) struct PlainAnswer {
+    /// The numbers of the appends that took effect; none if all did.
+    done: Option<HashSet<i64>>,
+    /// By place: the numbers that births got, or, below zero, those that their names have.
+    born: Vec<i64>,
+}
+
+impl PlainAnswer {
+    /// About nothing: all is left to be judged.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            done: Some(HashSet::new()),
+            born: Vec::new(),
+        }
+    }
+
+    /// From the columns that begin here; there is no second one where there are no births.
+    pub(crate) fn read(line: &Line, at: usize) -> Result<Self, tokio_postgres::Error> {
+        let done: Option<Vec<i64>> = line.try_get(at)?;
+        let born = match line.len() > at + 1 {
+            true => line.try_get(at + 1)?,
+            false => Vec::new(),
+        };
+        Ok(Self {
+            done: done.map(|numbers| numbers.into_iter().collect()),
+            born,
+        })
+    }
+
+    /// The outcome of an append; none if it is left to be judged.
+    pub(crate) fn of_append(&self, placed: Placed<'_>) -> Option<Outcome> {
+        let done = self.done.as_ref();
+        let took_effect = done.is_none_or(|done| done.contains(&label(placed)));
+        match (&placed.1.target, placed.1.author) {
+            (Target::Stream(stream), Author::Executor { seen, .. }) if took_effect => {
+                Some(Outcome::Committed {
+                    stream: *stream,
+                    // Where its executor expected it.
+                    first: seen,
+                    before: Vec::new(),
+                    taken: None,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The outcome of a birth; none if it is left to be judged.
+    pub(crate) fn of_birth(&self, place: usize, commit: &Commit) -> Option<Outcome> {
+        let number = *self.born.get(place)?;
+        let stream = StreamNumber(number.unsigned_abs());
+        if number < 0 {
+            return Some(Outcome::Refused(Refusal::Exists(stream)));
+        }
+        let taken = match commit.lease {
+            LeaseChange::TakeIfFree { nonce, .. } => Some(Fence {
+                epoch: Epoch(1),
+                nonce,
+            }),
+            _ => None,
+        };
+        Some(Outcome::Committed {
+            stream,
+            first: RecordNumber(0),
+            before: Vec::new(),
+            taken,
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! The plain commits of a batch, and the arguments of the call that serves them.
+
+use std::collections::HashSet;
+
+use everstep_model::StreamNumber;
+use everstep_store::{Commit, LeaseChange, Outcome, Target};
+
+use crate::columns::PlainColumns;
+use crate::commit::{Placed, named};
+use crate::framed::Framed;
+use crate::judged::{NO_TAGS, bytea_array};
+use crate::number::{count, millis, node, nonce};
+use crate::plain::{Appending, Birth};
+use crate::plain_answer::PlainAnswer;
+
+/// The longest frame of a step: it goes into the head, which should stay on its page.
+const STEP_BYTES_MAX: usize = 256;
+
+/// The plain commits of a batch, each the only one that names its stream.
+#[derive(Default)]
+pub(crate) struct PlainBatch<'a> {
+    /// Of executors.
+    appends: Vec<Placed<'a>>,
+    births: Vec<Placed<'a>>,
+    columns: PlainColumns,
+}
+
+impl<'a> PlainBatch<'a> {
+    /// Takes the plain ones out of a batch. The others keep their order: only what shares its stream with no other commit may
+    /// leave it.
+    pub(crate) fn of(placed: Vec<Placed<'a>>) -> (Self, Vec<Placed<'a>>) {
+        let mut appends = Vec::with_capacity(placed.len());
+        let (mut births, mut judged) = (Vec::new(), Vec::new());
+        for (at, commit) in placed {
+            if let Some(append) = Appending::of(commit) {
+                appends.push(((at, commit), append));
+            } else if Birth::of(commit).is_some() {
+                births.push((at, commit));
+            } else {
+                judged.push((at, commit));
+            }
+        }
+        let mut batch = Self::default();
+        // The order in which the database meets their heads.
+        appends.sort_by_key(|(_, append)| append.stream);
+        let alone = alone(&appends, &judged);
+        for ((placed, append), is_alone) in appends.into_iter().zip(alone) {
+            if is_alone {
+                batch.columns.append(placed, &append);
+                batch.appends.push(placed);
+            } else {
+                judged.push(placed);
+            }
+        }
+        let alone = are_alone(&births, &judged);
+        for placed in births {
+            match Birth::of(placed.1) {
+                Some(birth) if alone => {
+                    batch.columns.birth(placed, &birth);
+                    batch.births.push(placed);
+                }
+                _ => judged.push(placed),
+            }
+        }
+        batch.columns.leave_out_tags();
+        judged.sort_by_key(|(at, _)| *at);
+        (batch, judged)
+    }
+
+    pub(crate) fn commits(&self) -> impl Iterator<Item = &'a Commit> {
+        let all = self.appends.iter().chain(&self.births);
+        all.map(|(_, commit)| *commit)
+    }
+
+    /// The arguments for its call; none if there are no such commits.
+    pub(crate) fn take_columns(&mut self) -> Option<PlainColumns> {
+        let is_empty = self.appends.is_empty() && self.births.is_empty();
+        (!is_empty).then(|| std::mem::take(&mut self.columns))
+    }
+
+    /// What became of each; none of those that are left to be judged.
+    pub(crate) fn outcomes(self, answer: &PlainAnswer) -> Vec<(Placed<'a>, Option<Outcome>)> {
+        let appends = self.appends.into_iter();
+        let appends = appends.map(|placed| (placed, answer.of_append(placed)));
+        let births = self.births.into_iter().enumerate();
+        let births = births.map(|(place, placed)| (placed, answer.of_birth(place, placed.1)));
+        appends.chain(births).collect()
+    }
+}
+
+/// Of appends in the order of their streams, which are the only ones to name them.
+fn alone(appends: &[(Placed<'_>, Appending)], judged: &[Placed<'_>]) -> Vec<bool> {
+    let elsewhere: HashSet<StreamNumber> = judged.iter().flat_map(|(_, c)| named(c)).collect();
+    let stream = |place: usize| appends.get(place).map(|(_, append)| append.stream);
+    let is_alone = |place: usize| {
+        let this = stream(place);
+        let is_repeated = stream(place + 1) == this
+            || place
+                .checked_sub(1)
+                .is_some_and(|before| stream(before) == this);
+        !is_repeated && this.is_some_and(|this| !elsewhere.contains(&this))
+    };
+    (0..appends.len()).map(is_alone).collect()
+}
+
+/// Whether births may leave the order of their batch: each has another name, no other stream is created, because numbers rise
+/// in the order of creations, and none goes whose name they could take.
+fn are_alone(births: &[Placed<'_>], judged: &[Placed<'_>]) -> bool {
+    let mut names = HashSet::new();
+    let mut births = births.iter();
+    let is_in_place = |(_, commit): &Placed<'_>| matches!(commit.target, Target::Stream(_));
+    births.all(|(_, commit)| match &commit.target {
+        Target::Create(name) => names.insert(name),
+        Target::Stream(_) | Target::Remove(_) => false,
+    }) && judged.iter().all(is_in_place)
+}
+
+/// What a plain commit is called in its call: its number, or its place, below zero, if it has none.
+pub(crate) fn label((at, commit): Placed<'_>) -> i64 {
+    commit
+        .id
+        .map_or_else(|| -count(at as u64) - 1, |id| count(id.number))
+}
+
+impl PlainColumns {
+    fn append(&mut self, placed: Placed<'_>, append: &Appending) {
+        let frame = Framed::of(&placed.1.records);
+        let has_events = frame.events != 0 || frame.events_min != 0;
+        let is_own = frame.inbox == 0 && !has_events;
+        let goes_on = append.inbox_seen.is_none() && placed.1.status.is_none();
+        let is_short = frame.bytes.len() <= STEP_BYTES_MAX;
+        if is_own && is_short && goes_on && append.progress {
+            self.step(placed, append, frame);
+        } else {
+            self.turn(placed, append, frame);
+        }
+    }
+
+    fn step(&mut self, placed: Placed<'_>, append: &Appending, frame: Framed) {
+        self.p_number.push(label(placed));
+        self.p_stream.push(count(append.stream.0));
+        self.p_epoch.push(count(append.fence.epoch.0));
+        self.p_nonce.push(nonce(append.fence.nonce));
+        self.p_seq.push(count(append.seq.0));
+        self.p_seen.push(count(append.seen.0));
+        self.p_count.push(frame.count);
+        self.p_bytes.push(frame.bytes);
+    }
+
+    fn turn(&mut self, placed: Placed<'_>, append: &Appending, frame: Framed) {
+        let (_, commit) = placed;
+        self.t_number.push(label(placed));
+        self.t_stream.push(count(append.stream.0));
+        self.t_epoch.push(count(append.fence.epoch.0));
+        self.t_nonce.push(nonce(append.fence.nonce));
+        self.t_seq.push(count(append.seq.0));
+        self.t_seen.push(count(append.seen.0));
+        self.t_bytes.push(frame.bytes);
+        self.t_count.push(frame.count);
+        self.t_inbox.push(frame.inbox);
+        self.t_events.push(frame.events);
+        self.t_events_min.push(frame.events_min);
+        self.t_progress.push(append.progress);
+        self.t_inbox_seen.push(append.inbox_seen.map_or(-1, count));
+        self.t_leaves.push(append.leaves);
+        self.t_closes.push(commit.close);
+        let status = commit.status.map_or(0, |status| status.code().into());
+        self.t_status.push(status);
+        self.t_now.push(millis(commit.now));
+    }
+
+    fn birth(&mut self, placed: Placed<'_>, birth: &Birth<'_>) {
+        let (_, commit) = placed;
+        let frame = Framed::of(&commit.records);
+        let holder = match commit.lease {
+            LeaseChange::TakeIfFree {
+                node: who,
+                nonce: mark,
+            } => Some((node(who), nonce(mark))),
+            _ => None,
+        };
+        self.b_number.push(label(placed));
+        self.b_name.push(birth.name.as_str().as_bytes().to_vec());
+        self.b_bytes.push(frame.bytes);
+        self.b_count.push(frame.count);
+        self.b_inbox.push(frame.inbox);
+        self.b_events.push(frame.events.max(frame.events_min));
+        self.b_ready.push(commit.ready == Some(true));
+        self.b_node.push(holder.map(|(who, _)| who));
+        self.b_nonce.push(holder.map(|(_, mark)| mark));
+        let run = birth.run;
+        self.b_id.push(run.id.as_str().to_owned());
+        self.b_workflow.push(run.workflow.as_str().to_owned());
+        self.b_version.push(run.version.into());
+        let status = birth.status(holder.is_some());
+        let updated = if status == run.status {
+            run.updated_at
+        } else {
+            commit.now
+        };
+        self.b_status.push(status.code().into());
+        self.b_created.push(millis(run.created_at));
+        self.b_updated.push(millis(updated));
+        self.b_tags.push(bytea_array(&run.tags));
+    }
+
+    /// Leaves tags out if there are none, so that nothing is done about them.
+    fn leave_out_tags(&mut self) {
+        if self.b_tags.iter().all(|tags| tags == NO_TAGS) {
+            self.b_tags.clear();
+        }
+    }
+}

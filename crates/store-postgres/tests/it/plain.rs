@@ -1,0 +1,253 @@
+//! Plain commits, which are not judged one by one: nobody can tell, whatever they meet.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use everstep_model::{Nonce, Record, RunStatus};
+use everstep_store::{Commit, CommitId, Fence, Outcome, Refusal, Store, StreamRef};
+use everstep_store_postgres::PostgresStore;
+use everstep_store_testkit::sample::{event, inbox, step};
+use tokio_postgres::Client;
+
+use crate::run::Run;
+use crate::support::{Place, Sender, create, in_parallel, number_of, records};
+
+/// A store whose sender is known, and so many runs.
+async fn begun(runs: usize) -> (Place, Arc<PostgresStore>, Sender, Vec<Run>) {
+    let place = Place::new();
+    let store = place.store().await;
+    let mut sender = Sender::new(store.clone());
+    let mut begun = Vec::new();
+    for n in 0..runs {
+        begun.push(Run::begin(&mut sender, &format!("run-{n}")).await);
+    }
+    (place, store, sender, begun)
+}
+
+fn is_committed(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Committed { .. })
+}
+
+#[test]
+fn of_many_steps_each_gets_the_answer_it_deserves() {
+    in_parallel(async {
+        let (_, store, mut sender, mut runs) = begun(4).await;
+        sender
+            .send_one(inbox(runs[1].stream, vec![event("news")]))
+            .await;
+        let mut batch: Vec<Commit> = runs.iter_mut().map(|run| run.append(step("s"))).collect();
+        let fenced = Fence {
+            nonce: Nonce(8),
+            ..runs[2].fence
+        };
+        runs[2].fence = fenced;
+        runs[2].seq = 0;
+        runs[2].written.pop();
+        batch[2] = runs[2].append(step("of another"));
+        runs[2].written.pop();
+        batch.push(Run::birth("run-3"));
+        batch.push(Run::birth("run-4"));
+        let outcomes = sender.send(batch).await;
+        assert!(is_committed(&outcomes[0]) && is_committed(&outcomes[3]));
+        let Outcome::Committed { before, .. } = &outcomes[1] else {
+            panic!("{outcomes:?}");
+        };
+        assert_eq!(before.len(), 1, "what it has not seen");
+        assert_eq!(outcomes[2], Outcome::Refused(Refusal::Fenced));
+        let exists = Refusal::Exists(runs[3].stream);
+        assert_eq!(outcomes[4], Outcome::Refused(exists));
+        assert!(is_committed(&outcomes[5]));
+        runs[1].written.insert(1, event("news"));
+        for run in &runs {
+            assert_eq!(records(&store, run.stream).await, run.written);
+        }
+    });
+}
+
+#[test]
+fn an_end_that_has_not_seen_all_is_refused_and_one_that_has_closes_the_run() {
+    in_parallel(async {
+        let (_, store, mut sender, mut runs) = begun(2).await;
+        sender
+            .send_one(inbox(runs[0].stream, vec![event("news")]))
+            .await;
+        let ends: Vec<Commit> = runs.iter_mut().map(|run| run.end(step("last"))).collect();
+        let outcomes = sender.send(ends).await;
+        let Outcome::Refused(Refusal::InboxGrew { missed }) = &outcomes[0] else {
+            panic!("{outcomes:?}");
+        };
+        assert_eq!(missed.len(), 1);
+        assert!(is_committed(&outcomes[1]));
+        let head = |run: &Run| store.head(StreamRef::Number(run.stream));
+        let (open, closed) = (head(&runs[0]).await.unwrap(), head(&runs[1]).await.unwrap());
+        let (open, closed) = (open.unwrap(), closed.unwrap());
+        assert!(!open.closed && open.owner.is_some() && open.ready);
+        assert!(closed.closed && closed.owner.is_none() && !closed.ready);
+        assert_eq!(open.run.unwrap().status, RunStatus::Running);
+        assert_eq!(closed.run.unwrap().status, RunStatus::Completed);
+    });
+}
+
+#[test]
+fn steps_ends_and_births_sent_again_are_answered_as_before() {
+    in_parallel(async {
+        let (_, store, mut sender, mut runs) = begun(3).await;
+        let mut batch = vec![
+            runs[0].append(step("s")),
+            runs[1].end(step("last")),
+            Run::birth("new"),
+            // And one that is judged.
+            inbox(runs[2].stream, vec![event("news")]),
+        ];
+        let outcomes = sender.send(batch.clone()).await;
+        assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
+        let last = sender.last_id();
+        for (commit, number) in batch.iter_mut().zip(last.number - 3..) {
+            commit.id = Some(CommitId { number, ..last });
+        }
+        assert_eq!(store.commit(&batch).await.unwrap(), outcomes);
+        // Some of them, with something new.
+        let mut more = runs[0].append(step("next"));
+        more.id = Some(CommitId {
+            number: last.number + 1,
+            ..last
+        });
+        let mixed = [batch[2].clone(), more];
+        let again = store.commit(&mixed).await.unwrap();
+        assert_eq!(again[0], outcomes[2]);
+        assert!(is_committed(&again[1]));
+        for run in &runs[..2] {
+            assert_eq!(records(&store, run.stream).await, run.written);
+        }
+    });
+}
+
+/// In one batch, a name is free once its stream is gone.
+#[test]
+fn a_birth_behind_a_removal_finds_the_name_free() {
+    in_parallel(async {
+        let (_, store, mut sender, mut runs) = begun(1).await;
+        let end = runs[0].end(step("last"));
+        sender.send_one(end).await;
+        let mut removal = Run::birth("unused");
+        removal.target = everstep_store::Target::Remove(vec![runs[0].stream]);
+        removal.records.clear();
+        removal.run = None;
+        removal.ready = None;
+        removal.lease = everstep_store::LeaseChange::Keep;
+        let outcomes = sender.send(vec![removal, Run::birth("run-0")]).await;
+        assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
+        let number = number_of(&store, "run-0").await;
+        assert_ne!(number, Some(runs[0].stream));
+        assert!(number.is_some());
+    });
+}
+
+/// Somebody holds the head of one run for long: the steps of others are not held up by it.
+#[test]
+fn steps_behind_a_head_that_is_held_go_on() {
+    in_parallel(async {
+        let (place, store, mut sender, mut runs) = begun(2).await;
+        let sql = place.sql().await;
+        let hold = "BEGIN; SELECT FROM streams WHERE number = (SELECT min(number) FROM streams) FOR UPDATE";
+        sql.batch_execute(hold).await.unwrap();
+        let batch: Vec<Commit> = runs.iter_mut().map(|run| run.append(step("s"))).collect();
+        let sending = tokio::spawn(async move { sender.send(batch).await });
+        while records(&store, runs[1].stream).await != runs[1].written {
+            tokio::task::yield_now().await;
+        }
+        assert!(!sending.is_finished(), "the other one is waited for");
+        sql.batch_execute("COMMIT").await.unwrap();
+        assert!(sending.await.unwrap().iter().all(is_committed));
+        assert_eq!(records(&store, runs[0].stream).await, runs[0].written);
+    });
+}
+
+/// A plan that was made for a table of three rows meets one of a thousand, and looks at no more rows than before.
+#[test]
+fn a_step_meets_its_head_alone_however_many_there_are() {
+    in_parallel(async {
+        let (place, store, _, mut runs) = begun(3).await;
+        let mut sql = place.sql().await;
+        sql.batch_execute("ANALYZE").await.unwrap();
+        let few = looked_at(&mut sql, &mut runs[0]).await;
+        let names: Vec<String> = (0..1_000).map(|n| format!("more-{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        create(&store, &names).await;
+        let many = looked_at(&mut sql, &mut runs[0]).await;
+        assert!(few < 5 && many < 5, "{few} among three, {many} among many");
+    });
+}
+
+/// How many heads a step looks at, which this connection takes.
+async fn looked_at(sql: &mut Client, run: &mut Run) -> i64 {
+    let call = sql.transaction().await.unwrap();
+    let seen = i64::try_from(run.written.len()).unwrap();
+    run.append(step("s"));
+    let (seq, epoch) = (run.seq.cast_signed(), run.fence.epoch.0.cast_signed());
+    let append = "SELECT append_batch(NULL, NULL, 0, 0, '{1}', ARRAY[$1::int8], ARRAY[$2::int8], '{7}', \
+        ARRAY[$3::int8], ARRAY[$4::int8], '{1}', '{x}')";
+    let arguments: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
+        [&run.number(), &epoch, &seq, &seen];
+    let line = call.query_one(append, &arguments).await.unwrap();
+    let left: Option<Vec<i64>> = line.get(0);
+    assert_eq!(left, None, "it took effect");
+    let looked_at = "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relid = 'streams'::regclass";
+    let line = call.query_one(looked_at, &[]).await.unwrap();
+    let rows = line.get(0);
+    call.commit().await.unwrap();
+    rows
+}
+
+/// Invariants 4 and 6: killed at random, steps, ends and births are there or not, and sent again they are there once.
+#[test]
+fn plain_commits_on_killed_connections_land_once() {
+    in_parallel(async {
+        let (place, store, mut sender, mut runs) = begun(3).await;
+        let over = Arc::new(AtomicBool::new(false));
+        let (sent, killed) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let killing = {
+            let (over, sent) = (over.clone(), sent.clone());
+            let (killed, sql) = (killed.clone(), place.sql().await);
+            let namespace = place.namespace().to_owned();
+            let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                WHERE application_name = $1 AND state = 'active'";
+            tokio::spawn(async move {
+                let mut next = 0;
+                while !over.load(Ordering::Relaxed) {
+                    // Not more often than work goes on.
+                    let now = sent.load(Ordering::Relaxed);
+                    if now >= next {
+                        let lines = sql.query(kill, &[&namespace]).await.unwrap();
+                        killed.fetch_add(lines.len() as u64, Ordering::Relaxed);
+                        next = if lines.is_empty() { now } else { now + 5 };
+                    }
+                    tokio::task::yield_now().await;
+                }
+            })
+        };
+        let mut ended: Vec<Run> = Vec::new();
+        for round in 0..200 {
+            let mut batch: Vec<Commit> = runs[1..]
+                .iter_mut()
+                .map(|run| run.append(step(&format!("step-{round}"))))
+                .collect();
+            batch.push(runs[0].end(step("last")));
+            batch.push(Run::birth(&format!("born-{round}")));
+            let outcomes = sender.send(batch.clone()).await;
+            assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
+            sent.fetch_add(1, Ordering::Relaxed);
+            ended.push(runs.remove(0));
+            runs.push(Run::born(&batch[3], &outcomes[3]));
+        }
+        over.store(true, Ordering::Relaxed);
+        killing.await.unwrap();
+        for run in ended.iter().chain(&runs) {
+            let found: Vec<Record> = records(&store, run.stream).await;
+            assert_eq!(found, run.written);
+        }
+        let killed = killed.load(Ordering::Relaxed);
+        println!("{killed} connections were killed in the middle of a call");
+        assert!(killed > 10, "{killed}");
+    });
+}

@@ -1,0 +1,88 @@
+//! A run, and what its executor has done.
+
+use everstep_model::{NodeId, Nonce, Record, RunStatus, StreamNumber};
+use everstep_store::{Commit, Fence, Guard, LeaseChange, Outcome};
+use everstep_store_testkit::sample::{self, creation, executor, with_progress};
+use tokio_postgres::Client;
+
+use crate::support::Sender;
+
+pub(crate) struct Run {
+    pub(crate) stream: StreamNumber,
+    pub(crate) fence: Fence,
+    pub(crate) seq: u64,
+    pub(crate) written: Vec<Record>,
+}
+
+impl Run {
+    /// The creation of a run that is taken at once.
+    pub(crate) fn birth(name: &str) -> Commit {
+        let mut creating = creation(name);
+        creating.lease = LeaseChange::TakeIfFree {
+            node: NodeId(1),
+            nonce: Nonce(7),
+        };
+        creating.ready = Some(true);
+        creating.run = Some(sample::run(name, "order", RunStatus::Queued));
+        creating
+    }
+
+    /// The run that a creation has become.
+    pub(crate) fn born(birth: &Commit, outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Committed {
+                stream,
+                taken: Some(fence),
+                ..
+            } => Self {
+                stream: *stream,
+                fence: *fence,
+                seq: 0,
+                written: birth.records.clone(),
+            },
+            other => panic!("not created: {other:?}"),
+        }
+    }
+
+    pub(crate) async fn begin(sender: &mut Sender, name: &str) -> Self {
+        let birth = Self::birth(name);
+        let outcome = sender.send_one(birth.clone()).await;
+        Self::born(&birth, &outcome)
+    }
+
+    pub(crate) fn append(&mut self, record: Record) -> Commit {
+        self.append_all(vec![record])
+    }
+
+    pub(crate) fn append_all(&mut self, records: Vec<Record>) -> Commit {
+        self.seq += 1;
+        let seen = self.written.len() as u64;
+        self.written.extend(records.iter().cloned());
+        let append = executor(self.stream, self.fence, self.seq, seen, records);
+        with_progress(append)
+    }
+
+    /// The last append: the run is over, unless something has come that its executor has not seen.
+    pub(crate) fn end(&mut self, record: Record) -> Commit {
+        let mut end = self.append(record);
+        end.guards.push(Guard::InboxSeen(1));
+        end.lease = LeaseChange::Release;
+        end.ready = Some(false);
+        end.status = Some(RunStatus::Completed);
+        end.close = true;
+        end
+    }
+
+    /// How many rows of frames it has, and how long its tail is.
+    pub(crate) async fn shape(&self, sql: &Client) -> (i64, i32) {
+        let shape = "SELECT (SELECT count(*) FROM frames WHERE stream = number), octet_length(tail) \
+            FROM streams WHERE number = $1";
+        let line = sql.query_one(shape, &[&self.number()]).await.unwrap();
+        (line.get(0), line.get(1))
+    }
+
+    /// Its stream's number, as the database knows it.
+    pub(crate) fn number(&self) -> i64 {
+        i64::try_from(self.stream.0).unwrap()
+    }
+}
