@@ -256,7 +256,7 @@ BEGIN
                     kinds[i] := -1;
                     CONTINUE commits;
                 END IF;
-                -- Plain commits that took effect.
+                -- Plain commits.
                 IF c_number[i] = ANY (kept.done) THEN
                     kinds[i] := 4;
                     firsts[i] := c_seen[i];
@@ -267,6 +267,10 @@ BEGIN
                     kinds[i] := 4;
                     of_streams[i] := kept.born_streams[k];
                     epochs[i] := CASE WHEN c_lease[i] = 1 THEN 1 ELSE 0 END;
+                    CONTINUE commits;
+                ELSIF kept.born_streams[k] < 0 THEN
+                    kinds[i] := 10;
+                    firsts[i] := -kept.born_streams[k];
                     CONTINUE commits;
                 END IF;
             END IF;

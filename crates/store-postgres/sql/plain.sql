@@ -1,11 +1,12 @@
 -- The most common commits, each kind in one statement for all of a batch: steps, which append a few bytes; turns, in which
 -- an executor appends more, or leaves its run; and births of runs. Each is the only commit of its batch that names its
 -- stream. What does not simply take effect is left alone and judged by `commit_batch` in the next call: a right that is lost, a
--- repetition, records that the executor has not seen, a name that somebody takes at this moment.
+-- repetition, records that the executor has not seen. A name that somebody takes at this moment ends the call, which is made
+-- again.
 --
 -- Heads are not locked before they are written, as `commit_batch` does: that costs a third of a step. Who meets one that
--- somebody else writes waits a little (`lock_timeout`), in the order of numbers, and gives up for this call. To wait for
--- an executor's head is rare: only it appends steps to its run, and what comes into an inbox is written in a moment.
+-- somebody else writes waits a little (`lock_timeout`) and gives up for this call. To wait for an executor's head is rare: only
+-- it appends steps to its run, and what comes into an inbox is written in a moment.
 --
 -- Only places travel through a statement: what else is known of a commit is taken from its column where it is needed. To
 -- carry all columns from node to node of the plan copies each frame four times.
@@ -77,14 +78,16 @@ BEGIN
             closed = t_closes[w.place]
         FROM (
             SELECT w.*, octet_length(w.tail) + octet_length(t_bytes[w.place]) <= tail_max AS fits FROM (
-                SELECT w.place, st.ctid AS version, CASE WHEN st.framed THEN st.next ELSE st.tail_first END AS tail_first,
+                SELECT w.place, st.ctid AS version, st.tail_first AS had_first, st.framed AS was_framed,
+                    CASE WHEN st.framed THEN st.next ELSE st.tail_first END AS tail_first,
                     CASE WHEN st.framed THEN '' ELSE st.tail END AS tail
                 FROM generate_subscripts(t_stream, 1) AS w(place) JOIN streams st
                     ON st.number BETWEEN t_stream[w.place] AND t_stream[w.place]
             ) w
         ) w
-        -- A head that somebody else wrote after this statement had begun is not found.
-        WHERE st.ctid = w.version AND st.next = t_seen[w.place]
+        -- A head that somebody else wrote after this statement had begun is not the one whose tail was read. Servers before 15.15,
+        -- 16.11 and 17.7 find it nevertheless, so its tail is compared, which is known by where it begins and the stream ends.
+        WHERE st.ctid = w.version AND st.tail_first = w.had_first AND st.framed = w.was_framed AND st.next = t_seen[w.place]
             AND st.owner IS NOT NULL AND st.epoch = t_epoch[w.place] AND st.nonce = t_nonce[w.place] AND NOT st.closed
             AND t_seq[w.place] = CASE WHEN st.last_epoch = st.epoch THEN st.last_seq ELSE 0 END + 1
             AND (t_inbox_seen[w.place] = -1 OR t_inbox_seen[w.place] = st.inbox_count)

@@ -148,8 +148,8 @@ CREATE TABLE answers (
     -- The highest number among those answered.
     until bigint NOT NULL,
     given answer[] NOT NULL,
-    -- Plain commits that took effect: the numbers of steps and turns; those of births, and the streams they became, where
-    -- that is above zero.
+    -- Plain commits: the numbers of steps and turns that took effect; those of births, and the streams they became, or, below
+    -- zero, those that had their names.
     done bigint[] NOT NULL,
     born bigint[] NOT NULL,
     born_streams bigint[] NOT NULL,

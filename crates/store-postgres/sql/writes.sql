@@ -2,9 +2,14 @@
 
 CREATE FUNCTION remove_streams(gone bigint[]) RETURNS void
 LANGUAGE plpgsql AS $function$
+DECLARE
+    one bigint;
 BEGIN
-    -- Everything below a stream; timers, idempotency keys and generations are not.
-    DELETE FROM rows WHERE kind IN (4, 5, 6, 7, 8) AND stream = ANY (gone);
+    -- Everything below a stream; timers, idempotency keys and generations are not. One by one: of two lists the database may look
+    -- for one and walk through what it finds.
+    FOREACH one IN ARRAY gone LOOP
+        DELETE FROM rows WHERE kind IN (4, 5, 6, 7, 8) AND stream = one;
+    END LOOP;
     DELETE FROM tags WHERE stream = ANY (gone);
     DELETE FROM runs WHERE stream = ANY (gone);
     DELETE FROM streams WHERE number = ANY (gone);

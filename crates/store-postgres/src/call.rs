@@ -75,7 +75,7 @@ impl Call {
                 Err(Trouble::HistoryChanged) if calls < CALLS_MAX => {
                     session.adopt_history().await.map_err(Trouble::told)?;
                 }
-                // Nothing is done, and everything is judged, which waits for nobody.
+                // Nothing is done, and everything is judged, which does not wait for heads.
                 Err(Trouble::Busy(_)) if self.plain.is_some() => return Ok(Answered::nothing()),
                 Err(trouble) => return Err(trouble.told()),
             }

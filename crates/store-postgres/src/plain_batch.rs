@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use everstep_model::StreamNumber;
-use everstep_store::{Commit, LeaseChange, Outcome, Target};
+use everstep_store::{Commit, Guard, LeaseChange, Outcome, Target};
 
 use crate::columns::PlainColumns;
 use crate::commit::{Placed, named};
@@ -12,6 +12,7 @@ use crate::judged::{NO_TAGS, bytea_array};
 use crate::number::{count, millis, node, nonce};
 use crate::plain::{Appending, Birth};
 use crate::plain_answer::PlainAnswer;
+use crate::row_place::RowPlace;
 
 /// The longest frame of a step: it goes into the head, which should stay on its page.
 const STEP_BYTES_MAX: usize = 256;
@@ -104,15 +105,33 @@ fn alone(appends: &[(Placed<'_>, Appending)], judged: &[Placed<'_>]) -> Vec<bool
 }
 
 /// Whether births may leave the order of their batch: each has another name, no other stream is created, because numbers rise
-/// in the order of creations, and none goes whose name they could take.
+/// in the order of creations, and none goes whose name they could take. Nor are rows locked that several streams share, which
+/// must come before names.
 fn are_alone(births: &[Placed<'_>], judged: &[Placed<'_>]) -> bool {
     let mut names = HashSet::new();
     let mut births = births.iter();
-    let is_in_place = |(_, commit): &Placed<'_>| matches!(commit.target, Target::Stream(_));
     births.all(|(_, commit)| match &commit.target {
         Target::Create(name) => names.insert(name),
         Target::Stream(_) | Target::Remove(_) => false,
-    }) && judged.iter().all(is_in_place)
+    }) && judged.iter().all(|(_, commit)| match commit.target {
+        Target::Stream(own) => !locks_rows(commit, own),
+        Target::Create(_) | Target::Remove(_) => false,
+    })
+}
+
+/// Whether a commit to this stream looks at, or writes, rows that its lock does not protect.
+fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
+    let guarded = commit.guards.iter().filter_map(|guard| match guard {
+        Guard::RowPresent(key) | Guard::RowAbsent(key) => Some(key.clone()),
+        Guard::RowIs(row) => Some(row.key()),
+        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,
+    });
+    let named = guarded.chain(commit.delete.iter().cloned());
+    let mut named = named.map(|key| RowPlace::of(&key));
+    // Rows that are put become the stream's own, unless they are shared.
+    let mut put = commit.put.iter().map(|row| RowPlace::of(&row.key()));
+    named.any(|place| place.kind.is_shared() || place.stream != own)
+        || put.any(|place| place.kind.is_shared())
 }
 
 /// What a plain commit is called in its call: its number, or its place, below zero, if it has none.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use everstep_model::{Nonce, Record, RunStatus};
-use everstep_store::{Commit, CommitId, Fence, Outcome, Refusal, Store, StreamRef};
+use everstep_store::{Author, Commit, CommitId, Fence, Outcome, Refusal, Store, StreamRef, Target};
 use everstep_store_postgres::PostgresStore;
+use everstep_store_testkit::START;
 use everstep_store_testkit::sample::{event, inbox, step};
 use tokio_postgres::Client;
 
@@ -22,6 +23,11 @@ async fn begun(runs: usize) -> (Place, Arc<PostgresStore>, Sender, Vec<Run>) {
         begun.push(Run::begin(&mut sender, &format!("run-{n}")).await);
     }
     (place, store, sender, begun)
+}
+
+fn removal(run: &Run) -> Commit {
+    let target = Target::Remove(vec![run.stream]);
+    Commit::new(target, Author::Inbox, START)
 }
 
 fn is_committed(outcome: &Outcome) -> bool {
@@ -122,6 +128,23 @@ fn steps_ends_and_births_sent_again_are_answered_as_before() {
     });
 }
 
+/// What was refused stays refused, though it would be accepted by now.
+#[test]
+fn a_birth_refused_for_its_name_is_refused_again_when_the_name_is_free() {
+    in_parallel(async {
+        let (_, store, mut sender, mut runs) = begun(1).await;
+        let end = runs[0].end(step("last"));
+        sender.send_one(end).await;
+        let mut birth = Run::birth("run-0");
+        let refused = sender.send_one(birth.clone()).await;
+        assert_eq!(refused, Outcome::Refused(Refusal::Exists(runs[0].stream)));
+        birth.id = Some(sender.last_id());
+        store.commit(&[removal(&runs[0])]).await.unwrap();
+        assert_eq!(store.commit(&[birth]).await.unwrap(), [refused]);
+        assert_eq!(number_of(&store, "run-0").await, None);
+    });
+}
+
 /// In one batch, a name is free once its stream is gone.
 #[test]
 fn a_birth_behind_a_removal_finds_the_name_free() {
@@ -129,13 +152,9 @@ fn a_birth_behind_a_removal_finds_the_name_free() {
         let (_, store, mut sender, mut runs) = begun(1).await;
         let end = runs[0].end(step("last"));
         sender.send_one(end).await;
-        let mut removal = Run::birth("unused");
-        removal.target = everstep_store::Target::Remove(vec![runs[0].stream]);
-        removal.records.clear();
-        removal.run = None;
-        removal.ready = None;
-        removal.lease = everstep_store::LeaseChange::Keep;
-        let outcomes = sender.send(vec![removal, Run::birth("run-0")]).await;
+        let outcomes = sender
+            .send(vec![removal(&runs[0]), Run::birth("run-0")])
+            .await;
         assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
         let number = number_of(&store, "run-0").await;
         assert_ne!(number, Some(runs[0].stream));
