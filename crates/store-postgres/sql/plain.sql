@@ -24,8 +24,7 @@ CREATE FUNCTION append_steps(
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 DECLARE
-    -- Longer ones make heads wander from page to page, and shorter ones save fewer rows.
-    tail_max constant integer := 512;
+    tail_max constant integer := {tail_max};
     appended bigint;
 BEGIN
     WITH appended AS (
@@ -59,7 +58,7 @@ CREATE FUNCTION append_turns(
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 DECLARE
-    tail_max constant integer := 512;
+    tail_max constant integer := {tail_max};
     appended bigint;
 BEGIN
     WITH appended AS (
@@ -115,7 +114,7 @@ CREATE FUNCTION create_runs(
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 DECLARE
-    tail_max constant integer := 512;
+    tail_max constant integer := {tail_max};
     numbers bigint[];
     all_fit boolean;
 BEGIN

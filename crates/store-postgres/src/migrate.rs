@@ -17,6 +17,9 @@ const PLAIN: &str = include_str!("../sql/plain.sql");
 const BATCH: &str = include_str!("../sql/batch.sql");
 const COMMIT: &str = include_str!("../sql/commit.sql");
 
+/// How many bytes of frames a head keeps before they become a row: longer tails make heads wander from page to page, and
+/// shorter ones save fewer rows.
+const TAIL_MAX: &str = "512";
 /// How long plain commits wait for heads and names that somebody else writes.
 const PATIENCE: &str = "200ms";
 
@@ -76,6 +79,7 @@ fn script(schema: &str) -> String {
         .join("\n")
         .replace("{settings}", SETTINGS)
         .replace("{patience}", PATIENCE)
+        .replace("{tail_max}", TAIL_MAX)
         .replace("{schema}", schema);
     format!(
         "BEGIN;

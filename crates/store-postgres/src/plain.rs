@@ -1,7 +1,7 @@
 //! Plain commits: an executor appends to its run, or leaves it, and a run is born. Nearly all commits of a busy node are, and the
 //! database serves all of a kind in one statement (`sql/plain.sql`) instead of judging them one by one.
 
-use everstep_model::{ExecutorSeq, Generation, RecordNumber, RunStatus, StreamName, StreamNumber};
+use everstep_model::{ExecutorSeq, Generation, RecordNumber, StreamName, StreamNumber};
 use everstep_store::{Author, Commit, Fence, Guard, LeaseChange, RunRow, Target};
 
 /// An executor's commit that does nothing but append, and perhaps leave the run.
@@ -107,17 +107,5 @@ impl<'a> Birth<'a> {
         let is_run = run.generation == Generation::FIRST && name.user_path().is_none();
         let is_plain = asks_nothing && drop.is_empty() && !records.is_empty() && is_run;
         is_plain.then_some(Self { name, run })
-    }
-
-    /// Its status, which is `running` if it is taken at once, unless it is born on its way to something else.
-    pub(crate) fn status(&self, is_taken: bool) -> RunStatus {
-        match self.run.status {
-            RunStatus::Pausing
-            | RunStatus::Paused
-            | RunStatus::Cancelling
-            | RunStatus::RollingBack => self.run.status,
-            _ if is_taken => RunStatus::Running,
-            status => status,
-        }
     }
 }

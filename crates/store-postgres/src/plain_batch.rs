@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use everstep_model::StreamNumber;
-use everstep_store::{Commit, Guard, LeaseChange, Outcome, Target};
+use everstep_store::{Commit, Guard, LeaseChange, Outcome, Target, status_once_taken};
 
 use crate::columns::PlainColumns;
 use crate::commit::{Placed, named};
@@ -53,7 +53,7 @@ impl<'a> PlainBatch<'a> {
                 judged.push(placed);
             }
         }
-        let alone = are_alone(&births, &judged);
+        let alone = !births.is_empty() && are_alone(&births, &judged);
         for placed in births {
             match Birth::of(placed.1) {
                 Some(birth) if alone => {
@@ -211,7 +211,10 @@ impl PlainColumns {
         self.b_id.push(run.id.as_str().to_owned());
         self.b_workflow.push(run.workflow.as_str().to_owned());
         self.b_version.push(run.version.into());
-        let status = birth.status(holder.is_some());
+        let status = match holder {
+            Some(_) => status_once_taken(run.status),
+            None => run.status,
+        };
         let updated = if status == run.status {
             run.updated_at
         } else {

@@ -225,29 +225,33 @@ fn append(after: &mut Head, commit: &Commit) {
     }
 }
 
-/// A run that is taken is running, unless the commit itself says otherwise, or it is on its way to something else: who
-/// takes it goes on with that.
+/// What a run of this status becomes when it is taken: it is running, unless it is on its way to something else, and who takes
+/// it goes on with that.
+#[must_use]
+pub fn status_once_taken(status: RunStatus) -> RunStatus {
+    match status {
+        RunStatus::Pausing | RunStatus::Paused | RunStatus::Cancelling | RunStatus::RollingBack => {
+            status
+        }
+        RunStatus::Queued
+        | RunStatus::Running
+        | RunStatus::Sleeping
+        | RunStatus::Waiting
+        | RunStatus::Retrying
+        | RunStatus::Diverged
+        | RunStatus::Completed
+        | RunStatus::Failed
+        | RunStatus::RollbackFailed
+        | RunStatus::Cancelled
+        | RunStatus::Terminated => RunStatus::Running,
+    }
+}
+
+/// What the commit itself says comes before what taking the run would make of it.
 fn change_status(after: &mut Head, commit: &Commit, taken: bool) {
     let Some(run) = &mut after.run else { return };
-    let runs = taken
-        && match run.status {
-            RunStatus::Pausing
-            | RunStatus::Paused
-            | RunStatus::Cancelling
-            | RunStatus::RollingBack => false,
-            RunStatus::Queued
-            | RunStatus::Running
-            | RunStatus::Sleeping
-            | RunStatus::Waiting
-            | RunStatus::Retrying
-            | RunStatus::Diverged
-            | RunStatus::Completed
-            | RunStatus::Failed
-            | RunStatus::RollbackFailed
-            | RunStatus::Cancelled
-            | RunStatus::Terminated => true,
-        };
-    let status = commit.status.or(runs.then_some(RunStatus::Running));
+    let once_taken = taken.then(|| status_once_taken(run.status));
+    let status = commit.status.or(once_taken);
     if let Some(status) = status
         && status != run.status
     {

@@ -26,7 +26,7 @@ pub use contract::{
 };
 pub use error::StoreError;
 pub use head::{Head, Owner};
-pub use judge::{Liveness, Verdict, judge, judge_removal, judge_superseded};
+pub use judge::{Liveness, Verdict, judge, judge_removal, judge_superseded, status_once_taken};
 pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;
 pub use outcome::{Outcome, Refusal};
