@@ -182,6 +182,7 @@ impl Commit {
         self.records.is_empty()
             && self.drop.is_empty()
             && self.run.is_none()
+            && self.supersedes.is_none()
             && self.status.is_none()
             && self.ready.is_none()
             && !self.close

@@ -169,6 +169,13 @@ pub async fn only_a_closed_stream_is_superseded<S: Store>(f: &Fixture<S>) {
     let outcomes = f.commit(vec![next("b", open), next("c", open)]).await;
     assert!(matches!(outcomes[0], Outcome::Committed { .. }));
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::Superseded));
+    // None takes its own place: it is closed, even if its user may still change its rows.
+    let stream = f.create("streams/d").await;
+    f.accept(closing(stream)).await;
+    let mut own = inbox(stream, vec![]);
+    own.supersedes = Some(stream);
+    assert_eq!(f.refuse(own).await, Refusal::Closed);
+    assert!(!f.head(stream).await.superseded);
 }
 
 /// A creation may begin with records that otherwise only an executor writes, and counts them.
