@@ -11,6 +11,7 @@ use everstep_store::{Bus, Hint, LocalBus, StoreError, Subscription};
 use tokio::sync::mpsc;
 use tokio_postgres::types::Type;
 
+use crate::connector::Connector;
 use crate::io::Io;
 use crate::listener;
 use crate::options::Options;
@@ -42,7 +43,7 @@ impl PostgresBus {
         let me = format!("{:016x}", RandomState::new().build_hasher().finish());
         let (to_others, waiting) = mpsc::channel(WAITING_MAX);
         let channel = channel(&options);
-        let pool = Pool::new(options.clone(), 1, Arc::default())?;
+        let pool = Pool::new(Connector::new(options.clone(), Arc::default())?, 1);
         io.spawn(send_all(pool, channel.clone(), me.clone(), waiting));
         io.spawn(listener::listen(options, channel, me, local.clone()));
         Ok(Self {

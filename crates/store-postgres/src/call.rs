@@ -10,6 +10,7 @@ use crate::answer::{Answers, COLUMNS, COLUMNS_COUNT};
 use crate::columns::{Argument, Columns, PlainColumns};
 use crate::failure::Trouble;
 use crate::number::{count, node};
+use crate::pace::WORKED;
 use crate::plain_answer::PlainAnswer;
 use crate::session::Session;
 
@@ -68,7 +69,11 @@ impl Call {
             let now = session.now();
             let arguments = self.arguments(&now);
             let statement = self.statement(&session.schema);
-            match session.commits.write(&statement, &arguments).await {
+            let answer = match self.may_wait {
+                true => session.patient_commits.write(&statement, &arguments).await,
+                false => session.commits.write(&statement, &arguments).await,
+            };
+            match answer {
                 Ok(lines) => return self.read(&lines).map_err(|e| Trouble::of(&e).told()),
                 Err(Trouble::Again(_)) if calls < CALLS_MAX => {}
                 Err(Trouble::Lost(_)) if calls == 1 && self.may_be_repeated => {}
@@ -110,17 +115,17 @@ impl Call {
         let may_wait = format!("${judged}");
         let judged = places(judged + 1, Columns::COUNT);
         match (&self.plain, &self.judged) {
-            (Some(steps), None) if steps.are_steps() => {
-                format!("SELECT {schema}.append_batch({first}, {plain})")
+            (Some(_), None) if self.is_steps() => {
+                format!("SELECT {schema}.append_batch({first}, {plain}), {WORKED}")
             }
             (Some(_), None) => {
-                format!("SELECT done, born FROM {schema}.plain_batch({first}, {plain})")
+                format!("SELECT done, born, {WORKED} FROM {schema}.plain_batch({first}, {plain})")
             }
             (None, _) => format!(
-                "SELECT {COLUMNS} FROM {schema}.commit_batch({first}, false, {may_wait}, {judged})"
+                "SELECT {COLUMNS}, {WORKED} FROM {schema}.commit_batch({first}, false, {may_wait}, {judged})"
             ),
             (Some(_), Some(_)) => format!(
-                "SELECT {COLUMNS}, done, born FROM {schema}.plain_batch({first}, {plain}), \
+                "SELECT {COLUMNS}, done, born, {WORKED} FROM {schema}.plain_batch({first}, {plain}), \
                     {schema}.commit_batch({first}, fresh, {may_wait}, {judged})"
             ),
         }
@@ -129,9 +134,15 @@ impl Call {
     fn plain_columns(&self) -> usize {
         match &self.plain {
             None => 0,
-            Some(steps) if steps.are_steps() && self.judged.is_none() => PlainColumns::OF_STEPS,
+            Some(_) if self.is_steps() => PlainColumns::OF_STEPS,
             Some(_) => PlainColumns::COUNT,
         }
+    }
+
+    /// Whether there is nothing but steps.
+    fn is_steps(&self) -> bool {
+        let plain = self.plain.as_ref();
+        self.judged.is_none() && plain.is_some_and(PlainColumns::are_steps)
     }
 
     fn read(&self, lines: &[Line]) -> Result<Answered, tokio_postgres::Error> {
@@ -142,7 +153,10 @@ impl Call {
             plain_at = COLUMNS_COUNT;
         }
         if let (Some(_), Some(line)) = (&self.plain, lines.first()) {
-            answered.plain = PlainAnswer::read(line, plain_at)?;
+            answered.plain = match self.is_steps() {
+                true => PlainAnswer::of_steps(line)?,
+                false => PlainAnswer::read(line, plain_at)?,
+            };
         }
         Ok(answered)
     }

@@ -91,7 +91,8 @@ impl Options {
         self
     }
 
-    /// How many connections reading may use, besides two for commits.
+    /// How many connections reading may use, besides those for commits: one or two, and two more while somebody else holds what
+    /// they are about.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(1);

@@ -26,16 +26,19 @@ impl PlainAnswer {
         }
     }
 
-    /// From the columns that begin here; there is no second one where there are no births.
-    pub(crate) fn read(line: &Line, at: usize) -> Result<Self, tokio_postgres::Error> {
-        let done: Option<Vec<i64>> = line.try_get(at)?;
-        let born = match line.len() > at + 1 {
-            true => line.try_get(at + 1)?,
-            false => Vec::new(),
-        };
+    /// About a batch of steps.
+    pub(crate) fn of_steps(line: &Line) -> Result<Self, tokio_postgres::Error> {
         Ok(Self {
-            done: done.map(|numbers| numbers.into_iter().collect()),
-            born,
+            done: numbers(line, 0)?,
+            born: Vec::new(),
+        })
+    }
+
+    /// From the two columns that begin here.
+    pub(crate) fn read(line: &Line, at: usize) -> Result<Self, tokio_postgres::Error> {
+        Ok(Self {
+            done: numbers(line, at)?,
+            born: line.try_get(at + 1)?,
         })
     }
 
@@ -78,4 +81,9 @@ impl PlainAnswer {
             taken,
         })
     }
+}
+
+fn numbers(line: &Line, at: usize) -> Result<Option<HashSet<i64>>, tokio_postgres::Error> {
+    let numbers: Option<Vec<i64>> = line.try_get(at)?;
+    Ok(numbers.map(|numbers| numbers.into_iter().collect()))
 }

@@ -1,32 +1,24 @@
-//! A few connections that calls share: opened when they are needed, kept, and opened anew when they are lost. A server
-//! that cannot be reached is left alone for a while (`rest.rs`), and calls meanwhile fail at once.
+//! A few connections of which each serves one call at a time: opened when they are needed, kept, and opened anew when they are
+//! lost.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_store::StoreError;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 use tokio_postgres::{Client, Row};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::columns::Argument;
-use crate::failure::{Trouble, unavailable};
-use crate::options::Options;
-use crate::rest::Rest;
-use crate::{safety, tls};
+use crate::connector::Connector;
+use crate::failure::Trouble;
 
 /// How long a call may take. The server gives up waiting for locks long before.
-const CALL_MAX: Duration = Duration::from_secs(60);
+pub(crate) const CALL_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) struct Pool {
-    options: Options,
-    tls: MakeRustlsConnect,
+    connector: Connector,
     permits: Semaphore,
-    /// Whether the server was found safe once.
-    was_safe: AtomicBool,
-    rest: Arc<Rest>,
     /// Connections that no call uses.
     idle: Mutex<Vec<Client>>,
 }
@@ -40,19 +32,12 @@ struct Lent<'a> {
 }
 
 impl Pool {
-    pub(crate) fn new(
-        options: Options,
-        connections: usize,
-        rest: Arc<Rest>,
-    ) -> Result<Self, StoreError> {
-        Ok(Self {
-            tls: tls::connector(&options)?,
-            options,
+    pub(crate) fn new(connector: Connector, connections: usize) -> Self {
+        Self {
+            connector,
             permits: Semaphore::new(connections),
-            was_safe: AtomicBool::new(false),
-            rest,
             idle: Mutex::default(),
-        })
+        }
     }
 
     /// One statement, in one round trip and a transaction of its own. What changes nothing is tried again on a new
@@ -111,9 +96,7 @@ impl Pool {
                 Err(trouble)
             }
             // The connection is closed, because its next answer would be to this call.
-            Err(_) => Err(Trouble::Lost(StoreError::Unavailable {
-                detail: format!("the database has not answered for {} s", CALL_MAX.as_secs()),
-            })),
+            Err(_) => Err(no_answer()),
         }
     }
 
@@ -148,51 +131,24 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<Client, StoreError> {
-        let begun = Instant::now();
-        if let Some(error) = self.rest.refusal(begun) {
-            return Err(error);
-        }
-        let connected = self.try_to_connect().await;
-        match &connected {
-            Ok(_) => self.rest.end(Instant::now()),
-            Err(error) => {
-                self.rest.begin(begun, Instant::now(), error);
-                // Those that were kept are of no use either.
-                self.idle().clear();
-            }
+        let connected = self.connector.connect().await;
+        if connected.is_err() {
+            // Those that were kept are of no use either.
+            self.idle().clear();
         }
         connected
-    }
-
-    async fn try_to_connect(&self) -> Result<Client, StoreError> {
-        let connected = self.options.config.connect(self.tls.clone()).await;
-        let (client, connection) = connected.map_err(|error| unavailable(&error))?;
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::warn!(%error, "a connection to the database was lost");
-            }
-        });
-        // Each time: the server behind the address may be another one than before.
-        match safety::check(&client, self.options.allow_lossy).await {
-            Ok(()) => {
-                self.was_safe.store(true, Ordering::Release);
-                Ok(client)
-            }
-            // A server that is about to become the primary, say: it is waited for, and nothing is acknowledged meanwhile.
-            Err(StoreError::Unsafe { setting, remedy })
-                if self.was_safe.load(Ordering::Acquire) =>
-            {
-                Err(StoreError::Unavailable {
-                    detail: format!("unsafe setting {setting}: {remedy}"),
-                })
-            }
-            Err(error) => Err(error),
-        }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Client>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What it means that a call is not answered in time.
+pub(crate) fn no_answer() -> Trouble {
+    Trouble::Lost(StoreError::Unavailable {
+        detail: format!("the database has not answered for {} s", CALL_MAX.as_secs()),
+    })
 }
 
 /// Whether the answer is a single yes.

@@ -1,5 +1,5 @@
-//! A server that cannot be reached is left alone for a while, at growing intervals. All pools of a store know of it, so that the
-//! first that reaches the server again is enough for all of them.
+//! A server that cannot be reached is left alone for a while, at growing intervals. All who open connections for a store know of
+//! it, so that the first that reaches the server again is enough for all of them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

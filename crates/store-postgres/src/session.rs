@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use everstep_store::{Clock, StoreError};
 use tokio_postgres::types::Type;
 
+use crate::commit_channels::CommitChannels;
+use crate::connector::Connector;
 use crate::failure::Trouble;
 use crate::migrate::migrate;
 use crate::number::millis;
@@ -13,13 +15,15 @@ use crate::options::Options;
 use crate::pool::{Pool, is_yes};
 use crate::rest::Rest;
 
-/// Connections that only commits use, so that they do not wait for those who read.
-const FOR_COMMITS: usize = 2;
+/// How many may wait at a time; a node has two batches under way.
+const PATIENT_COMMITS: usize = 2;
 /// Frames deleted at once; small, so that nobody waits for it and vacuum keeps up.
 const GARBAGE_AT_ONCE: i64 = 1_000;
 
 pub(crate) struct Session {
-    pub(crate) commits: Pool,
+    pub(crate) commits: CommitChannels,
+    /// For commits that wait for heads which others hold, so that nobody waits behind them.
+    pub(crate) patient_commits: Pool,
     pub(crate) reads: Pool,
     pub(crate) schema: String,
     clock: Option<Arc<dyn Clock>>,
@@ -37,8 +41,12 @@ impl Session {
         }
         let rest = Arc::new(Rest::default());
         let session = Self {
-            commits: Pool::new(options.clone(), FOR_COMMITS, rest.clone())?,
-            reads: Pool::new(options.clone(), options.connections, rest)?,
+            commits: CommitChannels::new(Connector::new(options.clone(), rest.clone())?),
+            patient_commits: Pool::new(
+                Connector::new(options.clone(), rest.clone())?,
+                PATIENT_COMMITS,
+            ),
+            reads: Pool::new(Connector::new(options.clone(), rest)?, options.connections),
             schema: options.namespace,
             clock: options.clock,
             is_clearing: AtomicBool::new(false),

@@ -11,21 +11,28 @@ use everstep_store_testkit::sample::{event, inbox};
 
 use crate::support::{Place, Sender, create, in_parallel, records};
 
-/// Batches that each node sends.
-const BATCHES: u64 = 150;
+/// Batches that each sender sends.
+const BATCHES: u64 = 75;
 const NODES: u64 = 3;
+/// Of each node, on the same connections.
+const SENDERS: u64 = 2;
+/// Streams that everybody writes to.
+const SHARED: u64 = 3;
+/// Streams that one sender writes to: enough for a batch to be mostly work, so that batches of a node travel one behind the
+/// other.
+const OWN: u64 = 40;
 
 /// Sends numbered events to every stream, and remembers where each landed.
 async fn send_events(
     store: Arc<PostgresStore>,
-    node: u64,
+    name: String,
     streams: Vec<StreamNumber>,
     sent: Arc<AtomicU64>,
 ) -> (Vec<(StreamNumber, u64, String)>, u64) {
     let mut sender = Sender::new(store);
     let mut landed = Vec::new();
     for batch in 0..BATCHES {
-        let text = format!("{node}-{batch}");
+        let text = format!("{name}-{batch}");
         let commits: Vec<Commit> = streams
             .iter()
             .map(|stream| inbox(*stream, vec![event(&text)]))
@@ -41,17 +48,29 @@ async fn send_events(
     (landed, sender.repeated)
 }
 
+/// Creates so many streams.
+async fn create_some(store: &PostgresStore, name: &str, count: u64) -> Vec<StreamNumber> {
+    let names: Vec<String> = (0..count).map(|at| format!("{name}.{at}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    create(store, &names).await
+}
+
 /// Runs the nodes while something goes wrong; then everything must be there once. Gives how often they sent again.
 async fn all_land_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
     let store = place.store().await;
-    let streams = create(&store, &["a", "b", "c"]).await;
+    let shared = create_some(&store, "shared", SHARED).await;
     let sent = Arc::new(AtomicU64::new(0));
     let over = Arc::new(AtomicBool::new(false));
     let mut nodes = Vec::new();
     for node in 0..NODES {
         let store = place.store().await;
-        let sending = send_events(store, node, streams.clone(), sent.clone());
-        nodes.push(tokio::spawn(sending));
+        for sender in 0..SENDERS {
+            let name = format!("{node}.{sender}");
+            let mut streams = create_some(&store, &name, OWN).await;
+            streams.extend(&shared);
+            let sending = send_events(store.clone(), name, streams, sent.clone());
+            nodes.push(tokio::spawn(sending));
+        }
     }
     let watch = {
         let (over, sent) = (over.clone(), sent.clone());
@@ -80,9 +99,18 @@ async fn all_land_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
         (landed, repeated)
     };
     let ((landed, repeated), ()) = futures_util::future::join(collect, watch).await;
+    let mut streams: Vec<StreamNumber> = landed.iter().map(|(stream, _, _)| *stream).collect();
+    streams.sort();
+    streams.dedup();
+    assert_eq!(streams.len() as u64, SHARED + NODES * SENDERS * OWN);
     for stream in &streams {
         let records = records(&store, *stream).await;
-        assert_eq!(records.len() as u64, 1 + NODES * BATCHES, "each once");
+        let senders = if shared.contains(stream) {
+            NODES * SENDERS
+        } else {
+            1
+        };
+        assert_eq!(records.len() as u64, 1 + senders * BATCHES, "each once");
         for (_, first, text) in landed.iter().filter(|(of, _, _)| of == stream) {
             let Body::Event(event) = &records[usize::try_from(*first).unwrap()].body else {
                 panic!("no event");

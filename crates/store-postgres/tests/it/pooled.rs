@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
+use everstep_model::StreamNumber;
 use everstep_private_postgres::{Pooler, Server};
 use everstep_store::{Clock, Outcome};
+use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::{property, sample};
 
 use crate::support::{Place, Sender, create, in_parallel, records};
@@ -11,6 +13,8 @@ use crate::support::{Place, Sender, create, in_parallel, records};
 /// Nodes that share the few connections of the pooler.
 const NODES: usize = 6;
 const BATCHES: usize = 20;
+/// Enough for a batch to be mostly work, so that batches of a node would travel one behind the other where nothing is in between.
+const STREAMS: usize = 100;
 
 /// The pooler that these tests share; none where PgBouncer cannot be installed, and then nothing is tested.
 fn pooler() -> Option<&'static Pooler> {
@@ -55,4 +59,52 @@ fn many_nodes_share_a_few_connections_to_the_server() {
         // And the one that created it.
         assert_eq!(records(&store, stream).await.len(), NODES * BATCHES + 1);
     });
+}
+
+/// PgBouncer tears apart what is sent behind another statement: half of it goes to one process and half to the next.
+#[test]
+fn nothing_is_sent_to_a_pooler_behind_another_batch() {
+    let Some(pooler) = pooler() else { return };
+    in_parallel(async {
+        let place = Place::at(pooler.url());
+        let mut senders = Vec::new();
+        for node in 0..NODES / 2 {
+            let store = place.store().await;
+            // One more than there are connections for commits.
+            for lane in 0..3 {
+                let names: Vec<String> = (0..STREAMS)
+                    .map(|stream| format!("{node}.{lane}.{stream}"))
+                    .collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let streams = create(&store, &names).await;
+                senders.push(tokio::spawn(send_everywhere(store.clone(), streams)));
+            }
+        }
+        let store = place.store().await;
+        for sender in senders {
+            for stream in sender.await.unwrap() {
+                assert_eq!(records(&store, stream).await.len(), 1 + BATCHES);
+            }
+        }
+    });
+}
+
+/// Sends batches of an event for each of these streams, which nobody else writes to.
+async fn send_everywhere(
+    store: Arc<PostgresStore>,
+    streams: Vec<StreamNumber>,
+) -> Vec<StreamNumber> {
+    let mut sender = Sender::new(store);
+    for batch in 1..=BATCHES {
+        let event = |stream: &StreamNumber| sample::inbox(*stream, vec![sample::event("ping")]);
+        let outcomes = sender.send(streams.iter().map(event).collect()).await;
+        for outcome in outcomes {
+            let Outcome::Committed { first, .. } = outcome else {
+                panic!("{outcome:?}");
+            };
+            assert_eq!(first.0, batch as u64);
+        }
+    }
+    assert_eq!(sender.repeated, 0, "no connection was lost");
+    streams
 }

@@ -1,0 +1,183 @@
+//! The two connections that commits use, apart from those who read. A node has two batches under way at a time. Where calls are
+//! mostly the server's work, the second is sent behind the first, on the same connection: the server goes on with it at once, and
+//! one process of it writes for this node instead of two, which get into each other's way. Where calls are mostly waiting, it is
+//! sent beside the first, on the other connection, so that one works while the other waits. Through a pooler, too: nothing is
+//! ever sent behind something else there (`direct.rs`).
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use everstep_store::StoreError;
+use tokio::time::{Instant, timeout};
+use tokio_postgres::{Client, Row};
+
+use crate::columns::Argument;
+use crate::connector::Connector;
+use crate::direct::is_direct;
+use crate::failure::Trouble;
+use crate::pace::Pace;
+use crate::pool::{CALL_MAX, no_answer};
+
+pub(crate) struct CommitChannels {
+    connector: Connector,
+    first: Channel,
+    second: Channel,
+    pace: Pace,
+}
+
+/// A connection that is opened when it is needed, and again when it is lost.
+#[derive(Default)]
+struct Channel {
+    connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
+    /// Held by a call that nothing may be behind.
+    turn: tokio::sync::Mutex<()>,
+    /// How many calls are under way.
+    calls: AtomicUsize,
+    /// When the last one was over.
+    answered: Mutex<Option<Instant>>,
+}
+
+struct Connection {
+    client: Client,
+    /// Whether calls may share it. The server serves them in the order of their coming, each in a transaction of its own.
+    is_direct: bool,
+}
+
+impl CommitChannels {
+    pub(crate) fn new(connector: Connector) -> Self {
+        Self {
+            connector,
+            first: Channel::default(),
+            second: Channel::default(),
+            pace: Pace::default(),
+        }
+    }
+
+    /// One statement, whose last column is `WORKED`, in one round trip and a transaction of its own. What became of it is unknown
+    /// if the connection is lost.
+    pub(crate) async fn write(
+        &self,
+        statement: &str,
+        arguments: &[Argument<'_>],
+    ) -> Result<Vec<Row>, Trouble> {
+        let channel = self.channel();
+        let _under_way = UnderWay::begin(&channel.calls);
+        let mut connection = self.connection(channel).await?;
+        let mut _alone = None;
+        if !connection.is_direct {
+            _alone = Some(channel.turn.lock().await);
+            // Who had the turn before may have lost it, or given it up while an answer is still to come.
+            connection = self.connection(channel).await?;
+        }
+        let sent = Instant::now();
+        // No statement has a name, as in `pool.rs`.
+        let call = connection.client.query_typed(statement, arguments);
+        let answer = match timeout(CALL_MAX, call).await {
+            Ok(answer) => answer.map_err(|error| Trouble::of(&error)),
+            Err(_) => Err(no_answer()),
+        };
+        if let Err(Trouble::Lost(_)) = answer {
+            channel.give_up(&connection).await;
+        }
+        let took = channel.answered_after(sent);
+        let rows = answer?;
+        if let Some(worked) = worked(&rows) {
+            self.pace.note(took, worked);
+        }
+        Ok(rows)
+    }
+
+    fn channel(&self) -> &Channel {
+        let is_free = self.first.calls.load(Ordering::Relaxed) == 0;
+        if is_free || (self.pace.is_mostly_work() && self.first.may_be_shared()) {
+            &self.first
+        } else {
+            &self.second
+        }
+    }
+
+    async fn connection(&self, channel: &Channel) -> Result<Arc<Connection>, Trouble> {
+        let connection = channel.connection(&self.connector).await;
+        if connection.is_err() {
+            // One that was kept is of no use either.
+            self.first.close_if_free();
+            self.second.close_if_free();
+        }
+        connection.map_err(Trouble::Failed)
+    }
+}
+
+impl Channel {
+    async fn connection(&self, connector: &Connector) -> Result<Arc<Connection>, StoreError> {
+        let mut kept = self.connection.lock().await;
+        if let Some(connection) = kept.as_ref().filter(|kept| !kept.client.is_closed()) {
+            return Ok(connection.clone());
+        }
+        let client = connector.connect().await?;
+        let is_direct = is_direct(&client).await;
+        let connection = Arc::new(Connection { client, is_direct });
+        *kept = Some(connection.clone());
+        Ok(connection)
+    }
+
+    /// Whether something may be sent behind what is under way. Not while it is being opened, which may take long.
+    fn may_be_shared(&self) -> bool {
+        let kept = self.connection.try_lock();
+        kept.is_ok_and(|kept| kept.as_ref().is_some_and(|kept| kept.is_direct))
+    }
+
+    /// Sends nothing more on this connection. It is closed when everybody has an answer who waits for one.
+    async fn give_up(&self, connection: &Arc<Connection>) {
+        let mut kept = self.connection.lock().await;
+        if kept
+            .as_ref()
+            .is_some_and(|kept| Arc::ptr_eq(kept, connection))
+        {
+            *kept = None;
+        }
+    }
+
+    fn close_if_free(&self) {
+        if let Ok(mut kept) = self.connection.try_lock()
+            && self.calls.load(Ordering::Relaxed) == 0
+        {
+            *kept = None;
+        }
+    }
+
+    /// How long a call took that is over now. While it was behind another one it made its way, and that cost nothing.
+    fn answered_after(&self, sent: Instant) -> Duration {
+        let now = Instant::now();
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = answered.replace(now);
+        now - before.map_or(sent, |before| before.max(sent))
+    }
+}
+
+/// A call that is under way until this is dropped.
+struct UnderWay<'a>(&'a AtomicUsize);
+
+impl<'a> UnderWay<'a> {
+    fn begin(calls: &'a AtomicUsize) -> Self {
+        calls.fetch_add(1, Ordering::Relaxed);
+        Self(calls)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How long the server says it has worked.
+fn worked(rows: &[Row]) -> Option<Duration> {
+    let row = rows.first()?;
+    let micros: i64 = row.try_get(row.len().checked_sub(1)?).ok()?;
+    Some(Duration::from_micros(u64::try_from(micros).ok()?))
+}
+
+#[cfg(test)]
+#[path = "commit_channels_tests.rs"]
+mod tests;

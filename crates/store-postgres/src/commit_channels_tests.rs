@@ -1,0 +1,170 @@
+//! Two calls at once, of which the first waits in the server until it is let go.
+
+use std::sync::Arc;
+
+use everstep_private_postgres::Server;
+use tokio::task::JoinHandle;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, NoTls};
+
+use super::*;
+use crate::direct::tests::on_one_thread;
+use crate::options::Options;
+use crate::pace::WORKED;
+
+/// Somebody who makes others wait.
+struct Gate {
+    key: i64,
+    sql: Client,
+}
+
+impl Gate {
+    /// One that is closed. Every test has another key.
+    async fn closed(key: i64) -> Self {
+        let connected = tokio_postgres::connect(&Server::shared().url(), NoTls).await;
+        let (sql, connection) = connected.unwrap();
+        tokio::spawn(connection);
+        let close = format!("SELECT pg_advisory_lock({key})");
+        sql.batch_execute(&close).await.unwrap();
+        Self { key, sql }
+    }
+
+    async fn open(&self) {
+        let open = format!("SELECT pg_advisory_unlock({})", self.key);
+        self.sql.batch_execute(&open).await.unwrap();
+    }
+
+    /// Returns when somebody waits; says which process of the server.
+    async fn is_waited_at(&self) -> i32 {
+        let waiting = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = $1::bigint::oid AND NOT granted";
+        loop {
+            if let Some(row) = self.sql.query_opt(waiting, &[&self.key]).await.unwrap() {
+                return row.get(0);
+            }
+        }
+    }
+
+    async fn kill(&self, process: i32) {
+        let kill = format!("SELECT pg_terminate_backend({process})");
+        self.sql.batch_execute(&kill).await.unwrap();
+    }
+}
+
+/// Connections whose last calls took a millisecond, of which the server has worked so many microseconds.
+fn channels(worked: u64) -> Arc<CommitChannels> {
+    let options = Options::new(&Server::shared().url()).unwrap();
+    let connector = Connector::new(options, Arc::default()).unwrap();
+    let channels = CommitChannels::new(connector);
+    for _ in 0..100 {
+        let took = Duration::from_micros(1_000);
+        channels.pace.note(took, Duration::from_micros(worked));
+    }
+    Arc::new(channels)
+}
+
+fn mostly_work() -> Arc<CommitChannels> {
+    channels(900)
+}
+
+fn mostly_waiting() -> Arc<CommitChannels> {
+    channels(100)
+}
+
+/// A call that passes the gate, or, without one, does nothing. Says which process of the server has served it.
+fn call(channels: &Arc<CommitChannels>, gate: Option<i64>) -> JoinHandle<Result<i32, Trouble>> {
+    let channels = channels.clone();
+    tokio::spawn(async move {
+        let waits = "pg_advisory_xact_lock($1)::text";
+        let what = gate.map_or("($1::bigint)::text", |_| waits);
+        let statement = format!("SELECT pg_backend_pid(), {what}, {WORKED}");
+        let rows = channels.write(&statement, &[(&gate, Type::INT8)]).await?;
+        Ok(rows[0].get(0))
+    })
+}
+
+/// Returns when two calls are under way on the first connection.
+async fn is_behind(channels: &CommitChannels) {
+    while channels.first.calls.load(Ordering::Relaxed) < 2 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[test]
+fn where_calls_are_mostly_work_the_second_goes_behind_the_first() {
+    on_one_thread(async {
+        let (channels, gate) = (mostly_work(), Gate::closed(1).await);
+        let first = call(&channels, Some(gate.key));
+        let process = gate.is_waited_at().await;
+        let second = call(&channels, None);
+        is_behind(&channels).await;
+        assert!(!second.is_finished());
+        gate.open().await;
+        assert_eq!(first.await.unwrap().unwrap(), process);
+        assert_eq!(second.await.unwrap().unwrap(), process);
+    });
+}
+
+#[test]
+fn where_calls_are_mostly_waiting_the_second_goes_beside_the_first() {
+    on_one_thread(async {
+        let (channels, gate) = (mostly_waiting(), Gate::closed(2).await);
+        let first = call(&channels, Some(gate.key));
+        let process = gate.is_waited_at().await;
+        let second = call(&channels, None).await.unwrap().unwrap();
+        assert_ne!(second, process);
+        assert!(!first.is_finished());
+        gate.open().await;
+        assert_eq!(first.await.unwrap().unwrap(), process);
+        let third = call(&channels, None).await.unwrap().unwrap();
+        assert_eq!(third, process, "alone, a call takes the first connection");
+    });
+}
+
+#[test]
+fn a_call_that_fails_takes_none_with_it_that_is_behind() {
+    on_one_thread(async {
+        let (channels, gate) = (mostly_work(), Gate::closed(3).await);
+        let first = call(&channels, Some(gate.key));
+        let process = gate.is_waited_at().await;
+        let second = call(&channels, None);
+        is_behind(&channels).await;
+        let cancel = format!("SELECT pg_cancel_backend({process})");
+        gate.sql.batch_execute(&cancel).await.unwrap();
+        assert!(first.await.unwrap().is_err());
+        assert_eq!(second.await.unwrap().unwrap(), process);
+    });
+}
+
+#[test]
+fn of_a_lost_connection_all_hear_and_the_next_call_opens_another() {
+    on_one_thread(async {
+        let (channels, gate) = (mostly_work(), Gate::closed(4).await);
+        let first = call(&channels, Some(gate.key));
+        let process = gate.is_waited_at().await;
+        let second = call(&channels, None);
+        is_behind(&channels).await;
+        gate.kill(process).await;
+        for lost in [first, second] {
+            let lost = lost.await.unwrap();
+            assert!(matches!(lost, Err(Trouble::Lost(_))), "{lost:?}");
+        }
+        assert_ne!(call(&channels, None).await.unwrap().unwrap(), process);
+    });
+}
+
+#[test]
+fn what_calls_took_is_measured_without_the_time_behind_others() {
+    on_one_thread(async {
+        let channels = mostly_work();
+        let channel = Channel::default();
+        let begun = Instant::now();
+        assert!(channel.answered_after(begun) < Duration::from_secs(1));
+        let long_ago = begun.checked_sub(Duration::from_secs(60)).unwrap();
+        assert!(channel.answered_after(long_ago) < Duration::from_secs(1));
+        // And what the server says of its work is read.
+        for _ in 0..16 {
+            call(&channels, None).await.unwrap().unwrap();
+        }
+        assert!(!channels.pace.is_mostly_work(), "calls that do nothing");
+    });
+}

@@ -1,0 +1,76 @@
+//! Connections to a server, with and without TLS, and through PgBouncer.
+
+use std::sync::Arc;
+
+use everstep_private_postgres::{Pooler, Server};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+
+use super::is_direct;
+use crate::connector::Connector;
+use crate::options::Options;
+
+async fn leads_to_the_server(options: Options) -> bool {
+    let connector = Connector::new(options, Arc::default()).unwrap();
+    is_direct(&connector.connect().await.unwrap()).await
+}
+
+/// Runs a test in which a call that has begun has been sent when the next task has its turn.
+pub(crate) fn on_one_thread(test: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(test);
+}
+
+#[test]
+fn a_connection_to_the_server_is_direct() {
+    on_one_thread(async {
+        for mode in ["disable", "prefer"] {
+            let url = format!("{}?sslmode={mode}", Server::shared().url());
+            assert!(leads_to_the_server(Options::new(&url).unwrap()).await);
+        }
+    });
+}
+
+#[test]
+fn a_connection_to_the_server_is_direct_although_it_is_encrypted() {
+    let root_key = KeyPair::generate().unwrap();
+    let mut root = CertificateParams::new(Vec::new()).unwrap();
+    root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = root.self_signed(&root_key).unwrap().pem();
+    let key = KeyPair::generate().unwrap();
+    let own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let own = own.signed_by(&key, &Issuer::new(root, root_key)).unwrap();
+    let settings = [
+        ("ssl", "on"),
+        ("ssl_cert_file", "server.crt"),
+        ("ssl_key_file", "server.key"),
+    ];
+    let files = [
+        ("authority.crt", authority.as_str()),
+        ("server.crt", &own.pem()),
+        ("server.key", &key.serialize_pem()),
+    ];
+    let server = Server::start_with_files(&settings, &files);
+    let port = server.port();
+    let url = format!("postgres://postgres@localhost:{port}/postgres?sslmode=require");
+    let options = Options::new(&url).unwrap();
+    let options = options.certificate_authority(server.file("authority.crt"));
+    on_one_thread(async { assert!(leads_to_the_server(options).await) });
+}
+
+#[test]
+fn a_connection_to_a_pooler_is_not_direct() {
+    let Some(pooler) = Pooler::start(Server::shared()) else {
+        eprintln!(
+            "skipped: PgBouncer is not installed; `cargo xtask test --stage tools` installs it"
+        );
+        return;
+    };
+    on_one_thread(async {
+        for _ in 0..20 {
+            let options = Options::new(&pooler.url()).unwrap();
+            assert!(!leads_to_the_server(options).await);
+        }
+    });
+}
