@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use everstep_store::StoreError;
-use tokio::time::{Instant, timeout};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
+use tokio::time::Instant;
 use tokio_postgres::{Client, Row};
 
 use crate::columns::Argument;
@@ -17,7 +18,7 @@ use crate::connector::Connector;
 use crate::direct::is_direct;
 use crate::failure::Trouble;
 use crate::pace::Pace;
-use crate::pool::{CALL_MAX, no_answer};
+use crate::pool::answer;
 
 pub(crate) struct CommitChannels {
     connector: Connector,
@@ -29,9 +30,9 @@ pub(crate) struct CommitChannels {
 /// A connection that is opened when it is needed, and again when it is lost.
 #[derive(Default)]
 struct Channel {
-    connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
+    connection: AsyncMutex<Option<Arc<Connection>>>,
     /// Held by a call that nothing may be behind.
-    turn: tokio::sync::Mutex<()>,
+    turn: AsyncMutex<()>,
     /// How many calls are under way.
     calls: AtomicUsize,
     /// When the last one was over.
@@ -63,20 +64,9 @@ impl CommitChannels {
     ) -> Result<Vec<Row>, Trouble> {
         let channel = self.channel();
         let _under_way = UnderWay::begin(&channel.calls);
-        let mut connection = self.connection(channel).await?;
-        let mut _alone = None;
-        if !connection.is_direct {
-            _alone = Some(channel.turn.lock().await);
-            // Who had the turn before may have lost it, or given it up while an answer is still to come.
-            connection = self.connection(channel).await?;
-        }
+        let (connection, _alone) = self.turn(channel).await?;
         let sent = Instant::now();
-        // No statement has a name, as in `pool.rs`.
-        let call = connection.client.query_typed(statement, arguments);
-        let answer = match timeout(CALL_MAX, call).await {
-            Ok(answer) => answer.map_err(|error| Trouble::of(&error)),
-            Err(_) => Err(no_answer()),
-        };
+        let answer = answer(&connection.client, statement, arguments).await;
         if let Err(Trouble::Lost(_)) = answer {
             channel.give_up(&connection).await;
         }
@@ -95,6 +85,20 @@ impl CommitChannels {
         } else {
             &self.second
         }
+    }
+
+    /// A connection on which something may be sent now, and what keeps others from it until there is an answer, if something must.
+    async fn turn<'a>(
+        &self,
+        channel: &'a Channel,
+    ) -> Result<(Arc<Connection>, Option<MutexGuard<'a, ()>>), Trouble> {
+        let connection = self.connection(channel).await?;
+        if connection.is_direct {
+            return Ok((connection, None));
+        }
+        let turn = channel.turn.lock().await;
+        // Anew: who had the turn before may have lost the connection, or given it up while an answer is still to come.
+        Ok((self.connection(channel).await?, Some(turn)))
     }
 
     async fn connection(&self, channel: &Channel) -> Result<Arc<Connection>, Trouble> {

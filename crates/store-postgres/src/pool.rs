@@ -14,7 +14,7 @@ use crate::connector::Connector;
 use crate::failure::Trouble;
 
 /// How long a call may take. The server gives up waiting for locks long before.
-pub(crate) const CALL_MAX: Duration = Duration::from_secs(60);
+const CALL_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) struct Pool {
     connector: Connector,
@@ -81,23 +81,12 @@ impl Pool {
         statement: &str,
         arguments: &[Argument<'_>],
     ) -> Result<Vec<Row>, Trouble> {
-        // No statement has a name: PgBouncer may give the next one to another server process.
-        let call = lent.client.query_typed(statement, arguments);
-        match timeout(CALL_MAX, call).await {
-            Ok(Ok(rows)) => {
-                self.keep(lent);
-                Ok(rows)
-            }
-            Ok(Err(error)) => {
-                let trouble = Trouble::of(&error);
-                if !matches!(trouble, Trouble::Lost(_)) {
-                    self.keep(lent);
-                }
-                Err(trouble)
-            }
-            // The connection is closed, because its next answer would be to this call.
-            Err(_) => Err(no_answer()),
+        let answer = answer(&lent.client, statement, arguments).await;
+        // One that is lost is closed, and so is one whose next answer would be to this call.
+        if !matches!(answer, Err(Trouble::Lost(_))) {
+            self.keep(lent);
         }
+        answer
     }
 
     async fn lend(&self) -> Result<Lent<'_>, StoreError> {
@@ -144,11 +133,20 @@ impl Pool {
     }
 }
 
-/// What it means that a call is not answered in time.
-pub(crate) fn no_answer() -> Trouble {
-    Trouble::Lost(StoreError::Unavailable {
-        detail: format!("the database has not answered for {} s", CALL_MAX.as_secs()),
-    })
+/// Sends a statement, and waits for its answer as long as it makes sense.
+pub(crate) async fn answer(
+    client: &Client,
+    statement: &str,
+    arguments: &[Argument<'_>],
+) -> Result<Vec<Row>, Trouble> {
+    // No statement has a name: PgBouncer may give the next one to another server process.
+    let call = client.query_typed(statement, arguments);
+    match timeout(CALL_MAX, call).await {
+        Ok(answer) => answer.map_err(|error| Trouble::of(&error)),
+        Err(_) => Err(Trouble::Lost(StoreError::Unavailable {
+            detail: format!("the database has not answered for {} s", CALL_MAX.as_secs()),
+        })),
+    }
 }
 
 /// Whether the answer is a single yes.
