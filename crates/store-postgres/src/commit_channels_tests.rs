@@ -82,10 +82,27 @@ fn call(channels: &Arc<CommitChannels>, gate: Option<i64>) -> JoinHandle<Result<
     })
 }
 
-/// Returns when two calls are under way on the first connection.
-async fn is_behind(channels: &CommitChannels) {
-    while channels.first.calls.load(Ordering::Relaxed) < 2 {
-        tokio::task::yield_now().await;
+/// Two calls, one behind the other, of which the first waits at the gate.
+struct Pair {
+    /// The process of the server that serves them.
+    process: i32,
+    first: JoinHandle<Result<i32, Trouble>>,
+    second: JoinHandle<Result<i32, Trouble>>,
+}
+
+impl Pair {
+    async fn under_way(channels: &Arc<CommitChannels>, gate: &Gate) -> Self {
+        let first = call(channels, Some(gate.key));
+        let process = gate.is_waited_at().await;
+        let second = call(channels, None);
+        while channels.first.calls.load(Ordering::Relaxed) < 2 {
+            tokio::task::yield_now().await;
+        }
+        Self {
+            process,
+            first,
+            second,
+        }
     }
 }
 
@@ -93,14 +110,11 @@ async fn is_behind(channels: &CommitChannels) {
 fn where_calls_are_mostly_work_the_second_goes_behind_the_first() {
     on_one_thread(async {
         let (channels, gate) = (mostly_work(), Gate::closed(1).await);
-        let first = call(&channels, Some(gate.key));
-        let process = gate.is_waited_at().await;
-        let second = call(&channels, None);
-        is_behind(&channels).await;
-        assert!(!second.is_finished());
+        let pair = Pair::under_way(&channels, &gate).await;
+        assert!(!pair.second.is_finished());
         gate.open().await;
-        assert_eq!(first.await.unwrap().unwrap(), process);
-        assert_eq!(second.await.unwrap().unwrap(), process);
+        assert_eq!(pair.first.await.unwrap().unwrap(), pair.process);
+        assert_eq!(pair.second.await.unwrap().unwrap(), pair.process);
     });
 }
 
@@ -124,14 +138,11 @@ fn where_calls_are_mostly_waiting_the_second_goes_beside_the_first() {
 fn a_call_that_fails_takes_none_with_it_that_is_behind() {
     on_one_thread(async {
         let (channels, gate) = (mostly_work(), Gate::closed(3).await);
-        let first = call(&channels, Some(gate.key));
-        let process = gate.is_waited_at().await;
-        let second = call(&channels, None);
-        is_behind(&channels).await;
-        let cancel = format!("SELECT pg_cancel_backend({process})");
+        let pair = Pair::under_way(&channels, &gate).await;
+        let cancel = format!("SELECT pg_cancel_backend({})", pair.process);
         gate.sql.batch_execute(&cancel).await.unwrap();
-        assert!(first.await.unwrap().is_err());
-        assert_eq!(second.await.unwrap().unwrap(), process);
+        assert!(pair.first.await.unwrap().is_err());
+        assert_eq!(pair.second.await.unwrap().unwrap(), pair.process);
     });
 }
 
@@ -139,16 +150,13 @@ fn a_call_that_fails_takes_none_with_it_that_is_behind() {
 fn of_a_lost_connection_all_hear_and_the_next_call_opens_another() {
     on_one_thread(async {
         let (channels, gate) = (mostly_work(), Gate::closed(4).await);
-        let first = call(&channels, Some(gate.key));
-        let process = gate.is_waited_at().await;
-        let second = call(&channels, None);
-        is_behind(&channels).await;
-        gate.kill(process).await;
-        for lost in [first, second] {
+        let pair = Pair::under_way(&channels, &gate).await;
+        gate.kill(pair.process).await;
+        for lost in [pair.first, pair.second] {
             let lost = lost.await.unwrap();
             assert!(matches!(lost, Err(Trouble::Lost(_))), "{lost:?}");
         }
-        assert_ne!(call(&channels, None).await.unwrap().unwrap(), process);
+        assert_ne!(call(&channels, None).await.unwrap().unwrap(), pair.process);
     });
 }
 

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use everstep_private_postgres::{Pooler, Server};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use super::is_direct;
 use crate::connector::Connector;
 use crate::options::Options;
+
+#[path = "../tests/it/encrypted_server.rs"]
+mod encrypted_server;
 
 async fn leads_to_the_server(options: Options) -> bool {
     let connector = Connector::new(options, Arc::default()).unwrap();
@@ -34,28 +36,11 @@ fn a_connection_to_the_server_is_direct() {
 
 #[test]
 fn a_connection_to_the_server_is_direct_although_it_is_encrypted() {
-    let root_key = KeyPair::generate().unwrap();
-    let mut root = CertificateParams::new(Vec::new()).unwrap();
-    root.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let authority = root.self_signed(&root_key).unwrap().pem();
-    let key = KeyPair::generate().unwrap();
-    let own = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    let own = own.signed_by(&key, &Issuer::new(root, root_key)).unwrap();
-    let settings = [
-        ("ssl", "on"),
-        ("ssl_cert_file", "server.crt"),
-        ("ssl_key_file", "server.key"),
-    ];
-    let files = [
-        ("authority.crt", authority.as_str()),
-        ("server.crt", &own.pem()),
-        ("server.key", &key.serialize_pem()),
-    ];
-    let server = Server::start_with_files(&settings, &files);
+    let server = encrypted_server::start();
     let port = server.port();
     let url = format!("postgres://postgres@localhost:{port}/postgres?sslmode=require");
     let options = Options::new(&url).unwrap();
-    let options = options.certificate_authority(server.file("authority.crt"));
+    let options = options.certificate_authority(server.file(encrypted_server::AUTHORITY));
     on_one_thread(async { assert!(leads_to_the_server(options).await) });
 }
 

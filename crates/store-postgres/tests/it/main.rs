@@ -10,6 +10,7 @@ mod bus;
 mod conformance;
 mod contention;
 mod encrypted;
+mod encrypted_server;
 mod history;
 mod idle;
 mod lost_connections;
