@@ -11,9 +11,9 @@ use everstep_engine::TokioRuntime;
 use everstep_server::{Access, Connections, Options as ServerOptions, router, serve};
 use everstep_store::StoreError;
 use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
-use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
 use crate::ledger::Ledger;
 use crate::workflow;
@@ -150,14 +150,28 @@ async fn try_to_open(
 
 /// Does what the lines of the input say, until there are no more.
 async fn obey(error: ClockError) {
-    let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
+    let mut lines = stdin_lines();
+    while let Some(line) = lines.recv().await {
         if let Some(millis) = line.strip_prefix("clock ")
             && let Ok(millis) = millis.parse()
         {
             error.set(millis);
-            // Whoever asked waits for it.
+            // The parent process waits for this line.
             println!("{line}");
         }
     }
+}
+
+/// The lines of standard input, read by a thread.
+fn stdin_lines() -> mpsc::UnboundedReceiver<String> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        let lines = std::io::stdin().lines().map_while(Result::ok);
+        for line in lines {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
 }

@@ -1,4 +1,4 @@
-//! The pieces of the hot path, each on its own: what `cargo bench -p everstep-costs` times and `cargo xtask costs` counts.
+//! The pieces of the hot path, each on its own: `cargo xtask costs` counts their instructions.
 //!
 //! Everything here runs on one thread, in virtual time where there is an engine, and does the same at each call: the
 //! number of instructions is then a property of the code, not of the machine or its mood.

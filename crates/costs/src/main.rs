@@ -1,5 +1,4 @@
-//! `everstep-costs PIECE TIMES`: does one piece of the hot path so often. `cargo xtask costs` runs it under callgrind; for
-//! times, there is `cargo bench -p everstep-costs`.
+//! `everstep-costs PIECE TIMES`: does one piece of the hot path so often. `cargo xtask costs` runs it under callgrind.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,8 @@
 //! Bugs planted on purpose: the simulation must find each of them, or it would not find such a bug made by mistake.
 //!
-//! Without the feature `planted-bugs`, which only `sim` turns on, [`is`] is a constant, and nothing of this is left in a build.
-//! With it, a bug is chosen for a thread: a simulation runs on one, so that several threads can try several bugs.
+//! Without the feature `planted-bugs`, [`is`] is a constant, so the compiler removes the bugs. Only the search for
+//! planted bugs (`cargo xtask sim --planted`) builds with it. A bug is planted in one thread: a simulation runs on a
+//! single thread, so several threads can search for several bugs.
 
 macro_rules! bugs {
     ($($bug:ident, $name:literal, $about:literal;)*) => {
@@ -81,11 +82,26 @@ bugs! {
 
 #[cfg(not(feature = "planted-bugs"))]
 mod chosen {
-    /// Whether this bug is planted here and now: never.
+    use super::Bug;
+
+    /// Whether this bug is planted in the current thread. Always false in this build.
     #[must_use]
     #[inline(always)]
-    pub const fn is(_: super::Bug) -> bool {
+    pub const fn is(_: Bug) -> bool {
         false
+    }
+
+    /// What [`plant`] returns.
+    #[derive(Debug)]
+    pub struct Planted;
+
+    /// Does nothing: only builds with the feature `planted-bugs` can plant a bug.
+    pub fn plant(bug: Option<Bug>) -> Planted {
+        assert!(
+            bug.is_none(),
+            "build with the feature `planted-bugs` to plant {bug:?}"
+        );
+        Planted
     }
 }
 

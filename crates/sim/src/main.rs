@@ -1,28 +1,22 @@
-//! `everstep-sim`: simulates many seeds, or one with its timeline. `cargo xtask sim` runs it.
+//! `everstep-sim`: simulates many seeds, or one seed with its timeline. `cargo xtask sim` runs it.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use everstep_sim::planted::{Hunt, hunt_all, table};
-use everstep_sim::{Bug, Campaign, FaultKind, Limits, Plan, Summary, minimise, simulate};
+use everstep_sim::{Campaign, FaultKind, Limits, Plan, Summary, minimise, simulate};
 
-/// Seeds that are simulated twice before anything else.
+/// The first seeds are simulated twice, to check that a simulation is deterministic.
 const TWICE: u64 = 20;
 
-/// Seeds within which each planted bug must be found.
-const PLANTED_SEEDS: u64 = 1_000;
-
-/// What the command line asks for.
+/// The parsed command line.
 #[derive(Debug, Default)]
-struct Asked {
+struct Options {
     seeds: Option<u64>,
     seed: Option<u64>,
     from: u64,
     minutes: Option<u64>,
     timeline: bool,
-    /// Bugs to plant.
-    planted: Vec<Bug>,
     limits: Limits,
 }
 
@@ -30,19 +24,18 @@ fn main() -> ExitCode {
     if std::env::args().any(|arg| arg == "--exhaustive") {
         return exhaustive();
     }
-    let asked = match parse(std::env::args().skip(1)) {
-        Ok(asked) => asked,
+    let options = match parse(std::env::args().skip(1)) {
+        Ok(options) => options,
         Err(message) => {
             eprintln!("everstep-sim: {message}");
             return ExitCode::from(2);
         }
     };
-    // A panic in a simulation is a failing seed, and is told as one.
+    // A panic in a simulation counts as a failing seed and is reported with it.
     std::panic::set_hook(Box::new(|_| ()));
-    let is_fine = match asked.seed {
-        Some(seed) => one(seed, &asked),
-        None if !asked.planted.is_empty() => catch(&asked),
-        None => is_deterministic(asked.from) && many(&asked),
+    let is_fine = match options.seed {
+        Some(seed) => one(seed, &options),
+        None => is_deterministic(options.from) && many(&options),
     };
     if is_fine {
         ExitCode::SUCCESS
@@ -51,7 +44,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Crashes at every call, instead of seeds.
+/// Crashes at every call of canonical workflows, instead of simulating seeds.
 fn exhaustive() -> ExitCode {
     std::panic::set_hook(Box::new(|_| ()));
     match everstep_sim::exhaustive::run_command(std::env::args().skip(1)) {
@@ -64,17 +57,11 @@ fn exhaustive() -> ExitCode {
     }
 }
 
-fn parse(args: impl Iterator<Item = String>) -> Result<Asked, String> {
-    let mut asked = Asked::default();
-    let mut args = args.peekable();
+fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options = Options::default();
     while let Some(option) = args.next() {
-        if option == "--planted" {
-            let name = args.next_if(|name| !name.starts_with("--"));
-            asked.planted = bugs(name.as_deref())?;
-            continue;
-        }
         if option == "--timeline" {
-            asked.timeline = true;
+            options.timeline = true;
             continue;
         }
         let value = args
@@ -83,33 +70,23 @@ fn parse(args: impl Iterator<Item = String>) -> Result<Asked, String> {
         let number = || {
             value
                 .parse::<u64>()
-                .map_err(|_| format!("{option}: `{value}` is no number"))
+                .map_err(|_| format!("{option}: `{value}` is not a number"))
         };
         let small = || number().map(|number| usize::try_from(number).unwrap_or(usize::MAX));
         match option.as_str() {
-            "--seeds" => asked.seeds = Some(number()?),
-            "--seed" => asked.seed = Some(number()?),
-            "--from" => asked.from = number()?,
-            "--minutes" => asked.minutes = Some(number()?),
-            "--nodes" => asked.limits.nodes = Some(small()?),
-            "--runs" => asked.limits.runs = Some(small()?),
-            "--requests" => asked.limits.requests = Some(number()?),
-            "--faults" => asked.limits.faults = Some(number()?),
-            "--without" => asked.limits.without = kinds(&value)?,
-            unknown => return Err(format!("there is no option `{unknown}`")),
+            "--seeds" => options.seeds = Some(number()?),
+            "--seed" => options.seed = Some(number()?),
+            "--from" => options.from = number()?,
+            "--minutes" => options.minutes = Some(number()?),
+            "--nodes" => options.limits.nodes = Some(small()?),
+            "--runs" => options.limits.runs = Some(small()?),
+            "--requests" => options.limits.requests = Some(number()?),
+            "--faults" => options.limits.faults = Some(number()?),
+            "--without" => options.limits.without = kinds(&value)?,
+            unknown => return Err(format!("unknown option `{unknown}`")),
         }
     }
-    Ok(asked)
-}
-
-/// The bug of a name, or all of them.
-fn bugs(name: Option<&str>) -> Result<Vec<Bug>, String> {
-    let Some(name) = name else {
-        return Ok(Bug::ALL.to_vec());
-    };
-    let known = || Bug::ALL.iter().map(|bug| bug.name()).collect::<Vec<_>>();
-    let unknown = || format!("no bug `{name}`; there are: {}", known().join(", "));
-    Bug::named(name).map(|bug| vec![bug]).ok_or_else(unknown)
+    Ok(options)
 }
 
 fn kinds(names: &str) -> Result<BTreeSet<FaultKind>, String> {
@@ -121,7 +98,7 @@ fn kinds(names: &str) -> Result<BTreeSet<FaultKind>, String> {
     names.split(',').map(named).collect()
 }
 
-/// The same seed twice gives the same timeline.
+/// Checks that the same seed produces the same timeline twice.
 fn is_deterministic(from: u64) -> bool {
     for seed in from..from + TWICE {
         let plan = Plan::new(seed, Limits::default());
@@ -137,26 +114,26 @@ fn is_deterministic(from: u64) -> bool {
     true
 }
 
-fn many(asked: &Asked) -> bool {
+fn many(options: &Options) -> bool {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let campaign = Campaign {
-        first: asked.from,
-        seeds: asked.seeds.unwrap_or(if asked.minutes.is_some() {
+        first: options.from,
+        seeds: options.seeds.unwrap_or(if options.minutes.is_some() {
             u64::MAX
         } else {
             2_000
         }),
-        time: asked
+        time: options
             .minutes
             .map(|minutes| Duration::from_secs(60 * minutes)),
         threads,
-        limits: asked.limits.clone(),
+        limits: options.limits.clone(),
     };
-    let mut told = 0;
+    let mut reported = 0;
     let summary = campaign.run(|summary: &Summary| {
         let seconds = summary.took.as_secs();
-        if seconds >= told + 5 {
-            told = seconds;
+        if seconds >= reported + 5 {
+            reported = seconds;
             println!("{}", summary.progress());
         }
     });
@@ -172,7 +149,7 @@ fn many(asked: &Asked) -> bool {
         let invariant = violations
             .first()
             .map_or(0, |violation| violation.invariant);
-        tell(*seed, asked.limits.clone(), invariant);
+        report_failure(*seed, options.limits.clone(), invariant);
         return false;
     }
     let shortfalls = summary.shortfalls();
@@ -182,34 +159,13 @@ fn many(asked: &Asked) -> bool {
     shortfalls.is_empty()
 }
 
-/// Plants bugs, one at a time: each must be found.
-fn catch(asked: &Asked) -> bool {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let seeds = (asked.from, asked.seeds.unwrap_or(PLANTED_SEEDS));
-    let started = Instant::now();
-    let (mut told, all) = (0, asked.planted.len());
-    let hunted = hunt_all(&asked.planted, seeds, threads, |done| {
-        let seconds = started.elapsed().as_secs();
-        if seconds >= told + 5 {
-            told = seconds;
-            println!("{done} of {all} planted bugs done, {seconds} s");
-        }
-    });
-    let caught = hunted.iter().filter(|(_, hunt)| Hunt::is_caught(hunt));
-    let caught = caught.count();
-    print!("{}", table(&hunted, asked.from));
-    let seconds = started.elapsed().as_secs_f64();
-    println!("{caught} of {all} planted bugs were found, {seconds:.1} s");
-    caught == all
-}
-
-/// Makes a failing seed smaller and shows its timeline, and the command that shows it again.
-fn tell(seed: u64, limits: Limits, invariant: u8) {
+/// Minimises a failing seed and prints its timeline with the command that reproduces it.
+fn report_failure(seed: u64, limits: Limits, invariant: u8) {
     println!("\nreplay it:  cargo xtask sim --seed {seed}");
     let (limits, report) = minimise(seed, limits, invariant);
     println!(
         "smaller:    cargo xtask sim --seed {seed}{} --timeline\n",
-        options(&limits)
+        limit_flags(&limits)
     );
     let lines: Vec<_> = report.timeline.lines().collect();
     for line in lines.iter().skip(lines.len().saturating_sub(120)) {
@@ -217,7 +173,7 @@ fn tell(seed: u64, limits: Limits, invariant: u8) {
     }
 }
 
-fn options(limits: &Limits) -> String {
+fn limit_flags(limits: &Limits) -> String {
     let number = |name: &str, value: Option<u64>| {
         value
             .map(|value| format!(" --{name} {value}"))
@@ -239,12 +195,10 @@ fn options(limits: &Limits) -> String {
     .concat()
 }
 
-fn one(seed: u64, asked: &Asked) -> bool {
-    let plan = Plan::new(seed, asked.limits.clone());
-    // One bug at a time.
-    let bug = asked.planted.first().copied();
-    let report = simulate(&plan.with_bug(bug), true);
-    if asked.timeline || !report.violations.is_empty() {
+fn one(seed: u64, options: &Options) -> bool {
+    let plan = Plan::new(seed, options.limits.clone());
+    let report = simulate(&plan, true);
+    if options.timeline || !report.violations.is_empty() {
         println!("{}", report.timeline);
     }
     for violation in &report.violations {

@@ -9,6 +9,7 @@ use crate::manifest;
 
 /// Each crate and the crates it may depend on, lowest layer first.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("behaviours", &[]),
     ("fuzz", &[]),
     ("model", &[]),
     ("private-postgres", &[]),

@@ -9,11 +9,11 @@ use super::rust_text::{line_at, positions, test_spans};
 /// Test files that may sleep.
 const SLEEPERS: &[Allowance] = &[
     Allowance {
-        path: "crates/everstep/tests/it/",
+        path: "crates/behaviours/tests/behaviours/",
         reason: "every test there runs on the virtual clock of everstep::testing",
     },
     Allowance {
-        path: "crates/everstep/tests/random/",
+        path: "crates/behaviours/tests/random/",
         reason: "every test there runs on the virtual clock of everstep::testing",
     },
     Allowance {
@@ -25,7 +25,7 @@ const SLEEPERS: &[Allowance] = &[
         reason: "it runs on the virtual clock of everstep::testing",
     },
     Allowance {
-        path: "crates/everstep/tests/kill9/child.rs",
+        path: "crates/behaviours/tests/kill9/child.rs",
         reason: "its work takes real time, so that its process can be killed in the middle of it",
     },
 ];

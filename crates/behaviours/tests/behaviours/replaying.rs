@@ -134,11 +134,11 @@ fn development_mode_finds_hidden_nondeterminism_at_once_and_names_both_places() 
                 .1
         };
         let even = format!(
-            "`even:0` (called at crates/everstep/tests/it/replaying.rs:{})",
+            "`even:0` (called at crates/behaviours/tests/behaviours/replaying.rs:{})",
             line("step(\"even\"")
         );
         let odd = format!(
-            "`odd:0` (called at crates/everstep/tests/it/replaying.rs:{})",
+            "`odd:0` (called at crates/behaviours/tests/behaviours/replaying.rs:{})",
             line("step(\"odd\"")
         );
         assert!(why.contains(&even) && why.contains(&odd), "{why}");

@@ -85,7 +85,6 @@ impl Doom {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Medium {
     Memory,
-    #[cfg(feature = "embedded")]
     Disk,
 }
 
@@ -94,7 +93,6 @@ impl Medium {
     pub(crate) fn all() -> Vec<Self> {
         vec![
             Self::Memory,
-            #[cfg(feature = "embedded")]
             Self::Disk,
         ]
     }
@@ -103,7 +101,6 @@ impl Medium {
 /// Where the store of a tale lives. Each process opens it anew.
 enum Place {
     Memory(MemoryStore),
-    #[cfg(feature = "embedded")]
     Directory(tempfile::TempDir),
 }
 
@@ -111,7 +108,6 @@ impl Place {
     fn new(medium: Medium, process: &Arc<VirtualRuntime>) -> Self {
         match medium {
             Medium::Memory => Self::Memory(MemoryStore::new(process.clone())),
-            #[cfg(feature = "embedded")]
             Medium::Disk => Self::Directory(tempfile::tempdir().unwrap()),
         }
     }
@@ -119,7 +115,6 @@ impl Place {
     fn open(&self, process: &Arc<VirtualRuntime>) -> Arc<dyn Store> {
         match self {
             Self::Memory(store) => Arc::new(store.clone()),
-            #[cfg(feature = "embedded")]
             Self::Directory(directory) => {
                 let clock = process.clone();
                 let opened = everstep_store_embedded::EmbeddedStore::open(directory.path(), clock);

@@ -18,11 +18,9 @@ use serde::{Deserialize, Serialize};
 /// The store a test runs on.
 pub(crate) enum TestStore {
     Memory(MemoryStore),
-    #[cfg(feature = "embedded")]
     Directory(tempfile::TempDir, Arc<VirtualRuntime>),
     Postgres(Arc<Blocking<PostgresStore>>),
     /// In memory, and the workflows are executed by a worker that speaks to the engine over HTTP.
-    #[cfg(feature = "remote")]
     Served(MemoryStore),
 }
 
@@ -31,10 +29,8 @@ impl TestStore {
         let builder = TestEngine::builder();
         match self {
             Self::Memory(store) => builder.store(Arc::new(store.clone())),
-            #[cfg(feature = "embedded")]
             Self::Directory(directory, _) => builder.directory(directory.path()),
             Self::Postgres(store) => builder.store(store.clone()),
-            #[cfg(feature = "remote")]
             Self::Served(store) => builder
                 .store(Arc::new(store.clone()))
                 .served(crate::served::serve),
@@ -46,9 +42,7 @@ impl TestStore {
     pub(crate) fn is_served(&self) -> bool {
         match self {
             Self::Memory(_) | Self::Postgres(_) => false,
-            #[cfg(feature = "embedded")]
             Self::Directory(..) => false,
-            #[cfg(feature = "remote")]
             Self::Served(_) => true,
         }
     }
@@ -83,9 +77,7 @@ impl TestStore {
     pub(crate) fn open(&self) -> Arc<dyn Store> {
         match self {
             Self::Memory(store) => Arc::new(store.clone()),
-            #[cfg(feature = "remote")]
             Self::Served(store) => Arc::new(store.clone()),
-            #[cfg(feature = "embedded")]
             Self::Directory(directory, clock) => {
                 let store =
                     everstep_store_embedded::EmbeddedStore::open(directory.path(), clock.clone());
@@ -99,7 +91,6 @@ impl TestStore {
 /// Runs a test in memory, on disk, and with its workflows in a worker; or on PostgreSQL.
 pub(crate) fn for_each_store(test: impl AsyncFn(&TestStore)) {
     for_each_store_in_process(&test);
-    #[cfg(feature = "remote")]
     if !on_postgres() {
         virtual_time(async {
             println!("served");
@@ -119,7 +110,6 @@ pub(crate) fn for_each_store_in_process(test: impl AsyncFn(&TestStore)) {
         let clock = Arc::new(VirtualRuntime::new(0));
         test(&TestStore::Memory(MemoryStore::new(clock))).await;
     });
-    #[cfg(feature = "embedded")]
     virtual_time(async {
         println!("embedded");
         let clock = Arc::new(VirtualRuntime::new(0));

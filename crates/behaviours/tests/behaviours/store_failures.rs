@@ -136,7 +136,6 @@ fn who_waits_for_a_run_hears_that_the_store_failed_for_good() {
     });
 }
 
-#[cfg(feature = "embedded")]
 #[test]
 fn an_engine_that_cannot_be_opened_lets_go_of_its_directory() {
     use everstep_store_embedded::EmbeddedStore;

@@ -71,7 +71,6 @@ fn what_cannot_be_executed_is_told_when_all_is_started() {
     });
 }
 
-#[cfg(feature = "remote")]
 #[test]
 fn a_worker_is_told_of_what_it_cannot_execute_as_an_engine_is() {
     let worker = everstep::Worker::connect("http://test").workflows(arithmetic());

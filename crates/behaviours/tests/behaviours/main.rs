@@ -49,7 +49,6 @@ mod records;
 mod refused_appends;
 mod refused_pauses;
 mod registration;
-#[cfg(feature = "remote")]
 mod remote_claims;
 mod remote_queue;
 mod remote_workers;
@@ -68,9 +67,7 @@ mod sagas_control;
 mod sagas_crashes;
 mod sagas_explicit;
 mod sagas_races;
-#[cfg(feature = "schema")]
 mod schemas;
-#[cfg(feature = "remote")]
 mod served;
 mod settling;
 mod simulating;

@@ -48,7 +48,6 @@ fn timers_that_do_not_fit_into_memory_fire_on_time() {
     });
 }
 
-#[cfg(feature = "embedded")]
 #[test]
 fn overdue_timers_of_a_run_fire_in_the_order_they_were_due() {
     use everstep::{Engine, millis};

@@ -1,0 +1,102 @@
+//! `everstep-planted`: plants bugs in the engine and checks that the simulation finds each of them.
+//! `cargo xtask sim --planted` runs it, because it needs a build with the feature `planted-bugs`.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use everstep_sim::planted::{Hunt, hunt_all, table};
+use everstep_sim::{Bug, Limits, Plan, simulate};
+
+/// Seeds within which each bug must be found.
+const SEEDS: u64 = 1_000;
+
+/// The parsed command line.
+#[derive(Debug)]
+struct Options {
+    bugs: Vec<Bug>,
+    first_seed: u64,
+    seeds: u64,
+    /// Simulates only this seed and prints its timeline.
+    seed: Option<u64>,
+}
+
+fn main() -> ExitCode {
+    let options = match parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(message) => {
+            eprintln!("everstep-planted: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    // A panic in a simulation counts as a failing seed and is reported with it.
+    std::panic::set_hook(Box::new(|_| ()));
+    let passed = match options.seed {
+        Some(seed) => print_timeline(seed, &options.bugs),
+        None => find_all(&options),
+    };
+    if passed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options = Options {
+        bugs: Bug::ALL.to_vec(),
+        first_seed: 0,
+        seeds: SEEDS,
+        seed: None,
+    };
+    while let Some(arg) = args.next() {
+        let mut number = || {
+            let value = args.next().unwrap_or_default();
+            let invalid = |_| format!("{arg} takes a number, not `{value}`");
+            value.parse::<u64>().map_err(invalid)
+        };
+        match arg.as_str() {
+            "--seeds" => options.seeds = number()?,
+            "--from" => options.first_seed = number()?,
+            "--seed" => options.seed = Some(number()?),
+            name => options.bugs = vec![bug_named(name)?],
+        }
+    }
+    Ok(options)
+}
+
+fn bug_named(name: &str) -> Result<Bug, String> {
+    let known = || Bug::ALL.iter().map(|bug| bug.name()).collect::<Vec<_>>();
+    Bug::named(name).ok_or_else(|| format!("no bug `{name}`; there are: {}", known().join(", ")))
+}
+
+/// Plants one bug after the other. Returns whether the simulation found all of them.
+fn find_all(options: &Options) -> bool {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let started = Instant::now();
+    let (mut reported, all) = (0, options.bugs.len());
+    let seeds = (options.first_seed, options.seeds);
+    let hunted = hunt_all(&options.bugs, seeds, threads, |done| {
+        let seconds = started.elapsed().as_secs();
+        if seconds >= reported + 5 {
+            reported = seconds;
+            println!("{done} of {all} planted bugs done, {seconds} s");
+        }
+    });
+    let found = hunted.iter().filter(|(_, hunt)| Hunt::is_caught(hunt));
+    let found = found.count();
+    print!("{}", table(&hunted, options.first_seed));
+    let seconds = started.elapsed().as_secs_f64();
+    println!("{found} of {all} planted bugs were found, {seconds:.1} s");
+    found == all
+}
+
+/// Simulates one seed with the first of the bugs. Returns whether nothing was violated.
+fn print_timeline(seed: u64, bugs: &[Bug]) -> bool {
+    let plan = Plan::new(seed, Limits::default()).with_bug(bugs.first().copied());
+    let report = simulate(&plan, true);
+    println!("{}", report.timeline);
+    for violation in &report.violations {
+        println!("seed {seed}: {violation}");
+    }
+    report.violations.is_empty()
+}
