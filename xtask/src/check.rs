@@ -1,41 +1,47 @@
 //! `cargo xtask check`: what can be judged without running the product. These are also the first
-//! stages of `cargo xtask test`.
+//! stages of `cargo xtask gate` and `cargo xtask test`.
 
+use crate::builds;
 use crate::failure::Failure;
+use crate::lanes;
 use crate::process::Invocation;
-use crate::stage::{self, Stage, Verdict};
+use crate::stage::{Lane, Stage, Verdict};
 use crate::tidy;
 
 /// Cheapest first, so that a slip is reported in seconds.
 pub(crate) const STAGES: &[Stage] = &[
     Stage {
         name: "format",
-        about: "rustfmt finds nothing to change",
-        release: false,
+        about: "rustfmt has nothing to change",
+        in_gate: true,
+        lane: Lane::Main,
         run: format,
     },
     Stage {
         name: "tidy",
-        about: "the rules of the house",
-        release: false,
+        about: "the rules of this repository that no compiler checks",
+        in_gate: true,
+        lane: Lane::Main,
         run: tidy,
     },
     Stage {
         name: "lint",
         about: "clippy without a warning",
-        release: false,
+        in_gate: true,
+        lane: Lane::Main,
         run: lint,
     },
     Stage {
         name: "docs",
         about: "rustdoc without a warning",
-        release: false,
+        in_gate: false,
+        lane: Lane::Main,
         run: docs,
     },
 ];
 
 pub(crate) fn run() -> Result<(), Failure> {
-    stage::run_in_order(&STAGES.iter().collect::<Vec<_>>())
+    lanes::run(&STAGES.iter().collect::<Vec<_>>())
 }
 
 fn format() -> Result<Verdict, Failure> {
@@ -46,39 +52,19 @@ fn format() -> Result<Verdict, Failure> {
 }
 
 fn lint() -> Result<Verdict, Failure> {
-    let clippy = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--all-features",
-        "--locked",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    Invocation::cargo(&clippy).run()?;
-    // What a user gets who leaves everything optional out.
-    let bare = [
-        "clippy",
-        "--package",
-        "everstep",
-        "--no-default-features",
-        "--locked",
-    ];
-    Invocation::cargo(&[&bare[..], &["--", "-D", "warnings"]].concat()).run()?;
+    let strict = ["--", "-D", "warnings"];
+    builds::workspace("clippy", &[&["--all-targets"], &strict[..]].concat()).run()?;
+    // The smallest feature set that users can choose.
+    let bare = ["--package", "everstep", "--no-default-features"];
+    let bare = [&["clippy", "--locked"], &bare[..], &strict[..]].concat();
+    Invocation::cargo(&bare).run()?;
     Ok(Verdict::Passed)
 }
 
 fn docs() -> Result<Verdict, Failure> {
-    Invocation::cargo(&[
-        "doc",
-        "--no-deps",
-        "--workspace",
-        "--all-features",
-        "--locked",
-    ])
-    .variable("RUSTDOCFLAGS", "-D warnings")
-    .run()?;
+    builds::workspace("doc", &["--no-deps"])
+        .variable("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
     Ok(Verdict::Passed)
 }
 

@@ -1,24 +1,19 @@
-//! `cargo xtask cluster`: a cluster of real processes on a PostgreSQL server of its own, under faults, optimised. Arguments go through
-//! untouched; see `docs/guides/scaling.md`.
+//! `cargo xtask cluster`: a cluster of real processes on a private PostgreSQL server, under faults. Arguments are
+//! passed on; see `docs/cluster.md`.
 
+use crate::builds;
 use crate::failure::Failure;
 use crate::process::Invocation;
 use crate::stage::Verdict;
 
-/// How long every change must hold.
+/// How long every change must withstand faults.
 const MINUTES: &str = "2";
 
 pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
-    let cluster = [
-        "run",
-        "--profile",
-        "optimised",
-        "--locked",
-        "--package",
-        "everstep-cluster",
-        "--",
-    ];
-    Invocation::cargo(&cluster).args(args).run()
+    let program = builds::optimised_program("everstep-cluster")?;
+    Invocation::new(&program.display().to_string(), &[])
+        .args(args)
+        .run()
 }
 
 /// The stage of `cargo xtask test`.

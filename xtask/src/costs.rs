@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
+use crate::builds;
 use crate::failure::Failure;
 use crate::install;
 use crate::process::Invocation;
@@ -21,14 +22,6 @@ const FEW: u64 = 20;
 const MANY: u64 = 60;
 /// More than this share is a change for the worse; below it are libraries of another system and luck.
 const TOLERANCE: f64 = 0.03;
-const BUILD: [&str; 6] = [
-    "build",
-    "--locked",
-    "--profile",
-    "optimised",
-    "--package",
-    "everstep-costs",
-];
 const ACCEPT: &str = "cargo xtask costs --accept";
 
 /// Instructions by the name of the piece.
@@ -65,8 +58,7 @@ pub(crate) fn stage() -> Result<Verdict, Failure> {
 }
 
 fn count_all() -> Result<Counts, Failure> {
-    Invocation::cargo(&BUILD).run()?;
-    let program = workspace::target().join("optimised/everstep-costs");
+    let program = builds::optimised_program("everstep-costs")?;
     let program = program.display().to_string();
     let scratch = Scratch::new("costs")?;
     let mut counts = Counts::new();

@@ -4,6 +4,7 @@
 
 mod api;
 mod bench;
+mod builds;
 mod check;
 mod cluster;
 mod commands;
@@ -14,6 +15,7 @@ mod examples;
 mod failure;
 mod fuzz;
 mod install;
+mod lanes;
 mod manifest;
 mod postgres;
 mod process;
@@ -35,11 +37,12 @@ use failure::Failure;
 const HELP: &str = "\
 cargo xtask: the chores of this repository
 
-  cargo xtask check           formatting, lints, documentation and tidy
-  cargo xtask test            everything a change must pass: check, then all tests and examples
-      --quick                 leave out the stages that build with the release profile
-      --stage NAME            run only this stage (may be repeated)
-  cargo xtask tidy            the rules of the house that no compiler knows
+  cargo xtask test            everything a change must pass
+      -p CRATE                only the tests of one crate, such as `engine`
+      --stage NAME            only this stage (may be repeated)
+  cargo xtask gate            the quick part of it: formatting, tidy, lints, tests and doctests
+  cargo xtask check           formatting, tidy, lints and documentation, without running anything
+  cargo xtask tidy            the rules of this repository that no compiler checks
   cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile; everything without ARGS
       --out FILE              write the results for programs
   cargo xtask costs           counts the instructions of the hot path and compares them with those that are kept
@@ -80,6 +83,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
     };
     match command.as_str() {
         "check" => no_arguments(command, rest).and_then(|()| check::run()),
+        "gate" => no_arguments(command, rest).and_then(|()| test::gate()),
         "test" => test::run(rest),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "bench" => bench::run(rest),
@@ -112,7 +116,7 @@ fn no_arguments(command: &str, rest: &[String]) -> Result<(), Failure> {
 fn print_help() {
     print!("{HELP}");
     println!(
-        "\nStages of `cargo xtask test`, in order:\n{}",
+        "\nStages of `cargo xtask test`, in order; `gate` runs those marked so:\n{}",
         stage::describe(&test::stages())
     );
 }

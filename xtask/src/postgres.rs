@@ -1,8 +1,9 @@
-//! The `postgres` stage: the kit, the store's own tests, the behaviour suite and the exhaustive crashes of the simulation on a PostgreSQL
-//! server. Each test program starts a private one, so all that is needed is its programs, which `tools` installs where they are missing.
+//! The stages that need PostgreSQL: the store's conformance kit and own tests, the behaviour suite, and the exhaustive
+//! crashes of the simulation. Each test program starts a private server; `tools` installs PostgreSQL where it is missing.
 
 use std::path::Path;
 
+use crate::builds;
 use crate::failure::Failure;
 use crate::install;
 use crate::process::Invocation;
@@ -15,8 +16,7 @@ const VERSIONS: &str = "/usr/lib/postgresql";
 /// Where Debian puts PgBouncer.
 const POOLER: &str = "/usr/sbin/pgbouncer";
 
-/// Installs Debian's packages, unless some PostgreSQL is there, and PgBouncer too. Tests go without the pooler where there is no
-/// package of it.
+/// Installs PostgreSQL and PgBouncer unless they are present. Without PgBouncer its tests are skipped.
 pub(crate) fn install() -> Result<(), Failure> {
     if !is_present() {
         install::package("postgresql").map_err(|failure| {
@@ -33,22 +33,21 @@ fn is_present() -> bool {
     Path::new(VERSIONS).is_dir() || Invocation::new("pg_ctl", &["--version"]).succeeds_quietly()
 }
 
-/// What makes the behaviour suite use PostgreSQL instead of its usual stores.
+/// The variable that makes the behaviour suite use PostgreSQL instead of its usual stores.
 const BEHAVIOUR_STORE: (&str, &str) = ("EVERSTEP_TEST_STORE", "postgres");
 
-pub(crate) fn stage() -> Result<Verdict, Failure> {
-    let store = ["--package", "everstep-store-postgres", "--lib", "--tests"];
-    let optimised = [&["--profile", "optimised"], &store[..]].concat();
-    test(&optimised).run()?;
-    // It waits for the server most of the time, and takes far longer to optimise than that would save.
-    let behaviour = ["--package", "everstep", "--test", "it", "--all-features"];
+/// The stage `behaviours-on-postgres`. It mostly waits for the server, so it needs no optimised build.
+pub(crate) fn behaviours() -> Result<Verdict, Failure> {
     let (name, value) = BEHAVIOUR_STORE;
-    test(&behaviour).variable(name, value).run()?;
-    let crashes = ["--exhaustive", "--store", "postgres"];
-    sim::run(&crashes.map(str::to_owned))?;
+    let tests = builds::workspace("test", &["--test", "behaviours"]);
+    seeded(tests).variable(name, value).run()?;
     Ok(Verdict::Passed)
 }
 
-fn test(which: &[&str]) -> Invocation {
-    seeded(Invocation::cargo(&[&["test", "--locked"], which].concat()))
+/// The stage `postgres`.
+pub(crate) fn store() -> Result<Verdict, Failure> {
+    seeded(builds::optimised_test("postgres")).run()?;
+    let crashes = ["--exhaustive", "--store", "postgres"];
+    sim::run(&crashes.map(str::to_owned))?;
+    Ok(Verdict::Passed)
 }

@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use crate::builds;
 use crate::failure::Failure;
-use crate::process::Invocation;
 use crate::workspace::{self, target};
 
 pub(crate) fn unusable(path: &Path, error: &std::io::Error) -> Failure {
@@ -21,13 +21,11 @@ pub(crate) struct Server {
 impl Server {
     /// Builds it.
     pub(crate) fn build() -> Result<(), Failure> {
-        let profile = ["build", "--profile", "optimised", "--locked"];
-        let what = ["--package", "everstep-server", "--example", "server"];
-        Invocation::cargo(&[profile, what].concat()).run()
+        builds::workspace("build", &["--release", "--example", "server"]).run()
     }
 
     pub(crate) fn start(store: &[&str]) -> Result<Self, Failure> {
-        let program = target().join("optimised/examples/server");
+        let program = target().join("release/examples/server");
         let mut child = Command::new(&program)
             .args(["--port", "0", "--long-poll-timeout", "500ms"])
             .args(store)

@@ -1,7 +1,9 @@
-//! `cargo xtask test`: the one command that says whether a change may land. It prepares the machine,
-//! then runs every stage below in order. A new kind of test is one more line in `STAGES`.
+//! `cargo xtask test`: everything a change must pass. It prepares the machine, then runs every stage below;
+//! a new kind of test is one more row in `STAGES`. `cargo xtask gate` runs the stages marked `in_gate`, and
+//! `cargo xtask test -p CRATE` the tests of one crate.
 
 use crate::api;
+use crate::builds::{self, TESTS, test_targets};
 use crate::check;
 use crate::cluster;
 use crate::commands;
@@ -10,106 +12,156 @@ use crate::costs;
 use crate::examples;
 use crate::failure::Failure;
 use crate::install;
+use crate::lanes;
 use crate::postgres;
 use crate::process::Invocation;
 use crate::program;
 use crate::seed::seeded;
 use crate::sim;
-use crate::stage::{self, Stage, Verdict};
+use crate::stage::{Lane, Stage, Verdict};
 
 const PREPARE: &[Stage] = &[Stage {
     name: "tools",
-    about: "what the other stages need on this machine",
-    release: false,
+    about: "install what the other stages need",
+    in_gate: true,
+    lane: Lane::Main,
     run: install::tools,
 }];
 
-/// What runs the product. A stage that builds with the release profile says `release: true`.
+/// The stages that run the product, in the order of their lanes.
 const STAGES: &[Stage] = &[
     Stage {
+        name: "build",
+        about: "build all tests and examples",
+        in_gate: true,
+        lane: Lane::Main,
+        run: builds::build_tests,
+    },
+    Stage {
         name: "tests",
-        about: "every test of the workspace that needs no server",
-        release: false,
+        about: "every test that needs neither optimisation nor PostgreSQL",
+        in_gate: true,
+        lane: Lane::Main,
         run: tests,
     },
     Stage {
         name: "doctests",
-        about: "the code in the docs",
-        release: false,
+        about: "the code in the documentation",
+        in_gate: true,
+        lane: Lane::Main,
         run: doc_tests,
     },
     Stage {
-        name: "examples",
-        about: "every example",
-        release: false,
-        run: examples::run_all,
-    },
-    Stage {
-        name: "program",
-        about: "the program of the README, made, killed and continued as it says",
-        release: false,
-        run: program::run,
-    },
-    Stage {
-        name: "commands",
-        about: "every shell command of the README and the guides",
-        release: true,
-        run: commands::run_all,
-    },
-    Stage {
-        name: "conformance",
-        about: "the public Durable Streams suite and the stock clients, on each store",
-        release: true,
-        run: conform::stage,
-    },
-    Stage {
-        name: "api",
-        about: "schemathesis, against the API as it describes itself",
-        release: true,
-        run: api::stage,
+        name: "optimised",
+        about: "build everything that runs optimised",
+        in_gate: false,
+        lane: Lane::Main,
+        run: builds::build_optimised,
     },
     Stage {
         name: "hot-equals-cold",
         about: "10,000 random workflows, hot, evicted, crashed and replayed",
-        release: true,
+        in_gate: false,
+        lane: Lane::Main,
         run: hot_equals_cold,
     },
     Stage {
-        name: "costs",
-        about: "instructions of the hot path, against those that are kept",
-        release: true,
-        run: costs::stage,
-    },
-    Stage {
         name: "sim",
-        about: "2,000 simulated clusters with faults, bugs planted for them to find, and a crash at every call",
-        release: true,
+        about: "2,000 simulated clusters with faults, and a crash at every call",
+        in_gate: false,
+        lane: Lane::Main,
         run: sim::stage,
     },
     Stage {
+        name: "planted",
+        about: "bugs planted in the engine, which the simulation must find",
+        in_gate: false,
+        lane: Lane::Main,
+        run: sim::planted_stage,
+    },
+    Stage {
+        name: "costs",
+        about: "instructions of the hot path, compared with the recorded counts",
+        in_gate: false,
+        lane: Lane::Main,
+        run: costs::stage,
+    },
+    Stage {
+        name: "behaviours-on-postgres",
+        about: "the behaviour suite on PostgreSQL",
+        in_gate: false,
+        lane: Lane::Beside { after: "build" },
+        run: postgres::behaviours,
+    },
+    Stage {
+        name: "examples",
+        about: "run every example",
+        in_gate: false,
+        lane: Lane::Beside { after: "build" },
+        run: examples::run_all,
+    },
+    Stage {
+        name: "program",
+        about: "the README's program in a new project, killed and continued",
+        in_gate: false,
+        lane: Lane::Beside { after: "build" },
+        run: program::run,
+    },
+    Stage {
         name: "postgres",
-        about: "the kit, the store's own tests, every behaviour and a crash at every call on a PostgreSQL server",
-        release: true,
-        run: postgres::stage,
+        about: "the PostgreSQL store: conformance kit, own tests, and a crash at every call",
+        in_gate: false,
+        lane: Lane::Beside { after: "optimised" },
+        run: postgres::store,
     },
     Stage {
         name: "cluster",
-        about: "two minutes of real processes on one PostgreSQL, with everything going wrong that can",
-        release: true,
+        about: "two minutes of real processes on one PostgreSQL, under faults",
+        in_gate: false,
+        lane: Lane::Beside { after: "optimised" },
         run: cluster::stage,
     },
     Stage {
+        name: "conformance",
+        about: "the public Durable Streams suite and the stock clients, on each store",
+        in_gate: false,
+        lane: Lane::Beside { after: "optimised" },
+        run: conform::stage,
+    },
+    Stage {
+        name: "api",
+        about: "schemathesis against the API that the server describes",
+        in_gate: false,
+        lane: Lane::Beside { after: "optimised" },
+        run: api::stage,
+    },
+    Stage {
         name: "kill9",
-        about: "a process killed again and again loses nothing",
-        release: true,
+        about: "a process that is killed again and again loses nothing",
+        in_gate: false,
+        lane: Lane::Beside { after: "optimised" },
         run: kill9,
+    },
+    Stage {
+        name: "commands",
+        about: "every shell command of the README and the guides",
+        in_gate: false,
+        lane: Lane::Beside { after: "optimised" },
+        run: commands::run_all,
     },
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
-    let all = stages();
-    let chosen = Selection::parse(args)?.choose(&all)?;
-    stage::run_in_order(&chosen)
+    match Selection::parse(args)? {
+        Selection::Crate(name) => test_crate(&name),
+        Selection::Stages(names) => lanes::run(&choose(&names)?),
+    }
+}
+
+/// `cargo xtask gate`.
+pub(crate) fn gate() -> Result<(), Failure> {
+    let stages: Vec<_> = stages().into_iter().filter(|stage| stage.in_gate).collect();
+    lanes::run(&stages)
 }
 
 /// Every stage, in the order they run.
@@ -117,191 +169,146 @@ pub(crate) fn stages() -> Vec<&'static Stage> {
     PREPARE.iter().chain(check::STAGES).chain(STAGES).collect()
 }
 
-/// Tests that share one server in one process; see the stage `postgres`.
-const OWN_STAGE: &str = "everstep-store-postgres";
-
 fn tests() -> Result<Verdict, Failure> {
-    if install::nextest_is_present() {
-        let all = [
-            "nextest",
-            "run",
-            "--workspace",
-            "--all-features",
-            "--locked",
-            "--exclude",
-            OWN_STAGE,
-        ];
-        seeded(Invocation::cargo(&all)).run()?;
+    let targets = [&["--lib", "--bins"], &test_targets(TESTS)[..]].concat();
+    let command = if install::nextest_is_present() {
+        let nextest = ["nextest", "run", "--workspace", "--locked"];
+        let quiet = ["--status-level", "slow", "--final-status-level", "slow"];
+        Invocation::cargo(&[&nextest, &targets[..], &quiet].concat())
     } else {
-        let targets = [
-            "test",
-            "--workspace",
-            "--all-features",
-            "--locked",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--exclude",
-            OWN_STAGE,
-        ];
-        seeded(Invocation::cargo(&targets)).run()?;
-    }
+        builds::workspace("test", &targets)
+    };
+    seeded(command).run()?;
     Ok(Verdict::Passed)
 }
 
-/// Apart from the other tests because nextest does not run them.
+/// Separate from the other tests because nextest does not run them.
 fn doc_tests() -> Result<Verdict, Failure> {
-    Invocation::cargo(&["test", "--doc", "--workspace", "--all-features", "--locked"]).run()?;
+    builds::workspace("test", &["--doc"]).run()?;
     Ok(Verdict::Passed)
 }
-
-/// Tests that try many cases, or do so against the clock, are optimised.
-const OPTIMISED_TESTS: [&str; 6] = [
-    "test",
-    "--profile",
-    "optimised",
-    "--locked",
-    "--package",
-    "everstep",
-];
 
 fn hot_equals_cold() -> Result<Verdict, Failure> {
-    let only = ["--test", "random"];
-    let all = Invocation::cargo(&[&OPTIMISED_TESTS[..], &only[..]].concat());
-    seeded(all).run()?;
+    seeded(builds::optimised_test("random")).run()?;
     Ok(Verdict::Passed)
 }
 
 fn kill9() -> Result<Verdict, Failure> {
-    let both = ["--package", "everstep-server", "--test", "kill9"];
-    Invocation::cargo(&[&OPTIMISED_TESTS[..], &both[..]].concat()).run()?;
+    builds::optimised_test("kill9").run()?;
     Ok(Verdict::Passed)
 }
 
-/// What the command line asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Selection {
-    quick: bool,
+/// `cargo xtask test -p CRATE`: its unit, integration and documentation tests.
+fn test_crate(name: &str) -> Result<(), Failure> {
+    let folder = name.strip_prefix("everstep-").unwrap_or(name);
+    let package = match folder {
+        "everstep" | "xtask" => folder.to_owned(),
+        _ => format!("everstep-{folder}"),
+    };
+    seeded(Invocation::cargo(&[
+        "test",
+        "--locked",
+        "--package",
+        &package,
+    ]))
+    .run()
+}
+
+/// What the command line selects.
+#[derive(Debug, PartialEq, Eq)]
+enum Selection {
+    Crate(String),
     /// Empty means all.
-    names: Vec<String>,
+    Stages(Vec<String>),
 }
 
 impl Selection {
     fn parse(args: &[String]) -> Result<Self, Failure> {
-        let mut selection = Self::default();
+        let mut names = Vec::new();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
+            let mut value = |of: &str| {
+                let missing = || Failure::usage(format!("{arg} takes the name of a {of}"));
+                args.next().cloned().ok_or_else(missing)
+            };
             match arg.as_str() {
-                "--quick" => selection.quick = true,
-                "--stage" => {
-                    let name = args
-                        .next()
-                        .ok_or_else(|| Failure::usage("--stage takes a NAME"))?;
-                    selection.names.push(name.clone());
-                }
+                "-p" | "--package" => return Ok(Self::Crate(value("crate")?)),
+                "--stage" => names.push(value("stage")?),
                 unknown => {
                     let message = format!("`test` has no option `{unknown}`; see cargo xtask help");
                     return Err(Failure::usage(message));
                 }
             }
         }
-        Ok(selection)
+        Ok(Self::Stages(names))
     }
+}
 
-    /// A stage named outright runs even under `--quick`: it was asked for.
-    fn choose<'a>(&self, all: &[&'a Stage]) -> Result<Vec<&'a Stage>, Failure> {
-        if let Some(unknown) = self
-            .names
-            .iter()
-            .find(|name| all.iter().all(|s| s.name != **name))
-        {
-            let known = all
-                .iter()
-                .map(|stage| stage.name)
-                .collect::<Vec<_>>()
-                .join(", ");
-            return Err(Failure::usage(format!(
-                "no stage `{unknown}`; there are: {known}"
-            )));
-        }
-        let wanted = |stage: &&&Stage| {
-            if self.names.is_empty() {
-                !(self.quick && stage.release)
-            } else {
-                self.names.iter().any(|name| name == stage.name)
-            }
-        };
-        Ok(all.iter().filter(wanted).copied().collect())
+/// The stages with these names, or all.
+fn choose(names: &[String]) -> Result<Vec<&'static Stage>, Failure> {
+    let all = stages();
+    let is_unknown = |name: &&String| all.iter().all(|stage| stage.name != **name);
+    if let Some(unknown) = names.iter().find(is_unknown) {
+        let known: Vec<&str> = all.iter().map(|stage| stage.name).collect();
+        let known = known.join(", ");
+        let message = format!("no stage `{unknown}`; there are: {known}");
+        return Err(Failure::usage(message));
     }
+    let is_chosen =
+        |stage: &&Stage| names.is_empty() || names.iter().any(|name| name == stage.name);
+    Ok(all.into_iter().filter(is_chosen).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const SLOW: Stage = Stage {
-        name: "slow",
-        about: "",
-        release: true,
-        run: || Ok(Verdict::Passed),
-    };
-
     fn chosen(args: &[&str]) -> Result<Vec<&'static str>, String> {
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
-        let mut all = stages();
-        all.push(&SLOW);
         let selection = Selection::parse(&args).map_err(|failure| failure.to_string())?;
-        let stages = selection
-            .choose(&all)
-            .map_err(|failure| failure.to_string())?;
+        let Selection::Stages(names) = selection else {
+            return Err("a crate".to_owned());
+        };
+        let stages = choose(&names).map_err(|failure| failure.to_string())?;
         Ok(stages.iter().map(|stage| stage.name).collect())
     }
 
     #[test]
-    fn everything_runs_in_order_unless_told_otherwise() {
-        let all: Vec<&str> = stages().iter().map(|stage| stage.name).collect();
-        assert_eq!(chosen(&[]).unwrap(), [&all[..], &["slow"]].concat());
-        let is_quick = |stage: &&&'static Stage| !stage.release;
-        let quick: Vec<&str> = stages()
-            .iter()
-            .filter(is_quick)
-            .map(|stage| stage.name)
-            .collect();
-        assert_eq!(chosen(&["--quick"]).unwrap(), quick);
-        assert!(quick.len() < all.len(), "some stage is slow");
-    }
-
-    #[test]
-    fn a_named_stage_runs_alone_even_when_quick_would_leave_it_out() {
+    fn all_stages_run_unless_some_are_named() {
+        assert_eq!(chosen(&[]).unwrap().len(), stages().len());
         assert_eq!(chosen(&["--stage", "tidy"]).unwrap(), ["tidy"]);
-        assert_eq!(chosen(&["--quick", "--stage", "slow"]).unwrap(), ["slow"]);
         assert_eq!(
             chosen(&["--stage", "tests", "--stage", "lint"]).unwrap(),
             ["lint", "tests"]
         );
+        assert_eq!(chosen(&["-p", "engine"]).unwrap_err(), "a crate");
     }
 
     #[test]
-    fn a_mistyped_command_line_is_refused_and_says_what_there_is() {
-        assert!(
-            chosen(&["--stage", "tets"])
-                .unwrap_err()
-                .contains("no stage `tets`; there are: tools")
-        );
-        assert!(chosen(&["--stage"]).unwrap_err().contains("takes a NAME"));
-        assert!(
-            chosen(&["--fast"])
-                .unwrap_err()
-                .contains("no option `--fast`")
-        );
+    fn a_mistyped_command_line_is_refused_with_the_names_that_exist() {
+        let unknown = chosen(&["--stage", "tets"]).unwrap_err();
+        assert!(unknown.contains("no stage `tets`; there are: tools"));
+        assert!(chosen(&["--stage"]).unwrap_err().contains("takes the name"));
+        let option = chosen(&["--fast"]).unwrap_err();
+        assert!(option.contains("no option `--fast`"));
     }
 
     #[test]
-    fn stage_names_are_unique() {
+    fn stage_names_are_unique_and_stages_come_after_stages_of_the_main_lane() {
         let mut names: Vec<&str> = stages().iter().map(|stage| stage.name).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
+        for stage in stages() {
+            if let Lane::Beside { after } = stage.lane {
+                let is_main = |other: &&Stage| other.name == after && other.lane == Lane::Main;
+                assert!(
+                    stages().iter().any(|other| is_main(other)),
+                    "{}",
+                    stage.name
+                );
+            }
+        }
     }
 }

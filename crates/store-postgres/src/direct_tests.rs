@@ -8,7 +8,7 @@ use super::is_direct;
 use crate::connector::Connector;
 use crate::options::Options;
 
-#[path = "../tests/it/encrypted_server.rs"]
+#[path = "../tests/postgres/encrypted_server.rs"]
 mod encrypted_server;
 
 async fn leads_to_the_server(options: Options) -> bool {

@@ -21,7 +21,7 @@ const SLEEPERS: &[Allowance] = &[
         reason: "the sleep of a virtual clock",
     },
     Allowance {
-        path: "crates/store-postgres/tests/it/idle.rs",
+        path: "crates/store-postgres/tests/postgres/idle.rs",
         reason: "it runs on the virtual clock of everstep::testing",
     },
     Allowance {
