@@ -303,11 +303,7 @@ mod tests {
         for stage in stages() {
             if let Lane::Beside { after } = stage.lane {
                 let is_main = |other: &&Stage| other.name == after && other.lane == Lane::Main;
-                assert!(
-                    stages().iter().any(|other| is_main(other)),
-                    "{}",
-                    stage.name
-                );
+                assert!(stages().iter().any(is_main), "{}", stage.name);
             }
         }
     }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::repository::Repository;
 use super::{
-    banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_docs,
-    names, sleeping, test_names,
+    banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_cycles,
+    module_docs, names, sleeping, test_names,
 };
 use crate::failure::Failure;
 use crate::workspace;
@@ -71,6 +71,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "layers",
         check: layers::check,
+    },
+    Rule {
+        name: "module-cycles",
+        check: module_cycles::check,
     },
 ];
 

@@ -62,6 +62,14 @@ fn breaking(rule: &str) -> Vec<(&'static str, String)> {
         "code-map" => text("ARCHITECTURE.md", "# Nothing"),
         "machine-paths" => text("README.md", &format!("see /{}/a", "root")),
         "layers" => text("crates/model/Cargo.toml", "[package]\nname = \"model\""),
+        "module-cycles" => vec![
+            (
+                "crates/fuzz/Cargo.toml",
+                "[package]\nname = \"everstep-fuzz\"".to_owned(),
+            ),
+            ("crates/fuzz/src/a.rs", "//!\nuse crate::b::B;".to_owned()),
+            ("crates/fuzz/src/b.rs", "//!\nuse crate::a::A;".to_owned()),
+        ],
         unknown => panic!("show here how the rule `{unknown}` is broken"),
     }
 }
