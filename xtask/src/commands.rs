@@ -1,16 +1,15 @@
-//! The `commands` stage: every shell command of the README and the guides is run and must end well. Those of cargo are known
-//! here, one by one, so that none is written down without being tried; all others are typed as they stand (`terminal.rs`).
+//! The `commands` stage: every shell command of the README and the guides is run and must succeed. The table below lists
+//! the commands of cargo; all others are typed as they stand (`terminal.rs`).
 
-use std::path::Path;
 use std::time::Duration;
 
+use crate::builds;
 use crate::documents::{self, Document};
 use crate::failure::Failure;
 use crate::process::Invocation;
 use crate::scratch::Scratch;
 use crate::stage::Verdict;
 use crate::terminal;
-use crate::workspace::target;
 
 /// No command in a document takes longer, apart from compiling.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -34,10 +33,6 @@ const COMMANDS: &[(&str, How)] = &[
     (
         "cargo new orders",
         How::Elsewhere("the stage `program` begins with it"),
-    ),
-    (
-        "cargo install --locked --path crates/cli",
-        How::Elsewhere("this stage takes the binary from where it is built"),
     ),
     ("cargo run --release -- explain diverged", How::With(&[])),
     (
@@ -81,7 +76,7 @@ const DONE_ELSEWHERE: [(&str, &str); 2] = [
 pub(crate) fn run_all() -> Result<Verdict, Failure> {
     let scratch = Scratch::new("commands")?;
     // Build first: the limit is for running.
-    Invocation::cargo(&["build", "--release", "--locked", "--bin", "everstep"]).run()?;
+    builds::optimised_program("everstep")?;
     for (command, how) in documented()? {
         match how {
             How::Elsewhere(reason) => println!("      `{command}`: {reason}"),
@@ -89,20 +84,17 @@ pub(crate) fn run_all() -> Result<Verdict, Failure> {
         }
     }
     for document in documents::all()? {
-        type_out(&document, &scratch)?;
+        type_out(&document)?;
     }
     Ok(Verdict::Passed)
 }
 
 /// Types what a document says, as it says it.
-fn type_out(document: &Document, scratch: &Scratch) -> Result<(), Failure> {
+fn type_out(document: &Document) -> Result<(), Failure> {
     let mut commands = document.commands();
     commands.retain(|command| !is_known_here(command));
     // Requests to other servers than ours are sent, and their answers compared, by `crates/server/tests/guide`.
-    if !commands
-        .iter()
-        .any(|command| command.starts_with("everstep "))
-    {
+    if !commands.iter().any(|command| command.contains("everstep ")) {
         return Ok(());
     }
     println!("      {}", document.path);
@@ -113,17 +105,11 @@ fn type_out(document: &Document, scratch: &Scratch) -> Result<(), Failure> {
         println!("      {reason}");
         return Ok(());
     }
-    let folder = scratch.path(&document.path.replace('/', "-"));
-    let binaries = target().join("release");
-    let script = terminal::script(&commands, Path::new(&folder), &binaries);
-    Invocation::new("sh", &["-c", &script])
-        .silently()
-        .within(LIMIT)
-        .run()
+    terminal::type_out(&document.path.replace('/', "-"), &commands, LIMIT)
 }
 
 fn is_known_here(command: &str) -> bool {
-    command.starts_with("cargo ")
+    command.starts_with("cargo ") && !terminal::is_serving(command)
 }
 
 /// Every command of every document once, in the order of the documents.

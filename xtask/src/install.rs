@@ -1,5 +1,5 @@
-//! What the stages need on the machine, beyond cargo itself. Only what is required and quick to get is
-//! installed; a tool that merely makes things nicer is used where it is found.
+//! What the stages need on the machine besides cargo. Only what is required and quick to get is installed; a tool
+//! that only saves time is used where it is present.
 
 use crate::failure::Failure;
 use crate::postgres;
@@ -14,13 +14,13 @@ pub(crate) fn tools() -> Result<Verdict, Failure> {
     let runner = if nextest_is_present() {
         "cargo nextest"
     } else {
-        "cargo test (cargo-nextest is faster; it is used when it is there)"
+        "cargo test (cargo-nextest is faster and is used where it is installed)"
     };
     println!("      tests will be run by {runner}");
     Ok(Verdict::Passed)
 }
 
-/// Compiling nextest costs minutes, more than it saves in one run, so it is never installed from here.
+/// Compiling nextest takes minutes, more than it saves in one run, so it is never installed.
 pub(crate) fn nextest_is_present() -> bool {
     Invocation::cargo(&["nextest", "--version"]).succeeds_quietly()
 }
@@ -39,7 +39,7 @@ fn component(name: &str, subcommand: &str) -> Result<(), Failure> {
         })
 }
 
-/// Installs a package of Debian, unless the program it brings is there.
+/// Installs a Debian package, unless the program it contains is present.
 pub(crate) fn program(name: &str, package: &str) -> Result<(), Failure> {
     if Invocation::new(name, &["--version"]).succeeds_quietly() {
         return Ok(());
@@ -48,11 +48,20 @@ pub(crate) fn program(name: &str, package: &str) -> Result<(), Failure> {
 }
 
 pub(crate) fn package(name: &str) -> Result<(), Failure> {
-    let install = ["install", "--yes", "--no-install-recommends", name];
-    let as_root = Invocation::new("id", &["-u"]).output_quietly();
-    let install = match as_root.as_deref() {
-        Some(b"0\n") => Invocation::new("apt-get", &install),
-        _ => Invocation::new("sudo", &[&["apt-get"], &install[..]].concat()),
+    let install = apt(&["install", "--yes", "--no-install-recommends", name]);
+    if install.run().is_ok() {
+        return Ok(());
+    }
+    // A new machine has no list of packages, or an old one.
+    apt(&["update"]).run()?;
+    install.run()
+}
+
+fn apt(args: &[&str]) -> Invocation {
+    let user = Invocation::new("id", &["-u"]).output_quietly();
+    let command = match user.as_deref() {
+        Some(b"0\n") => Invocation::new("apt-get", args),
+        _ => Invocation::new("sudo", &[&["apt-get"], args].concat()),
     };
-    install.variable("DEBIAN_FRONTEND", "noninteractive").run()
+    command.variable("DEBIAN_FRONTEND", "noninteractive")
 }
