@@ -1,5 +1,5 @@
-//! `cargo xtask api`: schemathesis, pinned, against the API as the server describes it. Whatever is sent, no answer is a server
-//! error, and none is another than the description says.
+//! `cargo xtask api`: runs a pinned schemathesis against the API that the server describes. No request may cause a server
+//! error or a response that the description does not contain.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use crate::served::{Server, unusable};
 use crate::stage::Verdict;
 use crate::workspace::{self, target};
 
-/// What must hold of every answer.
+/// Checks of every response.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
      response_headers_conformance,response_schema_conformance";
-/// Random requests per operation, besides those that the description asks for by its limits.
+/// Random requests per operation, besides those that test the limits of the description.
 const EXAMPLES: &str = "25";
-/// So that what fails fails again.
+/// A fixed seed makes failures repeatable.
 const SEED: &str = "1";
-/// It takes half a minute; a busy machine may take longer, but not for ever.
+/// It takes half a minute on an idle machine.
 const LIMIT: Duration = Duration::from_secs(600);
 
 pub(crate) fn run() -> Result<(), Failure> {
@@ -42,7 +42,7 @@ pub(crate) fn run() -> Result<(), Failure> {
         "--generation-database",
         "none",
         "--continue-on-failure",
-        // They say that a busy machine is slow.
+        // They fail on a busy machine.
         "--suppress-health-check",
         "all",
         "--warnings",
@@ -53,13 +53,13 @@ pub(crate) fn run() -> Result<(), Failure> {
     Invocation::new(&program, &arguments).within(LIMIT).run()
 }
 
-/// The stage of `cargo xtask test`.
+/// The stage `api`.
 pub(crate) fn stage() -> Result<Verdict, Failure> {
     run()?;
     Ok(Verdict::Passed)
 }
 
-/// Schemathesis, installed beside what cargo builds, and again whenever its pins change.
+/// Installs schemathesis in cargo's target folder whenever its pins change.
 fn install() -> Result<PathBuf, Failure> {
     let pins = workspace::root().join("conformance/schemathesis/requirements.txt");
     let folder = target().join("conformance/schemathesis");

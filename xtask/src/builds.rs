@@ -69,9 +69,41 @@ pub(crate) fn optimised_test(name: &str) -> Invocation {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
 
     use super::*;
+
+    /// The features of each package that a selection of packages activates.
+    fn features(selection: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+        let tree = ["tree", "--locked", "--prefix", "none"];
+        let output = Invocation::cargo(&[&tree, selection].concat()).output_quietly();
+        let mut features: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for line in String::from_utf8(output.unwrap()).unwrap().lines() {
+            if let Some((package, feature)) = line.split_once(" feature ") {
+                let feature = feature.split('"').nth(1).unwrap_or_default();
+                let of_package = features.entry(package.to_owned()).or_default();
+                of_package.insert(feature.to_owned());
+            }
+        }
+        features
+    }
+
+    #[test]
+    fn a_plain_build_a_workspace_build_and_a_test_build_have_the_same_features() {
+        let plain = features(&["--edges", "features,no-dev"]);
+        assert!(plain.len() > 50, "cargo tree lists the features");
+        for edges in ["features,no-dev", "features"] {
+            let other = features(&["--workspace", "--edges", edges]);
+            for (package, features) in &plain {
+                assert_eq!(
+                    Some(features),
+                    other.get(package),
+                    "{package} would be compiled twice"
+                );
+            }
+        }
+    }
 
     #[test]
     fn every_integration_test_belongs_to_a_build() {

@@ -8,7 +8,7 @@ use crate::process::Invocation;
 use crate::stage::{Lane, Stage, Verdict};
 use crate::tidy;
 
-/// Cheapest first, so that a slip is reported in seconds.
+/// Cheapest first, so that a simple mistake is reported in seconds.
 pub(crate) const STAGES: &[Stage] = &[
     Stage {
         name: "format",

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
         .run()
 }
 
-/// The stage of `cargo xtask test`.
+/// The stage `cluster`.
 pub(crate) fn stage() -> Result<Verdict, Failure> {
     run(&["--minutes".to_owned(), MINUTES.to_owned()])?;
     Ok(Verdict::Passed)

@@ -11,14 +11,14 @@ use crate::scratch::Scratch;
 use crate::stage::Verdict;
 use crate::terminal;
 
-/// No command in a document takes longer, apart from compiling.
+/// The time limit of a documented command, without compiling.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// How a documented command is tried.
+/// How a documented command is tested.
 enum How {
-    /// At the root, with these arguments more; `{scratch}` is a folder that is removed afterwards.
+    /// Run at the root with these additional arguments. `{scratch}` is a folder that is removed afterwards.
     With(&'static [&'static str]),
-    /// Elsewhere, for this reason.
+    /// Tested in another place, which the text names.
     Elsewhere(&'static str),
 }
 
@@ -61,7 +61,7 @@ const COMMANDS: &[(&str, How)] = &[
     ),
 ];
 
-/// Documents whose commands need a server of their own, and who types them.
+/// Documents whose commands need a special server, and the tests that run them.
 const DONE_ELSEWHERE: [(&str, &str); 2] = [
     (
         "docs/guides/http-api.md",
@@ -89,11 +89,11 @@ pub(crate) fn run_all() -> Result<Verdict, Failure> {
     Ok(Verdict::Passed)
 }
 
-/// Types what a document says, as it says it.
+/// Types the commands of a document.
 fn type_out(document: &Document) -> Result<(), Failure> {
     let mut commands = document.commands();
     commands.retain(|command| !is_known_here(command));
-    // Requests to other servers than ours are sent, and their answers compared, by `crates/server/tests/guide`.
+    // `crates/server/tests/guide` sends the requests of guides that use no `everstep` command.
     if !commands.iter().any(|command| command.contains("everstep ")) {
         return Ok(());
     }
@@ -112,7 +112,7 @@ fn is_known_here(command: &str) -> bool {
     command.starts_with("cargo ") && !terminal::is_serving(command)
 }
 
-/// Every command of every document once, in the order of the documents.
+/// Every cargo command of the documents once, in their order.
 fn documented() -> Result<Vec<(String, &'static How)>, Failure> {
     let mut found: Vec<(String, &How)> = Vec::new();
     for document in documents::all()? {

@@ -1,6 +1,6 @@
-//! `cargo xtask conform`: suites of others against the real server, pinned, once per store: the public conformance suite of the
-//! Durable Streams protocol, and the stock clients. Fewer tests than expected are a failure too: a suite that finds none
-//! passes.
+//! `cargo xtask conform`: runs pinned external suites against the real server, once per store: the public conformance suite
+//! of the Durable Streams protocol, and the stock clients. Fewer passing tests than expected are a failure, because a suite
+//! that finds no tests passes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::served::{Server, unusable};
 use crate::stage::Verdict;
 use crate::workspace::{self, target};
 
-/// A folder of `conformance`, with a lock file that pins what it needs.
+/// A folder of `conformance`, whose lock file pins its dependencies.
 struct Suite {
     name: &'static str,
-    /// How many tests it has.
+    /// The expected number of tests.
     tests: u64,
-    /// What of the folder is needed to run it elsewhere, besides what npm reads.
+    /// The files to copy besides those that npm reads.
     files: &'static [&'static str],
 }
 
@@ -34,7 +34,7 @@ const SUITES: [Suite; 2] = [
     },
 ];
 
-/// What npm reads.
+/// The files that npm reads.
 const OF_NPM: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
 
 pub(crate) fn run() -> Result<(), Failure> {
@@ -59,14 +59,14 @@ pub(crate) fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The stage of `cargo xtask test`.
+/// The stage `conformance`.
 pub(crate) fn stage() -> Result<Verdict, Failure> {
     run()?;
     Ok(Verdict::Passed)
 }
 
 impl Suite {
-    /// The suite, installed beside what cargo builds, and again whenever its lock file changes.
+    /// Installs the suite in cargo's target folder whenever its lock file changes.
     fn install(&self) -> Result<PathBuf, Failure> {
         let source = workspace::root().join("conformance").join(self.name);
         let folder = target().join("conformance").join(self.name);
@@ -116,7 +116,7 @@ fn test(suite: &Path, address: &str, result: &str) -> Result<(), Failure> {
             &root,
             "--reporter=dot",
             "--reporter=json",
-            // Some compare a hundred thousand bytes one by one, which takes a busy machine longer than the usual 5 s.
+            // Some tests compare 100,000 bytes one by one, which exceeds the default of 5 s on a busy machine.
             "--testTimeout=60000",
             &outcome,
         ],
@@ -127,7 +127,7 @@ fn test(suite: &Path, address: &str, result: &str) -> Result<(), Failure> {
     .run()
 }
 
-/// The number behind a name in the runner's report.
+/// The value of a numeric field in the runner's report.
 fn number_of(report: &str, name: &str) -> u64 {
     let behind = report.split_once(&format!("\"{name}\":"));
     let digits = behind.map(|(_, rest)| rest.trim_start());

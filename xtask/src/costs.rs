@@ -1,9 +1,7 @@
-//! `cargo xtask costs`: how many instructions each piece of the hot path takes, held against the counts that are kept in
-//! the repository. Machines are noisy and differ; a count is the same twice, so a change that makes a step dearer shows in
-//! its review.
+//! `cargo xtask costs`: counts the instructions of each piece of the hot path and compares them with the counts recorded
+//! in the repository. Unlike times, counts are repeatable, so a change that makes a step more expensive shows in review.
 //!
-//! Each piece is done a few times and many times under callgrind. The difference is what it takes alone: preparing cancels
-//! out.
+//! Each piece runs few times and many times under callgrind. The difference is its cost without preparation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +18,7 @@ use crate::workspace;
 
 const FEW: u64 = 20;
 const MANY: u64 = 60;
-/// More than this share is a change for the worse; below it are libraries of another system and luck.
+/// Growth above this share fails. Smaller differences come from the system's libraries.
 const TOLERANCE: f64 = 0.03;
 const ACCEPT: &str = "cargo xtask costs --accept";
 
@@ -37,7 +35,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
     let kept = read_kept()?;
     let mut counted = count_all()?;
     if !accept && judge(&kept, &counted).is_err() {
-        // Threads of the store that work beside only ever add: of two counts the smaller one is closer.
+        // Background threads of the store can only add instructions, so the smaller of two counts is closer.
         counted = smaller(counted, &count_all()?);
     }
     print!("{}", table(&kept, &counted));
@@ -47,7 +45,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
     judge(&kept, &counted)
 }
 
-/// The stage of `test`.
+/// The stage `costs`.
 pub(crate) fn stage() -> Result<Verdict, Failure> {
     if install::program("valgrind", "valgrind").is_err() {
         let reason = "valgrind is missing and could not be installed";
@@ -79,7 +77,7 @@ fn smaller(mut counts: Counts, others: &Counts) -> Counts {
     counts
 }
 
-/// Their names, as the program lists them when it is called without any.
+/// The names of the pieces, from the program's usage text.
 fn pieces(program: &str) -> Result<Vec<String>, Failure> {
     let help = Invocation::new(program, &[]).complaints()?;
     let listed = help.lines().filter_map(|line| line.strip_prefix("  "));
@@ -95,7 +93,7 @@ fn count(program: &str, piece: &str, times: u64, scratch: &Scratch) -> Result<u6
     Invocation::new("valgrind", &args).silently().run()?;
     let profile = fs::read_to_string(&out)
         .map_err(|error| Failure::new(format!("callgrind wrote nothing: {error}")))?;
-    total(&profile).ok_or_else(|| Failure::new("callgrind wrote no total"))
+    total(&profile).ok_or_else(|| Failure::new("callgrind reported no total"))
 }
 
 fn total(profile: &str) -> Option<u64> {
@@ -119,7 +117,7 @@ fn read_kept() -> Result<Counts, Failure> {
 
 fn unreadable(line: &str) -> Failure {
     Failure::new(format!(
-        "`{line}` in {} is no piece and its count; write the file anew:  {ACCEPT}",
+        "`{line}` in {} is not a piece with its count; record the counts:  {ACCEPT}",
         kept_path().display()
     ))
 }
@@ -136,7 +134,7 @@ fn write_kept(counted: &Counts) -> Result<(), Failure> {
         let _ = writeln!(text, "{name} {count}");
     }
     fs::write(kept_path(), text)
-        .map_err(|error| Failure::new(format!("cannot keep the counts: {error}")))
+        .map_err(|error| Failure::new(format!("cannot record the counts: {error}")))
 }
 
 fn table(kept: &Counts, counted: &Counts) -> String {
@@ -158,20 +156,21 @@ fn percent(before: u64, now: u64) -> String {
     format!("{:+.1} %", growth(before, now) * 100.0)
 }
 
-/// Fails if a piece got dearer, or the file and the pieces are not the same.
+/// Fails if a piece became more expensive, or if the file lists other pieces.
 fn judge(kept: &Counts, counted: &Counts) -> Result<(), Failure> {
     if !kept.keys().eq(counted.keys()) {
-        let message = format!("the file of counts lists other pieces; write it anew:  {ACCEPT}");
+        let message =
+            format!("the file of counts lists other pieces; record the counts:  {ACCEPT}");
         return Err(Failure::new(message));
     }
     let pairs = kept.iter().zip(counted.values());
-    let dearer = pairs.filter(|((_, before), now)| growth(**before, **now) > TOLERANCE);
-    let names: Vec<&str> = dearer.map(|((name, _), _)| name.as_str()).collect();
+    let expensive = pairs.filter(|((_, before), now)| growth(**before, **now) > TOLERANCE);
+    let names: Vec<&str> = expensive.map(|((name, _), _)| name.as_str()).collect();
     if names.is_empty() {
         return Ok(());
     }
     Err(Failure::new(format!(
-        "dearer than before: {}\n  if that is the price of something, say so in the commit and keep it:  {ACCEPT}",
+        "more expensive than before: {}\n  if the cost is justified, explain it in the commit and record it:  {ACCEPT}",
         names.join(", ")
     )))
 }
@@ -186,12 +185,15 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_that_got_dearer_fails_and_is_named() {
+    fn a_piece_that_became_more_expensive_fails_and_is_named() {
         let kept = counts(&[("decode", 1_000), ("encode", 1_000)]);
         assert!(judge(&kept, &counts(&[("decode", 500), ("encode", 1_029)])).is_ok());
-        let dearer = judge(&kept, &counts(&[("decode", 1_000), ("encode", 1_031)]));
-        let message = dearer.unwrap_err().to_string();
-        assert!(message.contains("dearer than before: encode"), "{message}");
+        let expensive = judge(&kept, &counts(&[("decode", 1_000), ("encode", 1_031)]));
+        let message = expensive.unwrap_err().to_string();
+        assert!(
+            message.contains("more expensive than before: encode"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -1,12 +1,11 @@
-//! The documents that newcomers follow to the letter, and the code blocks in them. The stages `program` and
-//! `commands` do what these texts say; what they do with it is theirs to know.
+//! The documents whose commands and programs the stages `commands` and `program` execute, and their code blocks.
 
 use std::fs;
 
 use crate::failure::Failure;
 use crate::workspace;
 
-/// One document, by its path from the root.
+/// A document and its path from the root.
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) path: String,
@@ -16,7 +15,7 @@ pub(crate) struct Document {
 /// A fenced block.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Block<'a> {
-    /// What stands behind the opening fence.
+    /// The text after the opening fence.
     pub(crate) language: &'a str,
     pub(crate) body: String,
 }
@@ -39,7 +38,7 @@ impl Document {
             .ok_or_else(|| Failure::new(message()))
     }
 
-    /// What is to be typed into a shell: the lines of `console` blocks that begin with a prompt.
+    /// Shell commands: the lines of `console` blocks that begin with a prompt.
     pub(crate) fn commands(&self) -> Vec<String> {
         let blocks = blocks(&self.text).into_iter();
         let consoles = blocks.filter(|block| block.language == "console");

@@ -15,9 +15,9 @@ use crate::scratch::Scratch;
 use crate::stage::Verdict;
 use crate::workspace;
 
-/// An example shows something to a person who waits; one that needs longer shows too much.
+/// The time limit of an example.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Among the arguments of an example, an empty folder: what an earlier run left there would be half the work.
+/// Stands for an empty folder among the arguments of an example.
 const FOLDER: &str = "DIR";
 
 /// One runnable example: a program of the test build, and its arguments.
@@ -83,7 +83,7 @@ fn find(root: &Path) -> BTreeSet<Example> {
     found
 }
 
-/// What a package says it is run with.
+/// The arguments that a manifest names.
 fn run_args(text: &str) -> Vec<String> {
     let entries = manifest::entries(text).into_iter();
     let of_example = |e: &Entry<'_>| e.section == "package.metadata.example" && e.key == "args";
@@ -106,7 +106,7 @@ fn discovered(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The names in a folder, sorted; none if there is no such folder.
+/// The names in a folder, sorted. Empty if the folder does not exist.
 fn names_in(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -1,8 +1,8 @@
-//! Why a chore stopped: a message for a person, and the exit code that scripts see.
+//! The error of a command: a message for people and an exit code for scripts.
 
 use std::fmt;
 
-/// A chore that did not succeed.
+/// A failed command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -10,7 +10,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// The work was tried and did not succeed.
+    /// The command ran and failed.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -18,7 +18,7 @@ impl Failure {
         }
     }
 
-    /// The command line made no sense; nothing was tried.
+    /// The command line was invalid; nothing ran.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -30,7 +30,7 @@ impl Failure {
         self.exit_code
     }
 
-    /// The same failure with one more line of advice below it.
+    /// Appends a line of advice.
     pub(crate) fn with_line(mut self, line: &str) -> Self {
         self.message.push('\n');
         self.message.push_str(line);

@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: the decoders' own tests (`fuzz_tests` in each crate), fed for minutes instead of moments and each
-//! time with another seed. What is found is kept in the corpus of its target.
+//! `cargo xtask fuzz`: runs the fuzz tests of the decoders (`fuzz_tests` in each crate) for minutes instead of seconds and
+//! with a new seed each time. Failing inputs are added to the corpus of their target.
 
 use crate::failure::Failure;
 use crate::process::Invocation;
@@ -15,7 +15,7 @@ const PACKAGES: &[&str] = &[
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
-    let Asked { minutes, target } = Asked::parse(args)?;
+    let Options { minutes, target } = Options::parse(args)?;
     let mut words = vec![
         "test",
         "--locked",
@@ -35,17 +35,17 @@ pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
         .run()
 }
 
-/// What the command line asked for.
+/// The parsed command line.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked {
+struct Options {
     minutes: u64,
-    /// The beginning of a target's name; all of them if it is empty.
+    /// A prefix of the targets' names. Empty selects all targets.
     target: String,
 }
 
-impl Asked {
+impl Options {
     fn parse(args: &[String]) -> Result<Self, Failure> {
-        let mut asked = Self {
+        let mut options = Self {
             minutes: 1,
             target: String::new(),
         };
@@ -55,17 +55,17 @@ impl Asked {
                 "--minutes" => {
                     let minutes = args.next().and_then(|minutes| minutes.parse().ok());
                     let wrong = || Failure::usage("--minutes takes a whole number");
-                    asked.minutes = minutes.ok_or_else(wrong)?;
+                    options.minutes = minutes.ok_or_else(wrong)?;
                 }
                 option if option.starts_with('-') => {
                     let message = format!("`fuzz` has no option `{option}`; see cargo xtask help");
                     return Err(Failure::usage(message));
                 }
-                target if asked.target.is_empty() => asked.target = target.to_owned(),
+                target if options.target.is_empty() => options.target = target.to_owned(),
                 _ => return Err(Failure::usage("`fuzz` takes one target, or none for all")),
             }
         }
-        Ok(asked)
+        Ok(options)
     }
 }
 
@@ -73,24 +73,24 @@ impl Asked {
 mod tests {
     use super::*;
 
-    fn asked(args: &[&str]) -> Result<(u64, String), String> {
+    fn options(args: &[&str]) -> Result<(u64, String), String> {
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
-        let asked = Asked::parse(&args).map_err(|failure| failure.to_string())?;
-        Ok((asked.minutes, asked.target))
+        let options = Options::parse(&args).map_err(|failure| failure.to_string())?;
+        Ok((options.minutes, options.target))
     }
 
     #[test]
     fn a_target_and_its_minutes_stand_in_any_order() {
-        assert_eq!(asked(&[]), Ok((1, String::new())));
+        assert_eq!(options(&[]), Ok((1, String::new())));
         let both = Ok((5, "frame".to_owned()));
-        assert_eq!(asked(&["--minutes", "5", "frame"]), both);
-        assert_eq!(asked(&["frame", "--minutes", "5"]), both);
+        assert_eq!(options(&["--minutes", "5", "frame"]), both);
+        assert_eq!(options(&["frame", "--minutes", "5"]), both);
     }
 
     #[test]
     fn a_mistyped_command_line_is_refused() {
-        assert!(asked(&["--minutes", "many"]).is_err());
-        assert!(asked(&["--hours", "1"]).is_err());
-        assert!(asked(&["frame", "head"]).is_err());
+        assert!(options(&["--minutes", "many"]).is_err());
+        assert!(options(&["--hours", "1"]).is_err());
+        assert!(options(&["frame", "head"]).is_err());
     }
 }

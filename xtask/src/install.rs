@@ -6,7 +6,7 @@ use crate::postgres;
 use crate::process::Invocation;
 use crate::stage::Verdict;
 
-/// The first stage of `test`.
+/// The stage `tools`.
 pub(crate) fn tools() -> Result<Verdict, Failure> {
     component("rustfmt", "fmt")?;
     component("clippy", "clippy")?;
@@ -25,7 +25,7 @@ pub(crate) fn nextest_is_present() -> bool {
     Invocation::cargo(&["nextest", "--version"]).succeeds_quietly()
 }
 
-/// `rust-toolchain.toml` lists the components, but a toolchain that was there before may lack them.
+/// `rust-toolchain.toml` lists the components, but a toolchain installed earlier may lack them.
 fn component(name: &str, subcommand: &str) -> Result<(), Failure> {
     if Invocation::cargo(&[subcommand, "--version"]).succeeds_quietly() {
         return Ok(());

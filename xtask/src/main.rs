@@ -1,6 +1,6 @@
-//! `cargo xtask`: every chore of the repository behind one command, the same on a laptop and in CI.
-//! This file only reads the command line and hands over; each command lives in a file of its name.
-//! It uses the standard library alone, so that the first `cargo xtask` of a fresh clone is quick.
+//! `cargo xtask`: the development commands of the repository, the same on a laptop and in CI. This file only parses the
+//! command line; each command has a file of its name. The crate uses only the standard library, so that the first
+//! `cargo xtask` of a fresh clone is quick.
 
 mod api;
 mod bench;
@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use failure::Failure;
 
 const HELP: &str = "\
-cargo xtask: the chores of this repository
+cargo xtask: development commands of this repository
 
   cargo xtask test            everything a change must pass
       -p CRATE                only the tests of one crate, such as `engine`
@@ -43,26 +43,26 @@ cargo xtask: the chores of this repository
   cargo xtask gate            the quick part of it: formatting, tidy, lints, tests and doctests
   cargo xtask check           formatting, tidy, lints and documentation, without running anything
   cargo xtask tidy            the rules of this repository that no compiler checks
-  cargo xtask bench [ARGS]    the product's own benchmark, built with the release profile; everything without ARGS
-      --out FILE              write the results for programs
-  cargo xtask costs           counts the instructions of the hot path and compares them with those that are kept
-      --accept                keeps what was counted
-  cargo xtask conform         the public Durable Streams suite and the stock clients against the server, on each store
-  cargo xtask api             schemathesis against the API as the server describes it
-  cargo xtask sim             simulated clusters with faults at every call
-      --seeds N               this many seeds (2,000)
-      --minutes M             no new seed after M minutes
+  cargo xtask bench [ARGS]    the benchmark, built for distribution; measures everything without ARGS
+      --out FILE              write the results as JSON
+  cargo xtask costs           count the instructions of the hot path and compare them with the recorded counts
+      --accept                record the new counts
+  cargo xtask conform         run the public Durable Streams suite and the stock clients against the server, on each store
+  cargo xtask api             run schemathesis against the API that the server describes
+  cargo xtask sim             simulate clusters with faults at every call
+      --seeds N               number of seeds (2,000)
+      --minutes M             start no seed after M minutes
       --seed S [--timeline]   one seed, with its timeline
-      --from S                the first of many seeds
-      --exhaustive [--twice]  canonical workflows, a crash at every call, and at every call of each recovery
+      --from S                first seed
+      --exhaustive [--twice]  crash canonical workflows at every call, and at every call of each recovery
         --store postgres      the same on a PostgreSQL server
-      --planted [NAME]        plants every bug there is, or this one, and fails if it is not found
-  cargo xtask cluster         real processes on one PostgreSQL, killed, stopped and cut off, checked when all is over
-      --minutes M             how long things go wrong (2)
-      --seed S                which programs and which faults (1)
-  cargo xtask fuzz [TARGET]   feeds decoders what nobody wrote, longer than the tests do
-      --minutes M             how long each target is fed (1 if not said)
-  cargo xtask help            this text
+      --planted [NAME]        plant every known bug, or this one, and fail unless it is found
+  cargo xtask cluster         run real processes on one PostgreSQL under faults and check the result
+      --minutes M             duration of the faults (2)
+      --seed S                seed of programs and faults (1)
+  cargo xtask fuzz [TARGET]   fuzz the decoders longer than the tests do
+      --minutes M             duration per target (1)
+  cargo xtask help            print this text
 ";
 
 fn main() -> ExitCode {
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
 fn dispatch(args: &[String]) -> Result<(), Failure> {
     let Some((command, rest)) = args.split_first() else {
         print_help();
-        return Err(Failure::usage("name a command"));
+        return Err(Failure::usage("a command is missing"));
     };
     match command.as_str() {
         "check" => no_arguments(command, rest).and_then(|()| check::run()),
@@ -99,7 +99,7 @@ fn dispatch(args: &[String]) -> Result<(), Failure> {
         }
         unknown => {
             print_help();
-            Err(Failure::usage(format!("there is no command `{unknown}`")))
+            Err(Failure::usage(format!("unknown command `{unknown}`")))
         }
     }
 }

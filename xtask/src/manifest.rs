@@ -1,5 +1,5 @@
-//! Reads the few things chores want to know from a `Cargo.toml`: sections, keys and their values, one
-//! line at a time. It is no TOML parser; it reads what manifests of this repository contain.
+//! Reads sections, keys and values from a `Cargo.toml`, one line at a time. It is not a TOML parser; it reads what the
+//! manifests of this repository contain.
 
 /// One `key = value` line.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,5 +1,4 @@
-//! Runs other programs: prints the command, lets its output through, says how long it takes.
-//! What to run is decided by the callers; this file knows no stage and no rule.
+//! Runs other programs: prints the command, passes its output through, and reports long run times.
 
 use std::env;
 use std::ffi::OsString;
@@ -11,19 +10,19 @@ use std::time::{Duration, Instant};
 use crate::failure::Failure;
 use crate::workspace;
 
-/// A log that says nothing for longer than this looks dead, so a line is added.
+/// Prints a line after this time, so that a silent log does not look dead.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
 const POLL_SHORTEST: Duration = Duration::from_millis(1);
 const POLL_LONGEST: Duration = Duration::from_millis(50);
 
-/// One command line, run at the root of the repository.
+/// A command line that runs at the root of the repository.
 #[derive(Debug, Clone)]
 pub(crate) struct Invocation {
     program: String,
     args: Vec<String>,
     variables: Vec<(String, String)>,
     limit: Option<Duration>,
-    /// Whether the command itself is not worth showing.
+    /// Whether the command line is not printed.
     is_silent: bool,
 }
 
@@ -52,19 +51,19 @@ impl Invocation {
         self
     }
 
-    /// The program is ended and counts as failed if it runs longer than this.
+    /// Kills the program and fails if it runs longer than this.
     pub(crate) fn within(mut self, limit: Duration) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// The command is not shown: what it says is enough.
+    /// Does not print the command line.
     pub(crate) fn silently(mut self) -> Self {
         self.is_silent = true;
         self
     }
 
-    /// Runs it with its output let through; fails unless it exits with zero.
+    /// Runs the command and passes its output through. Fails unless it exits with zero.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         if !self.is_silent {
             println!("      $ {}", self.shown());
@@ -84,7 +83,7 @@ impl Invocation {
         }
     }
 
-    /// Whether it can be started and exits with zero; its output is thrown away.
+    /// Whether the command starts and exits with zero. Discards its output.
     pub(crate) fn succeeds_quietly(&self) -> bool {
         self.command()
             .stdout(Stdio::null())
@@ -93,13 +92,13 @@ impl Invocation {
             .is_ok_and(|status| status.success())
     }
 
-    /// What it printed, or nothing if it could not be started or failed.
+    /// Its standard output, or `None` if it did not start or failed.
     pub(crate) fn output_quietly(&self) -> Option<Vec<u8>> {
         let output = self.command().stderr(Stdio::null()).output().ok()?;
         output.status.success().then_some(output.stdout)
     }
 
-    /// What it said on its error output, however it ended.
+    /// Its error output, whether it succeeded or not.
     pub(crate) fn complaints(&self) -> Result<String, Failure> {
         println!("      $ {}", self.shown());
         let output = self
@@ -136,7 +135,7 @@ impl Invocation {
         command
     }
 
-    /// The cargo that started us, if one did: the pinned toolchain is then resolved only once.
+    /// The cargo that started this program, if any, so that rustup resolves the toolchain only once.
     fn executable(&self) -> OsString {
         if self.program == "cargo" {
             env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
@@ -145,10 +144,10 @@ impl Invocation {
         }
     }
 
-    /// `None` means that the limit passed; the child is gone then.
+    /// Returns `None` if the limit passed and the child was killed.
     fn wait(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
         let started = Instant::now();
-        // On a terminal cargo shows a progress bar of its own.
+        // On a terminal cargo shows a progress bar.
         let mut next_sign = (!io::stderr().is_terminal()).then_some(SIGN_OF_LIFE);
         let mut pause = POLL_SHORTEST;
         loop {

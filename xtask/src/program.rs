@@ -1,5 +1,5 @@
-//! The `program` stage: does what the README tells a newcomer to do. Makes a project outside the repository, pastes the
-//! program, runs it, kills it in the middle and runs it again. Then tries the lint of the guide on determinism there.
+//! The `program` stage: follows the README. It creates a project outside the repository, pastes the program, runs it,
+//! kills it and runs it again. Then it tests the lint configuration of the guide on determinism in the same project.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -16,14 +16,14 @@ use crate::scratch::Scratch;
 use crate::stage::Verdict;
 use crate::workspace;
 
-/// The program needs a few seconds.
+/// The time limit of the program, which needs a few seconds.
 const LIMIT: Duration = Duration::from_secs(60);
 /// The name of the project in the guide.
 const PROJECT: &str = "orders";
 /// How the documents name this repository from a project beside it.
 const BESIDE: &str = "../everstep/";
 const GUIDE_WITH_LINT: &str = "docs/guides/determinism.md";
-/// Says the wrong things on purpose.
+/// Nondeterministic code that the lint must reject.
 const NONDETERMINISTIC: &str = "\
 fn main() {
     let _ = std::time::SystemTime::now();
@@ -64,7 +64,7 @@ impl Project {
             .map_err(|error| Failure::new(format!("cargo made no project: {error}")))?;
         write(&manifest, &made.replace("[dependencies]\n", &dependencies))?;
         write(&folder.join("src/main.rs"), &readme.block("rust,no_run")?)?;
-        // The versions that everything else is tested with.
+        // The dependency versions that all other tests use.
         let lock = fs::copy(
             workspace::root().join("Cargo.lock"),
             folder.join("Cargo.lock"),
@@ -79,13 +79,13 @@ impl Project {
     fn cargo(&self, verb: &str) -> Invocation {
         let manifest = self.folder.join("Cargo.toml").display().to_string();
         let target = self.target.display().to_string();
-        // With the repository's own settings, dependencies need not be compiled again.
+        // The repository's profile, so that cargo can reuse compiled dependencies.
         Invocation::cargo(&[verb, "--manifest-path", &manifest])
             .variable("CARGO_TARGET_DIR", &target)
             .variable("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
     }
 
-    /// What the README says about `kill -9`.
+    /// Checks what the README says about `kill -9`.
     fn survives_a_kill(&self) -> Result<(), Failure> {
         self.cargo("build").run()?;
         let first = self.run_until("shipping")?;
@@ -103,7 +103,7 @@ impl Project {
         expect(&third, "shipping", false)
     }
 
-    /// Runs the program to its end, or kills it when a line begins like this. Gives what it printed.
+    /// Runs the program to its end, or kills it after a line with this prefix. Returns its output.
     fn run_until(&self, last: &str) -> Result<Vec<String>, Failure> {
         let program = format!("{PROJECT}{}", std::env::consts::EXE_SUFFIX);
         let program = self.target.join("debug").join(program);
@@ -118,7 +118,7 @@ impl Project {
         let is_killed = printed.as_ref().map_or(true, |lines| is_last(lines, last));
         if is_killed {
             println!("      killed");
-            // It may be over already.
+            // It may have exited already.
             let _ = child.kill();
         }
         let status = child
@@ -132,7 +132,7 @@ impl Project {
         printed
     }
 
-    /// Clippy takes the configuration of the guide, and finds with it what it should.
+    /// Clippy accepts the configuration of the guide and reports the expected problems.
     fn lints(&self) -> Result<(), Failure> {
         let lint = Document::read(GUIDE_WITH_LINT)?.block("toml")?;
         write(&self.folder.join("clippy.toml"), &lint)?;
@@ -162,7 +162,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
 }
 
-/// What the program prints, up to its end or a line that begins like `last`.
+/// Reads the output up to its end or to a line with the prefix `last`.
 fn read(child: &mut Child, last: &str) -> Result<Vec<String>, Failure> {
     let (send, receive) = mpsc::channel();
     let Some(output) = child.stdout.take() else {

@@ -1,4 +1,4 @@
-//! A folder outside the repository for what a stage makes and throws away.
+//! A temporary folder outside the repository.
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left over is the system's to clean.
+        // The system cleans up what remains.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,15 +1,15 @@
-//! Which random cases the tests look at. The command that says whether a change may land must say the same of the same
-//! code twice, so it names a seed; new ground is for longer runs with seeds of their own.
+//! The seed of random tests. `cargo xtask test` uses a fixed seed, so that it gives the same result for the same code;
+//! `cargo test` and longer runs choose new seeds.
 
 use std::env;
 
 use crate::process::Invocation;
 
-/// The variable proptest takes its seed from.
+/// The variable from which proptest reads its seed.
 const VARIABLE: &str = "PROPTEST_RNG_SEED";
 const SEED: &str = "20261116";
 
-/// The same command with the seed of this repository, unless whoever calls has chosen one.
+/// Sets the fixed seed, unless the environment already sets one.
 pub(crate) fn seeded(command: Invocation) -> Invocation {
     match env::var_os(VARIABLE) {
         Some(_) => command,

@@ -1,4 +1,4 @@
-//! The server that programs of others are run against: built, started on a free port, ended when nobody needs it.
+//! The server that external test suites run against: built, started on a free port, killed when dropped.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,14 +12,13 @@ pub(crate) fn unusable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(format!("{} cannot be used: {error}", path.display()))
 }
 
-/// A running server, ended when this is dropped.
+/// A running server. Dropping it kills the process.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,
 }
 
 impl Server {
-    /// Builds it.
     pub(crate) fn build() -> Result<(), Failure> {
         builds::workspace("build", &["--release", "--example", "server"]).run()
     }
@@ -45,7 +44,7 @@ impl Server {
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();
-                Err(Failure::new("the server did not say where it listens"))
+                Err(Failure::new("the server did not print its address"))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Where the repository is on disk. Every command runs there, wherever the user stands.
+//! The location of the repository. Every command runs there, whatever the current directory.
 
 use std::env;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
         .unwrap_or_else(|| PathBuf::from("."))
 }
 
-/// Where cargo builds.
+/// The folder in which cargo builds.
 pub(crate) fn target() -> PathBuf {
     let named = env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
     root().join(named)

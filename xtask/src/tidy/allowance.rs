@@ -1,4 +1,4 @@
-//! Exceptions to a rule: which file, and why. Tables of them stand beside their rules.
+//! Exceptions to a rule, each with its file and reason. Each rule has its own table.
 
 use super::repository::Repository;
 use super::runner::Problem;
@@ -7,7 +7,7 @@ use super::runner::Problem;
 #[derive(Debug)]
 pub(crate) struct Allowance {
     pub(crate) path: &'static str,
-    /// Why the rule does more harm than good there.
+    /// Why the rule does not apply there.
     pub(crate) reason: &'static str,
 }
 
@@ -16,7 +16,7 @@ pub(crate) fn covers(table: &[Allowance], path: &str) -> bool {
 }
 
 impl Allowance {
-    /// The folder it stands in. A repository without it, as in the tests of tidy, is not asked for the row.
+    /// The folder of the file. Repositories without it, as in the tests of tidy, do not need the row.
     fn folder(&self) -> &str {
         let path = self.path.trim_end_matches('/');
         path.rfind('/')
@@ -29,7 +29,7 @@ impl Allowance {
     }
 }
 
-/// Rows without a reason, and rows whose file is gone or keeps the rule by now.
+/// Reports rows without a reason, and rows whose file no longer needs them.
 pub(crate) fn problems_of_table(
     table: &[Allowance],
     repository: &Repository,

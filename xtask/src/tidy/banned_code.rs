@@ -1,5 +1,4 @@
-//! Rule: no test that is switched off, no test that passes on any panic, no code left for later.
-//! Each of these looks finished in a review and is not.
+//! Rule: no disabled test, no test that passes on any panic, no unfinished code.
 
 use super::repository::Repository;
 use super::runner::Problem;

@@ -1,5 +1,5 @@
-//! Rule: the code map of ARCHITECTURE.md names every crate. A map with holes is worse than none,
-//! because nobody knows which parts to believe.
+//! Rule: the code map of ARCHITECTURE.md names every crate. Readers cannot trust an
+//! incomplete map.
 
 use super::markdown::heading;
 use super::repository::Repository;

@@ -1,5 +1,5 @@
-//! Rule: every error code has a page in `docs/errors/`, and every page a code. The code is all that a
-//! user is sure to have in hand; the page is where it leads.
+//! Rule: every error code has a page in `docs/errors/`, and every page a code. The code is
+//! what a user is sure to see, and the page explains it.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::rust_text::{function_body, line_at};
 
 const CODES: &str = "crates/model/src/error_code.rs";
 const PAGES: &str = "docs/errors/";
-/// The one page that is about all codes.
+/// The page about all codes.
 const INDEX: &str = "README.md";
 
 pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
-    // The file is born with the model crate; without it there is nothing to compare.
+    // The repositories in tests may lack this file.
     let Some(file) = repository.file(CODES) else {
         return Vec::new();
     };
@@ -50,7 +50,7 @@ fn codes<'a>(text: &'a str, code: &str) -> BTreeMap<&'a str, usize> {
     let Some(body) = function_body(code, "as_str") else {
         return BTreeMap::new();
     };
-    // Found in the code, where literals are blank, so that a comment with an arrow is not taken for one.
+    // Searches the code without comments and literals, so that an arrow in a comment is not found.
     let arrows = code
         .match_indices("=>")
         .map(|(at, _)| at)

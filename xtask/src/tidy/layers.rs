@@ -1,5 +1,5 @@
-//! Rule: dependencies between our crates point one way, along the edges of the table below. An edge
-//! that is not there needs a decision record first, then a row here. Dev-dependencies are free.
+//! Rule: dependencies between our crates point one way, along the edges of the table below. A new
+//! edge needs a decision record first, then a row here. Dev-dependencies are not restricted.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Edges that a user must be able to leave out.
+/// Dependencies that must be optional for users.
 const OPTIONAL: &[(&str, &str)] = &[("everstep", "store-embedded")];
 
 pub(crate) fn check(repository: &Repository) -> Vec<Problem> {
@@ -149,7 +149,7 @@ struct Edge {
 }
 
 fn edges(text: &str) -> Vec<Edge> {
-    // A dependency may be one line, several dotted lines or a table: gather all that is said of each.
+    // A dependency may be one line, several dotted lines or a table: collect its parts.
     let mut said: BTreeMap<&str, (usize, String)> = BTreeMap::new();
     for entry in manifest::entries(text) {
         let (name, attribute) = match entry.section.rsplit_once('.') {

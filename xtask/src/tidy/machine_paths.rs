@@ -1,5 +1,4 @@
-//! Rule: no path of somebody's machine in the repository. It works for one person, and tells
-//! everybody else where that person keeps things.
+//! Rule: no absolute path of a developer's machine in the repository.
 
 use super::repository::Repository;
 use super::runner::Problem;

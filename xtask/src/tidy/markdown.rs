@@ -1,5 +1,4 @@
-//! Just enough reading of Markdown for the rules: what is prose and what is code, which links there
-//! are, and the anchors that headings give.
+//! Reads Markdown as far as the rules need it: separates prose from code, finds links and the anchors of headings.
 
 use super::rust_text::blank_into;
 

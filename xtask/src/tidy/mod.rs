@@ -1,8 +1,8 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler knows, as code.
+//! `cargo xtask tidy`: the rules of this repository that no compiler checks.
 //!
 //! Each rule is a pure function from a [`repository::Repository`] to a list of problems, in a file of
-//! its name; `runner` lists and runs them; `tests` shows for each that it can fail. An exception is a
-//! row in a table beside its rule, with its reason, and a row that is no longer needed is a problem too.
+//! its name; `runner` lists and runs them; `tests` shows that each can fail. An exception is a row with a reason in a
+//! table beside its rule; a row that is no longer needed is a problem too.
 
 mod allowance;
 mod banned_code;

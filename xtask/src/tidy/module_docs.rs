@@ -1,5 +1,5 @@
-//! Rule: every source file opens with `//!` lines that say its job and its place. A reader who lands
-//! in a file from a search or a stack trace should not have to guess why it exists.
+//! Rule: every source file opens with `//!` lines that state its purpose, for readers who arrive from a search or a
+//! stack trace.
 
 use super::repository::Repository;
 use super::runner::Problem;

@@ -1,6 +1,5 @@
-//! Rule: no file, folder or module named after nothing in particular. `util` and its kin say where
-//! code was put, not what it does, and then everything is put there; `_v2` says that two things share
-//! a name and that nobody decided which one lives.
+//! Rule: no vague names of files, folders and modules. `util` says where code was put, not what it does, and attracts
+//! unrelated code; `_v2` gives two things one name.
 
 use super::repository::Repository;
 use super::runner::Problem;

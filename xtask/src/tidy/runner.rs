@@ -1,4 +1,4 @@
-//! The list of rules, and the loop that applies them to the repository and reports.
+//! The list of rules, and the loop that applies them to the repository.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use super::{
 use crate::failure::Failure;
 use crate::workspace;
 
-/// One rule of the house.
+/// One rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) check: fn(&Repository) -> Vec<Problem>,
 }
 
-/// A place where a rule is broken.
+/// A violation of a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) path: String,

@@ -1,10 +1,10 @@
-//! Just enough reading of Rust for the rules: what is code and what is comment or literal, where the
-//! attributes are, which stretches are test code. Offsets are bytes and the same in text and code.
+//! Reads Rust as far as the rules need it: separates code from comments and literals, finds attributes and test code.
+//! Byte offsets are the same in the text and in the code.
 
 use std::ops::Range;
 
 /// The text with every comment, string and character literal blanked, at equal length and with equal
-/// lines, so that a rule finds what is code and not what is said about code.
+/// lines, so that a rule does not match comments.
 pub(crate) fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,5 +1,5 @@
 //! Rule: tests do not sleep. A sleep is either too short, and the test fails on a busy machine, or too
-//! long, and everybody pays for it on every run. Pass the time in, or wait for the thing itself.
+//! long, and slows down every run. Pass the time in, or wait for the event itself.
 
 use super::allowance::{self, Allowance};
 use super::repository::{Repository, SourceFile};

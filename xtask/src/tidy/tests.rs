@@ -1,4 +1,4 @@
-//! Shows for every rule what breaks it and what does not, over small repositories made of text.
+//! Tests every rule on small repositories made of text.
 
 use super::allowance::Allowance;
 use super::repository::Repository;
