@@ -33,6 +33,6 @@ pub use replay::{
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
 pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
-pub use timeline::{Actor, Line, Outcome, timeline, to_json_lines};
+pub use timeline::{Line, Outcome, timeline, to_json_lines};
 pub use trace::{RunTrace, Span, SpanOf, TraceRoot, spans};
 pub use why::{Reason, Why, why};

@@ -54,7 +54,7 @@ impl RollsBack {
             Body::UndoStarted(_) => true,
             Body::UndoFailed(record) => record.retry_at.is_some(),
             Body::UndoCompleted(_) | Body::UndoSkipped(_) => !self.done.is_empty(),
-            body => self.goes_on && !goes_forward(body),
+            body => self.goes_on && !body.goes_forward(),
         };
     }
 
@@ -133,64 +133,6 @@ fn asks_to_end(body: &Body) -> bool {
         Body::CancelRequested(_) | Body::DeadlinePassed(_) => true,
         Body::ForcedFailure(forced) => forced.location.is_none(),
         _ => false,
-    }
-}
-
-/// Whether code goes forward with this record, and so has come out of a rollback that it asked for itself. What comes in from
-/// outside, or ends what was under way, says nothing about it.
-pub(crate) fn goes_forward(body: &Body) -> bool {
-    match body {
-        Body::StepStarted(_)
-        | Body::Sleeping(_)
-        | Body::Waiting(_)
-        | Body::RpcRequested(_)
-        | Body::BranchesStarted(_)
-        | Body::BranchCompleted(_)
-        | Body::BranchFailed(_)
-        | Body::RaceWon(_)
-        | Body::LoopAdvanced(_)
-        | Body::SwitchChosen(_)
-        | Body::ChildStarted(_)
-        | Body::Sent(_)
-        | Body::Replied(_)
-        | Body::StateChanged(_)
-        | Body::Emitted(_)
-        | Body::Note(_)
-        | Body::VersionChosen(_)
-        | Body::Removed(_)
-        | Body::NoReturn(_)
-        | Body::ExecutionRetried(_)
-        | Body::Completed(_)
-        | Body::Failed(_)
-        | Body::RollbackFailed(_)
-        | Body::Cancelled(_)
-        | Body::Terminated(_) => true,
-        Body::UndoStarted(_)
-        | Body::UndoCompleted(_)
-        | Body::UndoFailed(_)
-        | Body::UndoSkipped(_)
-        | Body::Data(_)
-        | Body::Created(_)
-        | Body::Event(_)
-        | Body::RpcAnswered(_)
-        | Body::TimerFired(_)
-        | Body::ChildFinished(_)
-        | Body::PauseRequested(_)
-        | Body::ResumeRequested(_)
-        | Body::CancelRequested(_)
-        | Body::StepSkipped(_)
-        | Body::StepEdited(_)
-        | Body::ForcedFailure(_)
-        | Body::DeadlinePassed(_)
-        | Body::StepCompleted(_)
-        | Body::StepFailed(_)
-        | Body::StepAbandoned(_)
-        | Body::WaitCompleted(_)
-        | Body::WaitTimedOut(_)
-        | Body::RpcCompleted(_)
-        | Body::Paused(_)
-        | Body::Resumed(_)
-        | Body::Diverged(_) => false,
     }
 }
 

@@ -42,7 +42,7 @@ pub use location::{InvalidLocation, Location, Scope, Segment};
 pub use name::{Interner, InvalidName, Name};
 pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};
 pub use payload::{InvalidPayload, Payload, PayloadError};
-pub use record::{Body, Entry, Origin, Record};
+pub use record::{Actor, Body, Entry, Origin, Record};
 pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};

@@ -15,7 +15,6 @@ use everstep_model::{Body, Entry, Location, RunStatus, Timestamp};
 use super::select::{end_of_life, last_sound, up_to};
 use super::{CannotFork, Kept, place};
 use crate::overview::Overview;
-use crate::replay::Replay;
 use crate::subject::Subject;
 
 /// What is kept of a run that ended badly.
@@ -107,7 +106,7 @@ pub(super) fn rollback_retried(
     };
     // Code that asked for the rollback itself may have gone on after its failure: that is not so any more.
     let mut after = journal.iter().skip(first);
-    let goes_on = after.any(|entry| Replay::is_scripted(&entry.record.body));
+    let goes_on = after.any(|entry| entry.record.body.is_scripted());
     let end = if goes_on { first } else { journal.len() };
     let rest = journal.iter().take(end);
     let rest = rest.filter(|entry| !is_retried(&entry.record.body));
@@ -119,7 +118,7 @@ pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
     let is_undo = |entry: &Entry| Subject::of(&entry.record.body).is_some();
     let said = journal
         .iter()
-        .rposition(|entry| Replay::is_scripted(&entry.record.body));
+        .rposition(|entry| entry.record.body.is_scripted());
     let from = said.map_or(0, |last| last + 1);
     let undo = journal.iter().skip(from).position(is_undo);
     undo.map_or(journal.len(), |undo| from + undo)
@@ -232,7 +231,7 @@ fn final_failures(journal: &[Entry]) -> impl Iterator<Item = &StepFailed> {
 /// Where the code first did something because of a failure.
 fn reaction(journal: &[Entry], causes: &[Cause], end: usize) -> Option<usize> {
     let reacts = |index: usize, body: &Body| {
-        if !Replay::is_scripted(body) || causes.iter().any(|cause| cause.explains(body)) {
+        if !body.is_scripted() || causes.iter().any(|cause| cause.explains(body)) {
             return false;
         }
         let earlier = causes.iter().filter(|cause| cause.at < index);

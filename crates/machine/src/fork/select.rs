@@ -8,7 +8,6 @@ use everstep_model::{Body, Entry, Location, Payload, Record, StepStatus};
 use super::recover::{first_awaited, first_undone, rollback_begins};
 use super::{CannotFork, ForkPlan, Kept, compacted, place};
 use crate::overview::Overview;
-use crate::replay::Replay;
 
 /// Everything before an operation, which may get an edited result.
 pub(super) fn before(
@@ -152,7 +151,7 @@ pub(super) fn end_of_life(journal: &[Entry]) -> usize {
     let said_before: fn(&Body) -> bool = match after.first().map(|entry| &entry.record.body) {
         Some(Body::CancelRequested(_)) if before.iter().any(is_repeated) => return ending,
         Some(Body::CancelRequested(_)) => is_refused_when_cancelled,
-        _ => Replay::is_scripted,
+        _ => Body::is_scripted,
     };
     let last = after
         .iter()

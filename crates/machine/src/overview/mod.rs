@@ -29,7 +29,7 @@ use everstep_model::{
     Timestamp,
 };
 
-use crate::rolls_back::{RollsBack, goes_forward};
+use crate::rolls_back::RollsBack;
 use crate::subject::Subject;
 use operations::Place;
 pub use views::{
@@ -154,7 +154,7 @@ impl Overview {
             number: entry.number,
             time: *time,
         };
-        if goes_forward(body) {
+        if body.goes_forward() {
             self.rollback = None;
         }
         // What ends a run does not wait for its resumption.
@@ -195,15 +195,6 @@ impl Overview {
             Body::RaceWon(record) => self.race_left(&record.location),
             Body::LoopAdvanced(record) => self.loop_advanced(record),
             Body::ChildStarted(record) => self.child_started(at, record),
-            Body::BranchesStarted(_)
-            | Body::SwitchChosen(_)
-            | Body::Sent(_)
-            | Body::Replied(_)
-            | Body::StateChanged(_)
-            | Body::Emitted(_)
-            | Body::Data(_)
-            | Body::Note(_)
-            | Body::VersionChosen(_) => {}
             Body::Removed(record) => self.removed(&record.location),
             Body::NoReturn(_) => self.no_return(at),
             Body::UndoStarted(record) => self.undo_started(at, record),
@@ -217,6 +208,8 @@ impl Overview {
             Body::Failed(record) => self.failed(at, record),
             Body::RollbackFailed(record) => self.rollback_failed(at, record),
             Body::Cancelled(record) => self.cancelled(at, record),
+            // The other kinds say nothing about what the run is doing.
+            _ => {}
         }
     }
 }

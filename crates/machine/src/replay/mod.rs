@@ -242,7 +242,7 @@ impl Replay {
         self.note_known(entry);
         self.note_parking(&entry.record.body);
         self.note_early(&entry.record.body);
-        if script::is_scripted(&entry.record.body)
+        if entry.record.body.is_scripted()
             && let Err(divergence) = self.script.record(entry)
         {
             self.halt(Halt::Diverged(divergence));
@@ -373,12 +373,6 @@ impl Replay {
     #[must_use]
     pub fn halted(&self) -> Option<&Halt> {
         self.halted.as_ref()
-    }
-
-    /// Whether a record follows from the journal alone, so that every execution writes it in the same place.
-    #[must_use]
-    pub fn is_scripted(body: &Body) -> bool {
-        script::is_scripted(body)
     }
 
     /// The divergence this run is parked with, if the journal ends with one.

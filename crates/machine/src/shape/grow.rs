@@ -63,23 +63,8 @@ impl Draft {
             Body::Cancelled(r) => self.steps(&r.abandoned),
             Body::Terminated(r) => self.steps(&r.abandoned),
             Body::ExecutionRetried(_) => self.forget_failures(),
-            // What a run says along the way is no part of its structure, nor is what holds all of it.
-            Body::Created(_)
-            | Body::Event(_)
-            | Body::PauseRequested(_)
-            | Body::ResumeRequested(_)
-            | Body::CancelRequested(_)
-            | Body::DeadlinePassed(_)
-            | Body::StateChanged(_)
-            | Body::Emitted(_)
-            | Body::Data(_)
-            | Body::Note(_)
-            | Body::VersionChosen(_)
-            | Body::Removed(_)
-            | Body::Paused(_)
-            | Body::Resumed(_)
-            | Body::Diverged(_)
-            | Body::RollbackFailed(_) => {}
+            // The other kinds are not part of the structure.
+            _ => {}
         }
     }
 

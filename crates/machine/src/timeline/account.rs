@@ -100,17 +100,7 @@ pub(super) fn of(body: &Body) -> Account<'_> {
         Body::Failed(r) => account.ends(Outcome::Failed).error(&r.error),
         Body::RollbackFailed(r) => account.ends(Outcome::Failed).error(&r.error),
         Body::Cancelled(_) => account.ends(Outcome::Cancelled),
-        Body::TimerFired(_)
-        | Body::Sleeping(_)
-        | Body::Waiting(_)
-        | Body::BranchesStarted(_)
-        | Body::SwitchChosen(_)
-        | Body::Data(_)
-        | Body::Note(_)
-        | Body::VersionChosen(_)
-        | Body::Removed(_)
-        | Body::NoReturn(_)
-        | Body::Resumed(_) => account,
+        _ => account,
     }
 }
 

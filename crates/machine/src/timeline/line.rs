@@ -22,7 +22,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use everstep_model::{Failure, Location, Payload, RecordNumber, RecordRange, Timestamp, one_line};
+use everstep_model::{
+    Actor, Failure, Location, Payload, RecordNumber, RecordRange, Timestamp, one_line,
+};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// One line of a timeline. Displayed as its sentence.
@@ -73,19 +75,6 @@ pub struct Line {
     /// The records that are gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<RecordRange>,
-}
-
-/// Whose doing something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Actor {
-    /// A person, a client or another run.
-    Outside,
-    /// The engine, by itself.
-    Engine,
-    /// The workflow's code.
-    Workflow,
 }
 
 /// How something came out.

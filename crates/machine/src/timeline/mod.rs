@@ -5,7 +5,6 @@
 //! total, like every fold here. What a sensitive step returned is never in a line.
 
 mod account;
-mod actor;
 mod gaps;
 mod lasting;
 mod line;
@@ -15,10 +14,10 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
-use everstep_model::{Entry, Timestamp};
+use everstep_model::{Actor, Entry, Timestamp};
 
 use gaps::{Gap, Gaps};
-pub use line::{Actor, Line, Outcome, to_json_lines};
+pub use line::{Line, Outcome, to_json_lines};
 use secrets::Secrets;
 use spans::Spans;
 
@@ -53,7 +52,7 @@ fn line_of_record(entry: &Entry, secrets: &Secrets, spans: &mut Spans) -> Line {
         time: entry.record.time,
         kind: body.type_name(),
         location: body.location().cloned(),
-        actor: actor::of(body),
+        actor: body.actor(),
         by: account.by.map(str::to_owned),
         sentence: sentence::of(&entry.record, lasted),
         outcome: account.outcome,

@@ -138,26 +138,8 @@ impl Spans {
             }
             Body::ResumeRequested(_) | Body::Resumed(_) => self.pause.take(),
             Body::ExecutionRetried(_) => self.execution.take(),
-            Body::Completed(_)
-            | Body::Failed(_)
-            | Body::RollbackFailed(_)
-            | Body::Cancelled(_)
-            | Body::Terminated(_) => self.run,
-            Body::SwitchChosen(_)
-            | Body::Sent(_)
-            | Body::Replied(_)
-            | Body::StateChanged(_)
-            | Body::Emitted(_)
-            | Body::Data(_)
-            | Body::Note(_)
-            | Body::VersionChosen(_)
-            | Body::Removed(_)
-            | Body::NoReturn(_)
-            | Body::Event(_)
-            | Body::PauseRequested(_)
-            | Body::CancelRequested(_)
-            | Body::DeadlinePassed(_)
-            | Body::Diverged(_) => None,
+            body if body.terminal().is_some() => self.run,
+            _ => None,
         }
     }
 

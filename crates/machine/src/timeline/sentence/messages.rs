@@ -1,7 +1,7 @@
 //! What goes to other runs, to clients and into the audit trail.
 
 use everstep_model::record::{
-    ChildFinished, ChildOutcome, ChildStarted, Emitted, Note, Replied, RowOperation, Sent,
+    ChildFinished, ChildOutcome, ChildStarted, Data, Emitted, Note, Replied, RowOperation, Sent,
     StateChanged,
 };
 
@@ -64,5 +64,11 @@ impl Tell for Emitted {
 impl Tell for Note {
     fn tell(&self, _: Lasted) -> String {
         format!("Note: {}", self.text)
+    }
+}
+
+impl Tell for Data {
+    fn tell(&self, _: Lasted) -> String {
+        format!("Message of {} bytes", self.bytes.len())
     }
 }
