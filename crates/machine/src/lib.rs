@@ -14,11 +14,10 @@ mod overview;
 mod phrase;
 mod replay;
 mod retry;
-mod rolls_back;
 mod shape;
-mod subject;
 mod timeline;
 mod trace;
+mod undo;
 mod why;
 
 pub use fork::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
@@ -35,4 +34,5 @@ pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry
 pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
 pub use timeline::{Line, Outcome, timeline, to_json_lines};
 pub use trace::{RunTrace, Span, SpanOf, TraceRoot, spans};
+pub use undo::{Subject, UndoFold};
 pub use why::{Reason, Why, why};

@@ -7,7 +7,7 @@ use everstep_model::{Body, Generation, Location, Payload, Record, RecordNumber, 
 
 use super::moments::Moments;
 use super::{ForkExtent, ForkPlan, Kept};
-use crate::subject::Subject;
+use crate::undo::Subject;
 
 /// The records of the new journal.
 pub(super) fn copy(

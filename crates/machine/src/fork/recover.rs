@@ -15,7 +15,7 @@ use everstep_model::{Body, Entry, Location, RunStatus, Timestamp};
 use super::select::{end_of_life, last_sound, up_to};
 use super::{CannotFork, Kept, place};
 use crate::overview::Overview;
-use crate::subject::Subject;
+use crate::undo::Subject;
 
 /// What is kept of a run that ended badly.
 pub(super) struct Recovered {

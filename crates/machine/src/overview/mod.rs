@@ -21,7 +21,7 @@ mod undo;
 mod views;
 mod waits;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use everstep_model::record::{Diverged, ExecutionRetried};
 use everstep_model::{
@@ -29,8 +29,7 @@ use everstep_model::{
     Timestamp,
 };
 
-use crate::rolls_back::RollsBack;
-use crate::subject::Subject;
+use crate::undo::UndoFold;
 use operations::Place;
 pub use views::{
     ChildView, EndingView, EventView, OpenRpc, PauseView, RollbackView, SleepView, StepView,
@@ -108,10 +107,8 @@ pub struct Overview {
     in_backoff: usize,
     /// Every operation seen, by its place.
     places: BTreeMap<Location, Place>,
-    /// Whether there is something left to undo in a rollback.
-    rolls_back: RollsBack,
-    /// The children that were undone; steps say so themselves.
-    undone: BTreeSet<Subject>,
+    /// What is done and not undone.
+    undos: UndoFold,
 }
 
 /// Where and when the record stands that is being folded.
@@ -158,11 +155,11 @@ impl Overview {
             self.rollback = None;
         }
         // What ends a run does not wait for its resumption.
-        if self.rolls_back.ends_pause(body) {
+        if self.undos.ends_pause(body) {
             self.pause = None;
         }
-        self.rolls_back.fold(body);
         self.apply(stamp, body);
+        self.undos.fold(body);
     }
 
     fn apply(&mut self, at: Stamp, body: &Body) {

@@ -78,8 +78,6 @@ impl Overview {
         let places = std::mem::take(&mut self.places);
         self.steps
             .retain(|step| places.contains_key(&step.location));
-        self.undone
-            .retain(|child| places.contains_key(&child.location));
         self.close_where(|location| !places.contains_key(location));
         self.places = places;
         self.index_steps();

@@ -1,10 +1,10 @@
 //! Rollback: steps and children that are undone, one after the other.
 
 use everstep_model::record::{UndoCompleted, UndoFailed, UndoStarted};
-use everstep_model::{Location, RunId, StepStatus, Timestamp};
+use everstep_model::{Location, RunId, Timestamp};
 
 use super::{Overview, RollbackView, Stamp};
-use crate::subject::Subject;
+use crate::undo::Subject;
 
 impl Overview {
     /// From here on only undos marked internal run.
@@ -13,7 +13,7 @@ impl Overview {
     }
 
     pub(super) fn undo_started(&mut self, at: Stamp, record: &UndoStarted) {
-        self.rollback = Some(if self.is_undone(&record.location, record.run.as_ref()) {
+        self.rollback = Some(if self.is_undone(&record.location, record.run.clone()) {
             RollbackView::Between
         } else {
             RollbackView::Undoing {
@@ -27,17 +27,13 @@ impl Overview {
     pub(super) fn undo_completed(&mut self, at: Stamp, record: &UndoCompleted) {
         self.rollback = Some(RollbackView::Between);
         if record.run.is_none() && !self.is_other_than_a_step(&record.location) {
-            return self.step_undone(at, &record.location);
+            self.step_undone(at, &record.location);
         }
-        self.undone.insert(Subject {
-            location: record.location.clone(),
-            child: record.run.clone(),
-        });
     }
 
     /// Without another attempt the rollback has failed; the record that ends the run says so.
     pub(super) fn undo_failed(&mut self, record: &UndoFailed) {
-        let is_over = self.is_undone(&record.location, record.run.as_ref());
+        let is_over = self.is_undone(&record.location, record.run.clone());
         self.rollback = Some(match record.retry_at {
             Some(retry_at) if !is_over => RollbackView::Retrying {
                 step: record.location.clone(),
@@ -69,14 +65,11 @@ impl Overview {
         }
     }
 
-    /// Whether a step was undone, or that child of the place.
-    fn is_undone(&self, location: &Location, child: Option<&RunId>) -> bool {
-        let step = self.step(location).filter(|_| child.is_none());
-        step.is_some_and(|step| step.status == StepStatus::Undone)
-            || self.undone.contains(&Subject {
-                location: location.clone(),
-                child: child.cloned(),
-            })
+    fn is_undone(&self, location: &Location, child: Option<RunId>) -> bool {
+        self.undos.is_undone(&Subject {
+            location: location.clone(),
+            child,
+        })
     }
 }
 

@@ -42,7 +42,7 @@ impl Replay {
                 }
                 _ => {}
             }
-            self.rollback.log.learn(&entry.record.body);
+            self.rollback.log.fold(&entry.record.body);
             self.learn(&entry);
         }
         self.loops.kept.begin_pass();

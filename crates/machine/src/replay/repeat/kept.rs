@@ -10,9 +10,9 @@ use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
 use everstep_model::{Body, Entry, Location, Origin, RecordNumber, Scope, Segment, Timestamp};
 use rustc_hash::FxHashMap;
 
-use super::super::rollback::UndoLog;
 use super::awaited::AwaitedUndos;
 use super::gaps::Gaps;
+use crate::undo::UndoFold;
 
 /// One loop, by the scope its iterations stand in.
 #[derive(Debug, Default)]
@@ -314,7 +314,7 @@ impl Kept {
     }
 
     /// Whether a replay needs what is in this scope, though the code has left it.
-    pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoLog) -> bool {
+    pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoFold) -> bool {
         let is_inside = |location: &Location| location.scope.is_within(scope);
         undos.has_live_in(scope)
             || self.awaited.hold(scope)

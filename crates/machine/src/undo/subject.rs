@@ -1,33 +1,39 @@
-//! What is done and undone: a step, or a child. A place is not enough to name a child, because a later pass of the function
-//! may start another where an earlier one gave its own up.
+//! What an undo is for. A location does not identify a child, because a later pass of the function may start another child
+//! where an earlier pass abandoned its own.
 
 use everstep_model::{Body, Location, RunId};
 
-/// What an undo is of: a step, or one of the children that passes of the function started in a place.
+/// A step, or one of the children that passes of the function started at a location.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Subject {
-    pub(crate) location: Location,
-    /// The run, if it is a child.
-    pub(crate) child: Option<RunId>,
+pub struct Subject {
+    /// The operation.
+    pub location: Location,
+    /// The child's run; `None` for a step.
+    pub child: Option<RunId>,
 }
 
 impl Subject {
-    pub(crate) fn step(location: &Location) -> Self {
+    /// The step at a location.
+    #[must_use]
+    pub fn step(location: &Location) -> Self {
         Self {
             location: location.clone(),
             child: None,
         }
     }
 
-    pub(crate) fn child(location: &Location, run: &RunId) -> Self {
+    /// One of the children at a location.
+    #[must_use]
+    pub fn child(location: &Location, run: &RunId) -> Self {
         Self {
             location: location.clone(),
             child: Some(run.clone()),
         }
     }
 
-    /// What a record about an undo is about.
-    pub(crate) fn of(body: &Body) -> Option<Self> {
+    /// The subject that an undo record names; `None` for records of other kinds.
+    #[must_use]
+    pub fn of(body: &Body) -> Option<Self> {
         let (location, run) = match body {
             Body::UndoStarted(record) => (&record.location, &record.run),
             Body::UndoCompleted(record) => (&record.location, &record.run),
@@ -48,8 +54,8 @@ impl Subject {
         }
     }
 
-    /// The type name of the record that it began with.
-    pub(crate) fn beginning(&self) -> &'static str {
+    /// The type name of the record with which such an operation begins.
+    pub(crate) fn first_record(&self) -> &'static str {
         match self.child {
             None => "step_started",
             Some(_) => "child_started",
