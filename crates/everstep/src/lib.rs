@@ -66,10 +66,10 @@ pub use everstep_engine::{
     Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,
     FailureEvent, Grouping, Retention, Role, Roles, RunInfo, Sent, Settings,
 };
-pub use everstep_machine::{
-    Line, Outcome, Overview, Reason, RemovedKind, Shape, StepFailure, StepView, Why, timeline,
-    to_json_lines, to_mermaid,
+pub use everstep_inspect::{
+    Line, Outcome, Overview, Reason, Shape, StepView, Why, timeline, to_json_lines, to_mermaid,
 };
+pub use everstep_machine::{RemovedKind, StepFailure};
 pub use everstep_model::{
     Actor, Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name,
     Payload, Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, TraceParent,

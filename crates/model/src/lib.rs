@@ -20,6 +20,9 @@ mod payload;
 pub mod planted;
 pub mod record;
 mod retry;
+#[cfg(any(test, feature = "samples"))]
+#[doc(hidden)]
+pub mod samples;
 mod status;
 mod time;
 mod trace;

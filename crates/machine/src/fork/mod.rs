@@ -10,6 +10,7 @@ mod copy;
 mod moments;
 mod place;
 mod recover;
+mod running;
 #[cfg(test)]
 mod samples;
 mod select;
@@ -22,7 +23,7 @@ use everstep_model::{
     Timestamp,
 };
 
-use crate::overview::Overview;
+use crate::undo::UndoFold;
 
 /// What to make of a journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,6 +92,9 @@ pub enum CannotFork {
          without an edited result"
     )]
     Undone(Location),
+    /// Only runs that have ended can be revived.
+    #[error("it has not ended")]
+    NotEnded,
     /// The run did not end in a way that this applies to.
     #[error("it is {0}")]
     WrongStatus(RunStatus),
@@ -132,20 +136,17 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
     let Some(Body::Created(created)) = journal.first().map(|first| &first.record.body) else {
         return Err(CannotFork::NoBeginning);
     };
-    let overview = Overview::of(journal);
     let mut repeats_undone = false;
     let mut kept = match &plan.extent {
         ForkExtent::Beginning(_) => journal.iter().take(1).map(Kept::of).collect(),
-        ForkExtent::Before { at, edited } => {
-            select::before(journal, &overview, at, edited.as_ref(), plan)?
-        }
-        ForkExtent::End => select::whole(journal, &overview)?,
+        ForkExtent::Before { at, edited } => select::before(journal, at, edited.as_ref(), plan)?,
+        ForkExtent::End => select::whole(journal)?,
         ForkExtent::Recovered => {
-            let recovered = recover::recovered(journal, &overview)?;
+            let recovered = recover::recovered(journal)?;
             repeats_undone = recovered.repeats_undone;
             recovered.kept
         }
-        ForkExtent::RollbackRetried => recover::rollback_retried(journal, &overview)?,
+        ForkExtent::RollbackRetried => recover::rollback_retried(journal)?,
     };
     compacted::say_what_is_gone(journal, &mut kept);
     compacted::keep_the_time(journal, &mut kept);
@@ -171,14 +172,17 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
     })
 }
 
-/// Whether a run with this journal would rest until somebody resumes it.
+/// Whether a run with this journal would be paused.
 fn is_paused(records: &[Record]) -> bool {
-    let mut overview = Overview::new();
-    for (index, record) in records.iter().enumerate() {
-        overview.fold(&Entry {
-            number: RecordNumber(0).plus(index),
-            record: record.clone(),
-        });
+    let mut undos = UndoFold::default();
+    let mut is_paused = false;
+    for Record { body, .. } in records {
+        is_paused = match body {
+            Body::PauseRequested(_) | Body::Paused(_) => true,
+            Body::ResumeRequested(_) | Body::Resumed(_) => false,
+            body => is_paused && body.terminal().is_none() && !undos.ends_pause(body),
+        };
+        undos.fold(body);
     }
-    overview.pause.is_some()
+    is_paused
 }

@@ -14,7 +14,6 @@ use everstep_model::{Body, Entry, Location, RunStatus, Timestamp};
 
 use super::select::{end_of_life, last_sound, up_to};
 use super::{CannotFork, Kept, place};
-use crate::overview::Overview;
 use crate::undo::Subject;
 
 /// What is kept of a run that ended badly.
@@ -24,8 +23,8 @@ pub(super) struct Recovered {
     pub(super) repeats_undone: bool,
 }
 
-pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recovered, CannotFork> {
-    match overview.status() {
+pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
+    match end_of(journal)? {
         RunStatus::Failed
         | RunStatus::RollbackFailed
         | RunStatus::Cancelled
@@ -35,7 +34,7 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     let rollback = rollback_begins(journal);
     if let Some(undone) = first_undone(journal, rollback) {
         let cut = undone.min(end_of_life(journal));
-        let kept = up_to(journal, overview, cut)?;
+        let kept = up_to(journal, cut)?;
         return Ok(Recovered {
             kept,
             repeats_undone: true,
@@ -46,7 +45,7 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     let cut = reaction(journal, &causes, end).unwrap_or(end);
     let sound = last_sound(journal, cut.min(journal.len()));
     let repeats_undone = first_undone(journal, sound).is_some();
-    let mut kept = up_to(journal, overview, cut)?;
+    let mut kept = up_to(journal, cut)?;
     let pass = pass_begins(journal);
     kept.retain(|kept| {
         let is_earlier = kept.number < journal.get(pass).map(|entry| entry.number);
@@ -69,12 +68,10 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
 }
 
 /// Everything but the end and the undo that failed for good, which is tried from its first attempt again.
-pub(super) fn rollback_retried(
-    journal: &[Entry],
-    overview: &Overview,
-) -> Result<Vec<Kept>, CannotFork> {
-    if overview.status() != RunStatus::RollbackFailed {
-        return Err(CannotFork::WrongStatus(overview.status()));
+pub(super) fn rollback_retried(journal: &[Entry]) -> Result<Vec<Kept>, CannotFork> {
+    match end_of(journal)? {
+        RunStatus::RollbackFailed => {}
+        other => return Err(CannotFork::WrongStatus(other)),
     }
     let gave_up = |entry: &Entry| match &entry.record.body {
         Body::UndoFailed(record) => record.retry_at.is_none(),
@@ -111,6 +108,13 @@ pub(super) fn rollback_retried(
     let rest = journal.iter().take(end);
     let rest = rest.filter(|entry| !is_retried(&entry.record.body));
     Ok(rest.map(Kept::of).collect())
+}
+
+fn end_of(journal: &[Entry]) -> Result<RunStatus, CannotFork> {
+    let mut ends = journal
+        .iter()
+        .filter_map(|entry| entry.record.body.terminal());
+    ends.next().ok_or(CannotFork::NotEnded)
 }
 
 /// Where the rollback begins with which the run ended: behind the last thing the code said.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::{DecodeError, FORMAT_VERSION, Frame, FrameHeader};
-use crate::record::samples::{any_record, one_of_each};
+use crate::samples::{any_record, one_of_each};
 use crate::{Epoch, ExecutorSeq, Interner, RecordNumber};
 
 fn header() -> impl Strategy<Value = FrameHeader> {

@@ -11,8 +11,6 @@ mod lifecycle;
 mod payloads;
 mod repeat;
 mod rpc;
-#[cfg(test)]
-pub(crate) mod samples;
 mod step;
 mod table;
 mod timer;
@@ -185,6 +183,7 @@ impl Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples;
 
     #[test]
     fn no_kind_of_record_makes_those_of_a_step_larger() {

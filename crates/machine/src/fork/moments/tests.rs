@@ -7,7 +7,7 @@ use super::super::Kept;
 use super::super::copy::Numbers;
 use super::Moments;
 use crate::moment::Moment;
-use crate::overview::samples::*;
+use everstep_model::samples::*;
 
 fn iteration(folded: u64, moment: u32) -> LoopAdvanced {
     LoopAdvanced {

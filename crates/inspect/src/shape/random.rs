@@ -4,7 +4,7 @@ use everstep_model::{Name, RunId, RunStatus};
 use proptest::prelude::*;
 
 use super::*;
-use crate::overview::samples::at;
+use crate::samples::at;
 
 /// Any legal name, most of them hostile.
 pub(super) fn any_name() -> impl Strategy<Value = Name> {

@@ -8,9 +8,8 @@ use everstep_model::record::*;
 use everstep_model::{Body, RecordNumber, RunStatus, StepOptions, StepStatus};
 use proptest::prelude::*;
 
-use super::random::*;
-use super::samples::*;
 use super::*;
+use crate::samples::*;
 
 fn statuses(overview: &Overview) -> Vec<StepStatus> {
     overview.steps.iter().map(|step| step.status).collect()

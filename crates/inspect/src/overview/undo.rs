@@ -4,7 +4,7 @@ use everstep_model::record::{UndoCompleted, UndoFailed, UndoStarted};
 use everstep_model::{Location, RunId, Timestamp};
 
 use super::{Overview, RollbackView, Stamp};
-use crate::undo::Subject;
+use everstep_machine::Subject;
 
 impl Overview {
     /// From here on only undos marked internal run.
@@ -77,8 +77,8 @@ impl Overview {
 mod tests {
     use everstep_model::record::TimerPurpose;
 
-    use super::super::samples::*;
     use super::*;
+    use crate::samples::*;
 
     fn undone(run: &RunId) -> UndoCompleted {
         UndoCompleted {

@@ -10,8 +10,7 @@ use everstep_model::{Body, Entry, RecordNumber, RecordRange, RpcId, StepOptions,
 use proptest::prelude::*;
 
 use super::*;
-use crate::overview::random::*;
-use crate::overview::samples::*;
+use crate::samples::*;
 
 fn lines(bodies: impl IntoIterator<Item = Body>) -> Vec<Line> {
     timeline(&Journal::created().with_all(bodies).0)

@@ -1,43 +1,43 @@
-//! Journals for tests: a short way to write one.
+//! A short way to write a journal.
 
-use everstep_model::record::*;
-use everstep_model::{
+use crate::record::*;
+use crate::{
     Body, Entry, ErrorCode, Failure, Location, Name, Payload, Record, RecordNumber, RecordRange,
     RpcId, RunId, Seed, StepOptions, Timestamp, UndoMode,
 };
 
 /// The time of record `n` of a [`Journal`]: one second after the one before.
-pub(crate) fn time(n: u64) -> Timestamp {
+pub fn time(n: u64) -> Timestamp {
     Timestamp::from_millis(1_794_729_600_000 + n * 1_000)
 }
 
-pub(crate) fn at(text: &str) -> Location {
+pub fn at(text: &str) -> Location {
     text.parse().unwrap()
 }
 
-pub(crate) fn name(text: &str) -> Name {
+pub fn name(text: &str) -> Name {
     Name::internal(text).unwrap()
 }
 
-pub(crate) fn json(text: &str) -> Payload {
+pub fn json(text: &str) -> Payload {
     Payload::from_json(text.to_owned()).unwrap()
 }
 
-pub(crate) fn failure(message: &str) -> Failure {
+pub fn failure(message: &str) -> Failure {
     Failure::new(ErrorCode::StepFailed, message)
 }
 
 /// Records numbered from 0.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Journal(pub(crate) Vec<Entry>);
+pub struct Journal(pub Vec<Entry>);
 
 impl Journal {
     /// A journal that begins with `created`.
-    pub(crate) fn created() -> Self {
+    pub fn created() -> Self {
         Self::default().with(created())
     }
 
-    pub(crate) fn with(mut self, body: impl Into<Body>) -> Self {
+    pub fn with(mut self, body: impl Into<Body>) -> Self {
         let number = self.0.len() as u64;
         let record = Record {
             time: time(number),
@@ -50,16 +50,12 @@ impl Journal {
         self
     }
 
-    pub(crate) fn with_all(self, bodies: impl IntoIterator<Item = Body>) -> Self {
+    pub fn with_all(self, bodies: impl IntoIterator<Item = Body>) -> Self {
         bodies.into_iter().fold(self, Self::with)
-    }
-
-    pub(crate) fn overview(&self) -> super::Overview {
-        super::Overview::of(&self.0)
     }
 }
 
-pub(crate) fn created() -> Created {
+pub fn created() -> Created {
     Created {
         workflow: name("payment"),
         version: 2,
@@ -78,7 +74,7 @@ pub(crate) fn created() -> Created {
     }
 }
 
-pub(crate) fn event(text: &str) -> Event {
+pub fn event(text: &str) -> Event {
     Event {
         name: name(text),
         payload: Payload::null(),
@@ -88,7 +84,7 @@ pub(crate) fn event(text: &str) -> Event {
     }
 }
 
-pub(crate) fn started(location: &str, attempt: u32) -> StepStarted {
+pub fn started(location: &str, attempt: u32) -> StepStarted {
     StepStarted {
         location: at(location),
         attempt,
@@ -96,7 +92,7 @@ pub(crate) fn started(location: &str, attempt: u32) -> StepStarted {
     }
 }
 
-pub(crate) fn completed_step(location: &str, attempt: u32, result: &str) -> StepCompleted {
+pub fn completed_step(location: &str, attempt: u32, result: &str) -> StepCompleted {
     StepCompleted {
         location: at(location),
         attempt,
@@ -108,7 +104,7 @@ pub(crate) fn completed_step(location: &str, attempt: u32, result: &str) -> Step
     }
 }
 
-pub(crate) fn failed_step(location: &str, attempt: u32, outcome: FailureOutcome) -> StepFailed {
+pub fn failed_step(location: &str, attempt: u32, outcome: FailureOutcome) -> StepFailed {
     StepFailed {
         location: at(location),
         attempt,
@@ -121,7 +117,7 @@ pub(crate) fn failed_step(location: &str, attempt: u32, outcome: FailureOutcome)
     }
 }
 
-pub(crate) fn waiting(location: &str, names: &[&str]) -> Waiting {
+pub fn waiting(location: &str, names: &[&str]) -> Waiting {
     Waiting {
         location: at(location),
         names: names.iter().map(|text| name(text)).collect(),
@@ -130,7 +126,7 @@ pub(crate) fn waiting(location: &str, names: &[&str]) -> Waiting {
     }
 }
 
-pub(crate) fn took(location: &str, events: &[u64]) -> WaitCompleted {
+pub fn took(location: &str, events: &[u64]) -> WaitCompleted {
     WaitCompleted {
         location: at(location),
         events: events.iter().copied().map(RecordNumber).collect(),
@@ -138,14 +134,14 @@ pub(crate) fn took(location: &str, events: &[u64]) -> WaitCompleted {
     }
 }
 
-pub(crate) fn sleeping(location: &str) -> Sleeping {
+pub fn sleeping(location: &str) -> Sleeping {
     Sleeping {
         location: at(location),
         until: time(200),
     }
 }
 
-pub(crate) fn asked(location: &str, id: &str) -> RpcRequested {
+pub fn asked(location: &str, id: &str) -> RpcRequested {
     RpcRequested {
         location: at(location),
         rpc_id: RpcId(id.into()),
@@ -156,7 +152,7 @@ pub(crate) fn asked(location: &str, id: &str) -> RpcRequested {
     }
 }
 
-pub(crate) fn answered(location: &str, id: &str) -> RpcAnswered {
+pub fn answered(location: &str, id: &str) -> RpcAnswered {
     RpcAnswered {
         location: at(location),
         rpc_id: RpcId(id.into()),
@@ -166,7 +162,7 @@ pub(crate) fn answered(location: &str, id: &str) -> RpcAnswered {
     }
 }
 
-pub(crate) fn fired(purpose: TimerPurpose, location: Option<&str>, due: Timestamp) -> TimerFired {
+pub fn fired(purpose: TimerPurpose, location: Option<&str>, due: Timestamp) -> TimerFired {
     TimerFired {
         purpose,
         location: location.map(at),
@@ -174,7 +170,7 @@ pub(crate) fn fired(purpose: TimerPurpose, location: Option<&str>, due: Timestam
     }
 }
 
-pub(crate) fn execution_retried(attempt: u32) -> ExecutionRetried {
+pub fn execution_retried(attempt: u32) -> ExecutionRetried {
     ExecutionRetried {
         attempt,
         error: failure("no luck"),
@@ -182,7 +178,7 @@ pub(crate) fn execution_retried(attempt: u32) -> ExecutionRetried {
     }
 }
 
-pub(crate) fn cancel(reason: &str) -> CancelRequested {
+pub fn cancel(reason: &str) -> CancelRequested {
     CancelRequested {
         by: Some("alice".to_owned()),
         reason: Some(reason.to_owned()),
@@ -190,21 +186,21 @@ pub(crate) fn cancel(reason: &str) -> CancelRequested {
     }
 }
 
-pub(crate) fn pause() -> PauseRequested {
+pub fn pause() -> PauseRequested {
     PauseRequested {
         by: Some("alice".to_owned()),
         reason: Some("maintenance".to_owned()),
     }
 }
 
-pub(crate) fn diverged(location: &str) -> Diverged {
+pub fn diverged(location: &str) -> Diverged {
     Diverged {
         location: Some(at(location)),
         error: Failure::new(ErrorCode::Diverged, "the journal holds another step"),
     }
 }
 
-pub(crate) fn child(location: &str, detached: bool) -> ChildStarted {
+pub fn child(location: &str, detached: bool) -> ChildStarted {
     ChildStarted {
         location: at(location),
         run: RunId::new("ship-1").unwrap(),
@@ -218,8 +214,8 @@ pub(crate) fn child(location: &str, detached: bool) -> ChildStarted {
     }
 }
 
-/// Two children that can be undone in one place: the first was given up, and completed all the same.
-pub(crate) fn two_children(location: &str) -> Journal {
+/// Two children at one location that can be undone. The first was abandoned and completed nevertheless.
+pub fn two_children(location: &str) -> Journal {
     let child = |run: &str| ChildStarted {
         run: RunId::new(run).unwrap(),
         undo: UndoMode::Undo,
@@ -241,7 +237,7 @@ pub(crate) fn two_children(location: &str) -> Journal {
         .with(finished("ship-2"))
 }
 
-pub(crate) fn child_finished(location: &str) -> ChildFinished {
+pub fn child_finished(location: &str) -> ChildFinished {
     ChildFinished {
         location: at(location),
         outcome: ChildOutcome::Completed(Payload::null()),
@@ -249,7 +245,7 @@ pub(crate) fn child_finished(location: &str) -> ChildFinished {
     }
 }
 
-pub(crate) fn advanced(
+pub fn advanced(
     location: &str,
     iteration: u64,
     done: bool,
@@ -281,14 +277,14 @@ pub(crate) fn advanced(
     }
 }
 
-pub(crate) fn completed() -> Completed {
+pub fn completed() -> Completed {
     Completed {
         result: json("\"done\""),
         abandoned: Vec::new(),
     }
 }
 
-pub(crate) fn terminated(abandoned: &[&str]) -> Terminated {
+pub fn terminated(abandoned: &[&str]) -> Terminated {
     Terminated {
         by: None,
         reason: Some("stop".to_owned()),

@@ -7,8 +7,7 @@ use proptest::prelude::*;
 use super::mermaid::grammar;
 use super::random::any_shape;
 use super::*;
-use crate::overview::random::*;
-use crate::overview::samples::*;
+use crate::samples::*;
 
 fn of(bodies: impl IntoIterator<Item = Body>) -> Shape {
     shape(&Journal::created().with_all(bodies).0)

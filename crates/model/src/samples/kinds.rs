@@ -1,26 +1,13 @@
-//! One record of each kind, and random ones, for the tests of codec and JSON.
+//! One record of each kind.
 
 use std::time::Duration;
 
-use proptest::prelude::*;
-
-use super::*;
+use super::journal::{at, json, name};
+use crate::record::*;
 use crate::{
-    Failure, Generation, Name, Payload, RecordRange, RetryPolicy, RpcId, RunId, Scope, Seed,
-    Segment, SpanId, StepOptions, TraceId, TraceParent,
+    Failure, Generation, RecordNumber, RecordRange, RetryPolicy, RpcId, RunId, Seed, SpanId,
+    StepOptions, Timestamp, TraceId, TraceParent,
 };
-
-fn name(text: &str) -> Name {
-    Name::internal(text).unwrap()
-}
-
-fn at(text: &str) -> Location {
-    text.parse().unwrap()
-}
-
-fn json(text: &str) -> Payload {
-    Payload::from_json(text.to_owned()).unwrap()
-}
 
 fn failure() -> Failure {
     let cause = Failure::new(crate::ErrorCode::StepTimedOut, "too slow").at_attempt(2);
@@ -40,7 +27,7 @@ fn options() -> StepOptions {
 }
 
 /// A record of every kind, in the order of the tags.
-pub(crate) fn one_of_each() -> Vec<Record> {
+pub fn one_of_each() -> Vec<Record> {
     let time = Timestamp::from_millis(1_794_729_600_123);
     let by = Some("alice".to_owned());
     let run = RunId::new("order-1").unwrap();
@@ -422,61 +409,4 @@ pub(crate) fn one_of_each() -> Vec<Record> {
 fn the_samples_cover_every_kind() {
     let kinds: Vec<_> = one_of_each().iter().map(|r| r.body.type_name()).collect();
     assert_eq!(kinds, Body::TYPE_NAMES);
-}
-
-fn any_location() -> impl Strategy<Value = Location> {
-    let segment = prop_oneof![
-        ("[a-z]{1,5}", 0u32..3).prop_map(|(n, c)| Segment::Named(name(&n), c)),
-        any::<u64>().prop_map(Segment::Iteration),
-    ];
-    (
-        proptest::collection::vec(segment, 0..3),
-        "[a-z ]{1,9}",
-        any::<u32>(),
-    )
-        .prop_map(|(path, n, counter)| Location {
-            scope: Scope::from_segments(path),
-            name: name(&n),
-            counter,
-        })
-}
-
-fn any_payload() -> impl Strategy<Value = Payload> {
-    prop_oneof![
-        any::<String>().prop_map(|s| Payload::from_value(&s).unwrap()),
-        any::<Vec<u32>>().prop_map(|s| Payload::from_value(&s).unwrap()),
-    ]
-}
-
-/// A record of any kind; those the engine writes most have random fields.
-pub(crate) fn any_record() -> impl Strategy<Value = Record> {
-    let fixed = proptest::sample::select(one_of_each()).prop_map(|record| record.body);
-    let completed = (any_location(), any::<u32>(), any_payload(), any::<bool>()).prop_map(
-        |(location, attempt, result, sensitive)| {
-            Body::from(StepCompleted {
-                location,
-                attempt,
-                started_at: Timestamp::from_millis(u64::from(attempt)),
-                result,
-                undo: None,
-                sensitive,
-                early: None,
-            })
-        },
-    );
-    let event = ("[a-z-]{1,9}", any_payload(), any::<Option<String>>()).prop_map(
-        |(n, payload, dedup_id)| {
-            Body::from(Event {
-                name: name(&n),
-                payload,
-                dedup_id,
-                reply_to: None,
-                by: None,
-            })
-        },
-    );
-    (prop_oneof![fixed, completed, event], 0u64..1 << 46).prop_map(|(body, millis)| Record {
-        time: Timestamp::from_millis(millis),
-        body,
-    })
 }

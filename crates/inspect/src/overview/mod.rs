@@ -6,11 +6,7 @@
 mod control;
 mod lifecycle;
 mod operations;
-#[cfg(test)]
-pub(crate) mod random;
 mod rpcs;
-#[cfg(test)]
-pub(crate) mod samples;
 mod scopes;
 mod status;
 mod steps;
@@ -29,7 +25,7 @@ use everstep_model::{
     Timestamp,
 };
 
-use crate::undo::UndoFold;
+use everstep_machine::UndoFold;
 use operations::Place;
 pub use views::{
     ChildView, EndingView, EventView, OpenRpc, PauseView, RollbackView, SleepView, StepView,

@@ -4,7 +4,7 @@ use everstep_model::record::*;
 use everstep_model::{Body, Payload, RecordNumber, RpcId, RunId, UndoMode};
 use proptest::prelude::*;
 
-use super::samples::*;
+use everstep_model::samples::*;
 
 /// What a random record is made of.
 #[derive(Clone, Debug)]
