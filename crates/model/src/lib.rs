@@ -8,6 +8,7 @@ mod description;
 mod duration;
 mod error_code;
 mod failure;
+mod frame;
 mod id;
 mod journal_json;
 pub mod limits;
@@ -27,11 +28,12 @@ mod status;
 mod time;
 mod trace;
 
-pub use codec::{DecodeError, FORMAT_VERSION, Frame, FrameHeader};
+pub use codec::{DecodeError, FORMAT_VERSION};
 pub use description::{Described, Description};
 pub use duration::{InvalidDuration, days, hours, millis, minutes, parse_duration, secs};
 pub use error_code::ErrorCode;
 pub use failure::Failure;
+pub use frame::{Frame, FrameHeader};
 pub use id::{
     Epoch, ExecutorSeq, Generation, InvalidRunId, NodeId, Nonce, RpcId, RunId, Seed, StreamName,
     StreamNumber, idempotency_key,

@@ -1,15 +1,15 @@
 //! Frames: the records of one commit as one value, with what the next commit must know about all before it.
 
+#[cfg(test)]
+mod tests;
+
 use bytes::Bytes;
 
-use super::{DecodeError, Reader, Wire, Writer, codec};
+use crate::codec::{DecodeError, FORMAT_VERSION, Reader, Wire, Writer, codec};
 use crate::id::{Epoch, ExecutorSeq};
 use crate::name::Interner;
 use crate::offset::RecordNumber;
 use crate::record::{Body, Entry, Origin, Record};
-
-/// The newest frame format this release writes, and the newest it reads.
-pub const FORMAT_VERSION: u8 = 1;
 
 /// The number of records for which room is made before they are read.
 const RECORDS_EXPECTED_MAX: usize = 64;
