@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use everstep_model::record::{StepEdited, StepSoFar};
 use everstep_model::{Body, Entry, Location, Payload, Record};
 
-use super::recover::{first_awaited, first_undone, rollback_begins};
+use super::kept::Kept;
+use super::plan::{CannotFork, ForkPlan};
 use super::running::RunningSteps;
-use super::{CannotFork, ForkPlan, Kept, compacted, place};
+use super::undone::{first_awaited, first_undone, rollback_begins};
+use super::{compacted, place};
 
 /// Everything before an operation, which may get an edited result.
 pub(super) fn before(
