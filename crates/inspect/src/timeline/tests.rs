@@ -1,6 +1,6 @@
 //! Claims about the audit trail. The properties hold for any sequence of records, sensible or not.
 
-mod lasting;
+mod elapsed;
 mod properties;
 
 use std::time::Duration;

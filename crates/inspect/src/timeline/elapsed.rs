@@ -1,4 +1,4 @@
-//! How long things lasted: remembers when each began, and measures at the record that ends it.
+//! Measures durations: remembers when each operation began, and computes how long it took when a record ends it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,9 +6,9 @@ use std::time::Duration;
 use everstep_model::record::{LoopAdvanced, TimerPurpose};
 use everstep_model::{Body, Entry, Location, Scope, Segment, Timestamp};
 
-/// What can be under way at a place.
+/// What can be in flight at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Thing {
+enum Operation {
     Attempt,
     Sleep,
     Wait,
@@ -18,40 +18,39 @@ enum Thing {
     Undo,
 }
 
-/// Everything that can be forced to an end at its place.
-const OPERATIONS: [Thing; 5] = [
-    Thing::Attempt,
-    Thing::Sleep,
-    Thing::Wait,
-    Thing::Rpc,
-    Thing::Child,
+/// Everyoperation that an operator can force to fail.
+const OPERATIONS: [Operation; 5] = [
+    Operation::Attempt,
+    Operation::Sleep,
+    Operation::Wait,
+    Operation::Rpc,
+    Operation::Child,
 ];
 
-/// What is under way, and since when.
+/// The start times of everyoperation in flight.
 #[derive(Debug, Default)]
-pub(super) struct Spans {
+pub(super) struct Stopwatch {
     run: Option<Timestamp>,
     /// The attempt of the whole function.
     execution: Option<Timestamp>,
     pause: Option<Timestamp>,
     rollback: Option<Timestamp>,
-    things: BTreeMap<(Location, Thing), Timestamp>,
+    operations: BTreeMap<(Location, Operation), Timestamp>,
     /// Iterations by their scope.
     iterations: BTreeMap<Scope, Timestamp>,
 }
 
-/// How long what a record ends had lasted.
+/// How long the operation took that a record ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Lasted {
-    /// The thing itself.
+pub(super) struct Elapsed {
     pub(super) whole: Option<Duration>,
-    /// The rollback before the end of a run.
+    /// The rollback before the end of a run; `None` for other records.
     pub(super) rollback: Option<Duration>,
 }
 
-impl Spans {
-    /// Takes in the next record and measures what it ends.
-    pub(super) fn lasted(&mut self, entry: &Entry) -> Lasted {
+impl Stopwatch {
+    /// Takes in the next record and measures the operation that it ends.
+    pub(super) fn measure(&mut self, entry: &Entry) -> Elapsed {
         let (time, body) = (entry.record.time, &entry.record.body);
         if let Some(location) = body.location() {
             self.enter_iterations(location, time);
@@ -61,10 +60,10 @@ impl Spans {
             .and_then(|_| self.rollback.map(|began| began.until(time)));
         let began = self.began(time, body);
         let whole = began.map(|began| began.until(time));
-        Lasted { whole, rollback }
+        Elapsed { whole, rollback }
     }
 
-    /// When what the record ends began. What the record begins is remembered.
+    /// The start of the operation that the record ends. If the record begins one, its start is stored.
     fn began(&mut self, now: Timestamp, body: &Body) -> Option<Timestamp> {
         match body {
             Body::Created(_) => {
@@ -72,26 +71,26 @@ impl Spans {
                 self.execution.get_or_insert(now);
                 None
             }
-            Body::StepStarted(r) => self.begin_again(&r.location, Thing::Attempt, now),
+            Body::StepStarted(r) => self.begin_again(&r.location, Operation::Attempt, now),
             Body::StepCompleted(r) => {
-                self.end(&r.location, Thing::Attempt);
+                self.end(&r.location, Operation::Attempt);
                 Some(r.started_at)
             }
             Body::StepFailed(r) => {
-                self.end(&r.location, Thing::Attempt);
+                self.end(&r.location, Operation::Attempt);
                 Some(r.started_at)
             }
-            Body::StepAbandoned(r) => self.end(&r.location, Thing::Attempt),
-            Body::StepSkipped(r) => self.end(&r.location, Thing::Attempt),
-            Body::StepEdited(r) => self.end(&r.location, Thing::Attempt),
+            Body::StepAbandoned(r) => self.end(&r.location, Operation::Attempt),
+            Body::StepSkipped(r) => self.end(&r.location, Operation::Attempt),
+            Body::StepEdited(r) => self.end(&r.location, Operation::Attempt),
             Body::ForcedFailure(r) => {
                 let location = r.location.as_ref()?;
-                let mut things = OPERATIONS.into_iter();
-                things.find_map(|thing| self.end(location, thing))
+                let mut operations = OPERATIONS.into_iter();
+                operations.find_map(|operation| self.end(location, operation))
             }
-            Body::Sleeping(r) => self.begin(&r.location, Thing::Sleep, now),
+            Body::Sleeping(r) => self.begin(&r.location, Operation::Sleep, now),
             Body::TimerFired(r) => match (r.purpose, &r.location) {
-                (TimerPurpose::Sleep, Some(location)) => self.end(location, Thing::Sleep),
+                (TimerPurpose::Sleep, Some(location)) => self.end(location, Operation::Sleep),
                 (TimerPurpose::ExecutionRetry, _) => {
                     self.execution = Some(now);
                     None
@@ -108,26 +107,26 @@ impl Spans {
                     _,
                 ) => None,
             },
-            Body::Waiting(r) => self.begin(&r.location, Thing::Wait, now),
-            Body::WaitCompleted(r) => self.end(&r.location, Thing::Wait),
-            Body::WaitTimedOut(r) => self.end(&r.location, Thing::Wait),
-            Body::RpcRequested(r) => self.begin(&r.location, Thing::Rpc, now),
-            // The question is over when the workflow takes note of the answer; how long a person took is told here.
-            Body::RpcAnswered(r) => self.since(&r.location, Thing::Rpc),
-            Body::RpcCompleted(r) => self.end(&r.location, Thing::Rpc),
-            Body::BranchesStarted(r) => self.begin(&r.location, Thing::Branches, now),
-            Body::BranchCompleted(r) => self.since(&r.location, Thing::Branches),
-            Body::BranchFailed(r) => self.since(&r.location, Thing::Branches),
-            Body::RaceWon(r) => self.end(&r.location, Thing::Branches),
+            Body::Waiting(r) => self.begin(&r.location, Operation::Wait, now),
+            Body::WaitCompleted(r) => self.end(&r.location, Operation::Wait),
+            Body::WaitTimedOut(r) => self.end(&r.location, Operation::Wait),
+            Body::RpcRequested(r) => self.begin(&r.location, Operation::Rpc, now),
+            // The rpc ends with `rpc_completed`; the answer shows how long a person took.
+            Body::RpcAnswered(r) => self.since(&r.location, Operation::Rpc),
+            Body::RpcCompleted(r) => self.end(&r.location, Operation::Rpc),
+            Body::BranchesStarted(r) => self.begin(&r.location, Operation::Branches, now),
+            Body::BranchCompleted(r) => self.since(&r.location, Operation::Branches),
+            Body::BranchFailed(r) => self.since(&r.location, Operation::Branches),
+            Body::RaceWon(r) => self.end(&r.location, Operation::Branches),
             Body::LoopAdvanced(r) => self.advance(r, now),
-            Body::ChildStarted(r) => self.begin(&r.location, Thing::Child, now),
-            Body::ChildFinished(r) => self.end(&r.location, Thing::Child),
+            Body::ChildStarted(r) => self.begin(&r.location, Operation::Child, now),
+            Body::ChildFinished(r) => self.end(&r.location, Operation::Child),
             Body::UndoStarted(r) => {
                 self.rollback.get_or_insert(now);
-                self.begin_again(&r.location, Thing::Undo, now)
+                self.begin_again(&r.location, Operation::Undo, now)
             }
-            Body::UndoCompleted(r) => self.end(&r.location, Thing::Undo),
-            Body::UndoFailed(r) => self.end(&r.location, Thing::Undo),
+            Body::UndoCompleted(r) => self.end(&r.location, Operation::Undo),
+            Body::UndoFailed(r) => self.end(&r.location, Operation::Undo),
             Body::UndoSkipped(_) => {
                 self.rollback.get_or_insert(now);
                 None
@@ -143,32 +142,39 @@ impl Spans {
         }
     }
 
-    /// Of several records that begin one thing the first counts.
-    fn begin(&mut self, at: &Location, thing: Thing, now: Timestamp) -> Option<Timestamp> {
+    /// If several records begin the same operation, the first counts.
+    fn begin(&mut self, at: &Location, operation: Operation, now: Timestamp) -> Option<Timestamp> {
         self.rollback = None;
-        self.things.entry((at.clone(), thing)).or_insert(now);
+        self.operations
+            .entry((at.clone(), operation))
+            .or_insert(now);
         None
     }
 
-    /// Each attempt begins anew.
-    fn begin_again(&mut self, at: &Location, thing: Thing, now: Timestamp) -> Option<Timestamp> {
-        // Code that opens something goes forward: a rollback it asked for is over.
-        if thing != Thing::Undo {
+    /// Every attempt has its own start.
+    fn begin_again(
+        &mut self,
+        at: &Location,
+        operation: Operation,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        // Code that goes forward has left the rollback that it asked for.
+        if operation != Operation::Undo {
             self.rollback = None;
         }
-        self.things.insert((at.clone(), thing), now);
+        self.operations.insert((at.clone(), operation), now);
         None
     }
 
-    fn since(&self, at: &Location, thing: Thing) -> Option<Timestamp> {
-        self.things.get(&(at.clone(), thing)).copied()
+    fn since(&self, at: &Location, operation: Operation) -> Option<Timestamp> {
+        self.operations.get(&(at.clone(), operation)).copied()
     }
 
-    fn end(&mut self, at: &Location, thing: Thing) -> Option<Timestamp> {
-        self.things.remove(&(at.clone(), thing))
+    fn end(&mut self, at: &Location, operation: Operation) -> Option<Timestamp> {
+        self.operations.remove(&(at.clone(), operation))
     }
 
-    /// Nothing is recorded when a loop begins: its first iteration began, as far as known, with its first record.
+    /// No record marks the start of a loop, so its first iteration counts from the first record inside it.
     fn enter_iterations(&mut self, location: &Location, now: Timestamp) {
         let path = location.scope.segments();
         for (index, segment) in path.iter().enumerate() {
@@ -191,7 +197,7 @@ impl Spans {
         if record.done {
             return self.iterations.remove(&iteration(record.iteration));
         }
-        // An iteration without operations left no trace before this.
+        // An iteration without operations has no earlier record.
         self.iterations.insert(iteration(record.iteration), now);
         let ended = record.iteration.checked_sub(1)?;
         self.iterations.remove(&iteration(ended))

@@ -1,11 +1,11 @@
-//! Parts of the timeline's sentences. What is not known leaves no trace.
+//! Optional parts of sentences: each displays as nothing if its value is not known.
 
 use std::fmt;
 use std::time::Duration;
 
 use everstep_model::{Location, Timestamp};
 
-use super::super::lasting::Lasting;
+use super::super::duration::ShortDuration;
 
 /// ` after 3s`
 pub(super) struct After(pub(super) Option<Duration>);
@@ -13,7 +13,7 @@ pub(super) struct After(pub(super) Option<Duration>);
 impl fmt::Display for After {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(lasted) => write!(f, " after {}", Lasting(lasted)),
+            Some(duration) => write!(f, " after {}", ShortDuration(duration)),
             None => Ok(()),
         }
     }
@@ -25,7 +25,7 @@ pub(super) struct In(pub(super) Option<Duration>);
 impl fmt::Display for In {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(lasted) => write!(f, " in {}", Lasting(lasted)),
+            Some(duration) => write!(f, " in {}", ShortDuration(duration)),
             None => Ok(()),
         }
     }
@@ -44,9 +44,9 @@ impl fmt::Display for Until {
 }
 
 /// `` `charge:0` `` with a space before it.
-pub(super) struct Place<'a>(pub(super) &'a Option<Location>);
+pub(super) struct At<'a>(pub(super) &'a Option<Location>);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for At<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(location) => write!(f, " `{location}`"),

@@ -6,12 +6,15 @@ use everstep_model::record::{
     SwitchChosen, VersionChosen,
 };
 
+use super::super::describe::Describe;
+use super::super::details::Details;
+use super::super::elapsed::Elapsed;
+use super::super::line::Outcome;
 use super::phrase::{After, Count, In};
-use super::{Lasted, Tell};
 use crate::phrase::Listed;
 
-impl Tell for BranchesStarted {
-    fn tell(&self, _: Lasted) -> String {
+impl Describe for BranchesStarted {
+    fn sentence(&self, _: Elapsed) -> String {
         let kind = match self.kind {
             BranchesKind::Join => "Join",
             BranchesKind::Race => "Race",
@@ -24,33 +27,47 @@ impl Tell for BranchesStarted {
     }
 }
 
-impl Tell for BranchCompleted {
-    fn tell(&self, lasted: Lasted) -> String {
-        let (place, branch, after) = (&self.location, &self.branch, After(lasted.whole));
+impl Describe for BranchCompleted {
+    fn sentence(&self, elapsed: Elapsed) -> String {
+        let (place, branch, after) = (&self.location, &self.branch, After(elapsed.whole));
         format!("Branch `{branch}` of `{place}` completed{after}")
+    }
+
+    fn details(&self) -> Details<'_> {
+        Details::default().outcome(Outcome::Ok)
     }
 }
 
-impl Tell for BranchFailed {
-    fn tell(&self, lasted: Lasted) -> String {
-        let (place, branch, after) = (&self.location, &self.branch, After(lasted.whole));
+impl Describe for BranchFailed {
+    fn sentence(&self, elapsed: Elapsed) -> String {
+        let (place, branch, after) = (&self.location, &self.branch, After(elapsed.whole));
         format!(
             "Branch `{branch}` of `{place}` failed{after}: {}",
             self.error
         )
     }
-}
 
-impl Tell for RaceWon {
-    fn tell(&self, lasted: Lasted) -> String {
-        let (place, winner, after) = (&self.location, &self.winner, After(lasted.whole));
-        format!("Race `{place}` won by branch `{winner}`{after}")
+    fn details(&self) -> Details<'_> {
+        Details::default()
+            .outcome(Outcome::Failed)
+            .error(&self.error)
     }
 }
 
-impl Tell for LoopAdvanced {
-    fn tell(&self, lasted: Lasted) -> String {
-        let (place, took, iteration) = (&self.location, In(lasted.whole), self.iteration);
+impl Describe for RaceWon {
+    fn sentence(&self, elapsed: Elapsed) -> String {
+        let (place, winner, after) = (&self.location, &self.winner, After(elapsed.whole));
+        format!("Race `{place}` won by branch `{winner}`{after}")
+    }
+
+    fn details(&self) -> Details<'_> {
+        Details::default().outcome(Outcome::Ok)
+    }
+}
+
+impl Describe for LoopAdvanced {
+    fn sentence(&self, elapsed: Elapsed) -> String {
+        let (place, took, iteration) = (&self.location, In(elapsed.whole), self.iteration);
         let advanced = match (self.done, iteration.checked_sub(1)) {
             (true, _) => format!("Loop `{place}` ended with iteration {iteration}{took}"),
             (false, Some(ended)) => format!("Loop `{place}` finished iteration {ended}{took}"),
@@ -66,22 +83,26 @@ impl Tell for LoopAdvanced {
             count => format!("{advanced}, and dropped {}", Count(count, "old record")),
         }
     }
+
+    fn details(&self) -> Details<'_> {
+        Details::default().outcome(Outcome::Ok).payload(&self.state)
+    }
 }
 
-impl Tell for SwitchChosen {
-    fn tell(&self, _: Lasted) -> String {
+impl Describe for SwitchChosen {
+    fn sentence(&self, _: Elapsed) -> String {
         format!("Switch `{}` chose branch `{}`", self.location, self.branch)
     }
 }
 
-impl Tell for VersionChosen {
-    fn tell(&self, _: Lasted) -> String {
+impl Describe for VersionChosen {
+    fn sentence(&self, _: Elapsed) -> String {
         format!("Gate `{}` follows version {}", self.location, self.version)
     }
 }
 
-impl Tell for Removed {
-    fn tell(&self, _: Lasted) -> String {
+impl Describe for Removed {
+    fn sentence(&self, _: Elapsed) -> String {
         let (place, kind) = (&self.location, &self.kind);
         format!("Place of `{place}` passed, which the code no longer has (it was {kind})")
     }

@@ -5,20 +5,23 @@ use everstep_model::record::{
     WaitCompleted, WaitTimedOut, Waiting,
 };
 
-use super::phrase::{After, Count, Place, Until};
-use super::{Lasted, Tell};
+use super::super::describe::Describe;
+use super::super::details::Details;
+use super::super::elapsed::Elapsed;
+use super::super::line::Outcome;
+use super::phrase::{After, At, Count, Until};
 use crate::phrase::{By, Listed};
 
-impl Tell for Sleeping {
-    fn tell(&self, _: Lasted) -> String {
+impl Describe for Sleeping {
+    fn sentence(&self, _: Elapsed) -> String {
         let (sleep, until) = (&self.location, Until(Some(self.until)));
         format!("Sleep `{sleep}` began{until}")
     }
 }
 
-impl Tell for TimerFired {
-    fn tell(&self, lasted: Lasted) -> String {
-        let (place, after) = (Place(&self.location), After(lasted.whole));
+impl Describe for TimerFired {
+    fn sentence(&self, elapsed: Elapsed) -> String {
+        let (place, after) = (At(&self.location), After(elapsed.whole));
         match self.purpose {
             TimerPurpose::Sleep => format!("Sleep{place} ended{after}"),
             TimerPurpose::Wait => format!("Wait{place} reached its deadline"),
@@ -33,19 +36,30 @@ impl Tell for TimerFired {
             TimerPurpose::Deadline => "Run reached its deadline".to_owned(),
         }
     }
+
+    fn details(&self) -> Details<'_> {
+        match self.purpose {
+            TimerPurpose::Sleep => Details::default().outcome(Outcome::Ok),
+            _ => Details::default(),
+        }
+    }
 }
 
-impl Tell for Event {
-    fn tell(&self, _: Lasted) -> String {
+impl Describe for Event {
+    fn sentence(&self, _: Elapsed) -> String {
         match &self.by {
             Some(by) => format!("Event `{}` received from {by}", self.name),
             None => format!("Event `{}` received", self.name),
         }
     }
+
+    fn details(&self) -> Details<'_> {
+        Details::default().by(&self.by).payload(&self.payload)
+    }
 }
 
-impl Tell for Waiting {
-    fn tell(&self, _: Lasted) -> String {
+impl Describe for Waiting {
+    fn sentence(&self, _: Elapsed) -> String {
         let (wait, names) = (&self.location, Listed(&self.names, " or "));
         let most = match self.batch {
             0 | 1 => String::new(),
@@ -56,43 +70,67 @@ impl Tell for Waiting {
     }
 }
 
-impl Tell for WaitCompleted {
-    fn tell(&self, lasted: Lasted) -> String {
+impl Describe for WaitCompleted {
+    fn sentence(&self, elapsed: Elapsed) -> String {
         let count = Count(self.events.len() as u64, "event");
-        let (wait, after) = (&self.location, After(lasted.whole));
+        let (wait, after) = (&self.location, After(elapsed.whole));
         format!("Wait `{wait}` took {count}{after}")
     }
-}
 
-impl Tell for WaitTimedOut {
-    fn tell(&self, lasted: Lasted) -> String {
-        format!("Wait `{}` timed out{}", self.location, After(lasted.whole))
+    fn details(&self) -> Details<'_> {
+        Details::default().outcome(Outcome::Ok)
     }
 }
 
-impl Tell for RpcRequested {
-    fn tell(&self, _: Lasted) -> String {
+impl Describe for WaitTimedOut {
+    fn sentence(&self, elapsed: Elapsed) -> String {
+        format!("Wait `{}` timed out{}", self.location, After(elapsed.whole))
+    }
+
+    fn details(&self) -> Details<'_> {
+        Details::default().outcome(Outcome::TimedOut)
+    }
+}
+
+impl Describe for RpcRequested {
+    fn sentence(&self, _: Elapsed) -> String {
         let (question, method, id) = (&self.location, &self.method, &self.rpc_id);
         let until = Until(self.deadline);
         format!("Question `{question}` asked: `{method}` ({id}){until}")
     }
-}
 
-impl Tell for RpcAnswered {
-    fn tell(&self, lasted: Lasted) -> String {
-        let (question, by, after) = (&self.location, By(&self.by), After(lasted.whole));
-        format!("Question `{question}` answered{by}{after}")
+    fn details(&self) -> Details<'_> {
+        Details::default().payload(&self.args)
     }
 }
 
-impl Tell for RpcCompleted {
-    fn tell(&self, lasted: Lasted) -> String {
-        let (question, after) = (&self.location, After(lasted.whole));
+impl Describe for RpcAnswered {
+    fn sentence(&self, elapsed: Elapsed) -> String {
+        let (question, by, after) = (&self.location, By(&self.by), After(elapsed.whole));
+        format!("Question `{question}` answered{by}{after}")
+    }
+
+    fn details(&self) -> Details<'_> {
+        Details::default().by(&self.by).payload(&self.answer)
+    }
+}
+
+impl Describe for RpcCompleted {
+    fn sentence(&self, elapsed: Elapsed) -> String {
+        let (question, after) = (&self.location, After(elapsed.whole));
         let how = if self.timed_out {
             "timed out"
         } else {
             "took its answer"
         };
         format!("Question `{question}` {how}{after}")
+    }
+
+    fn details(&self) -> Details<'_> {
+        Details::default().outcome(if self.timed_out {
+            Outcome::TimedOut
+        } else {
+            Outcome::Ok
+        })
     }
 }

@@ -1,20 +1,20 @@
-//! Which steps are sensitive. A step is if any of its records says so, whichever comes first.
+//! Which steps are sensitive: those of which any record says so.
 
 use std::collections::BTreeSet;
 
 use everstep_model::{Body, Entry, Location};
 
-/// The places of the sensitive steps of a journal.
+/// The sensitive steps of a journal.
 #[derive(Debug)]
-pub(super) struct Secrets(BTreeSet<Location>);
+pub(super) struct SensitiveSteps(BTreeSet<Location>);
 
-impl Secrets {
-    /// Reads ahead: an operator may give a step its result before the record that says that it is sensitive.
+impl SensitiveSteps {
+    /// Reads the whole journal first, because an operator may set the result of a step before a record marks it as sensitive.
     pub(super) fn of(entries: &[Entry]) -> Self {
         let mut sensitive = BTreeSet::new();
         for entry in entries {
             let body = &entry.record.body;
-            if says_so(body)
+            if is_marked(body)
                 && let Some(location) = body.location()
             {
                 sensitive.insert(location.clone());
@@ -23,14 +23,14 @@ impl Secrets {
         Self(sensitive)
     }
 
-    /// Whether payloads of a record are withheld: those of all records about a sensitive step are.
-    pub(super) fn hide(&self, body: &Body) -> bool {
+    /// Whether the payload of a record must be withheld because its step is sensitive.
+    pub(super) fn hides(&self, body: &Body) -> bool {
         body.location()
             .is_some_and(|location| self.0.contains(location))
     }
 }
 
-fn says_so(body: &Body) -> bool {
+fn is_marked(body: &Body) -> bool {
     if let Body::StepStarted(step) = body {
         return step.options.is_some_and(|options| options.sensitive);
     }

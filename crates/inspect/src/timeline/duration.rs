@@ -1,13 +1,13 @@
-//! Durations as people say them: two units at most, and never longer than it was.
+//! Durations for people: at most two units, rounded down.
 
 use std::fmt;
 use std::time::Duration;
 
 /// `850ms`, `1.25s`, `3m 20s`, `2h 5m`, `3d 4h`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lasting(pub(super) Duration);
+pub(super) struct ShortDuration(pub(super) Duration);
 
-impl fmt::Display for Lasting {
+impl fmt::Display for ShortDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, millis) = (self.0.as_secs(), self.0.subsec_millis());
         let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
@@ -48,7 +48,10 @@ mod tests {
             (86_400_000, "1d"),
             (273_600_000, "3d 4h"),
         ] {
-            assert_eq!(Lasting(Duration::from_millis(millis)).to_string(), said);
+            assert_eq!(
+                ShortDuration(Duration::from_millis(millis)).to_string(),
+                said
+            );
         }
     }
 }
