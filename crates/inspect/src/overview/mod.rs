@@ -43,6 +43,8 @@ pub struct Overview {
     pub input: Option<Payload>,
     /// Words to find it by.
     pub tags: Vec<String>,
+    /// The values that its code set for searching, by name.
+    pub attributes: BTreeMap<Name, Payload>,
     /// When it must be over.
     pub deadline: Option<Timestamp>,
     /// When it was created.
@@ -201,6 +203,10 @@ impl Overview {
             Body::Failed(record) => self.failed(at, record),
             Body::RollbackFailed(record) => self.rollback_failed(at, record),
             Body::Cancelled(record) => self.cancelled(at, record),
+            Body::AttributeSet(record) => {
+                let (name, value) = (record.attribute.clone(), record.value.clone());
+                self.attributes.insert(name, value);
+            }
             // The other kinds say nothing about what the run is doing.
             _ => {}
         }

@@ -74,3 +74,21 @@ pub struct Note {
     pub text: String,
 }
 codec!(Note { location, text });
+
+/// An attribute of the run was set. Users find runs by their attributes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttributeSet {
+    /// The call.
+    #[serde(rename = "id")]
+    pub location: Location,
+    /// The attribute's name.
+    pub attribute: Name,
+    /// A number, a boolean or a text. It replaces the attribute's earlier value.
+    pub value: Payload,
+}
+codec!(AttributeSet {
+    location,
+    attribute,
+    value
+});

@@ -17,7 +17,9 @@ mod timer;
 mod undo;
 mod version;
 
-pub use application::{Emitted, Note, RESERVED_COLLECTIONS, RowOperation, StateChanged};
+pub use application::{
+    AttributeSet, Emitted, Note, RESERVED_COLLECTIONS, RowOperation, StateChanged,
+};
 pub use branch::{
     BranchCompleted, BranchFailed, BranchesKind, BranchesStarted, RaceWon, SwitchChosen,
 };
@@ -155,6 +157,7 @@ record_kinds! {
     Diverged = 51, "diverged", Executor, Engine, maybe, free, still, (), [id error], boxed;
     ExecutionRetried = 52, "execution_retried", Executor, Engine, run, free, forward, (),
         [attempt error retryAt], boxed;
+    AttributeSet = 53, "attribute_set", Executor, Workflow, at, written, forward, (value), [id attribute value];
 
     Completed = 60, "completed", Executor, Workflow, run, free, forward, (result), [result abandoned];
     Failed = 61, "failed", Executor, Workflow, run, free, forward, (),

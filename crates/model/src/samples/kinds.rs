@@ -374,6 +374,12 @@ pub fn one_of_each() -> Vec<Record> {
             retry_at: time,
         }
         .into(),
+        AttributeSet {
+            location: at("__attribute:0"),
+            attribute: name("stage"),
+            value: json("\"shipping\""),
+        }
+        .into(),
         Completed {
             result: json("null"),
             abandoned: vec![location],

@@ -1,8 +1,8 @@
 //! What goes to other runs, to clients and into the audit trail.
 
 use everstep_model::record::{
-    ChildFinished, ChildOutcome, ChildStarted, Data, Emitted, Note, Replied, RowOperation, Sent,
-    StateChanged,
+    AttributeSet, ChildFinished, ChildOutcome, ChildStarted, Data, Emitted, Note, Replied,
+    RowOperation, Sent, StateChanged,
 };
 
 use super::super::describe::Describe;
@@ -102,5 +102,15 @@ impl Describe for Note {
 impl Describe for Data {
     fn sentence(&self, _: Elapsed) -> String {
         format!("Message of {} bytes", self.bytes.len())
+    }
+}
+
+impl Describe for AttributeSet {
+    fn sentence(&self, _: Elapsed) -> String {
+        format!("Attribute `{}` set", self.attribute)
+    }
+
+    fn details(&self) -> Details<'_> {
+        Details::default().payload(&self.value)
     }
 }

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
-use everstep_model::{Body, Entry, Location, Origin, RecordNumber, Scope, Segment, Timestamp};
+use everstep_model::{
+    Body, Entry, Location, Name, Origin, RecordNumber, Scope, Segment, Timestamp,
+};
 use rustc_hash::FxHashMap;
 
 use super::awaited::AwaitedUndos;
@@ -75,6 +77,8 @@ pub(in super::super) struct Kept {
     awaited: AwaitedUndos,
     /// Where the code passed the point of no return, which must not be forgotten.
     no_return: Option<Location>,
+    /// Where the code last set each attribute. These records stay, because attributes are read from the journal.
+    attributes: BTreeMap<Name, Location>,
     /// Events that no recorded wait has taken, with their times.
     events: FxHashMap<RecordNumber, Timestamp>,
 }
@@ -175,6 +179,13 @@ impl Kept {
         };
         if matches!(body, Body::NoReturn(_)) {
             self.no_return.get_or_insert_with(|| location.clone());
+        }
+        if let Body::AttributeSet(record) = body {
+            let name = record.attribute.clone();
+            let replaced = self.attributes.insert(name, location.clone());
+            if let Some(replaced) = replaced {
+                self.release(&replaced.scope);
+            }
         }
         let iteration = location.scope.iteration();
         if let Body::WaitCompleted(record) = body {
@@ -319,6 +330,7 @@ impl Kept {
         undos.has_live_in(scope)
             || self.awaited.hold(scope)
             || self.no_return.as_ref().is_some_and(is_inside)
+            || self.attributes.values().any(is_inside)
     }
 }
 
