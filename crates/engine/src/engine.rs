@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use everstep_machine::Why;
+use everstep_inspect::Why;
 use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId, StreamNumber};
 use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
 

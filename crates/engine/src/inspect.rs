@@ -1,6 +1,6 @@
 //! Looking at runs: one, a page of many, and why one is not moving.
 
-use everstep_machine::{Overview, Why, why};
+use everstep_inspect::{Overview, Why, why};
 use everstep_model::{Entry, RecordNumber, RunId};
 use everstep_store::{ListPage, ListQuery, RunRow};
 

@@ -161,44 +161,7 @@ fn project_record(
             timer(r.retry_at, TimerPurpose::ExecutionRetry, None),
         ),
         Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
-        Body::TimerFired(_)
-        | Body::Data(_)
-        | Body::Event(_)
-        | Body::ChildFinished(_)
-        | Body::PauseRequested(_)
-        | Body::ResumeRequested(_)
-        | Body::CancelRequested(_)
-        | Body::Terminated(_)
-        | Body::StepSkipped(_)
-        | Body::StepEdited(_)
-        | Body::ForcedFailure(_)
-        | Body::DeadlinePassed(_)
-        | Body::StepStarted(_)
-        | Body::StepCompleted(_)
-        | Body::StepAbandoned(_)
-        | Body::WaitTimedOut(_)
-        | Body::BranchesStarted(_)
-        | Body::BranchCompleted(_)
-        | Body::BranchFailed(_)
-        | Body::RaceWon(_)
-        | Body::SwitchChosen(_)
-        | Body::Sent(_)
-        | Body::Replied(_)
-        | Body::StateChanged(_)
-        | Body::Emitted(_)
-        | Body::Note(_)
-        | Body::VersionChosen(_)
-        | Body::Removed(_)
-        | Body::NoReturn(_)
-        | Body::UndoStarted(_)
-        | Body::UndoCompleted(_)
-        | Body::UndoSkipped(_)
-        | Body::Paused(_)
-        | Body::Resumed(_)
-        | Body::Diverged(_)
-        | Body::Completed(_)
-        | Body::Failed(_)
-        | Body::RollbackFailed(_)
-        | Body::Cancelled(_) => {}
+        // The other kinds have no rows.
+        _ => {}
     }
 }

@@ -1,7 +1,7 @@
 //! A run as people look at it afterwards: its timeline, and its shape.
 
 use everstep_engine::EngineError;
-use everstep_machine::{Line, Shape, shape, timeline};
+use everstep_inspect::{Line, Shape, shape, timeline};
 
 use crate::handle::RunHandle;
 

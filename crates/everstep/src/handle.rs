@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{Answer, EngineError, RunInfo, SendEvent, Sent};
-use everstep_machine::Why;
+use everstep_inspect::Why;
 use everstep_model::{
     Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
     RunStatus, StreamNumber,

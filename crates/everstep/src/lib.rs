@@ -66,13 +66,13 @@ pub use everstep_engine::{
     Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,
     FailureEvent, Grouping, Retention, Role, Roles, RunInfo, Sent, Settings,
 };
-pub use everstep_machine::{
-    Actor, Line, Outcome, Overview, Reason, RemovedKind, Shape, StepFailure, StepView, Why,
-    timeline, to_json_lines, to_mermaid,
+pub use everstep_inspect::{
+    Line, Outcome, Overview, Reason, Shape, StepView, Why, timeline, to_json_lines, to_mermaid,
 };
+pub use everstep_machine::{RemovedKind, StepFailure};
 pub use everstep_model::{
-    Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name, Payload,
-    Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, TraceParent, days,
-    entry_from_json, entry_to_json, hours, millis, minutes, parse_duration, record, secs,
+    Actor, Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name,
+    Payload, Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, TraceParent,
+    days, entry_from_json, entry_to_json, hours, millis, minutes, parse_duration, record, secs,
 };
 pub use everstep_store::{Cursor, RunRow, StoreError};

@@ -8,7 +8,7 @@ use everstep_engine::{
     Answer, Asked, BulkProgress, BulkReport, Control, Done, EngineError, ForkRun, Revival, RunInfo,
     SendEvent, Sent, Settlement, Start,
 };
-use everstep_machine::Why;
+use everstep_inspect::Why;
 use everstep_model::{Body, Entry, Failure, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 

@@ -154,7 +154,7 @@ fn operation(body: &Body) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::samples::{any_record, one_of_each};
+    use crate::samples::{any_record, one_of_each};
     use proptest::prelude::*;
 
     #[test]

@@ -8,6 +8,7 @@ mod description;
 mod duration;
 mod error_code;
 mod failure;
+mod frame;
 mod id;
 mod journal_json;
 pub mod limits;
@@ -20,15 +21,19 @@ mod payload;
 pub mod planted;
 pub mod record;
 mod retry;
+#[cfg(any(test, feature = "samples"))]
+#[doc(hidden)]
+pub mod samples;
 mod status;
 mod time;
 mod trace;
 
-pub use codec::{DecodeError, FORMAT_VERSION, Frame, FrameHeader};
+pub use codec::{DecodeError, FORMAT_VERSION};
 pub use description::{Described, Description};
 pub use duration::{InvalidDuration, days, hours, millis, minutes, parse_duration, secs};
 pub use error_code::ErrorCode;
 pub use failure::Failure;
+pub use frame::{Frame, FrameHeader};
 pub use id::{
     Epoch, ExecutorSeq, Generation, InvalidRunId, NodeId, Nonce, RpcId, RunId, Seed, StreamName,
     StreamNumber, idempotency_key,
@@ -42,7 +47,7 @@ pub use location::{InvalidLocation, Location, Scope, Segment};
 pub use name::{Interner, InvalidName, Name};
 pub use offset::{InvalidOffset, Offset, RecordNumber, RecordRange, Term};
 pub use payload::{InvalidPayload, Payload, PayloadError};
-pub use record::{Body, Entry, Origin, Record};
+pub use record::{Actor, Body, Entry, Origin, Record};
 pub use retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 pub use status::{RunStatus, StepStatus, UnknownStatus};
 pub use time::{InvalidTimestamp, Timestamp};

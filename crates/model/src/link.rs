@@ -36,7 +36,7 @@ impl Link {
             && identities.is_none_or(|(one, other)| one == other)
     }
 
-    pub(crate) fn text(&self) -> String {
+    fn text(&self) -> String {
         let Self {
             run,
             generation,
@@ -47,6 +47,16 @@ impl Link {
             Some(Seed(identity)) => format!("{run}\n{generation}\n{location}\n{identity:016x}"),
             None => format!("{run}\n{generation}\n{location}"),
         }
+    }
+}
+
+impl RunId {
+    /// The id of the child that an operation starts unless it chooses one: the same on every replay. A later pass of the
+    /// function that starts the child again gets another id.
+    #[must_use]
+    pub fn of_child(call: &Link, pass: u32) -> Self {
+        call.run
+            .derived(&digest(&format!("{}\n{pass}", call.text()), 10))
     }
 }
 
@@ -89,5 +99,27 @@ mod tests {
         let place = "ship:0".parse().unwrap();
         let key = crate::idempotency_key(&old.run, old.generation, &place);
         assert_eq!(old.key(), key);
+    }
+
+    #[test]
+    fn ids_of_children_keep_the_rules_however_deep_the_family() {
+        let place: Location = "ship:0".parse().unwrap();
+        let mut run = RunId::new("order.").unwrap();
+        for _ in 0..100 {
+            let link = |generation, identity| Link {
+                run: run.clone(),
+                generation,
+                location: place.clone(),
+                identity: Some(Seed(identity)),
+            };
+            let call = link(Generation::FIRST, 7);
+            let child = RunId::of_child(&call, 1);
+            assert_eq!(RunId::new(child.as_str()).unwrap(), child);
+            assert_eq!(child, RunId::of_child(&call, 1));
+            assert_ne!(child, RunId::of_child(&call, 2));
+            assert_ne!(child, RunId::of_child(&link(Generation(2), 7), 1));
+            assert_ne!(child, RunId::of_child(&link(Generation::FIRST, 8), 1));
+            run = child;
+        }
     }
 }

@@ -148,7 +148,7 @@ fn record_rows() -> Vec<String> {
     for file in fs::read_dir(folder).unwrap() {
         source.push_str(&fs::read_to_string(file.unwrap().path()).unwrap());
     }
-    let kinds = between(&source, "\nbodies! {", "\n}").unwrap();
+    let kinds = between(&source, "\nrecord_kinds! {\n    ($)", "\n}").unwrap();
     let rows = kinds.split(';').filter_map(|kind| {
         let (name, rest) = kind.trim().split_once(" = ")?;
         let mut parts = rest.split(", ");

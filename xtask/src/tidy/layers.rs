@@ -14,16 +14,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("private-postgres", &[]),
     ("machine", &["model"]),
+    ("inspect", &["machine", "model"]),
     ("store", &["model"]),
     ("store-testkit", &["model", "store"]),
     ("store-embedded", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
-    ("engine", &["machine", "model", "store"]),
-    ("protocol", &["machine", "model"]),
+    ("engine", &["inspect", "machine", "model", "store"]),
+    ("protocol", &["inspect", "model"]),
     (
         "everstep",
         &[
             "engine",
+            "inspect",
             "machine",
             "model",
             "protocol",
@@ -44,7 +46,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "server",
-        &["engine", "machine", "model", "protocol", "store"],
+        &["engine", "inspect", "machine", "model", "protocol", "store"],
     ),
     (
         "cli",

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use everstep::record::LoopAdvanced;
 use everstep::{Body, Entry, Location, Payload, Timestamp};
-use everstep_machine::Replay;
 
 /// A run's journal, and all that was ever written to it.
 #[derive(Clone, Default)]
@@ -108,7 +107,7 @@ impl Told {
 
     /// The index of the first record of a step that was undone when the run ended: what is undone is done again.
     fn begins_undone(&self) -> usize {
-        let said = |entry: &Entry| Replay::is_scripted(&entry.record.body);
+        let said = |entry: &Entry| entry.record.body.is_scripted();
         let last = self.journal.iter().rposition(said);
         self.first_undone(last.map_or(0, |last| last + 1))
     }
@@ -132,7 +131,7 @@ impl Told {
 
     /// The index of the first record of a step whose undo the code waited for from there on.
     fn first_awaited(&self, from: usize) -> usize {
-        let said = |entry: &Entry| Replay::is_scripted(&entry.record.body);
+        let said = |entry: &Entry| entry.record.body.is_scripted();
         let last_said = self.journal.iter().rposition(said).unwrap_or(0);
         let waited = self.journal.iter().take(last_said).skip(from);
         let awaited: HashSet<&Location> = waited

@@ -19,7 +19,7 @@ mod verbs;
 use std::fmt;
 use std::sync::Arc;
 
-use everstep_machine::Overview;
+use everstep_inspect::Overview;
 use everstep_model::{Body, Entry, Generation, Record, RecordNumber, RunId, RunStatus};
 use everstep_store::{Head, Outcome, Refusal, RunRow};
 

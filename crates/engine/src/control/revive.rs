@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use everstep_machine::{CannotFork, ChildView, ForkExtent, ForkPlan, Overview, fork};
+use everstep_inspect::{ChildView, Overview};
+use everstep_machine::{CannotFork, ForkExtent, ForkPlan, fork};
 use everstep_model::record::{Created, ForkReason};
 use everstep_model::{
     Body, Entry, Generation, Location, Payload, Record, RecordNumber, RunId, RunStatus, Seed,
@@ -309,6 +310,7 @@ pub(super) fn cannot_fork(run: &RunId, cannot: CannotFork) -> EngineError {
         | CannotFork::InsideLoop(_)
         | CannotFork::Compacted(_)
         | CannotFork::Undone(_)
+        | CannotFork::NotEnded
         | CannotFork::WrongStatus(_) => EngineError::WrongState {
             run: run.clone(),
             detail: cannot.to_string(),

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use everstep_machine::Overview;
+use everstep_inspect::Overview;
 use everstep_model::record::{ForcedFailure, StepEdited, StepSkipped, StepSoFar};
 use everstep_model::{
     Body, Entry, ErrorCode, Failure, Location, Payload, Record, RunId, StepStatus,

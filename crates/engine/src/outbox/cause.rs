@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use everstep_machine::{ChildView, LeftChild, TraceRoot};
+use everstep_inspect::ChildView;
+use everstep_machine::{LeftChild, TraceRoot};
 use everstep_model::record::{ChildStarted, ParentClose};
 use everstep_model::{
     Body, Entry, Generation, Link, Location, Record, RecordNumber, RunId, Seed, StreamNumber,

@@ -165,7 +165,7 @@ fn site_of(
     let before = unsent.get(..index)?;
     let said_before = before
         .iter()
-        .filter(|record| Replay::is_scripted(&record.body))
+        .filter(|record| record.body.is_scripted())
         .count();
     state.replay.unrecorded_site(said_before)
 }

@@ -1,6 +1,6 @@
 //! Assertions on journals, with failures that show the difference.
 
-use everstep_machine::{Overview, StepView};
+use everstep_inspect::{Overview, StepView};
 use everstep_model::{Entry, StepStatus};
 
 use super::difference::difference;

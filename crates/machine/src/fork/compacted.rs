@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use everstep_model::record::{IterationRange, LoopAdvanced};
 use everstep_model::{Body, Entry, Location};
 
-use super::Kept;
+use super::kept::Kept;
 
 /// The iterations of each loop that are no longer in the journal.
 fn gone(journal: &[Entry]) -> BTreeMap<&Location, &[IterationRange]> {

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use everstep_model::record::{Created, ForkReason, ForkedFrom, ParentClose};
-use everstep_model::{Body, Generation, Location, Payload, Record, RecordNumber, RpcId, UndoMode};
+use everstep_model::{Body, Generation, Location, Payload, Record, RpcId, UndoMode};
 
+use super::kept::Kept;
 use super::moments::Moments;
-use super::{ForkExtent, ForkPlan, Kept};
-use crate::subject::Subject;
+use super::numbers::Numbers;
+use super::plan::{ForkExtent, ForkPlan};
+use crate::undo::Subject;
 
 /// The records of the new journal.
 pub(super) fn copy(
@@ -52,37 +54,6 @@ pub(super) fn copy(
         Record { time, body }
     });
     records.collect()
-}
-
-/// Where records of the original stand in the copy.
-pub(super) struct Numbers(Vec<(RecordNumber, RecordNumber)>);
-
-impl Numbers {
-    pub(super) fn of(kept: &[Kept]) -> Self {
-        let numbered = kept.iter().enumerate();
-        let pairs =
-            numbered.filter_map(|(index, kept)| Some((kept.number?, RecordNumber(0).plus(index))));
-        Self(pairs.collect())
-    }
-
-    /// The number a record has now.
-    fn new_of(&self, old: RecordNumber) -> Option<RecordNumber> {
-        let index = self.0.binary_search_by_key(&old, |(old, _)| *old).ok()?;
-        self.0.get(index).map(|(_, new)| *new)
-    }
-
-    /// Whether the copy has what came right before this.
-    pub(super) fn has_before(&self, old: RecordNumber) -> bool {
-        let before = old.0.checked_sub(1).map(RecordNumber);
-        before.is_none_or(|before| self.new_of(before).is_some())
-    }
-
-    /// The place before which stands whatever stood before this one.
-    pub(super) fn place_of(&self, old: RecordNumber) -> RecordNumber {
-        let index = self.0.partition_point(|(known, _)| *known < old);
-        let before = index.checked_sub(1).and_then(|last| self.0.get(last));
-        before.map_or(RecordNumber(0), |(_, new)| new.plus(1))
-    }
 }
 
 /// A copy has no keys of its own, owes nobody an answer, and has as much time as the original had.

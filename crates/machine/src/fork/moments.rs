@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::Body;
 
-use super::Kept;
-use super::copy::Numbers;
+use super::kept::Kept;
+use super::numbers::Numbers;
 use crate::moment::Moment;
 
 /// The moments of the original, and what they are in the copy.

@@ -12,11 +12,12 @@ use std::collections::BTreeSet;
 use everstep_model::record::{StepFailed, TimerPurpose};
 use everstep_model::{Body, Entry, Location, RunStatus, Timestamp};
 
+use super::kept::Kept;
+use super::place;
+use super::plan::CannotFork;
 use super::select::{end_of_life, last_sound, up_to};
-use super::{CannotFork, Kept, place};
-use crate::overview::Overview;
-use crate::replay::Replay;
-use crate::subject::Subject;
+use super::undone::{first_undone, rollback_begins};
+use crate::undo::Subject;
 
 /// What is kept of a run that ended badly.
 pub(super) struct Recovered {
@@ -25,8 +26,8 @@ pub(super) struct Recovered {
     pub(super) repeats_undone: bool,
 }
 
-pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recovered, CannotFork> {
-    match overview.status() {
+pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
+    match end_of(journal)? {
         RunStatus::Failed
         | RunStatus::RollbackFailed
         | RunStatus::Cancelled
@@ -36,7 +37,7 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     let rollback = rollback_begins(journal);
     if let Some(undone) = first_undone(journal, rollback) {
         let cut = undone.min(end_of_life(journal));
-        let kept = up_to(journal, overview, cut)?;
+        let kept = up_to(journal, cut)?;
         return Ok(Recovered {
             kept,
             repeats_undone: true,
@@ -47,7 +48,7 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
     let cut = reaction(journal, &causes, end).unwrap_or(end);
     let sound = last_sound(journal, cut.min(journal.len()));
     let repeats_undone = first_undone(journal, sound).is_some();
-    let mut kept = up_to(journal, overview, cut)?;
+    let mut kept = up_to(journal, cut)?;
     let pass = pass_begins(journal);
     kept.retain(|kept| {
         let is_earlier = kept.number < journal.get(pass).map(|entry| entry.number);
@@ -70,12 +71,10 @@ pub(super) fn recovered(journal: &[Entry], overview: &Overview) -> Result<Recove
 }
 
 /// Everything but the end and the undo that failed for good, which is tried from its first attempt again.
-pub(super) fn rollback_retried(
-    journal: &[Entry],
-    overview: &Overview,
-) -> Result<Vec<Kept>, CannotFork> {
-    if overview.status() != RunStatus::RollbackFailed {
-        return Err(CannotFork::WrongStatus(overview.status()));
+pub(super) fn rollback_retried(journal: &[Entry]) -> Result<Vec<Kept>, CannotFork> {
+    match end_of(journal)? {
+        RunStatus::RollbackFailed => {}
+        other => return Err(CannotFork::WrongStatus(other)),
     }
     let gave_up = |entry: &Entry| match &entry.record.body {
         Body::UndoFailed(record) => record.retry_at.is_none(),
@@ -107,54 +106,18 @@ pub(super) fn rollback_retried(
     };
     // Code that asked for the rollback itself may have gone on after its failure: that is not so any more.
     let mut after = journal.iter().skip(first);
-    let goes_on = after.any(|entry| Replay::is_scripted(&entry.record.body));
+    let goes_on = after.any(|entry| entry.record.body.is_scripted());
     let end = if goes_on { first } else { journal.len() };
     let rest = journal.iter().take(end);
     let rest = rest.filter(|entry| !is_retried(&entry.record.body));
     Ok(rest.map(Kept::of).collect())
 }
 
-/// Where the rollback begins with which the run ended: behind the last thing the code said.
-pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
-    let is_undo = |entry: &Entry| Subject::of(&entry.record.body).is_some();
-    let said = journal
+fn end_of(journal: &[Entry]) -> Result<RunStatus, CannotFork> {
+    let mut ends = journal
         .iter()
-        .rposition(|entry| Replay::is_scripted(&entry.record.body));
-    let from = said.map_or(0, |last| last + 1);
-    let undo = journal.iter().skip(from).position(is_undo);
-    undo.map_or(journal.len(), |undo| from + undo)
-}
-
-/// The index of the first record of the first step or child that was undone from there on.
-pub(super) fn first_undone(journal: &[Entry], from: usize) -> Option<usize> {
-    let undone = journal.iter().skip(from).map(|entry| &entry.record.body);
-    let undone = undone.filter(|body| matches!(body, Body::UndoCompleted(_)));
-    first_about(journal, &undone.filter_map(Subject::of).collect())
-}
-
-/// The index of the first record of the first step or child whose undo the code waited for, there or later, whatever came of
-/// it. A copy that ends before the undo would not make the code wait.
-pub(super) fn first_awaited(journal: &[Entry], from: usize) -> Option<usize> {
-    let end = rollback_begins(journal);
-    let awaited = journal.iter().take(end).skip(from);
-    let awaited = awaited.filter_map(|entry| Subject::of(&entry.record.body));
-    first_about(journal, &awaited.collect())
-}
-
-fn first_about(journal: &[Entry], subjects: &BTreeSet<Subject>) -> Option<usize> {
-    let is_about = |body: &Body| match body {
-        // Of the children in a place, only the one that was undone.
-        Body::ChildStarted(record) => {
-            subjects.contains(&Subject::child(&record.location, &record.run))
-                || subjects.contains(&Subject::step(&record.location))
-        }
-        body => body
-            .location()
-            .is_some_and(|location| subjects.contains(&Subject::step(location))),
-    };
-    journal
-        .iter()
-        .position(|entry| is_about(&entry.record.body))
+        .filter_map(|entry| entry.record.body.terminal());
+    ends.next().ok_or(CannotFork::NotEnded)
 }
 
 /// Where the last pass of the function begins.
@@ -232,7 +195,7 @@ fn final_failures(journal: &[Entry]) -> impl Iterator<Item = &StepFailed> {
 /// Where the code first did something because of a failure.
 fn reaction(journal: &[Entry], causes: &[Cause], end: usize) -> Option<usize> {
     let reacts = |index: usize, body: &Body| {
-        if !Replay::is_scripted(body) || causes.iter().any(|cause| cause.explains(body)) {
+        if !body.is_scripted() || causes.iter().any(|cause| cause.explains(body)) {
             return false;
         }
         let earlier = causes.iter().filter(|cause| cause.at < index);

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use everstep_model::record::{StepEdited, StepSoFar};
-use everstep_model::{Body, Entry, Location, Payload, Record, StepStatus};
+use everstep_model::{Body, Entry, Location, Payload, Record};
 
-use super::recover::{first_awaited, first_undone, rollback_begins};
-use super::{CannotFork, ForkPlan, Kept, compacted, place};
-use crate::overview::Overview;
-use crate::replay::Replay;
+use super::kept::Kept;
+use super::plan::{CannotFork, ForkPlan};
+use super::running::RunningSteps;
+use super::undone::{first_awaited, first_undone, rollback_begins};
+use super::{compacted, place};
 
 /// Everything before an operation, which may get an edited result.
 pub(super) fn before(
     journal: &[Entry],
-    overview: &Overview,
     at: &Location,
     edited: Option<&Payload>,
     plan: &ForkPlan,
@@ -31,7 +31,7 @@ pub(super) fn before(
     };
     let undone = begins_undone(journal);
     let cut = first.min(end_of_life(journal)).min(undone);
-    let mut kept = up_to(journal, overview, cut)?;
+    let mut kept = up_to(journal, cut)?;
     let Some(result) = edited else {
         return Ok(kept);
     };
@@ -76,9 +76,9 @@ pub(super) fn before(
 }
 
 /// Everything up to where the run is, or was before something ended it.
-pub(super) fn whole(journal: &[Entry], overview: &Overview) -> Result<Vec<Kept>, CannotFork> {
+pub(super) fn whole(journal: &[Entry]) -> Result<Vec<Kept>, CannotFork> {
     let end = end_of_life(journal).min(begins_undone(journal));
-    up_to(journal, overview, end)
+    up_to(journal, end)
 }
 
 /// Where the first step began that the run undid when it ended: what is undone is not done.
@@ -87,11 +87,7 @@ fn begins_undone(journal: &[Entry]) -> usize {
 }
 
 /// The records before a cut but for what was about to end the run, and the later results of steps that had none then.
-pub(super) fn up_to(
-    journal: &[Entry],
-    overview: &Overview,
-    cut: usize,
-) -> Result<Vec<Kept>, CannotFork> {
+pub(super) fn up_to(journal: &[Entry], cut: usize) -> Result<Vec<Kept>, CannotFork> {
     let cut = last_sound(journal, cut.min(journal.len()));
     let (before, after) = journal.split_at_checked(cut).unwrap_or((journal, &[]));
     let mut open = open_steps(before);
@@ -104,11 +100,8 @@ pub(super) fn up_to(
             kept.push(Kept::of(entry));
         }
     }
-    let is_running = |location: &&Location| {
-        let step = overview.step(location);
-        overview.end.is_none() && step.is_some_and(|step| step.status == StepStatus::Running)
-    };
-    match open.iter().find(is_running) {
+    let running = RunningSteps::of(journal);
+    match open.iter().find(|step| running.contains(step)) {
         Some(running) => Err(CannotFork::StillRunning(running.clone())),
         None => Ok(kept),
     }
@@ -152,7 +145,7 @@ pub(super) fn end_of_life(journal: &[Entry]) -> usize {
     let said_before: fn(&Body) -> bool = match after.first().map(|entry| &entry.record.body) {
         Some(Body::CancelRequested(_)) if before.iter().any(is_repeated) => return ending,
         Some(Body::CancelRequested(_)) => is_refused_when_cancelled,
-        _ => Replay::is_scripted,
+        _ => Body::is_scripted,
     };
     let last = after
         .iter()

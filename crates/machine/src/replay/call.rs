@@ -12,7 +12,7 @@ use super::mailbox::Wanted;
 use super::memo::Remembered;
 use super::operation::{Kind, OpId, Resolution, StepOp, StepPhase};
 use super::{Phase, Replay};
-use crate::subject::Subject;
+use crate::undo::Subject;
 
 /// Which events a wait takes.
 #[derive(Clone, Debug)]

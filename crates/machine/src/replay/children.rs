@@ -17,7 +17,7 @@ use super::control::cancelled;
 use super::divergence::CallSite;
 use super::memo::Remembered;
 use super::operation::{ChildEnd, ChildOp, Kind, OpId, Resolution};
-use crate::subject::Subject;
+use crate::undo::Subject;
 
 /// A child that the code starts.
 #[derive(Clone, Debug)]

@@ -61,12 +61,12 @@ impl Replay {
 
     /// Whether a paused run may be folded on: it was resumed, or is to end, further down the journal.
     pub(super) fn pause_ends_ahead(&self) -> bool {
-        let mut rolls_back = self.rolls_back.clone();
+        let mut undos = self.rollback.log.fold.clone();
         self.unfolded.iter().any(|entry| {
             let body = &entry.record.body;
             let is_resumed = matches!(body, Body::Resumed(_) | Body::ResumeRequested(_));
-            let ends = is_resumed || rolls_back.ends_pause(body) || body.terminal().is_some();
-            rolls_back.fold(body);
+            let ends = is_resumed || undos.ends_pause(body) || body.terminal().is_some();
+            undos.fold(body);
             ends
         })
     }

@@ -13,7 +13,7 @@ use everstep_model::{
 use super::control::{Pause, refused};
 use super::divergence::Halt;
 use super::operation::{EventTaken, Kind, OpId, Resolution, StepFailure, StepPhase};
-use super::script::{self, Line};
+use super::script::Line;
 use super::{Phase, Replay, RunFacts};
 
 impl Replay {
@@ -42,7 +42,7 @@ impl Replay {
                 }
                 _ => {}
             }
-            self.rollback.log.learn(&entry.record.body);
+            self.rollback.log.fold(&entry.record.body);
             self.learn(&entry);
         }
         self.loops.kept.begin_pass();
@@ -58,7 +58,7 @@ impl Replay {
         }
         self.count_folded(&entry);
         self.note_done(&entry.record.body);
-        if script::is_scripted(&entry.record.body) {
+        if entry.record.body.is_scripted() {
             if let Err(divergence) = self.script.reach(entry.number) {
                 self.halt(Halt::Diverged(divergence));
             }
@@ -205,31 +205,8 @@ impl Replay {
             | Body::UndoCompleted(_)
             | Body::UndoFailed(_)
             | Body::UndoSkipped(_)) => self.fold_undo(&body),
-            // Scripted records do not come here: `fold` has compared them.
-            Body::StepAbandoned(_)
-            | Body::Sleeping(_)
-            | Body::Waiting(_)
-            | Body::WaitCompleted(_)
-            | Body::WaitTimedOut(_)
-            | Body::RpcRequested(_)
-            | Body::RpcCompleted(_)
-            | Body::BranchesStarted(_)
-            | Body::BranchCompleted(_)
-            | Body::BranchFailed(_)
-            | Body::RaceWon(_)
-            | Body::LoopAdvanced(_)
-            | Body::SwitchChosen(_)
-            | Body::ChildStarted(_)
-            | Body::Sent(_)
-            | Body::Replied(_)
-            | Body::StateChanged(_)
-            | Body::Emitted(_)
-            | Body::Note(_)
-            | Body::VersionChosen(_)
-            | Body::Removed(_)
-            | Body::NoReturn(_) => {}
-            // No journal holds messages of users' streams.
-            Body::Data(_) => {}
+            // `fold` has compared scripted records already, and no journal holds messages of users' streams.
+            _ => {}
         }
     }
 

@@ -120,13 +120,7 @@ impl Memo {
             }
             Body::ChildFinished(r) => self.child_finished(r),
             Body::StepAbandoned(r) => self.child_left(&r.location),
-            Body::Note(_)
-            | Body::StateChanged(_)
-            | Body::Emitted(_)
-            | Body::Replied(_)
-            | Body::NoReturn(_)
-            | Body::Sent(_)
-            | Body::Removed(_) => {
+            body if body.is_written_once() => {
                 if let Some(location) = body.location() {
                     self.put(location, Remembered::Written(body.type_name()));
                 }

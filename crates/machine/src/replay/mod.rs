@@ -39,7 +39,6 @@ use everstep_model::{
 };
 
 use crate::moment::Moment;
-use crate::rolls_back::RollsBack;
 
 pub use call::WaitFor;
 pub use children::{ChildCall, LeftChild};
@@ -110,8 +109,6 @@ pub struct Replay {
     /// When the function begins again, while its timer is set.
     backoff_until: Option<Timestamp>,
     pause: Pause,
-    /// Whether what is folded says that a rollback goes on.
-    rolls_back: RollsBack,
     cancel: Option<CancelRequested>,
     /// How many operations were refused because of the cancellation.
     refusals: u32,
@@ -181,7 +178,6 @@ impl Replay {
             facts: None,
             phase: Phase::New,
             pause: Pause::No,
-            rolls_back: RollsBack::default(),
             cancel: None,
             refusals: 0,
             halted: None,
@@ -242,7 +238,7 @@ impl Replay {
         self.note_known(entry);
         self.note_parking(&entry.record.body);
         self.note_early(&entry.record.body);
-        if script::is_scripted(&entry.record.body)
+        if entry.record.body.is_scripted()
             && let Err(divergence) = self.script.record(entry)
         {
             self.halt(Halt::Diverged(divergence));
@@ -375,12 +371,6 @@ impl Replay {
         self.halted.as_ref()
     }
 
-    /// Whether a record follows from the journal alone, so that every execution writes it in the same place.
-    #[must_use]
-    pub fn is_scripted(body: &Body) -> bool {
-        script::is_scripted(body)
-    }
-
     /// The divergence this run is parked with, if the journal ends with one.
     #[must_use]
     pub fn parked(&self) -> Option<&Failure> {
@@ -491,7 +481,6 @@ impl Replay {
             number: 0,
         };
         self.now = self.now.max(entry.record.time);
-        self.rolls_back.fold(&entry.record.body);
         self.loops.resolved.clear();
         let askers = self.rollback_askers();
         self.loops.kept.note(entry, &askers);

@@ -35,64 +35,6 @@ pub(super) enum Line {
     New(Body),
 }
 
-/// Whether a record is part of the script, rather than a result or an inbox record.
-pub(super) fn is_scripted(body: &Body) -> bool {
-    match body {
-        // The first record of a step carries its options; later attempts begin when they begin.
-        Body::StepStarted(started) => started.options.is_some(),
-        Body::StepAbandoned(_)
-        | Body::Sleeping(_)
-        | Body::Waiting(_)
-        | Body::WaitCompleted(_)
-        | Body::WaitTimedOut(_)
-        | Body::RpcRequested(_)
-        | Body::RpcCompleted(_)
-        | Body::BranchesStarted(_)
-        | Body::BranchCompleted(_)
-        | Body::BranchFailed(_)
-        | Body::RaceWon(_)
-        | Body::LoopAdvanced(_)
-        | Body::SwitchChosen(_)
-        | Body::ChildStarted(_)
-        | Body::Sent(_)
-        | Body::Replied(_)
-        | Body::StateChanged(_)
-        | Body::Emitted(_)
-        | Body::Note(_)
-        | Body::VersionChosen(_)
-        | Body::Removed(_)
-        | Body::NoReturn(_) => true,
-        Body::Created(_)
-        | Body::Event(_)
-        | Body::RpcAnswered(_)
-        | Body::TimerFired(_)
-        | Body::ChildFinished(_)
-        | Body::PauseRequested(_)
-        | Body::ResumeRequested(_)
-        | Body::CancelRequested(_)
-        | Body::Terminated(_)
-        | Body::StepSkipped(_)
-        | Body::StepEdited(_)
-        | Body::ForcedFailure(_)
-        | Body::DeadlinePassed(_)
-        | Body::Data(_)
-        | Body::StepCompleted(_)
-        | Body::StepFailed(_)
-        | Body::UndoStarted(_)
-        | Body::UndoCompleted(_)
-        | Body::UndoFailed(_)
-        | Body::UndoSkipped(_)
-        | Body::Paused(_)
-        | Body::Resumed(_)
-        | Body::Diverged(_)
-        | Body::ExecutionRetried(_)
-        | Body::Completed(_)
-        | Body::Failed(_)
-        | Body::RollbackFailed(_)
-        | Body::Cancelled(_) => false,
-    }
-}
-
 impl Script {
     /// The code says something.
     pub(super) fn say(

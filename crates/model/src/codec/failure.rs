@@ -5,7 +5,10 @@
 //!   failure = code, name, message, stack?, cause?, attempt
 //! ```
 
-use super::{DecodeError, Reader, Wire, Writer};
+use super::error::DecodeError;
+use super::reader::Reader;
+use super::wire::Wire;
+use super::writer::Writer;
 use crate::failure::Failure;
 use crate::limits::CAUSES_MAX;
 

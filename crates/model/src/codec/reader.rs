@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::DecodeError;
+use super::error::DecodeError;
 use crate::name::{Interner, Name};
 
 const ENDS_EARLY: DecodeError = DecodeError::Damaged("it ends early");

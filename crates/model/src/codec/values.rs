@@ -1,19 +1,18 @@
-//! How the values inside records are written.
+//! The encoding of the values inside records.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{DecodeError, Reader, Wire, Writer, codec};
-use crate::failure::Failure;
+use super::error::DecodeError;
+use super::reader::Reader;
+use super::wire::{Wire, byte_codec, codec};
+use super::writer::Writer;
 use crate::id::{Generation, RpcId, RunId, Seed};
 use crate::location::{Location, Scope, Segment};
 use crate::name::Name;
 use crate::offset::{RecordNumber, RecordRange};
 use crate::payload::Payload;
-use crate::record::{
-    BranchesKind, ChildOutcome, FailureOutcome, ForkReason, ParentClose, RowOperation, TimerPurpose,
-};
 use crate::retry::{Backoff, RetryPolicy, StepOptions, UndoMode};
 use crate::time::Timestamp;
 use crate::trace::{SpanId, TraceId, TraceParent};
@@ -278,55 +277,5 @@ codec!(
     } + { undo }
 );
 
-/// An enum without data, as one permanent byte per variant.
-macro_rules! byte_codec {
-    ($kind:ident { $($variant:ident = $byte:literal),* $(,)? }) => {
-        impl Wire for $kind {
-            fn put(&self, out: &mut Writer) {
-                out.byte(match self { $(Self::$variant => $byte,)* });
-            }
-            fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-                match input.byte()? {
-                    $($byte => Ok(Self::$variant),)*
-                    _ => Err(DecodeError::Damaged(concat!("an unknown value of ", stringify!($kind)))),
-                }
-            }
-        }
-    };
-}
-
 byte_codec!(Backoff { Constant = 0, Linear = 1, Exponential = 2, Custom = 3 });
-byte_codec!(BranchesKind { Join = 0, Race = 1 });
 byte_codec!(UndoMode { None = 0, Undo = 1, Internal = 2 });
-byte_codec!(ParentClose { Cancel = 0, Terminate = 1, Abandon = 2 });
-byte_codec!(ForkReason { Recover = 0, Restart = 1, RetryRollback = 2, Fork = 3 });
-byte_codec!(FailureOutcome { Retrying = 0, Exhausted = 1, Fatal = 2, TimedOut = 3, RollBack = 4, Cancelled = 5 });
-byte_codec!(RowOperation { Upsert = 0, Delete = 1 });
-byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7, Expiry = 8 });
-
-impl Wire for ChildOutcome {
-    fn put(&self, out: &mut Writer) {
-        match self {
-            Self::Completed(result) => {
-                out.byte(0);
-                result.put(out);
-            }
-            Self::Failed(error) => {
-                out.byte(1);
-                error.put(out);
-            }
-            Self::Cancelled(error) => {
-                out.byte(2);
-                error.put(out);
-            }
-        }
-    }
-    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        match input.byte()? {
-            0 => Payload::take(input).map(Self::Completed),
-            1 => Failure::take(input).map(Self::Failed),
-            2 => Failure::take(input).map(Self::Cancelled),
-            _ => Err(DecodeError::Damaged("an unknown outcome of a child")),
-        }
-    }
-}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::codec;
+use crate::codec::{byte_codec, codec};
 use crate::location::Location;
 use crate::name::Name;
 use crate::payload::Payload;
@@ -16,6 +16,7 @@ pub enum RowOperation {
     /// It is gone.
     Delete,
 }
+byte_codec!(RowOperation { Upsert = 0, Delete = 1 });
 
 /// Collections that rows of an application are never in: views of a journal have rows of their own under these names.
 pub const RESERVED_COLLECTIONS: [&str; 4] = ["workflow", "step", "rpc", "event"];
@@ -73,3 +74,21 @@ pub struct Note {
     pub text: String,
 }
 codec!(Note { location, text });
+
+/// An attribute of the run was set. Users find runs by their attributes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttributeSet {
+    /// The call.
+    #[serde(rename = "id")]
+    pub location: Location,
+    /// The attribute's name.
+    pub attribute: Name,
+    /// A number, a boolean or a text. It replaces the attribute's earlier value.
+    pub value: Payload,
+}
+codec!(AttributeSet {
+    location,
+    attribute,
+    value
+});

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::codec;
+use crate::codec::{byte_codec, codec};
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::name::Name;
@@ -16,6 +16,7 @@ pub enum BranchesKind {
     /// The first success counts.
     Race,
 }
+byte_codec!(BranchesKind { Join = 0, Race = 1 });
 
 /// A join or race began with these branches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

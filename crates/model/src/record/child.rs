@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::codec;
+use crate::codec::{DecodeError, Reader, Wire, Writer, byte_codec, codec};
 use crate::failure::Failure;
 use crate::id::{Generation, RunId};
 use crate::location::Location;
@@ -41,6 +41,7 @@ pub enum ParentClose {
     /// It goes on.
     Abandon,
 }
+byte_codec!(ParentClose { Cancel = 0, Terminate = 1, Abandon = 2 });
 
 /// The run started a child.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,6 +92,33 @@ pub enum ChildOutcome {
     Failed(Failure),
     /// Cancelled, with the reason.
     Cancelled(Failure),
+}
+
+impl Wire for ChildOutcome {
+    fn put(&self, out: &mut Writer) {
+        match self {
+            Self::Completed(result) => {
+                out.byte(0);
+                result.put(out);
+            }
+            Self::Failed(error) => {
+                out.byte(1);
+                error.put(out);
+            }
+            Self::Cancelled(error) => {
+                out.byte(2);
+                error.put(out);
+            }
+        }
+    }
+    fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        match input.byte()? {
+            0 => Payload::take(input).map(Self::Completed),
+            1 => Failure::take(input).map(Self::Failed),
+            2 => Failure::take(input).map(Self::Cancelled),
+            _ => Err(DecodeError::Damaged("an unknown outcome of a child")),
+        }
+    }
 }
 
 /// A child ended.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ParentLink;
-use crate::codec::codec;
+use crate::codec::{byte_codec, codec};
 use crate::failure::Failure;
 use crate::id::{Generation, RunId, Seed};
 use crate::link::Link;
@@ -102,6 +102,7 @@ pub enum ForkReason {
     /// Another run begins where this one was.
     Fork,
 }
+byte_codec!(ForkReason { Recover = 0, Restart = 1, RetryRollback = 2, Fork = 3 });
 
 /// The journal that a new generation or a fork began as a copy of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

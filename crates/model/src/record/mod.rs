@@ -1,7 +1,4 @@
-//! Records: the items of a journal, one type per kind, grouped by theme.
-//!
-//! Type names and tags are permanent. `Origin` says who may write a kind: everybody adds to a run's inbox, only the
-//! holder of its fence writes the rest.
+//! Records: the items of a journal, one struct per kind, grouped by theme, and the table of all kinds.
 
 mod application;
 mod branch;
@@ -14,14 +11,15 @@ mod lifecycle;
 mod payloads;
 mod repeat;
 mod rpc;
-#[cfg(test)]
-pub(crate) mod samples;
 mod step;
+mod table;
 mod timer;
 mod undo;
 mod version;
 
-pub use application::{Emitted, Note, RESERVED_COLLECTIONS, RowOperation, StateChanged};
+pub use application::{
+    AttributeSet, Emitted, Note, RESERVED_COLLECTIONS, RowOperation, StateChanged,
+};
 pub use branch::{
     BranchCompleted, BranchFailed, BranchesKind, BranchesStarted, RaceWon, SwitchChosen,
 };
@@ -47,182 +45,130 @@ pub use timer::{Sleeping, TimerFired, TimerPurpose};
 pub use undo::{NoReturn, UndoCompleted, UndoFailed, UndoSkipped, UndoStarted};
 pub use version::{Removed, VersionChosen};
 
+use serde::Serialize;
+
 use crate::location::Location;
 use crate::offset::RecordNumber;
+use crate::payload::Payload;
 use crate::time::Timestamp;
+use payloads::Carried;
+use table::record_kinds;
 
-/// One item of a journal: when it was written, and what it says.
+/// One item of a journal.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the type explains its fields")]
 pub struct Record {
-    /// The writer's clock when the record was made.
+    /// The writer's clock when the record was created.
     pub time: Timestamp,
-    /// What it says.
     pub body: Body,
 }
 
-/// A record in its place in the stream.
+/// A record and its position in the stream.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the type explains its fields")]
 pub struct Entry {
-    /// Its number.
     pub number: RecordNumber,
-    /// The record.
     pub record: Record,
 }
 
-/// Who may write a kind of record.
+/// Which writers may append a kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Everybody: it lands in the run's inbox.
+    /// Any writer: the record belongs to the run's inbox.
     Inbox,
     /// Only the holder of the run's fence.
     Executor,
 }
 
-macro_rules! bodies {
-    ($($kind:ident = $tag:literal, $text:literal, $origin:ident, $place:ident $(, $boxed:ident)?;)*) => {
-        /// What a record says. The variants carry one struct each; the large ones that are rare are boxed, because every
-        /// step moves its records many times.
-        #[derive(Clone, Debug, PartialEq)]
-        #[allow(missing_docs, reason = "each variant is named and documented by the struct it carries")]
-        pub enum Body { $($kind(bodies!(@held $kind $($boxed)?)),)* }
-
-        impl Body {
-            /// Every type name, in the order of the tags.
-            pub const TYPE_NAMES: &'static [&'static str] = &[$($text,)*];
-
-            /// The permanent name on the wire, without the prefix `workflow:`.
-            #[must_use]
-            pub fn type_name(&self) -> &'static str {
-                match self { $(Self::$kind(_) => $text,)* }
-            }
-
-            /// The permanent number in frames.
-            #[must_use]
-            pub fn tag(&self) -> u8 {
-                match self { $(Self::$kind(_) => $tag,)* }
-            }
-
-            /// Who writes this kind.
-            #[must_use]
-            pub fn origin(&self) -> Origin {
-                match self { $(Self::$kind(_) => Origin::$origin,)* }
-            }
-
-            /// The operation it is about, if it is about one.
-            #[must_use]
-            pub fn location(&self) -> Option<&Location> {
-                match self { $(Self::$kind(_r) => bodies!(@location $place _r),)* }
-            }
-
-            /// The names of the fields of a type of record on the wire.
-            #[cfg(test)]
-            pub(crate) fn field_names(type_name: &str) -> Option<&'static [&'static str]> {
-                match type_name {
-                    $($text => Some(crate::protocol_tests::field_names::<$kind>()),)*
-                    _ => None,
-                }
-            }
-
-            pub(crate) fn put_fields(&self, out: &mut crate::codec::Writer) {
-                match self { $(Self::$kind(r) => <$kind as crate::codec::Wire>::put(r, out),)* }
-            }
-
-            pub(crate) fn take_fields(
-                tag: u8,
-                input: &mut crate::codec::Reader<'_>,
-            ) -> Result<Self, crate::codec::DecodeError> {
-                match tag {
-                    $($tag => <$kind as crate::codec::Wire>::take(input).map(Self::from),)*
-                    other => Err(crate::codec::DecodeError::UnknownRecord(other)),
-                }
-            }
-
-            /// Its fields as a JSON object: all of them, so not for everybody's eyes.
-            pub fn to_json(&self) -> Result<String, serde_json::Error> {
-                match self { $(Self::$kind(r) => serde_json::to_string(r),)* }
-            }
-
-            pub(crate) fn from_json(type_name: &str, value: &str) -> Option<Result<Self, serde_json::Error>> {
-                match type_name {
-                    $($text => Some(serde_json::from_str::<$kind>(value).map(Self::from)),)*
-                    _ => None,
-                }
-            }
-        }
-
-        $(impl From<$kind> for Body {
-            fn from(record: $kind) -> Self {
-                Self::$kind(bodies!(@hold record $($boxed)?))
-            }
-        })*
-    };
-    (@held $kind:ident) => { $kind };
-    (@held $kind:ident boxed) => { Box<$kind> };
-    (@hold $record:ident) => { $record };
-    (@hold $record:ident boxed) => { Box::new($record) };
-    (@location at $record:ident) => { Some(&$record.location) };
-    (@location maybe $record:ident) => { $record.location.as_ref() };
-    (@location run $record:ident) => { { let _ = $record; None } };
+/// Who or what caused a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Actor {
+    /// A person, a client or another run.
+    Outside,
+    /// The engine: clocks, children that ended, and requests that it carries out.
+    Engine,
+    /// The workflow's code, including its undos.
+    Workflow,
 }
 
-bodies! {
-    Created = 1, "created", Inbox, run, boxed;
-    Event = 2, "event", Inbox, run;
-    RpcAnswered = 3, "rpc_answered", Inbox, at, boxed;
-    TimerFired = 4, "timer_fired", Inbox, maybe;
-    ChildFinished = 5, "child_finished", Inbox, at, boxed;
-    PauseRequested = 6, "pause_requested", Inbox, run;
-    ResumeRequested = 7, "resume_requested", Inbox, run;
-    CancelRequested = 8, "cancel_requested", Inbox, run;
-    Terminated = 9, "terminated", Inbox, run;
-    StepSkipped = 10, "step_skipped", Inbox, at;
-    StepEdited = 11, "step_edited", Inbox, at;
-    ForcedFailure = 12, "forced_failure", Inbox, maybe, boxed;
-    DeadlinePassed = 13, "deadline_passed", Inbox, run;
-    Data = 14, "data", Inbox, run;
+// Tags and type names are permanent: never reuse one. `table.rs` explains the columns.
+record_kinds! {
+    ($)
+    Created = 1, "created", Inbox, Outside, run, free, still, (input),
+        [workflow version input tags deadline executionRetries parent by forkedFrom], boxed;
+    Event = 2, "event", Inbox, Outside, run, free, still, (payload), [name payload dedupId by];
+    RpcAnswered = 3, "rpc_answered", Inbox, Outside, at, free, still, (answer),
+        [id rpcId answer by dedupId], boxed;
+    TimerFired = 4, "timer_fired", Inbox, Engine, maybe, free, still, (), [purpose id due];
+    ChildFinished = 5, "child_finished", Inbox, Engine, at, free, still, (outcome), [id outcome run], boxed;
+    PauseRequested = 6, "pause_requested", Inbox, Outside, run, free, still, (), [by reason];
+    ResumeRequested = 7, "resume_requested", Inbox, Outside, run, free, still, (), [by];
+    CancelRequested = 8, "cancel_requested", Inbox, Outside, run, free, still, (), [by reason rollback];
+    Terminated = 9, "terminated", Inbox, Outside, run, free, forward, (), [by reason abandoned];
+    StepSkipped = 10, "step_skipped", Inbox, Outside, at, free, still, (result), [stepId result by soFar];
+    StepEdited = 11, "step_edited", Inbox, Outside, at, free, still, (result), [stepId result by soFar];
+    ForcedFailure = 12, "forced_failure", Inbox, Outside, maybe, free, still, (), [id error by soFar], boxed;
+    DeadlinePassed = 13, "deadline_passed", Inbox, Engine, run, free, still, (), [deadline];
+    Data = 14, "data", Inbox, Outside, run, free, still, (), [];
 
-    StepStarted = 20, "step_started", Executor, at;
-    StepCompleted = 21, "step_completed", Executor, at;
-    StepFailed = 22, "step_failed", Executor, at, boxed;
-    StepAbandoned = 23, "step_abandoned", Executor, at;
-    Sleeping = 24, "sleeping", Executor, at;
-    Waiting = 25, "waiting", Executor, at;
-    WaitCompleted = 26, "wait_completed", Executor, at;
-    WaitTimedOut = 27, "wait_timed_out", Executor, at;
-    RpcRequested = 28, "rpc_requested", Executor, at, boxed;
-    RpcCompleted = 29, "rpc_completed", Executor, at;
-    BranchesStarted = 30, "branches_started", Executor, at;
-    BranchCompleted = 31, "branch_completed", Executor, at;
-    BranchFailed = 32, "branch_failed", Executor, at, boxed;
-    RaceWon = 33, "race_won", Executor, at;
-    LoopAdvanced = 34, "loop_advanced", Executor, at, boxed;
-    SwitchChosen = 35, "switch_chosen", Executor, at;
-    ChildStarted = 36, "child_started", Executor, at, boxed;
-    Sent = 37, "sent", Executor, at;
-    Replied = 38, "replied", Executor, at;
-    StateChanged = 39, "state_changed", Executor, at;
-    Emitted = 40, "emitted", Executor, at;
-    Note = 41, "note", Executor, at;
-    VersionChosen = 42, "version_chosen", Executor, at;
-    Removed = 43, "removed", Executor, at;
-    NoReturn = 44, "no_return", Executor, at;
-    UndoStarted = 45, "undo_started", Executor, at;
-    UndoCompleted = 46, "undo_completed", Executor, at;
-    UndoFailed = 47, "undo_failed", Executor, at, boxed;
-    UndoSkipped = 48, "undo_skipped", Executor, at;
-    Paused = 49, "paused", Executor, run;
-    Resumed = 50, "resumed", Executor, run;
-    Diverged = 51, "diverged", Executor, maybe, boxed;
-    ExecutionRetried = 52, "execution_retried", Executor, run, boxed;
+    StepStarted = 20, "step_started", Executor, Workflow, at, first, forward, (), [stepId attempt options];
+    StepCompleted = 21, "step_completed", Executor, Workflow, at, free, still, (result undo),
+        [stepId attempt startedAt result];
+    StepFailed = 22, "step_failed", Executor, Workflow, at, free, still, (undo),
+        [stepId attempt startedAt error outcome retryAt retriesLeft], boxed;
+    StepAbandoned = 23, "step_abandoned", Executor, Workflow, at, scripted, still, (), [stepId soFar];
+    Sleeping = 24, "sleeping", Executor, Workflow, at, scripted, forward, (), [id until];
+    Waiting = 25, "waiting", Executor, Workflow, at, scripted, forward, (), [id names deadline batch];
+    WaitCompleted = 26, "wait_completed", Executor, Workflow, at, scripted, still, (), [id events deadline];
+    WaitTimedOut = 27, "wait_timed_out", Executor, Workflow, at, scripted, still, (), [id];
+    RpcRequested = 28, "rpc_requested", Executor, Workflow, at, scripted, forward, (args schema),
+        [id rpcId method args deadline schema], boxed;
+    RpcCompleted = 29, "rpc_completed", Executor, Workflow, at, scripted, still, (),
+        [id rpcId timedOut deadline];
+    BranchesStarted = 30, "branches_started", Executor, Workflow, at, scripted, forward, (),
+        [id kind branches];
+    BranchCompleted = 31, "branch_completed", Executor, Workflow, at, scripted, forward, (), [id branch];
+    BranchFailed = 32, "branch_failed", Executor, Workflow, at, scripted, forward, (),
+        [id branch error], boxed;
+    RaceWon = 33, "race_won", Executor, Workflow, at, scripted, forward, (), [id winner];
+    LoopAdvanced = 34, "loop_advanced", Executor, Workflow, at, scripted, forward, (state),
+        [id iteration state done dropped gone], boxed;
+    SwitchChosen = 35, "switch_chosen", Executor, Workflow, at, scripted, forward, (), [id branch];
+    ChildStarted = 36, "child_started", Executor, Workflow, at, scripted, forward, (input),
+        [id run workflow input tags deadline onClose detached undo], boxed;
+    Sent = 37, "sent", Executor, Workflow, at, written, forward, (payload), [id to event payload];
+    Replied = 38, "replied", Executor, Workflow, at, written, forward, (payload), [id event payload];
+    StateChanged = 39, "state_changed", Executor, Workflow, at, written, forward, (value),
+        [id collection key operation value];
+    Emitted = 40, "emitted", Executor, Workflow, at, written, forward, (payload), [id topic payload];
+    Note = 41, "note", Executor, Workflow, at, written, forward, (), [id text];
+    VersionChosen = 42, "version_chosen", Executor, Workflow, at, scripted, forward, (), [id version];
+    Removed = 43, "removed", Executor, Workflow, at, written, forward, (), [id kind];
+    NoReturn = 44, "no_return", Executor, Workflow, at, written, forward, (), [id];
+    UndoStarted = 45, "undo_started", Executor, Workflow, at, free, still, (), [stepId attempt run];
+    UndoCompleted = 46, "undo_completed", Executor, Workflow, at, free, still, (), [stepId attempt run];
+    UndoFailed = 47, "undo_failed", Executor, Workflow, at, free, still, (),
+        [stepId attempt error retryAt run], boxed;
+    UndoSkipped = 48, "undo_skipped", Executor, Engine, at, free, still, (), [stepId run];
+    Paused = 49, "paused", Executor, Engine, run, free, still, (), [reason];
+    Resumed = 50, "resumed", Executor, Engine, run, free, still, (), [];
+    Diverged = 51, "diverged", Executor, Engine, maybe, free, still, (), [id error], boxed;
+    ExecutionRetried = 52, "execution_retried", Executor, Engine, run, free, forward, (),
+        [attempt error retryAt], boxed;
+    AttributeSet = 53, "attribute_set", Executor, Workflow, at, written, forward, (value), [id attribute value];
 
-    Completed = 60, "completed", Executor, run;
-    Failed = 61, "failed", Executor, run, boxed;
-    RollbackFailed = 62, "rollback_failed", Executor, run, boxed;
-    Cancelled = 63, "cancelled", Executor, run;
+    Completed = 60, "completed", Executor, Workflow, run, free, forward, (result), [result abandoned];
+    Failed = 61, "failed", Executor, Workflow, run, free, forward, (),
+        [error rolledBack abandoned causedBy], boxed;
+    RollbackFailed = 62, "rollback_failed", Executor, Workflow, run, free, forward, (),
+        [error rollbackError abandoned], boxed;
+    Cancelled = 63, "cancelled", Executor, Engine, run, free, forward, (), [reason rolledBack abandoned];
 }
 
 impl Body {
-    /// The status of a run that this record ends, if it ends one.
+    /// The final status of the run, if this record ends it.
     #[must_use]
     pub fn terminal(&self) -> Option<crate::status::RunStatus> {
         use crate::status::RunStatus;
@@ -240,9 +186,44 @@ impl Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples;
 
     #[test]
     fn no_kind_of_record_makes_those_of_a_step_larger() {
         assert_eq!(size_of::<Body>(), size_of::<StepCompleted>());
+    }
+
+    #[test]
+    fn readers_see_only_fields_that_exist_and_are_not_internal() {
+        for record in samples::one_of_each() {
+            let (name, shown) = (record.body.type_name(), record.body.shown_fields());
+            let fields = Body::field_names(name).unwrap();
+            assert!(shown.iter().all(|field| fields.contains(field)), "{name}");
+            for internal in [
+                "seed",
+                "undo",
+                "early",
+                "replyTo",
+                "idempotencyKey",
+                "folded",
+            ] {
+                let is_mode = (name, internal) == ("child_started", "undo");
+                assert!(is_mode || !shown.contains(&internal), "{name} {internal}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_code_of_the_workflow_writes_scripted_records() {
+        for Record { body, .. } in samples::one_of_each() {
+            if body.is_scripted() {
+                assert_eq!(
+                    (body.origin(), body.actor()),
+                    (Origin::Executor, Actor::Workflow)
+                );
+            }
+            assert!(body.is_scripted() || !body.is_written_once());
+            assert!(body.terminal().is_none() || body.goes_forward());
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::codec;
+use crate::codec::{byte_codec, codec};
 use crate::failure::Failure;
 use crate::location::Location;
 use crate::offset::RecordNumber;
@@ -92,6 +92,7 @@ pub enum FailureOutcome {
     /// The run was cancelled before the step had a result.
     Cancelled,
 }
+byte_codec!(FailureOutcome { Retrying = 0, Exhausted = 1, Fatal = 2, TimedOut = 3, RollBack = 4, Cancelled = 5 });
 
 /// An attempt failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

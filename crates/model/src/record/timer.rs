@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::codec;
+use crate::codec::{byte_codec, codec};
 use crate::location::Location;
 use crate::time::Timestamp;
 
@@ -41,6 +41,7 @@ pub enum TimerPurpose {
     /// The end of the lifetime of a user's stream. It fires without a record.
     Expiry,
 }
+byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7, Expiry = 8 });
 
 /// A timer reached its time. Of several firings of one operation the first counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

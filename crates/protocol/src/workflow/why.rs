@@ -1,6 +1,6 @@
 //! `GET /workflows/{id}/why`: why a run is not moving.
 
-use everstep_machine::Reason;
+use everstep_inspect::Reason;
 use everstep_model::{RunStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use everstep_engine::{Ending, Engine};
-use everstep_machine::spans;
+use everstep_inspect::spans;
 use everstep_protocol::client::{Call, CallError, Connection, InvalidUrl};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;

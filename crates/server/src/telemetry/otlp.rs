@@ -3,7 +3,7 @@
 //! The document is small and permanent, and our spans are over and have their ids before anybody exports them, which no
 //! tracing library expects; so it is written here.
 
-use everstep_machine::{Span, SpanOf};
+use everstep_inspect::{Span, SpanOf};
 use everstep_model::{Generation, RunId, Timestamp};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
-use everstep_machine::{shape as shape_of, timeline as timeline_of, to_json_lines, to_mermaid};
+use everstep_inspect::{shape as shape_of, timeline as timeline_of, to_json_lines, to_mermaid};
 use everstep_model::{Entry, RecordNumber, entry_to_json};
 use everstep_protocol::workflow::WhyView;
 use futures_util::FutureExt;

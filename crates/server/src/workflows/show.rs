@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_engine::RunInfo;
-use everstep_machine::{Overview, StepView as Step};
+use everstep_inspect::{Overview, StepView as Step};
 use everstep_model::{Location, Name, Payload, StepStatus, Timestamp};
 use everstep_protocol::workflow::{RpcView, RunView, StepView, WaitKind, WaitView};
 

@@ -6,7 +6,7 @@ use everstep_engine::{
     Answer, Asked, BulkReport, Control, Done, EngineError, ForkRun, Revival, RunInfo, SendEvent,
     Sent, Settlement, Start,
 };
-use everstep_machine::{Overview, Why};
+use everstep_inspect::{Overview, Why};
 use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{

@@ -3,11 +3,11 @@
 use everstep_model::record::{LoopAdvanced, StepCompleted, TookEffect};
 use everstep_model::{Body, RecordNumber};
 
-use super::super::Kept;
-use super::super::copy::Numbers;
+use super::super::kept::Kept;
+use super::super::numbers::Numbers;
 use super::Moments;
 use crate::moment::Moment;
-use crate::overview::samples::*;
+use everstep_model::samples::*;
 
 fn iteration(folded: u64, moment: u32) -> LoopAdvanced {
     LoopAdvanced {

@@ -8,7 +8,7 @@ use everstep_model::{Body, Generation, RunId, RunStatus};
 
 use super::super::samples::*;
 use super::super::{CannotFork, ForkExtent, fork};
-use crate::overview::samples::*;
+use everstep_model::samples::*;
 
 #[test]
 fn a_step_that_was_undone_after_the_failure_is_done_again_under_a_new_key() {
@@ -61,11 +61,11 @@ fn a_recovered_run_has_the_failed_step_before_it_again() {
 fn only_runs_that_ended_badly_are_recovered() {
     let running = Journal::created().with(started("a:0", 1));
     let completed = Journal::created().with(completed());
-    for (journal, status) in [
-        (running, RunStatus::Running),
-        (completed, RunStatus::Completed),
+    for (journal, reason) in [
+        (running, CannotFork::NotEnded),
+        (completed, CannotFork::WrongStatus(RunStatus::Completed)),
     ] {
-        let refused = Err(CannotFork::WrongStatus(status));
+        let refused = Err(reason);
         assert_eq!(forked(&journal, ForkExtent::Recovered), refused);
         assert_eq!(forked(&journal, ForkExtent::RollbackRetried), refused);
     }

@@ -8,8 +8,8 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, Generation, RunId, Scope, StepOptions, UndoMode};
 
-use crate::overview::samples::*;
 use crate::replay::{Replay, Resolution, Turn, WaitFor};
+use everstep_model::samples::*;
 
 fn replay(journal: Journal) -> Replay {
     Replay::new(RunId::new("r").unwrap(), Generation::FIRST, journal.0)

@@ -15,7 +15,6 @@ use super::Replay;
 use super::children::LeftChild;
 use super::divergence::{CallSite, Divergence, Halt};
 use super::operation::{Kind, Obsolete, OpId, Resolution};
-use super::script;
 use end::End;
 pub use kind::RemovedKind;
 
@@ -150,7 +149,7 @@ impl Replay {
         let lines = self.script.take(|body| is_of(body, location));
         let is_other = |entry: &&Entry| {
             let body = &entry.record.body;
-            !script::is_scripted(body) && is_of(body, location)
+            !body.is_scripted() && is_of(body, location)
         };
         let others = self.unfolded.iter().filter(is_other);
         let others = others.map(|entry| (entry.number, entry.record.body.clone()));

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
 use everstep_model::{RecordNumber, RecordRange, Scope, Segment, Timestamp, limits};
 
-use super::super::rollback::UndoLog;
 use super::gaps;
 use super::kept::{Kept, joined};
+use crate::undo::UndoFold;
 
 /// How much of a loop's past is kept, and where the loop stands.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl Kept {
         &mut self,
         iterations: &Scope,
         keep: Keep,
-        (in_use, undos): (&BTreeSet<u64>, &mut UndoLog),
+        (in_use, undos): (&BTreeSet<u64>, &mut UndoFold),
         record: &mut LoopAdvanced,
     ) {
         record.inbox_dropped = self.inbox_dropped;
@@ -53,7 +53,7 @@ impl Kept {
         iterations: &Scope,
         keep: Keep,
         in_use: &BTreeSet<u64>,
-        undos: &UndoLog,
+        undos: &UndoFold,
     ) -> Vec<u64> {
         let Some(known) = self.loops.get(iterations) else {
             return Vec::new();
@@ -101,7 +101,7 @@ impl Kept {
         &mut self,
         iterations: &Scope,
         chosen: &[u64],
-        undos: &mut UndoLog,
+        undos: &mut UndoFold,
     ) -> Vec<RecordRange> {
         let mut spans: Vec<Gap> = Vec::new();
         for iteration in chosen {

@@ -7,12 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::record::{Gap, IterationRange, LoopAdvanced};
-use everstep_model::{Body, Entry, Location, Origin, RecordNumber, Scope, Segment, Timestamp};
+use everstep_model::{
+    Body, Entry, Location, Name, Origin, RecordNumber, Scope, Segment, Timestamp,
+};
 use rustc_hash::FxHashMap;
 
-use super::super::rollback::UndoLog;
 use super::awaited::AwaitedUndos;
 use super::gaps::Gaps;
+use crate::undo::UndoFold;
 
 /// One loop, by the scope its iterations stand in.
 #[derive(Debug, Default)]
@@ -75,6 +77,8 @@ pub(in super::super) struct Kept {
     awaited: AwaitedUndos,
     /// Where the code passed the point of no return, which must not be forgotten.
     no_return: Option<Location>,
+    /// Where the code last set each attribute. These records stay, because attributes are read from the journal.
+    attributes: BTreeMap<Name, Location>,
     /// Events that no recorded wait has taken, with their times.
     events: FxHashMap<RecordNumber, Timestamp>,
 }
@@ -175,6 +179,13 @@ impl Kept {
         };
         if matches!(body, Body::NoReturn(_)) {
             self.no_return.get_or_insert_with(|| location.clone());
+        }
+        if let Body::AttributeSet(record) = body {
+            let name = record.attribute.clone();
+            let replaced = self.attributes.insert(name, location.clone());
+            if let Some(replaced) = replaced {
+                self.release(&replaced.scope);
+            }
         }
         let iteration = location.scope.iteration();
         if let Body::WaitCompleted(record) = body {
@@ -314,11 +325,12 @@ impl Kept {
     }
 
     /// Whether a replay needs what is in this scope, though the code has left it.
-    pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoLog) -> bool {
+    pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoFold) -> bool {
         let is_inside = |location: &Location| location.scope.is_within(scope);
         undos.has_live_in(scope)
             || self.awaited.hold(scope)
             || self.no_return.as_ref().is_some_and(is_inside)
+            || self.attributes.values().any(is_inside)
     }
 }
 

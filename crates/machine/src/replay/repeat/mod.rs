@@ -186,7 +186,7 @@ impl Replay {
                 now: record.now,
             };
             let in_use = self.iterations_in_use(&iterations);
-            let (kept, undos) = (&mut self.loops.kept, &mut self.rollback.log);
+            let (kept, undos) = (&mut self.loops.kept, &mut self.rollback.log.fold);
             kept.compact(&iterations, keep, (&in_use, undos), &mut record);
             if !record.dropped.is_empty() {
                 self.forget_dropped();

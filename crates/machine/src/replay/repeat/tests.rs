@@ -204,7 +204,7 @@ fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
         world.step("work", undo);
         world.go_round(1);
     }
-    assert!(world.run.rollback.log.has_live_in(&Scope::ROOT));
+    assert!(world.run.rollback.log.fold.has_live_in(&Scope::ROOT));
     assert_eq!(world.iterations()[0], 2);
     // A replay finds it, and goes on behind the gap.
     let mut cold = world.cold();

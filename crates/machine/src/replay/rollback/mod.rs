@@ -7,7 +7,6 @@
 //! The first record of a rollback that ends the run also decides as what it ends: requests that come later change
 //! nothing. What the code asked for itself decides nothing, whenever it is undone.
 
-mod done;
 mod log;
 
 #[cfg(test)]
@@ -24,8 +23,7 @@ use super::divergence::{CallSite, Divergence, Halt};
 use super::operation::{Kind, Obsolete, OpId, Resolution};
 use super::{Phase, Replay};
 use crate::retry::{FailureClass, after_step_failure};
-use crate::subject::Subject;
-use done::{Done, Progress};
+use crate::undo::{Done, Progress, Subject};
 pub(super) use log::UndoLog;
 
 /// Where the rollbacks of an execution stand.
@@ -142,7 +140,7 @@ impl Replay {
             "the {} is to be undone, and the code gives no undo for it",
             what.word()
         );
-        let recorded = (what.beginning(), what.location.clone());
+        let recorded = (what.first_record(), what.location.clone());
         Some(undo_divergence(recorded, detail))
     }
 
@@ -155,13 +153,13 @@ impl Replay {
     /// Whether anything was undone.
     #[must_use]
     pub fn has_undone(&self) -> bool {
-        self.rollback.log.has_undone() || self.loops.kept.has_dropped_undone()
+        self.rollback.log.fold.has_undone() || self.loops.kept.has_dropped_undone()
     }
 
     /// Whether an undo ever began: results that a further pass of the function would rely on may not hold any more.
     #[must_use]
     pub fn has_begun_undoing(&self) -> bool {
-        self.rollback.log.has_begun() || self.loops.kept.has_dropped_undos()
+        self.rollback.log.fold.has_begun() || self.loops.kept.has_dropped_undos()
     }
 
     /// Whether the journal says as what the run ends, so that nothing that comes can change it.
@@ -180,7 +178,7 @@ impl Replay {
     /// to be undone if it completed.
     #[must_use]
     pub fn is_beyond_change(&self) -> bool {
-        self.rollback.ending && !self.rollback.log.has_open_children()
+        self.rollback.ending && !self.rollback.log.fold.has_open_children()
     }
 
     /// The record that begins the rollback of a run that ends, and so decides as what it ends.
@@ -241,7 +239,7 @@ impl Replay {
             .map(|done| done.what.clone())
             .collect();
         for what in passed {
-            if let Some(done) = log.at_mut(&what) {
+            if let Some(done) = log.fold.get_mut(&what) {
                 done.progress = Progress::Recording;
             }
             self.outgoing.push(skipped(&what));
@@ -292,7 +290,7 @@ impl Replay {
             location: start.location.clone(),
             child: start.child.clone(),
         };
-        let done = self.rollback.log.at_mut(&what);
+        let done = self.rollback.log.fold.get_mut(&what);
         let running = done.filter(|done| done.progress == Progress::Running);
         let Some(done) = running else { return false };
         done.progress = Progress::Recording;
@@ -320,7 +318,7 @@ impl Replay {
                 | Body::UndoSkipped(_)
         );
         if !is_about_undo {
-            self.rollback.log.learn(body);
+            self.rollback.log.fold(body);
         }
         if self.phase == Phase::Backoff {
             self.rollback.log.begin_pass();
@@ -335,7 +333,7 @@ impl Replay {
 
     /// Folds a record about an undo. Where the code runs, it must have asked for it, be it in an iteration that is gone.
     pub(super) fn fold_undo(&mut self, body: &Body) {
-        let done = self.rollback.log.told_of(body);
+        let done = self.rollback.log.fold.named_by(body);
         let is_wanted = done.is_some_and(|done| done.wanted);
         if matches!(self.phase, Phase::Returned | Phase::Broken(_)) {
             self.rollback.ending |= !(self.phase == Phase::Returned && is_wanted);
@@ -344,7 +342,7 @@ impl Replay {
             && !self.loops.kept.has_forgotten()
         {
             let (word, beginning) = done.map_or(("step", "step_started"), |done| {
-                (done.what.word(), done.what.beginning())
+                (done.what.word(), done.what.first_record())
             });
             let divergence = undo_divergence(
                 (beginning, location.clone()),
@@ -356,7 +354,7 @@ impl Replay {
         if planted::is(Bug::UndoRepeatedAfterCrash) && self.is_forgotten(body) {
             return;
         }
-        self.rollback.log.learn(body);
+        self.rollback.log.fold(body);
         self.settle_rollbacks();
     }
 
@@ -420,7 +418,7 @@ impl Replay {
     #[must_use]
     pub fn must_break_off_first(&self) -> bool {
         let is_forced = |entry: &Entry| matches!(&entry.record.body, Body::ForcedFailure(forced) if forced.location.is_none());
-        self.rollback.log.live().next().is_some() && !self.unfolded.iter().any(is_forced)
+        !self.rollback.log.fold.done().is_empty() && !self.unfolded.iter().any(is_forced)
     }
 
     /// The timers of undos that wait.
@@ -428,7 +426,9 @@ impl Replay {
         use everstep_model::record::TimerPurpose;
         self.rollback
             .log
-            .live()
+            .fold
+            .done()
+            .iter()
             .filter_map(|done| match done.progress {
                 Progress::Backoff(due) => {
                     let at = Some(done.what.location.clone());

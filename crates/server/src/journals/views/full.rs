@@ -10,7 +10,6 @@ use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
 
 use super::change::{Change, Headers, Operation};
-use super::shown;
 
 pub(super) fn render(entry: &Entry) -> Vec<Bytes> {
     let body = &entry.record.body;
@@ -76,7 +75,7 @@ impl Serialize for Shown<'_> {
         if let Some(location) = self.body.location() {
             map.serialize_entry("name", &location.name)?;
         }
-        for name in shown::fields(self.body.type_name()) {
+        for name in self.body.shown_fields() {
             match all.get(name) {
                 Some(_) if is_secret && *name == "result" => {
                     map.serialize_entry("result", &())?;

@@ -6,7 +6,6 @@ mod client;
 mod full;
 mod lifecycle;
 mod rows;
-mod shown;
 mod state;
 
 use std::sync::Arc;

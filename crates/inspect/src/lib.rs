@@ -1,0 +1,23 @@
+//! Readers of a journal: they show what a run is doing and has done, without its code.
+//!
+//! Like `machine`, this crate is pure: no clock, no randomness, no async, no I/O. [`Overview`] is the fold that
+//! the other readers build on. [`why()`] lists what a run waits for, [`timeline()`] is the audit trail, [`shape()`] the
+//! structure of the run as a tree, and [`spans()`] the run as a trace.
+
+mod overview;
+mod phrase;
+#[cfg(test)]
+mod samples;
+mod shape;
+mod timeline;
+mod trace;
+mod why;
+
+pub use overview::{
+    ChildView, EndingView, EventView, OpenRpc, Overview, PauseView, RollbackView, SleepView,
+    StepView, WaitView,
+};
+pub use shape::{Node, NodeKind, NodeStatus, Shape, shape, to_mermaid};
+pub use timeline::{Line, Outcome, timeline, to_json_lines};
+pub use trace::{Span, SpanOf, spans};
+pub use why::{Reason, Why, why};

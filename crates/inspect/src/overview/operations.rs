@@ -1,0 +1,98 @@
+//! Which operation stands where. The first record about a place says what kind of operation is there, for good.
+
+use everstep_model::{Location, RecordNumber, RecordRange, StepStatus};
+
+use super::{Overview, Stamp};
+
+/// What is known of a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    /// The record that first spoke of it.
+    pub(super) first: RecordNumber,
+    /// What stands there.
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// A step.
+    Step {
+        /// Its index among the steps.
+        index: usize,
+        /// The attempt of the whole function in which it last changed.
+        execution: u32,
+    },
+    /// A wait, sleep, rpc or child, open or over.
+    Other,
+}
+
+impl Overview {
+    /// Whether an operation that is no step opens here: its place is new, and the run is not about to end.
+    pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
+        if self.places.contains_key(location) {
+            return false;
+        }
+        let place = Place {
+            first: at.number,
+            kind: Kind::Other,
+        };
+        self.places.insert(location.clone(), place);
+        self.ending.is_none()
+    }
+
+    /// Whether an operation that is no step stands here.
+    pub(super) fn is_other_than_a_step(&self, location: &Location) -> bool {
+        let place = self.places.get(location);
+        place.is_some_and(|place| place.kind == Kind::Other)
+    }
+
+    /// Whether an operation that is no step is open here.
+    pub(crate) fn is_open(&self, location: &Location) -> bool {
+        let waits = self.waits.iter().map(|wait| &wait.location);
+        let sleeps = self.sleeps.iter().map(|sleep| &sleep.location);
+        let rpcs = self.rpcs.iter().map(|rpc| &rpc.location);
+        let children = self.children.iter().map(|child| &child.location);
+        let mut open = waits.chain(sleeps).chain(rpcs).chain(children);
+        open.any(|open| open == location)
+    }
+
+    /// Closes whatever is open for which `is_over` holds; steps are not asked.
+    pub(super) fn close_where(&mut self, is_over: impl Fn(&Location) -> bool) {
+        self.waits.retain(|wait| !is_over(&wait.location));
+        self.sleeps.retain(|sleep| !is_over(&sleep.location));
+        self.rpcs.retain(|rpc| !is_over(&rpc.location));
+        self.children.retain(|child| !is_over(&child.location));
+    }
+
+    /// Forgets what dropped records said, so that a reader who saw them and one who did not agree.
+    pub(super) fn forget(&mut self, dropped: &[RecordRange]) {
+        if dropped.is_empty() {
+            return;
+        }
+        let is_gone = |number: RecordNumber| {
+            let mut ranges = dropped.iter();
+            ranges.any(|range| (range.first..=range.last).contains(&number))
+        };
+        self.places.retain(|_, place| !is_gone(place.first));
+        self.events.retain(|event| !is_gone(event.number));
+        let places = std::mem::take(&mut self.places);
+        self.steps
+            .retain(|step| places.contains_key(&step.location));
+        self.close_where(|location| !places.contains_key(location));
+        self.places = places;
+        self.index_steps();
+    }
+
+    fn index_steps(&mut self) {
+        (self.in_flight, self.in_backoff) = (0, 0);
+        for (position, step) in self.steps.iter().enumerate() {
+            if let Some(place) = self.places.get_mut(&step.location)
+                && let Kind::Step { index, .. } = &mut place.kind
+            {
+                *index = position;
+            }
+            self.in_flight += usize::from(step.status == StepStatus::Running);
+            self.in_backoff += usize::from(step.status == StepStatus::Retrying);
+        }
+    }
+}

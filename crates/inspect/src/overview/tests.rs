@@ -1,0 +1,233 @@
+//! Claims about the reader's fold. The properties hold for any sequence of records, sensible or not.
+
+mod properties;
+mod status;
+mod waiting;
+
+use everstep_model::record::*;
+use everstep_model::{Body, RecordNumber, RunStatus, StepOptions, StepStatus};
+use proptest::prelude::*;
+
+use super::*;
+use crate::samples::*;
+
+fn statuses(overview: &Overview) -> Vec<StepStatus> {
+    overview.steps.iter().map(|step| step.status).collect()
+}
+
+// B22
+#[test]
+fn a_sensitive_step_shows_its_errors_and_not_its_result() {
+    let options = StepOptions {
+        sensitive: true,
+        ..StepOptions::default()
+    };
+    let secret = StepStarted {
+        options: Some(options),
+        ..started("a:0", 1)
+    };
+    let journal =
+        Journal::created()
+            .with(secret)
+            .with(failed_step("a:0", 1, FailureOutcome::Retrying));
+    let message = |overview: &Overview| {
+        overview.steps[0]
+            .error
+            .as_ref()
+            .map(|error| error.message.clone())
+    };
+    assert_eq!(
+        message(&journal.overview()).as_deref(),
+        Some("gateway down")
+    );
+    let overview = journal.with(completed_step("a:0", 2, "\"pin\"")).overview();
+    assert_eq!(
+        (overview.steps[0].sensitive, &overview.steps[0].result),
+        (true, &None)
+    );
+
+    let unannounced = StepCompleted {
+        sensitive: true,
+        ..completed_step("a:0", 1, "\"pin\"")
+    };
+    let overview = Journal::created().with(unannounced).overview();
+    assert_eq!(
+        (overview.steps[0].sensitive, &overview.steps[0].result),
+        (true, &None)
+    );
+}
+
+// B183
+#[test]
+fn operators_settle_only_what_is_not_settled() {
+    let forced = |place: &str| ForcedFailure {
+        so_far: None,
+        location: Some(at(place)),
+        error: failure("forced"),
+        by: None,
+    };
+    let overview = Journal::created()
+        .with(started("skipped:0", 1))
+        .with(StepSkipped {
+            so_far: None,
+            location: at("skipped:0"),
+            result: json("1"),
+            by: None,
+        })
+        .with(StepEdited {
+            so_far: None,
+            location: at("skipped:0"),
+            result: json("2"),
+            by: None,
+        })
+        .with(StepEdited {
+            so_far: None,
+            location: at("edited:0"),
+            result: json("3"),
+            by: None,
+        })
+        .with(started("forced:0", 1))
+        .with(forced("forced:0"))
+        .with(completed_step("forced:0", 1, "4"))
+        .with(waiting("w:0", &["e"]))
+        .with(forced("w:0"))
+        .overview();
+    use StepStatus::{Completed, Failed, Skipped};
+    assert_eq!(statuses(&overview), [Skipped, Completed, Failed]);
+    assert_eq!(overview.steps[0].result, Some(json("1")));
+    assert!(overview.waits.is_empty());
+}
+
+#[test]
+fn the_end_abandons_what_is_not_settled() {
+    let overview = Journal::created()
+        .with(completed_step("a:0", 1, "1"))
+        .with(started("b:0", 1))
+        .with(failed_step("c:0", 1, FailureOutcome::Retrying))
+        .with(event("unread"))
+        .with(terminated(&["b:0", "never-written:0"]))
+        .overview();
+    use StepStatus::{Abandoned, Completed};
+    assert_eq!(
+        statuses(&overview),
+        [Completed, Abandoned, Abandoned, Abandoned]
+    );
+    assert_eq!(
+        (overview.status(), overview.completed_at),
+        (RunStatus::Terminated, Some(time(5)))
+    );
+    assert_eq!(overview.reason.as_deref(), Some("stop"));
+    assert_eq!(overview.events.len(), 1);
+}
+
+// B206
+#[test]
+fn undone_steps_are_marked_and_code_that_goes_on_ends_the_rollback() {
+    let undoing = Journal::created()
+        .with(completed_step("a:0", 1, "1"))
+        .with(UndoStarted {
+            location: at("a:0"),
+            attempt: 1,
+            run: None,
+        });
+    assert_eq!(undoing.overview().status(), RunStatus::RollingBack);
+    let undone = undoing.with(UndoCompleted {
+        location: at("a:0"),
+        attempt: 1,
+        run: None,
+    });
+    assert_eq!(undone.overview().status(), RunStatus::RollingBack);
+    assert_eq!(statuses(&undone.overview()), [StepStatus::Undone]);
+    assert_eq!(
+        undone.with(started("b:0", 1)).overview().status(),
+        RunStatus::Running
+    );
+}
+
+#[test]
+fn a_failed_undo_is_retried_when_its_own_timer_fires() {
+    let undo_failed = UndoFailed {
+        location: at("a:0"),
+        attempt: 1,
+        error: failure("refund refused"),
+        retry_at: Some(time(50)),
+        run: None,
+    };
+    let journal = Journal::created()
+        .with(completed_step("a:0", 1, "1"))
+        .with(undo_failed.clone());
+    let after = |place, due| {
+        journal
+            .clone()
+            .with(fired(TimerPurpose::Undo, Some(place), due))
+            .overview()
+    };
+    for waits in [
+        journal.overview(),
+        after("a:0", time(49)),
+        after("b:0", time(50)),
+    ] {
+        assert!(matches!(
+            waits.rollback,
+            Some(RollbackView::Retrying { attempt: 1, .. })
+        ));
+        assert_eq!(statuses(&waits), [StepStatus::Completed]);
+    }
+    let goes_on = after("a:0", time(50));
+    assert!(matches!(
+        goes_on.rollback,
+        Some(RollbackView::Undoing { attempt: 2, .. })
+    ));
+    assert_eq!(statuses(&goes_on), [StepStatus::Completed]);
+
+    let undone = UndoCompleted {
+        location: at("a:0"),
+        attempt: 2,
+        run: None,
+    };
+    let late = journal.clone().with(undone).with(undo_failed).overview();
+    assert_eq!(late.rollback, Some(RollbackView::Between));
+    assert_eq!(statuses(&late), [StepStatus::Undone]);
+}
+
+// B203
+#[test]
+fn an_overview_has_type_history_and_times() {
+    let overview = Journal::created()
+        .with(started("a:0", 1))
+        .with(completed_step("a:0", 1, "1"))
+        .with(completed())
+        .overview();
+    assert_eq!(
+        overview.workflow.as_ref().map(Name::as_str),
+        Some("payment")
+    );
+    assert_eq!(
+        (
+            overview.version,
+            overview.execution_attempt,
+            overview.records
+        ),
+        (2, 1, 4)
+    );
+    assert_eq!(overview.created_at, Some(time(0)));
+    assert_eq!(overview.updated_at, Some(time(3)));
+    assert_eq!(overview.completed_at, Some(time(3)));
+    assert_eq!(overview.result, Some(json("\"done\"")));
+    assert_eq!(overview.steps[0].completed_at, Some(time(2)));
+}
+
+// B24
+#[test]
+fn the_first_input_is_kept() {
+    let second = Created {
+        input: json("\"other\""),
+        version: 3,
+        ..created()
+    };
+    let overview = Journal::created().with(second).overview();
+    assert_eq!(
+        (overview.version, overview.input),
+        (2, Some(json("{\"amount\":5}")))
+    );
+}

@@ -1,0 +1,239 @@
+//! What each record adds to the tree.
+
+use everstep_model::record::{
+    BranchesKind, BranchesStarted, ChildFinished, ChildOutcome, ChildStarted, ForcedFailure,
+    LoopAdvanced, RpcCompleted, SwitchChosen, TimerFired, TimerPurpose, UndoFailed, WaitCompleted,
+};
+use everstep_model::{Body, Location, Name};
+
+use super::draft::Draft;
+use super::{NodeKind, NodeStatus};
+
+impl Draft {
+    /// Takes in the next record.
+    pub(super) fn grow(&mut self, body: &Body) {
+        match body {
+            Body::StepStarted(r) => self.step(&r.location),
+            Body::StepCompleted(r) => self.step(&r.location),
+            Body::StepFailed(r) => self.step(&r.location),
+            Body::StepAbandoned(r) => self.step(&r.location),
+            Body::StepSkipped(r) => self.step(&r.location),
+            Body::StepEdited(r) => self.step(&r.location),
+            Body::ForcedFailure(r) => self.forced_failure(r),
+            Body::UndoStarted(r) => self.undo(&r.location, NodeStatus::Running),
+            Body::UndoCompleted(r) => self.undo(&r.location, NodeStatus::Undone),
+            Body::UndoFailed(r) => self.undo_failed(r),
+            Body::UndoSkipped(r) => self.undo(&r.location, NodeStatus::Skipped),
+            Body::NoReturn(r) => self.momentary(&r.location, NodeKind::NoReturn),
+            Body::Sleeping(r) => self.place(&r.location, NodeKind::Sleep),
+            Body::TimerFired(r) => self.timer_fired(r),
+            Body::Waiting(r) => {
+                let names = r.names.clone();
+                self.place(&r.location, NodeKind::Wait { names });
+            }
+            Body::WaitCompleted(r) => self.wait_completed(r),
+            Body::WaitTimedOut(r) => self.end(&r.location, is_wait, NodeStatus::TimedOut),
+            Body::RpcRequested(r) => {
+                let method = r.method.clone();
+                self.place(&r.location, NodeKind::Rpc { method });
+            }
+            Body::RpcAnswered(r) => self.end(&r.location, is_rpc, NodeStatus::Completed),
+            Body::RpcCompleted(r) => self.rpc_completed(r),
+            Body::BranchesStarted(r) => self.branches_started(r),
+            Body::BranchCompleted(r) => {
+                let branch = self.branch(&r.location, &r.branch);
+                branch.settle(NodeStatus::Completed);
+            }
+            Body::BranchFailed(r) => {
+                let branch = self.branch(&r.location, &r.branch);
+                branch.settle(NodeStatus::Failed);
+            }
+            Body::RaceWon(r) => self.race_won(&r.location, &r.winner),
+            Body::SwitchChosen(r) => self.switch_chosen(r),
+            Body::LoopAdvanced(r) => self.loop_advanced(r),
+            Body::ChildStarted(r) => self.child_started(r),
+            Body::ChildFinished(r) => self.child_finished(r),
+            Body::Sent(r) => {
+                let (event, to) = (r.event.clone(), r.to.clone());
+                self.momentary(&r.location, NodeKind::Send { event, to });
+            }
+            Body::Replied(r) => self.momentary(&r.location, NodeKind::Reply),
+            Body::Completed(r) => self.steps(&r.abandoned),
+            Body::Failed(r) => self.steps(&r.abandoned),
+            Body::Cancelled(r) => self.steps(&r.abandoned),
+            Body::Terminated(r) => self.steps(&r.abandoned),
+            Body::ExecutionRetried(_) => self.forget_failures(),
+            // The other kinds are not part of the structure.
+            _ => {}
+        }
+    }
+
+    fn place(&mut self, location: &Location, kind: NodeKind) {
+        self.at(location).is(kind);
+    }
+
+    /// Something that is over as soon as it is recorded.
+    fn momentary(&mut self, location: &Location, kind: NodeKind) {
+        let part = self.at(location);
+        if part.is(kind) {
+            part.settle(NodeStatus::Completed);
+        }
+    }
+
+    fn step(&mut self, location: &Location) {
+        self.place(location, NodeKind::Step);
+    }
+
+    fn steps(&mut self, locations: &[Location]) {
+        locations.iter().for_each(|location| self.step(location));
+    }
+
+    fn undo(&mut self, location: &Location, status: NodeStatus) {
+        let part = self.at(location);
+        let is_undoable = part.kind.as_ref().is_some_and(is_child) || part.is(NodeKind::Step);
+        // What is undone stays undone.
+        if is_undoable && part.undo != Some(NodeStatus::Undone) {
+            part.undo = Some(status);
+        }
+    }
+
+    fn undo_failed(&mut self, record: &UndoFailed) {
+        let status = match record.retry_at {
+            Some(_) => NodeStatus::Retrying,
+            None => NodeStatus::Failed,
+        };
+        self.undo(&record.location, status);
+    }
+
+    fn forced_failure(&mut self, record: &ForcedFailure) {
+        let Some(location) = &record.location else {
+            return;
+        };
+        let part = self.at(location);
+        part.kind.get_or_insert(NodeKind::Step);
+        part.settle(NodeStatus::Failed);
+    }
+
+    fn timer_fired(&mut self, record: &TimerFired) {
+        let Some(location) = &record.location else {
+            return;
+        };
+        match record.purpose {
+            TimerPurpose::Sleep => self.end(location, is_sleep, NodeStatus::Completed),
+            TimerPurpose::Wait => self.end(location, is_wait, NodeStatus::TimedOut),
+            TimerPurpose::Rpc => self.end(location, is_rpc, NodeStatus::TimedOut),
+            TimerPurpose::Child => self.end(location, is_child, NodeStatus::TimedOut),
+            TimerPurpose::Retry
+            | TimerPurpose::ExecutionRetry
+            | TimerPurpose::Deadline
+            | TimerPurpose::Undo
+            | TimerPurpose::Expiry => {}
+        }
+    }
+
+    /// Counts even if the timer fired first: the executor read the order of the journal, and says who won.
+    fn wait_completed(&mut self, record: &WaitCompleted) {
+        if let Some(part) = self.known(&record.location) {
+            part.settled
+                .take_if(|status| *status == NodeStatus::TimedOut);
+        }
+        self.end(&record.location, is_wait, NodeStatus::Completed);
+    }
+
+    fn rpc_completed(&mut self, record: &RpcCompleted) {
+        let status = if record.timed_out {
+            NodeStatus::TimedOut
+        } else {
+            NodeStatus::Completed
+        };
+        self.end(&record.location, is_rpc, status);
+    }
+
+    fn branches_started(&mut self, record: &BranchesStarted) {
+        let kind = match record.kind {
+            BranchesKind::Join => NodeKind::Join,
+            BranchesKind::Race => NodeKind::Race,
+        };
+        self.place(&record.location, kind);
+        for branch in &record.branches {
+            self.branch(&record.location, branch)
+                .is(NodeKind::Branch { won: false });
+        }
+    }
+
+    fn race_won(&mut self, race: &Location, winner: &Name) {
+        let part = self.at(race);
+        if !part.is(NodeKind::Race) || part.settled.is_some() {
+            return;
+        }
+        part.settle(NodeStatus::Completed);
+        let branch = self.branch(race, winner);
+        branch.settle(NodeStatus::Completed);
+        branch.kind = Some(NodeKind::Branch { won: true });
+    }
+
+    fn switch_chosen(&mut self, record: &SwitchChosen) {
+        self.place(&record.location, NodeKind::Switch);
+        self.branch(&record.location, &record.branch)
+            .is(NodeKind::Branch { won: false });
+    }
+
+    fn loop_advanced(&mut self, record: &LoopAdvanced) {
+        let begun = record.iteration.saturating_add(u64::from(record.done));
+        let part = self.at(&record.location);
+        if let NodeKind::Loop { iterations } = part
+            .kind
+            .get_or_insert(NodeKind::Loop { iterations: begun })
+        {
+            *iterations = begun.max(*iterations);
+            if record.done {
+                part.settle(NodeStatus::Completed);
+            }
+        }
+    }
+
+    fn child_started(&mut self, record: &ChildStarted) {
+        let part = self.at(&record.location);
+        let is_child = part.is(NodeKind::Child {
+            run: record.run.clone(),
+            workflow: record.workflow.clone(),
+            detached: record.detached,
+        });
+        // Nobody waits for a detached child: what the run did is over.
+        if is_child && record.detached {
+            part.settle(NodeStatus::Completed);
+        }
+    }
+
+    fn child_finished(&mut self, record: &ChildFinished) {
+        let status = match &record.outcome {
+            ChildOutcome::Completed(_) => NodeStatus::Completed,
+            ChildOutcome::Failed(_) | ChildOutcome::Cancelled(_) => NodeStatus::Failed,
+        };
+        self.end(&record.location, is_child, status);
+    }
+
+    /// Something that was open is over. Where nothing or something else stands, the record says nothing.
+    fn end(&mut self, location: &Location, is_it: fn(&NodeKind) -> bool, status: NodeStatus) {
+        let part = self.known(location);
+        if let Some(part) = part.filter(|part| part.kind.as_ref().is_some_and(is_it)) {
+            part.settle(status);
+        }
+    }
+}
+
+fn is_sleep(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Sleep)
+}
+
+fn is_wait(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Wait { .. })
+}
+
+fn is_rpc(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Rpc { .. })
+}
+
+fn is_child(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Child { .. })
+}

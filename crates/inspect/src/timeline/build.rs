@@ -1,0 +1,75 @@
+//! Builds the lines of a timeline.
+
+use everstep_model::{Actor, Entry, Timestamp, match_record};
+
+use super::describe::Describe;
+use super::elapsed::Stopwatch;
+use super::gaps::{Gap, Gaps};
+use super::line::Line;
+use super::sensitive::SensitiveSteps;
+
+/// The kind of a line for records that compaction dropped. All other kinds are type names of records.
+const DROPPED: &str = "records_dropped";
+
+/// The timeline of a journal, or of a part of it: one line per record, in order.
+#[must_use]
+pub fn timeline(entries: &[Entry]) -> Vec<Line> {
+    let sensitive = SensitiveSteps::of(entries);
+    let gaps = Gaps::of(entries);
+    let mut stopwatch = Stopwatch::default();
+    let mut lines = Vec::with_capacity(entries.len());
+    let mut before = None;
+    for entry in entries {
+        if let Some(gap) = before.and_then(|before| gaps.between(before, entry.number)) {
+            lines.push(line_of_gap(&gap, entry.record.time));
+        }
+        lines.push(line_of_record(entry, &sensitive, &mut stopwatch));
+        before = Some(entry.number);
+    }
+    lines
+}
+
+fn line_of_record(entry: &Entry, sensitive: &SensitiveSteps, stopwatch: &mut Stopwatch) -> Line {
+    let body = &entry.record.body;
+    let elapsed = stopwatch.measure(entry);
+    let details = match_record!(body, record => record.details());
+    let sentence = match_record!(body, record => record.sentence(elapsed));
+    let is_redacted = details.payload.is_some() && sensitive.hides(body);
+    Line {
+        number: entry.number,
+        time: entry.record.time,
+        kind: body.type_name(),
+        location: body.location().cloned(),
+        actor: body.actor(),
+        by: details.by.map(str::to_owned),
+        // Text that users gave may contain line breaks.
+        sentence: sentence.replace(char::is_control, " "),
+        outcome: details.outcome,
+        duration: elapsed.whole,
+        attempt: details.attempt,
+        error: details.error.cloned(),
+        payload: details.payload.filter(|_| !is_redacted).cloned(),
+        redacted: is_redacted,
+        dropped: None,
+    }
+}
+
+/// The line has the time of the record after the gap, because the times of dropped records are not known.
+fn line_of_gap(gap: &Gap, time: Timestamp) -> Line {
+    Line {
+        number: gap.range.first,
+        time,
+        kind: DROPPED,
+        location: gap.owner.clone(),
+        actor: Actor::Engine,
+        by: None,
+        sentence: gap.to_string(),
+        outcome: None,
+        duration: None,
+        attempt: None,
+        error: None,
+        payload: None,
+        redacted: false,
+        dropped: Some(gap.range),
+    }
+}

@@ -1,0 +1,20 @@
+//! The journal as an audit trail: who did what, when, how long it took, and with which outcome.
+//!
+//! There is one line per record, and one for every gap that compaction left. A line repeats what its record says: if two
+//! records compete, both have a line, and the overview decides which one counts. Every sequence of records has a timeline.
+//! Payloads of sensitive steps are never included.
+
+mod build;
+mod describe;
+mod details;
+mod duration;
+mod elapsed;
+mod gaps;
+mod kinds;
+mod line;
+mod sensitive;
+#[cfg(test)]
+mod tests;
+
+pub use build::timeline;
+pub use line::{Line, Outcome, to_json_lines};

@@ -1,0 +1,38 @@
+//! Which steps are sensitive: those of which any record says so.
+
+use std::collections::BTreeSet;
+
+use everstep_model::{Body, Entry, Location};
+
+/// The sensitive steps of a journal.
+#[derive(Debug)]
+pub(super) struct SensitiveSteps(BTreeSet<Location>);
+
+impl SensitiveSteps {
+    /// Reads the whole journal first, because an operator may set the result of a step before a record marks it as sensitive.
+    pub(super) fn of(entries: &[Entry]) -> Self {
+        let mut sensitive = BTreeSet::new();
+        for entry in entries {
+            let body = &entry.record.body;
+            if is_marked(body)
+                && let Some(location) = body.location()
+            {
+                sensitive.insert(location.clone());
+            }
+        }
+        Self(sensitive)
+    }
+
+    /// Whether the payload of a record must be withheld because its step is sensitive.
+    pub(super) fn hides(&self, body: &Body) -> bool {
+        body.location()
+            .is_some_and(|location| self.0.contains(location))
+    }
+}
+
+fn is_marked(body: &Body) -> bool {
+    if let Body::StepStarted(step) = body {
+        return step.options.is_some_and(|options| options.sensitive);
+    }
+    matches!(body, Body::StepCompleted(step) if step.sensitive)
+}

@@ -1,0 +1,223 @@
+//! The journal as a trace: the run is the root span, with one span below it for every attempt of a step, every undo, and
+//! everything the run waited for.
+
+use std::collections::BTreeMap;
+
+use everstep_machine::{RunTrace, TraceRoot};
+use everstep_model::record::Created;
+use everstep_model::{
+    Body, Entry, Failure, Generation, Location, Name, RunId, RunStatus, SpanId, Timestamp, TraceId,
+};
+
+use crate::timeline::{Line, timeline};
+
+/// One span.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// Its trace.
+    pub trace: TraceId,
+    /// Itself.
+    pub id: SpanId,
+    /// The span above.
+    pub parent: Option<SpanId>,
+    /// What it shows.
+    pub of: SpanOf,
+    /// When it began.
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// Why it ended badly, if it did.
+    pub error: Option<Failure>,
+}
+
+/// What a span shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpanOf {
+    /// The run.
+    Run {
+        /// Its workflow.
+        workflow: Name,
+        /// The version of its code.
+        version: u32,
+        /// How it ended.
+        status: RunStatus,
+    },
+    /// Something at a place.
+    Operation {
+        /// What: `step`, `undo`, `wait`, `sleep`, `rpc` or `child`.
+        kind: &'static str,
+        /// Where.
+        location: Location,
+        /// The attempt, of steps and undos.
+        attempt: Option<u32>,
+    },
+}
+
+/// The spans of a run that is over; none of one that is not, because a span is told once. What a generation copied from the one
+/// before was told with that one.
+#[must_use]
+pub fn spans(run: &RunId, generation: Generation, journal: &[Entry]) -> Vec<Span> {
+    let (Some(first), Some(last)) = (journal.first(), journal.last()) else {
+        return Vec::new();
+    };
+    let (Body::Created(created), Some(status)) = (&first.record.body, last.record.body.terminal())
+    else {
+        return Vec::new();
+    };
+    let place = position(run, generation, created);
+    let root = place.run();
+    let known = Known::of(journal);
+    let lines = timeline(journal);
+    let is_own = |line: &&Line| created.forked_from.is_none() || line.time >= first.record.time;
+    let operations = lines.iter().filter(is_own);
+    let mut spans: Vec<Span> = operations
+        .filter_map(|line| operation(&place, line, &known))
+        .collect();
+    spans.push(Span {
+        trace: root.trace,
+        id: root.span,
+        parent: place.parent(),
+        of: SpanOf::Run {
+            workflow: created.workflow.clone(),
+            version: created.version,
+            status,
+        },
+        start: first.record.time,
+        end: last.record.time,
+        error: lines.last().and_then(|line| line.error.clone()),
+    });
+    spans
+}
+
+fn position(run: &RunId, generation: Generation, created: &Created) -> RunTrace {
+    TraceRoot::new(generation, created.identity(), created.trace).of(run)
+}
+
+/// What the record that ends something does not say.
+#[derive(Default)]
+struct Known<'a> {
+    /// The child that an operation started last.
+    children: BTreeMap<&'a Location, &'a RunId>,
+    /// The attempt of a step that began last.
+    attempts: BTreeMap<&'a Location, u32>,
+}
+
+impl<'a> Known<'a> {
+    fn of(journal: &'a [Entry]) -> Self {
+        let mut known = Self::default();
+        for entry in journal {
+            match &entry.record.body {
+                Body::ChildStarted(child) => {
+                    known.children.insert(&child.location, &child.run);
+                }
+                Body::StepStarted(step) => {
+                    known.attempts.insert(&step.location, step.attempt);
+                }
+                _ => {}
+            }
+        }
+        known
+    }
+}
+
+/// The span that ends with a line of the timeline, if one does.
+fn operation(place: &RunTrace, line: &Line, known: &Known<'_>) -> Option<Span> {
+    let (location, lasted) = (line.location.as_ref()?, line.duration?);
+    let last_attempt = || known.attempts.get(location).copied();
+    let attempt = line.attempt.or_else(last_attempt).unwrap_or(1);
+    let ending = |kind| place.ending_with(kind, location, line.number);
+    let (kind, id) = match line.kind {
+        "step_completed" | "step_failed" | "step_abandoned" | "step_skipped" | "step_edited" => {
+            ("step", place.attempt(location, attempt).span)
+        }
+        "undo_completed" | "undo_failed" => ("undo", place.undo(location, attempt).span),
+        "child_finished" => {
+            let child = known.children.get(location)?;
+            ("child", place.child(location, child).span)
+        }
+        "wait_completed" | "wait_timed_out" => ("wait", ending("wait")),
+        "timer_fired" => ("sleep", ending("sleep")),
+        "rpc_completed" => ("rpc", ending("rpc")),
+        _ => return None,
+    };
+    let root = place.run();
+    Some(Span {
+        trace: root.trace,
+        id,
+        parent: Some(root.span),
+        of: SpanOf::Operation {
+            kind,
+            location: location.clone(),
+            attempt: line.attempt,
+        },
+        start: Timestamp::from_millis(line.time.as_millis() - millis(lasted)),
+        end: line.time,
+        error: line.error.clone(),
+    })
+}
+
+fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::record::*;
+
+    use super::*;
+    use everstep_model::samples::{
+        Journal, at, completed, completed_step, created, failed_step, started, time,
+    };
+
+    fn run() -> RunId {
+        RunId::new("r").unwrap()
+    }
+
+    fn trace_of(journal: &Journal) -> Vec<Span> {
+        spans(&run(), Generation::FIRST, &journal.0)
+    }
+
+    #[test]
+    fn a_run_is_a_trace_and_each_attempt_a_span_of_it() {
+        let journal = Journal::created()
+            .with(started("charge:0", 1))
+            .with(failed_step("charge:0", 1, FailureOutcome::Retrying))
+            .with(started("charge:0", 2))
+            .with(completed_step("charge:0", 2, "1"))
+            .with(completed());
+        let spans = trace_of(&journal);
+        let [first, second, root] = &spans[..] else {
+            panic!("{spans:#?}");
+        };
+        let place = position(&run(), Generation::FIRST, &created());
+        assert_eq!(root.id, place.run().span);
+        assert_eq!(
+            (root.parent, root.start, root.end),
+            (None, time(0), time(5))
+        );
+        for (span, attempt) in [(first, 1), (second, 2)] {
+            assert_eq!(span.id, place.attempt(&at("charge:0"), attempt).span);
+            assert_eq!((span.trace, span.parent), (root.trace, Some(root.id)));
+        }
+        assert!(first.error.is_some() && second.error.is_none());
+    }
+
+    #[test]
+    fn a_run_that_goes_on_has_no_trace_yet() {
+        let journal = Journal::created().with(started("charge:0", 1));
+        assert_eq!(trace_of(&journal), []);
+    }
+
+    #[test]
+    fn a_run_hangs_under_whoever_started_it() {
+        let above = position(&run(), Generation::FIRST, &created());
+        let above = above.child(&at("child:0"), &RunId::new("c").unwrap());
+        let child = Created {
+            trace: Some(above),
+            ..created()
+        };
+        let spans = trace_of(&Journal::default().with(child).with(completed()));
+        assert_eq!(spans[0].trace, above.trace);
+        assert_eq!(spans[0].parent, Some(above.span));
+    }
+}

@@ -1,0 +1,230 @@
+//! Claims about the answers to "why is it not moving?".
+
+mod states;
+
+use everstep_model::record::*;
+use everstep_model::{Body, ErrorCode, Failure, Payload};
+use proptest::prelude::*;
+
+use super::*;
+use crate::samples::*;
+
+fn ask(bodies: impl IntoIterator<Item = Body>, offered: bool) -> Why {
+    why(&Journal::created().with_all(bodies).overview(), offered)
+}
+
+fn check(bodies: impl IntoIterator<Item = Body>, offered: bool, expected: &str) {
+    assert_eq!(ask(bodies, offered).to_string(), expected);
+}
+
+proptest! {
+    #[test]
+    fn every_journal_has_an_answer_in_words_and_data(journal in any_journal(), offered in any::<bool>()) {
+        let overview = journal.overview();
+        let answer = why(&overview, offered);
+        prop_assert_eq!(answer.status, overview.status());
+        prop_assert!(answer.to_string().starts_with(answer.status.as_str()));
+        prop_assert!(Payload::from_value(&answer).is_ok());
+    }
+
+    #[test]
+    fn a_run_that_rests_says_what_on(journal in any_journal()) {
+        let overview = journal.overview();
+        let rests = matches!(overview.status(), RunStatus::Sleeping | RunStatus::Retrying | RunStatus::Paused
+            | RunStatus::Diverged | RunStatus::Queued);
+        prop_assert!(!rests || !why(&overview, true).reasons.is_empty());
+    }
+
+    // B164
+    #[test]
+    fn a_run_nobody_can_take_says_so_until_it_is_over(journal in any_open_journal()) {
+        let answer = why(&journal.overview(), false);
+        let no_worker = Reason::NoWorker { workflow: name("payment"), version: 2 };
+        prop_assert_eq!(answer.reasons.last(), Some(&no_worker));
+        let over = why(&journal.with(completed()).overview(), false);
+        prop_assert_eq!(over.reasons, [Reason::Finished { status: RunStatus::Completed }]);
+    }
+}
+
+#[test]
+fn a_queued_run_waits_for_its_turn_or_for_a_worker() {
+    check([], true, "queued: it waits for its turn");
+    check(
+        [],
+        false,
+        "queued: it finds no live worker that offers workflow `payment` in version 2",
+    );
+}
+
+// B72
+#[test]
+fn a_wait_names_its_events_and_its_times() {
+    check(
+        [waiting("w:0", &["approval", "refusal"]).into()],
+        true,
+        "waiting: it waits for event `approval` or `refusal` since 2026-11-15T08:00:01.000Z \
+         until 2026-11-15T08:08:20.000Z in `w:0`",
+    );
+}
+
+#[test]
+fn a_wait_whose_event_has_come_is_no_reason() {
+    let came = |events: usize| {
+        let waits = ["v:0", "w:0"].map(|place| Body::from(waiting(place, &["approval"])));
+        waits
+            .into_iter()
+            .chain(vec![event("approval").into(); events])
+    };
+    assert_eq!(ask(came(0), true).reasons.len(), 2);
+    assert_eq!(ask(came(1), true).reasons.len(), 1);
+    check(came(2), true, "waiting: nothing holds it up");
+    check(
+        came(2),
+        false,
+        "waiting: it finds no live worker that offers workflow `payment` in version 2",
+    );
+}
+
+// B194
+#[test]
+fn a_question_and_a_child_are_named() {
+    check(
+        [asked("q:0", "rpc_1").into(), child("c:0", false).into()],
+        true,
+        "waiting: it waits for an answer to `approve` (rpc_1) since 2026-11-15T08:00:01.000Z in `q:0`; \
+         it waits for its child `ship-1` of workflow `ship` since 2026-11-15T08:00:02.000Z in `c:0`",
+    );
+}
+
+#[test]
+fn a_sleep_says_until_when() {
+    check(
+        [sleeping("cool-off:0").into()],
+        true,
+        "sleeping: it sleeps in `cool-off:0` until 2026-11-15T08:03:20.000Z",
+    );
+}
+
+#[test]
+fn a_retry_says_when_and_after_what() {
+    check(
+        [failed_step("charge:0", 1, FailureOutcome::Retrying).into()],
+        true,
+        "retrying: it retries step `charge:0` (attempt 2) at 2026-11-15T08:01:40.000Z after: gateway down",
+    );
+    check(
+        [execution_retried(1).into()],
+        true,
+        "retrying: it runs again (attempt 2) at 2026-11-15T08:05:00.000Z after: no luck",
+    );
+}
+
+#[test]
+fn a_step_says_which_attempt_runs_since_when() {
+    check(
+        [started("charge:0", 1).into()],
+        true,
+        "running: it executes step `charge:0` (attempt 1) since 2026-11-15T08:00:01.000Z",
+    );
+    let due = fired(TimerPurpose::Retry, Some("charge:0"), time(100));
+    check(
+        [
+            failed_step("charge:0", 1, FailureOutcome::Retrying).into(),
+            due.into(),
+        ],
+        true,
+        "running: it executes step `charge:0` (attempt 2) since 2026-11-15T08:01:40.000Z",
+    );
+}
+
+#[test]
+fn a_pause_says_who_and_why() {
+    let paused = Paused { reason: None };
+    check(
+        [pause().into(), paused.into()],
+        true,
+        "paused: it is paused by alice: maintenance",
+    );
+    let parked = Paused {
+        reason: Some(Failure::new(
+            ErrorCode::NoProgress,
+            "taken over 10 times without progress",
+        )),
+    };
+    check(
+        [parked.into()],
+        true,
+        "paused: it is paused: taken over 10 times without progress",
+    );
+}
+
+#[test]
+fn a_divergence_says_where() {
+    check(
+        [diverged("charge:0").into()],
+        true,
+        "diverged: it is parked in `charge:0` because its code no longer fits its journal: \
+         the journal holds another step",
+    );
+}
+
+#[test]
+fn a_rollback_says_what_it_undoes() {
+    let undo = UndoStarted {
+        location: at("charge:0"),
+        attempt: 1,
+        run: None,
+    };
+    check(
+        [undo.into()],
+        true,
+        "rolling_back: it undoes step `charge:0` (attempt 1) since 2026-11-15T08:00:01.000Z",
+    );
+}
+
+#[test]
+fn a_finished_run_waits_for_nothing() {
+    check(
+        [completed().into()],
+        false,
+        "completed: it is over (completed)",
+    );
+}
+
+#[test]
+fn reasons_are_tagged_by_kind_on_the_wire() {
+    let answer = Payload::from_value(&ask(
+        [sleeping("s:0").into(), asked("q:0", "rpc_1").into()],
+        true,
+    ))
+    .unwrap();
+    assert_eq!(
+        answer.as_str(),
+        "{\"status\":\"waiting\",\"reasons\":[\
+         {\"kind\":\"answer\",\"location\":\"q:0\",\"method\":\"approve\",\"rpcId\":\"rpc_1\",\"since\":\"2026-11-15T08:00:02.000Z\",\
+         \"deadline\":null},\
+         {\"kind\":\"timer_at\",\"location\":\"s:0\",\"due\":\"2026-11-15T08:03:20.000Z\"}],\
+         \"deadline\":null}"
+    );
+}
+
+// B41
+#[test]
+fn a_run_past_its_deadline_waits_only_for_steps_in_flight() {
+    let passed = Body::from(DeadlinePassed { deadline: time(9) });
+    let backoff = failed_step("a:0", 1, FailureOutcome::Retrying);
+    check(
+        [backoff.into(), passed.clone()],
+        true,
+        "running: it passed its deadline, 2026-11-15T08:00:09.000Z",
+    );
+    check(
+        [execution_retried(1).into(), passed.clone()],
+        true,
+        "running: it passed its deadline, 2026-11-15T08:00:09.000Z",
+    );
+    assert_eq!(
+        ask([started("a:0", 1).into(), passed], true).reasons.len(),
+        2
+    );
+}

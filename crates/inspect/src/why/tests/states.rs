@@ -1,0 +1,231 @@
+//! Every state a run can be in, and its answer, in data and in words.
+
+mod steered;
+mod working;
+
+use everstep_model::record::*;
+use everstep_model::{Body, ErrorCode, Failure, RpcId, RunId, RunStatus};
+
+use crate::samples::*;
+use crate::{Reason, why};
+
+/// Asks while a worker offers the code.
+fn check(
+    bodies: impl IntoIterator<Item = Body>,
+    status: RunStatus,
+    reasons: &[Reason],
+    sentence: &str,
+) {
+    let answer = why(&Journal::created().with_all(bodies).overview(), true);
+    assert_eq!(answer.status, status);
+    assert_eq!(answer.reasons, reasons);
+    assert_eq!(answer.to_string(), format!("{status}: {sentence}"));
+}
+
+fn alice() -> Option<String> {
+    Some("alice".to_owned())
+}
+
+fn running(step: &str, second: u64) -> Reason {
+    Reason::StepRunning {
+        step: at(step),
+        attempt: 1,
+        since: Some(time(second)),
+    }
+}
+
+fn sleeps(location: &str) -> Reason {
+    Reason::TimerAt {
+        location: at(location),
+        due: time(200),
+    }
+}
+
+fn waits(location: &str, names: &[&str], second: u64) -> Reason {
+    Reason::Event {
+        location: at(location),
+        names: names.iter().map(|text| name(text)).collect(),
+        since: time(second),
+        deadline: Some(time(500)),
+        batch: 1,
+    }
+}
+
+fn asks(location: &str, second: u64) -> Reason {
+    Reason::Answer {
+        location: at(location),
+        method: name("approve"),
+        rpc_id: RpcId("rpc_1".into()),
+        since: time(second),
+        deadline: None,
+    }
+}
+
+fn awaits_child(location: &str, second: u64) -> Reason {
+    Reason::Child {
+        location: at(location),
+        run: RunId::new("ship-1").unwrap(),
+        workflow: name("ship"),
+        since: time(second),
+    }
+}
+
+fn asked_to_pause() -> Reason {
+    Reason::PauseRequested {
+        by: alice(),
+        reason: Some("maintenance".to_owned()),
+    }
+}
+
+fn asked_to_end() -> Reason {
+    Reason::CancelRequested {
+        by: alice(),
+        reason: Some("no".to_owned()),
+        rollback: true,
+    }
+}
+
+fn undoing(attempt: u32, second: u64) -> Reason {
+    Reason::UndoRunning {
+        step: at("a:0"),
+        attempt,
+        since: time(second),
+    }
+}
+
+fn undo_started() -> Body {
+    UndoStarted {
+        location: at("a:0"),
+        attempt: 1,
+        run: None,
+    }
+    .into()
+}
+
+fn undo_failed() -> Body {
+    UndoFailed {
+        location: at("a:0"),
+        attempt: 1,
+        error: failure("bank closed"),
+        retry_at: Some(time(50)),
+        run: None,
+    }
+    .into()
+}
+
+fn undo_retry() -> Reason {
+    Reason::UndoRetryAt {
+        step: at("a:0"),
+        attempt: 2,
+        at: time(50),
+        last_error: failure("bank closed"),
+    }
+}
+
+const PAUSE_ASKED: &str = "it was asked to pause by alice: maintenance";
+
+const END_ASKED: &str = "it was asked to end and roll back by alice: no";
+
+const UNDOES: &str = "it undoes step `a:0` (attempt 1) since";
+
+const RETRIES_UNDO: &str =
+    "it retries undoing step `a:0` (attempt 2) at 2026-11-15T08:00:50.000Z after: bank closed";
+
+#[test]
+fn a_diverged_run_says_where_if_that_is_known() {
+    let stop = |location: Option<&str>| Diverged {
+        location: location.map(at),
+        ..diverged("a:0")
+    };
+    for (place, words) in [(Some("fan/x/a:0"), " in `fan/x/a:0`"), (None, "")] {
+        let reason = Reason::Diverged {
+            location: place.map(at),
+            error: diverged("a:0").error,
+        };
+        check(
+            [sleeping("s:0").into(), stop(place).into()],
+            RunStatus::Diverged,
+            &[reason],
+            &format!(
+                "it is parked{words} because its code no longer fits its journal: the journal holds another step"
+            ),
+        );
+    }
+}
+
+#[test]
+fn a_run_that_is_over_waits_for_nothing_however_it_ended() {
+    let ends = RunStatus::ALL.iter().filter(|status| status.is_terminal());
+    for &status in ends {
+        let before = [Body::from(started("a:0", 1)), cancel("no").into()];
+        check(
+            before.into_iter().chain(journal_in(status)),
+            status,
+            &[Reason::Finished { status }],
+            &format!("it is over ({status})"),
+        );
+    }
+}
+
+/// A journal for each status. A new status does not compile until it has one.
+fn journal_in(status: RunStatus) -> Vec<Body> {
+    let error = failure("x");
+    let (rolled_back, abandoned) = (true, Vec::new());
+    match status {
+        RunStatus::Queued => Vec::new(),
+        RunStatus::Running => vec![started("a:0", 1).into()],
+        RunStatus::Sleeping => vec![sleeping("s:0").into()],
+        RunStatus::Waiting => vec![waiting("w:0", &["yes"]).into()],
+        RunStatus::Retrying => vec![execution_retried(1).into()],
+        RunStatus::Pausing => vec![pause().into()],
+        RunStatus::Paused => vec![Paused { reason: None }.into()],
+        RunStatus::Cancelling => vec![cancel("no").into()],
+        RunStatus::RollingBack => vec![undo_started()],
+        RunStatus::Diverged => vec![diverged("a:0").into()],
+        RunStatus::Completed => vec![completed().into()],
+        RunStatus::Failed => vec![
+            Failed {
+                error,
+                rolled_back,
+                abandoned,
+                caused_by: Vec::new(),
+            }
+            .into(),
+        ],
+        RunStatus::RollbackFailed => {
+            let rollback_error = failure("y");
+            vec![
+                RollbackFailed {
+                    error,
+                    rollback_error,
+                    abandoned: Vec::new(),
+                }
+                .into(),
+            ]
+        }
+        RunStatus::Cancelled => {
+            let reason = None;
+            vec![
+                Cancelled {
+                    reason,
+                    rolled_back,
+                    abandoned,
+                }
+                .into(),
+            ]
+        }
+        RunStatus::Terminated => vec![terminated(&[]).into()],
+    }
+}
+
+#[test]
+fn every_status_has_a_reason_and_without_a_worker_one_more() {
+    for &status in RunStatus::ALL {
+        let overview = Journal::created().with_all(journal_in(status)).overview();
+        let (with, without) = (why(&overview, true), why(&overview, false));
+        assert_eq!((with.status, without.status), (status, status));
+        assert!(!with.reasons.is_empty(), "{status}");
+        let names_worker = matches!(without.reasons.last(), Some(Reason::NoWorker { .. }));
+        assert_eq!(names_worker, !status.is_terminal(), "{status}");
+    }
+}

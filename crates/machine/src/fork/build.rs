@@ -1,0 +1,68 @@
+//! Builds a copy: selects the records, renumbers them, and resumes the copy if it would be paused.
+
+use everstep_model::record::{ForkReason, ResumeRequested};
+use everstep_model::{Body, Entry, Record};
+
+use super::kept::Kept;
+use super::plan::{CannotFork, ForkExtent, ForkPlan, Forked};
+use super::{compacted, copy, recover, select};
+use crate::undo::UndoFold;
+
+/// Copies a journal as planned.
+///
+/// # Errors
+/// If the plan does not fit the journal.
+pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Forked, CannotFork> {
+    let Some(Body::Created(created)) = journal.first().map(|first| &first.record.body) else {
+        return Err(CannotFork::NoBeginning);
+    };
+    let mut repeats_undone = false;
+    let mut kept = match &plan.extent {
+        ForkExtent::Beginning(_) => journal.iter().take(1).map(Kept::of).collect(),
+        ForkExtent::Before { at, edited } => select::before(journal, at, edited.as_ref(), plan)?,
+        ForkExtent::End => select::whole(journal)?,
+        ForkExtent::Recovered => {
+            let recovered = recover::recovered(journal)?;
+            repeats_undone = recovered.repeats_undone;
+            recovered.kept
+        }
+        ForkExtent::RollbackRetried => recover::rollback_retried(journal)?,
+    };
+    compacted::say_what_is_gone(journal, &mut kept);
+    compacted::keep_the_time(journal, &mut kept);
+    let keeps_keys = match plan.extent {
+        // What was undone is to be done again, not to be taken for done.
+        ForkExtent::Recovered => !repeats_undone,
+        ForkExtent::RollbackRetried => true,
+        ForkExtent::Beginning(_) | ForkExtent::Before { .. } | ForkExtent::End => false,
+    };
+    let inherited = created.forked_from.as_ref().and_then(|from| from.keys_of);
+    let keys_of = keeps_keys.then(|| inherited.unwrap_or(plan.source.1));
+    let mut records = copy::copy(kept, reason, keys_of, plan);
+    if is_paused(&records) {
+        let by = plan.by.clone();
+        records.push(Record {
+            time: plan.now,
+            body: ResumeRequested { by }.into(),
+        });
+    }
+    Ok(Forked {
+        records,
+        repeats_undone,
+    })
+}
+
+/// Whether a run with this journal would be paused.
+fn is_paused(records: &[Record]) -> bool {
+    let mut undos = UndoFold::default();
+    let mut is_paused = false;
+    for Record { body, .. } in records {
+        is_paused = match body {
+            Body::PauseRequested(_) | Body::Paused(_) => true,
+            Body::ResumeRequested(_) | Body::Resumed(_) => false,
+            body => is_paused && body.terminal().is_none() && !undos.ends_pause(body),
+        };
+        undos.fold(body);
+    }
+    is_paused
+}

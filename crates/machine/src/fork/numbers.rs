@@ -1,0 +1,36 @@
+//! Record numbers of the original and of the copy.
+
+use everstep_model::RecordNumber;
+
+use super::kept::Kept;
+
+/// Where records of the original stand in the copy.
+pub(super) struct Numbers(Vec<(RecordNumber, RecordNumber)>);
+
+impl Numbers {
+    pub(super) fn of(kept: &[Kept]) -> Self {
+        let numbered = kept.iter().enumerate();
+        let pairs =
+            numbered.filter_map(|(index, kept)| Some((kept.number?, RecordNumber(0).plus(index))));
+        Self(pairs.collect())
+    }
+
+    /// The number a record has now.
+    pub(super) fn new_of(&self, old: RecordNumber) -> Option<RecordNumber> {
+        let index = self.0.binary_search_by_key(&old, |(old, _)| *old).ok()?;
+        self.0.get(index).map(|(_, new)| *new)
+    }
+
+    /// Whether the copy has what came right before this.
+    pub(super) fn has_before(&self, old: RecordNumber) -> bool {
+        let before = old.0.checked_sub(1).map(RecordNumber);
+        before.is_none_or(|before| self.new_of(before).is_some())
+    }
+
+    /// The place before which stands whatever stood before this one.
+    pub(super) fn place_of(&self, old: RecordNumber) -> RecordNumber {
+        let index = self.0.partition_point(|(known, _)| *known < old);
+        let before = index.checked_sub(1).and_then(|last| self.0.get(last));
+        before.map_or(RecordNumber(0), |(_, new)| new.plus(1))
+    }
+}

@@ -1,0 +1,50 @@
+//! Where a journal rolls back, and the first record of what it undoes.
+
+use std::collections::BTreeSet;
+
+use everstep_model::{Body, Entry};
+
+use crate::undo::Subject;
+
+/// Where the rollback begins with which the run ended: behind the last thing the code said.
+pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
+    let is_undo = |entry: &Entry| Subject::of(&entry.record.body).is_some();
+    let said = journal
+        .iter()
+        .rposition(|entry| entry.record.body.is_scripted());
+    let from = said.map_or(0, |last| last + 1);
+    let undo = journal.iter().skip(from).position(is_undo);
+    undo.map_or(journal.len(), |undo| from + undo)
+}
+
+/// The index of the first record of the first step or child that was undone from there on.
+pub(super) fn first_undone(journal: &[Entry], from: usize) -> Option<usize> {
+    let undone = journal.iter().skip(from).map(|entry| &entry.record.body);
+    let undone = undone.filter(|body| matches!(body, Body::UndoCompleted(_)));
+    first_about(journal, &undone.filter_map(Subject::of).collect())
+}
+
+/// The index of the first record of the first step or child whose undo the code waited for, there or later, whatever came of
+/// it. A copy that ends before the undo would not make the code wait.
+pub(super) fn first_awaited(journal: &[Entry], from: usize) -> Option<usize> {
+    let end = rollback_begins(journal);
+    let awaited = journal.iter().take(end).skip(from);
+    let awaited = awaited.filter_map(|entry| Subject::of(&entry.record.body));
+    first_about(journal, &awaited.collect())
+}
+
+fn first_about(journal: &[Entry], subjects: &BTreeSet<Subject>) -> Option<usize> {
+    let is_about = |body: &Body| match body {
+        // Of the children in a place, only the one that was undone.
+        Body::ChildStarted(record) => {
+            subjects.contains(&Subject::child(&record.location, &record.run))
+                || subjects.contains(&Subject::step(&record.location))
+        }
+        body => body
+            .location()
+            .is_some_and(|location| subjects.contains(&Subject::step(location))),
+    };
+    journal
+        .iter()
+        .position(|entry| is_about(&entry.record.body))
+}
