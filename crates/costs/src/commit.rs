@@ -6,7 +6,9 @@ use everstep_model::{
     ExecutorSeq, Generation, NodeId, Nonce, RecordNumber, RunId, StreamName, StreamNumber,
     Timestamp,
 };
-use everstep_store::{Author, Clock, Commit, Fence, LeaseChange, Outcome, Store, Target};
+use everstep_store::{
+    AppendCommit, Claim, Clock, Commit, CreateCommit, Executor, Fence, Outcome, Store,
+};
 use everstep_store_embedded::EmbeddedStore;
 use everstep_store_testkit::block_on;
 use tempfile::TempDir;
@@ -63,15 +65,15 @@ impl Streams {
             .fences
             .iter()
             .map(|&(stream, fence)| {
-                let author = Author::Executor {
+                let executor = Executor {
                     fence,
                     seq: ExecutorSeq(length),
                     seen: RecordNumber(length),
                     progress: true,
                 };
-                let mut commit = Commit::new(Target::Stream(stream), author, NOW);
+                let mut commit = AppendCommit::new(stream, executor, NOW);
                 commit.records.push(step_completed(length as u32));
-                commit
+                commit.into()
             })
             .collect();
         let outcomes = block_on(self.store.commit(&batch)).unwrap();
@@ -84,11 +86,11 @@ impl Streams {
 fn creation(number: u64) -> Commit {
     let run = RunId::new(format!("run-{number}")).unwrap();
     let name = StreamName::of_run(&run, Generation::FIRST);
-    let mut commit = Commit::new(Target::Create(name), Author::Inbox, NOW);
+    let mut commit = CreateCommit::new(name, NOW);
     commit.records.push(step_completed(0));
-    commit.lease = LeaseChange::TakeIfFree {
+    commit.claim = Some(Claim {
         node: NodeId(1),
         nonce: Nonce(number),
-    };
-    commit
+    });
+    commit.into()
 }

@@ -91,7 +91,12 @@ impl Core {
             }
             .into(),
         });
-        projection::project(&mut commit, head.number);
+        let parts = projection::Parts {
+            put: &mut commit.put,
+            delete: &mut commit.delete,
+            drop: &mut commit.drop,
+        };
+        projection::project(&commit.records, head.number, parts);
         match self.deliver(&answer.run, &head, commit).await? {
             Outcome::Committed { first, .. } => Ok(Answered::Accepted(first)),
             Outcome::Duplicate { first, .. } => Ok(Answered::Duplicate(first)),

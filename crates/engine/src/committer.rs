@@ -99,7 +99,8 @@ struct State {
 
 impl Committer {
     /// Queues a commit. Once the committer has ended, the reply says so at once.
-    pub(crate) fn submit(&self, mut commit: Commit, reply: Reply) {
+    pub(crate) fn submit(&self, commit: impl Into<Commit>, reply: Reply) {
+        let mut commit = commit.into();
         let mut state = self.0.state();
         if state.ended {
             drop(state);
@@ -143,7 +144,7 @@ impl Committer {
     }
 
     /// Queues a commit and waits for what it became.
-    pub(crate) async fn commit(&self, commit: Commit) -> Result<Outcome, StoreError> {
+    pub(crate) async fn commit(&self, commit: impl Into<Commit>) -> Result<Outcome, StoreError> {
         let (send, receive) = tokio::sync::oneshot::channel();
         self.submit(
             commit,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use everstep_model::{Entry, Name, NodeId, Nonce, RecordNumber, StreamNumber};
-use everstep_store::{Bus, LeaseChange, ReadRequest, RunRow, Store, StoreError};
+use everstep_store::{Bus, Claim, ReadRequest, RunRow, Store, StoreError};
 
 use tokio::sync::{Notify, OnceCell};
 
@@ -108,8 +108,8 @@ impl Core {
     }
 
     /// Takes the run for this node with the commit, if nobody alive has it.
-    pub(crate) fn take(&self) -> LeaseChange {
-        LeaseChange::TakeIfFree {
+    pub(crate) fn take(&self) -> Claim {
+        Claim {
             node: self.node,
             nonce: Nonce(self.runtime.random()),
         }

@@ -9,8 +9,8 @@ use everstep_model::{
     RunStatus, StreamNumber, limits,
 };
 use everstep_store::{
-    Author, Commit, Fence, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError, StreamRef,
-    Target,
+    AppendCommit, DeliverCommit, Executor, ExecutorLease, Fence, Guard, Hint, InboxLease, Outcome,
+    Refusal, StoreError, StreamRef,
 };
 
 use crate::activation::{Activation, Message, Worker};
@@ -59,8 +59,8 @@ impl Core {
         if self.is_closing() {
             return Ok(false);
         }
-        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, self.runtime.now());
-        commit.lease = self.take();
+        let mut commit = DeliverCommit::new(stream, self.runtime.now());
+        commit.lease = InboxLease::Claim(self.take());
         commit.ready = Some(true);
         match self.committer.commit(commit).await? {
             Outcome::Committed {
@@ -210,15 +210,15 @@ impl Core {
         let _ = self.committer.commit(commit).await;
     }
 
-    fn executor_commit(&self, claimed: &Claimed) -> Commit {
-        let author = Author::Executor {
+    fn executor_commit(&self, claimed: &Claimed) -> AppendCommit {
+        let executor = Executor {
             fence: claimed.fence,
             seq: ExecutorSeq(1),
             seen: RecordNumber(u64::MAX),
             progress: false,
         };
-        let mut commit = Commit::new(Target::Stream(claimed.stream), author, self.runtime.now());
-        commit.lease = LeaseChange::Release;
+        let mut commit = AppendCommit::new(claimed.stream, executor, self.runtime.now());
+        commit.lease = ExecutorLease::Release;
         commit
     }
 }

@@ -1,7 +1,7 @@
 //! What else follows from a commit once it is durable: the engine's own books, and those who are told.
 
 use everstep_model::{Body, RunId, StreamNumber};
-use everstep_store::{Author, Commit, Hint, OutboxRow, Row, TimerRow};
+use everstep_store::{Commit, Hint, OutboxRow, Row, TimerRow};
 
 use crate::core::Core;
 use crate::failures::FailureEvent;
@@ -34,12 +34,12 @@ struct Rare {
 impl Effects {
     pub(crate) fn of(run: &RunId, commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self {
-            known_to_executor: matches!(commit.author, Author::Executor { .. }),
-            closed: commit.close,
-            ended: commit.close,
+            known_to_executor: matches!(commit, Commit::Append(_)),
+            closed: commit.closes(),
+            ended: commit.closes(),
             ..Self::of_copy(commit, timers)
         };
-        for record in &commit.records {
+        for record in commit.records() {
             effects.tally.add(&record.body);
             if let Body::Emitted(emitted) = &record.body {
                 effects.rare().emissions.push(Emission {
@@ -67,7 +67,7 @@ impl Effects {
     /// Those of a commit that copies records: what they told was told before.
     pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self::setting(timers);
-        for row in &commit.put {
+        for row in commit.put() {
             match row {
                 Row::Outbox(row) => effects.rare().outbox.push(row.clone()),
                 Row::Timer(_)

@@ -113,7 +113,7 @@ impl Sender {
     fn number(&mut self, commits: &mut [Commit]) {
         for commit in commits {
             self.sent += 1;
-            commit.id = Some(CommitId {
+            commit.set_id(CommitId {
                 node: self.node,
                 number: self.sent,
             });

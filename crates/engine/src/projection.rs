@@ -3,25 +3,34 @@
 
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
-use everstep_model::{Body, Entry, Location, Record, StreamNumber, Timestamp};
-use everstep_store::{Author, Commit, Row, RowKey, RpcRow, Target, TimerRow};
+use everstep_model::{Body, Entry, Location, Record, RecordRange, StreamNumber, Timestamp};
+use everstep_store::{Row, RowKey, RpcRow, TimerRow};
 use rustc_hash::FxHashSet;
 
-/// Adds the rows of all records of a commit to it, and returns the timers it sets.
-pub(crate) fn project(commit: &mut Commit, stream: StreamNumber) -> Vec<TimerRow> {
+/// The parts of a commit that follow from its records.
+pub(crate) struct Parts<'a> {
+    pub(crate) put: &'a mut Vec<Row>,
+    pub(crate) delete: &'a mut Vec<RowKey>,
+    pub(crate) drop: &'a mut Vec<RecordRange>,
+}
+
+/// Adds the rows of all records of a commit to its parts, and returns the timers it sets.
+pub(crate) fn project(
+    records: &[Record],
+    stream: StreamNumber,
+    mut parts: Parts<'_>,
+) -> Vec<TimerRow> {
     let mut timers = Vec::new();
-    let records = std::mem::take(&mut commit.records);
-    for record in &records {
-        project_record(record, stream, commit, &mut timers);
+    for record in records {
+        project_record(record, stream, &mut parts, &mut timers);
     }
-    commit.records = records;
-    cancel_out(commit, &mut timers);
+    cancel_out(&mut parts, &mut timers);
     timers
 }
 
 /// What is set and ended in one commit never needs a row. A commit may hold thousands of both: code that finds its events
 /// waiting takes them without a pause.
-fn cancel_out(commit: &mut Commit, timers: &mut Vec<TimerRow>) {
+fn cancel_out(commit: &mut Parts<'_>, timers: &mut Vec<TimerRow>) {
     if commit.delete.is_empty() || commit.put.is_empty() {
         return;
     }
@@ -42,13 +51,17 @@ pub(crate) fn rows_of_journal<'a>(
     records: impl Iterator<Item = &'a Record>,
     stream: StreamNumber,
 ) -> Vec<Row> {
-    let now = Timestamp::default();
-    let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+    let (mut put, mut delete, mut drop) = (Vec::new(), Vec::new(), Vec::new());
     let mut timers = Vec::new();
     for record in records {
-        project_record(record, stream, &mut commit, &mut timers);
+        let mut parts = Parts {
+            put: &mut put,
+            delete: &mut delete,
+            drop: &mut drop,
+        };
+        project_record(record, stream, &mut parts, &mut timers);
         if let Body::TimerFired(fired) = &record.body {
-            commit.delete.push(RowKey::Timer(TimerRow {
+            delete.push(RowKey::Timer(TimerRow {
                 due: fired.due,
                 stream,
                 purpose: fired.purpose,
@@ -56,11 +69,11 @@ pub(crate) fn rows_of_journal<'a>(
             }));
         }
         // In order: what is over may be set again.
-        for key in std::mem::take(&mut commit.delete) {
-            commit.put.retain(|row| row.key() != key);
+        for key in delete.drain(..) {
+            put.retain(|row: &Row| row.key() != key);
         }
     }
-    commit.put
+    put
 }
 
 /// The keys of the rows that a journal may still have.
@@ -86,7 +99,7 @@ pub(crate) fn obsolete_key(obsolete: Obsolete, stream: StreamNumber) -> RowKey {
 fn project_record(
     record: &Record,
     stream: StreamNumber,
-    commit: &mut Commit,
+    commit: &mut Parts<'_>,
     timers: &mut Vec<TimerRow>,
 ) {
     let timer = |due: Timestamp, purpose, location: Option<&Location>| TimerRow {
@@ -95,7 +108,7 @@ fn project_record(
         purpose,
         location: location.cloned(),
     };
-    let mut set = |commit: &mut Commit, row: TimerRow| {
+    let mut set = |commit: &mut Parts<'_>, row: TimerRow| {
         timers.push(row.clone());
         commit.put.push(Row::Timer(row));
     };

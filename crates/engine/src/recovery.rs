@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use everstep_model::{ExecutorSeq, RunStatus, StreamName, StreamNumber, limits};
 use everstep_store::{
-    Author, Commit, Head, Hint, LeaseChange, ListQuery, Outcome, ReadyRun, Refusal, StoreError,
-    StreamRef, Target,
+    AppendCommit, Executor, ExecutorLease, Head, Hint, ListQuery, Outcome, ReadyRun, Refusal,
+    StoreError, StreamRef,
 };
 use futures_util::future::{join_all, select};
 
@@ -123,14 +123,14 @@ impl Core {
         } else {
             ExecutorSeq(0)
         };
-        let author = Author::Executor {
+        let executor = Executor {
             fence,
             seq: last.next(),
             seen: head.next,
             progress: false,
         };
-        let mut commit = Commit::new(Target::Stream(stream), author, self.runtime.now());
-        commit.lease = LeaseChange::Revoke;
+        let mut commit = AppendCommit::new(stream, executor, self.runtime.now());
+        commit.lease = ExecutorLease::Revoke;
         commit.ready = Some(true);
         match self.committer.commit(commit).await? {
             Outcome::Committed { .. } if is_offered => self.claim(stream).await,

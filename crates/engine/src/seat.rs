@@ -7,8 +7,8 @@ use everstep_model::{
     Entry, ExecutorSeq, Generation, Record, RecordNumber, RunId, RunStatus, StreamNumber,
 };
 use everstep_store::{
-    Author, BoxFuture, Commit, Fence, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError,
-    Target,
+    AppendCommit, BoxFuture, Commit, Executor, ExecutorLease, Fence, Guard, Hint, Outcome, Refusal,
+    StoreError,
 };
 
 use crate::activation::{Append, Message, Seat, Then};
@@ -54,13 +54,13 @@ impl Seat for LocalSeat {
 
     fn append(&mut self, append: Append) {
         let now = self.core.runtime.now();
-        let author = Author::Executor {
+        let executor = Executor {
             fence: self.fence,
             seq: self.seq.next(),
             seen: append.seen,
             progress: append.progress,
         };
-        let mut commit = Commit::new(Target::Stream(self.stream), author, now);
+        let mut commit = AppendCommit::new(self.stream, executor, now);
         let then = append.then;
         conclude(&mut commit, then, append.inbox_seen);
         let obsolete = append.obsolete.into_iter();
@@ -77,12 +77,18 @@ impl Seat for LocalSeat {
         };
         commit.put = cause.effects(&append.records, &append.left, append.seen);
         commit.records = append.records;
-        let timers = projection::project(&mut commit, self.stream);
+        let parts = projection::Parts {
+            put: &mut commit.put,
+            delete: &mut commit.delete,
+            drop: &mut commit.drop,
+        };
+        let timers = projection::project(&commit.records, self.stream, parts);
+        let commit = Commit::from(commit);
         let effects = Effects::of(&self.run, &commit, timers);
         let (core, mailbox, stream) = (self.core.clone(), self.mailbox.clone(), self.stream);
         let reply = move |commit: &mut Commit, outcome| {
-            let records = std::mem::take(&mut commit.records);
-            let end = records.last().filter(|_| commit.close);
+            let records = commit.take_records();
+            let end = records.last().filter(|_| commit.closes());
             let settled = settle(&core, (stream, &mailbox), (then, end), effects, outcome);
             mailbox.push(settled.into_message(records));
         };
@@ -110,7 +116,7 @@ impl Drop for LocalSeat {
     }
 }
 
-fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
+fn conclude(commit: &mut AppendCommit, then: Then, inbox_seen: u64) {
     match then {
         Then::Continue => {}
         Then::GoOnAs(status) => {
@@ -119,29 +125,29 @@ fn conclude(commit: &mut Commit, then: Then, inbox_seen: u64) {
         }
         Then::Suspend(status) => {
             commit.guards.push(Guard::InboxSeen(inbox_seen));
-            commit.lease = LeaseChange::Release;
+            commit.lease = ExecutorLease::Release;
             commit.ready = Some(false);
             commit.status = Some(status);
         }
         Then::Park(status) => {
             commit.guards.push(Guard::InboxSeen(inbox_seen));
-            commit.lease = LeaseChange::Release;
+            commit.lease = ExecutorLease::Release;
             commit.ready = Some(false);
             commit.status = Some(status);
         }
         Then::Release => {
-            commit.lease = LeaseChange::Release;
+            commit.lease = ExecutorLease::Release;
             commit.status = Some(RunStatus::Queued);
         }
         Then::Abandon => {
-            commit.lease = LeaseChange::Abandon;
+            commit.lease = ExecutorLease::Abandon;
             commit.status = Some(RunStatus::Queued);
         }
         Then::End(status) | Then::EndAnyway(status) => {
             if matches!(then, Then::End(_)) {
                 commit.guards.push(Guard::InboxSeen(inbox_seen));
             }
-            commit.lease = LeaseChange::Release;
+            commit.lease = ExecutorLease::Release;
             commit.ready = Some(false);
             commit.status = Some(status);
             commit.close = true;

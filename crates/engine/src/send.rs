@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::Event;
 use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, limits};
-use everstep_store::{Author, Commit, Guard, Head, Outcome, Refusal, RunRow, Target};
+use everstep_store::{Commit, DeliverCommit, Guard, Head, InboxLease, Outcome, Refusal, RunRow};
 
 use crate::core::Core;
 use crate::effects::Effects;
@@ -100,19 +100,15 @@ impl Core {
     }
 
     /// A commit to a run's inbox that takes the run for this node if it can execute it.
-    pub(crate) fn inbox_commit(&self, head: &Head) -> Commit {
-        let mut commit = Commit::new(
-            Target::Stream(head.number),
-            Author::Inbox,
-            self.runtime.now(),
-        );
+    pub(crate) fn inbox_commit(&self, head: &Head) -> DeliverCommit {
+        let mut commit = DeliverCommit::new(head.number, self.runtime.now());
         if planted::is(Bug::EventLostAtSuspension) && head.owner.is_some() {
             return commit;
         }
         commit.ready = Some(true);
         let takes = |row: &RunRow| self.takes(head.number, row);
         if head.run.as_deref().is_some_and(takes) && !self.is_closing() {
-            commit.lease = self.take();
+            commit.lease = InboxLease::Claim(self.take());
         }
         commit
     }
@@ -122,8 +118,9 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         head: &Head,
-        commit: Commit,
+        commit: DeliverCommit,
     ) -> Result<Outcome, EngineError> {
+        let commit = Commit::from(commit);
         let effects = Effects::of(run, &commit, Vec::new());
         let outcome = readable(self.committer.commit(commit).await?)?;
         if let Outcome::Committed { taken, .. } = &outcome {

@@ -9,8 +9,8 @@ use everstep_model::{
     StreamName, StreamNumber, TraceParent, limits,
 };
 use everstep_store::{
-    Author, Commit, Guard, Hint, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow, StreamRef,
-    Target,
+    Commit, CreateCommit, Guard, Hint, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow,
+    StreamRef,
 };
 
 use crate::core::Core;
@@ -92,7 +92,13 @@ impl Core {
             None => self.random_id()?,
         };
         let (mut commit, record) = self.creation(&start, &id, version);
-        let timers = projection::project(&mut commit, StreamNumber(0));
+        let parts = projection::Parts {
+            put: &mut commit.put,
+            delete: &mut commit.delete,
+            drop: &mut Vec::new(),
+        };
+        let timers = projection::project(&commit.records, StreamNumber(0), parts);
+        let commit = Commit::from(commit);
         let effects = Effects::of(&id, &commit, timers);
         match readable(self.committer.commit(commit).await?)? {
             Outcome::Committed { stream, taken, .. } => {
@@ -147,12 +153,12 @@ impl Core {
         }
     }
 
-    fn creation(&self, start: &Start, id: &RunId, version: u32) -> (Commit, Record) {
+    fn creation(&self, start: &Start, id: &RunId, version: u32) -> (CreateCommit, Record) {
         let now = self.runtime.now();
         let deadline = start.deadline;
         let deadline = deadline.or_else(|| self.deadline_of(&start.workflow, version));
         let name = StreamName::of_run(id, Generation::FIRST);
-        let mut commit = Commit::new(Target::Create(name.clone()), Author::Inbox, now);
+        let mut commit = CreateCommit::new(name.clone(), now);
         let record = Record {
             time: now,
             body: Created {
@@ -178,7 +184,7 @@ impl Core {
             .into(),
         };
         commit.records.push(record.clone());
-        commit.run = Some(RunRow {
+        let row = RunRow {
             id: id.clone(),
             generation: Generation::FIRST,
             workflow: start.workflow.clone(),
@@ -187,7 +193,8 @@ impl Core {
             tags: start.tags.clone(),
             created_at: now,
             updated_at: now,
-        });
+        };
+        commit.run = Some(row.into());
         if let Some(key) = &start.idempotency_key {
             let key_of = RowKey::Idempotency(start.workflow.clone(), key.clone());
             commit.guards.push(Guard::RowAbsent(key_of));
@@ -197,9 +204,9 @@ impl Core {
                 stream: name,
             }));
         }
-        commit.ready = Some(true);
+        commit.ready = true;
         if self.has_room(&start.workflow, version) {
-            commit.lease = self.take();
+            commit.claim = Some(self.take());
         }
         (commit, record)
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use everstep_model::record::{DeadlinePassed, TimerFired, TimerPurpose};
 use everstep_model::{Body, Record, RpcId, Timestamp};
 use everstep_store::{
-    Author, Commit, Guard, Head, Outcome, Refusal, RowKey, StoreError, StreamRef, Target,
-    TimerQuery, TimerRow,
+    Commit, DeliverCommit, Guard, Head, InboxLease, Outcome, Refusal, RowKey, RowsCommit,
+    StoreError, StreamRef, TimerQuery, TimerRow,
 };
 use futures_util::future::{Either, join_all, select};
 
@@ -163,7 +163,7 @@ impl Core {
     }
 
     fn submit_firing(self: &Arc<Self>, timer: TimerRow, head: &Head) {
-        let commit = self.firing(&timer, head);
+        let commit = Commit::from(self.firing(&timer, head));
         let run = head.run.as_ref();
         let effects = run.map(|run| Effects::of(&run.id, &commit, Vec::new()));
         let core = self.clone();
@@ -196,8 +196,7 @@ impl Core {
 
     /// The run is over or gone, and left this behind: nothing will ever come of it.
     fn clear_away(self: &Arc<Self>, timer: TimerRow) {
-        let target = Target::Stream(timer.stream);
-        let mut commit = Commit::new(target, Author::Inbox, self.runtime.now());
+        let mut commit = RowsCommit::new(timer.stream, self.runtime.now());
         commit.delete.push(RowKey::Timer(timer));
         // If it fails, whoever reads the timers next finds it.
         self.committer.submit(commit, Box::new(|_, _| {}));
@@ -220,11 +219,11 @@ impl Core {
         }));
     }
 
-    fn firing(&self, timer: &TimerRow, head: &Head) -> Commit {
+    fn firing(&self, timer: &TimerRow, head: &Head) -> DeliverCommit {
         // It was due by this clock, which may have been set back since then.
         let now = self.runtime.now().max(timer.due);
         let key = RowKey::Timer(timer.clone());
-        let mut commit = Commit::new(Target::Stream(timer.stream), Author::Inbox, now);
+        let mut commit = DeliverCommit::new(timer.stream, now);
         commit.guards.push(Guard::RowPresent(key.clone()));
         commit.delete.push(key);
         commit.ready = Some(true);
@@ -255,7 +254,7 @@ impl Core {
                 commit.delete.push(RowKey::Rpc(timer.stream, id));
             }
             if self.takes(timer.stream, run) && !self.is_closing() {
-                commit.lease = self.take();
+                commit.lease = InboxLease::Claim(self.take());
             }
         }
         commit

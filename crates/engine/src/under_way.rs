@@ -2,7 +2,7 @@
 //! of a stream take effect, and are told, in the order in which they were queued.
 
 use everstep_model::{StreamName, StreamNumber};
-use everstep_store::{Commit, Target};
+use everstep_store::Commit;
 use rustc_hash::FxHashSet;
 
 use crate::committer::Batch;
@@ -65,38 +65,28 @@ impl UnderWay {
 
 /// The streams that a commit is about.
 fn touched(commit: &Commit) -> impl Iterator<Item = Touched> {
-    let (name, streams) = match &commit.target {
-        Target::Create(name) => (Some(name.clone()), &[][..]),
-        Target::Stream(number) => (None, std::slice::from_ref(number)),
-        Target::Remove(numbers) => (None, numbers.as_slice()),
-    };
-    let streams = streams.iter().copied().chain(commit.supersedes);
-    let streams = streams.map(Touched::Stream);
-    streams.chain(name.map(Touched::Name))
+    let streams = commit.streams().map(Touched::Stream);
+    streams.chain(commit.created().cloned().map(Touched::Name))
 }
 
 #[cfg(test)]
 mod tests {
     use everstep_model::Timestamp;
-    use everstep_store::Author;
+    use everstep_store::DeliverCommit;
 
     use super::*;
 
     fn queue(streams: &[u64]) -> Batch {
         let mut queued = Batch::default();
         for number in streams {
-            let target = Target::Stream(StreamNumber(*number));
-            let commit = Commit::new(target, Author::Inbox, Timestamp::from_millis(0));
-            queued.push(commit, Box::new(|_, _| {}));
+            let commit = DeliverCommit::new(StreamNumber(*number), Timestamp::from_millis(0));
+            queued.push(commit.into(), Box::new(|_, _| {}));
         }
         queued
     }
 
     fn streams(batch: &mut Batch) -> Vec<u64> {
-        let number = |commit: &Commit| match &commit.target {
-            Target::Stream(number) => number.0,
-            other => panic!("{other:?}"),
-        };
+        let number = |commit: &Commit| commit.stream().unwrap().0;
         batch.commits().iter().map(number).collect()
     }
 

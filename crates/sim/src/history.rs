@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everstep_model::{NodeId, Timestamp};
-use everstep_store::{Author, Commit, Lease, LeaseChange, Outcome, Target};
+use everstep_store::{Commit, Lease, LeaseChange, Outcome};
 
 use crate::check::check_clock;
 use crate::cluster::{Process, World, true_time};
@@ -71,29 +71,30 @@ impl World {
 /// A batch in short.
 pub(crate) fn told(batch: &[Commit]) -> String {
     let commits = batch.iter().map(|commit| {
-        let target = match &commit.target {
-            Target::Create(name) => format!("create {name}"),
-            Target::Stream(number) => format!("stream {number}"),
-            Target::Remove(streams) => format!("remove {streams:?}"),
+        let target = match commit {
+            Commit::Create(commit) => format!("create {}", commit.name),
+            Commit::Append(commit) => format!("stream {}", commit.stream),
+            Commit::Deliver(commit) => format!("stream {}", commit.stream),
+            Commit::ChangeRows(commit) => format!("rows of {}", commit.stream),
+            Commit::Remove(commit) => format!("remove {:?}", commit.streams),
         };
-        let author = match commit.author {
-            Author::Executor { fence, seq, .. } => format!(" by {}/{}", fence.epoch.0, seq.0),
-            Author::Inbox => String::new(),
-        };
-        let records: Vec<String> = commit.records.iter().map(|r| named(&r.body)).collect();
-        let lease = match commit.lease {
+        let author = commit.executor().map_or_else(String::new, |executor| {
+            format!(" by {}/{}", executor.fence.epoch.0, executor.seq.0)
+        });
+        let records: Vec<String> = commit.records().iter().map(|r| named(&r.body)).collect();
+        let lease = match commit.lease() {
             LeaseChange::Keep => "",
-            LeaseChange::TakeIfFree { .. } => " take",
+            LeaseChange::Claim(_) => " take",
             LeaseChange::Release => " release",
             LeaseChange::Abandon => " abandon",
             LeaseChange::Revoke => " revoke",
         };
-        let ready = match commit.ready {
+        let ready = match commit.ready() {
             Some(true) => " ready",
             Some(false) => " rest",
             None => "",
         };
-        let close = if commit.close { " CLOSE" } else { "" };
+        let close = if commit.closes() { " CLOSE" } else { "" };
         format!(
             "{target}{author} [{}]{lease}{ready}{close}",
             records.join(", ")

@@ -22,7 +22,10 @@ use everstep_model::{
     Body, ExecutorSeq, Generation, Location, Name, NodeId, Nonce, Payload, Record, RunId,
     RunStatus, Seed, StreamName, StreamNumber, Timestamp,
 };
-use everstep_store::{Author, Clock, Commit, Fence, LeaseChange, Outcome, RunRow, Store, Target};
+use everstep_store::{
+    AppendCommit, Claim, Clock, Commit, CreateCommit, Executor, ExecutorLease, Fence, Outcome,
+    RunRow, Store,
+};
 use everstep_store_embedded::EmbeddedStore;
 use everstep_store_testkit::block_on;
 
@@ -98,7 +101,7 @@ impl Bench {
         let (first, mut slowest) = (usage(), Duration::ZERO);
         while begin.elapsed() < length {
             let batch: Vec<Commit> = (0..group)
-                .map(|n| self.step((place + n) % STREAMS))
+                .map(|n| self.step((place + n) % STREAMS).into())
                 .collect();
             let committing = Instant::now();
             let outcomes = block_on(self.store.commit(&batch)).unwrap();
@@ -151,9 +154,9 @@ impl Bench {
         for place in 0..self.runs.len() {
             let mut commit = self.step(place);
             commit.close = true;
-            commit.lease = LeaseChange::Release;
-            commit.run = Some(row(self.created, RunStatus::Completed));
-            batch.push(commit);
+            commit.lease = ExecutorLease::Release;
+            commit.status = Some(RunStatus::Completed);
+            batch.push(commit.into());
         }
         block_on(self.store.commit(&batch)).unwrap();
     }
@@ -162,7 +165,7 @@ impl Bench {
         self.created += 1;
         let run = row(self.created, RunStatus::Running);
         let name = StreamName::of_run(&run.id, Generation::FIRST);
-        let mut commit = Commit::new(Target::Create(name), Author::Inbox, now());
+        let mut commit = CreateCommit::new(name, now());
         commit.records.push(record(Created {
             workflow: run.workflow.clone(),
             version: 1,
@@ -179,27 +182,27 @@ impl Bench {
             parent_identity: None,
             trace: None,
         }));
-        commit.run = Some(run);
+        commit.run = Some(run.into());
         let nonce = Nonce(self.random());
-        commit.lease = LeaseChange::TakeIfFree {
+        commit.claim = Some(Claim {
             node: NodeId(1),
             nonce,
-        };
-        commit
+        });
+        commit.into()
     }
 
-    fn step(&mut self, place: usize) -> Commit {
+    fn step(&mut self, place: usize) -> AppendCommit {
         let result = format!("\"{:016x}{:016x}\"", self.random(), self.random());
         let run = &mut self.runs[place];
         run.seq += 1;
-        let author = Author::Executor {
+        let executor = Executor {
             fence: run.fence,
             seq: ExecutorSeq(run.seq),
             seen: everstep_model::RecordNumber(run.next),
             progress: true,
         };
         run.next += 1;
-        let mut commit = Commit::new(Target::Stream(run.stream), author, now());
+        let mut commit = AppendCommit::new(run.stream, executor, now());
         let number = run.seq / STEPS_PER_RUN;
         commit.records.push(record(StepCompleted {
             location: Location::root(

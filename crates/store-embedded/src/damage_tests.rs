@@ -30,7 +30,7 @@ fn filled() -> TempDir {
     block_on(async {
         for n in 0..STREAMS {
             let mut commit = run_creation(&format!("r{n}"), "order", RunStatus::Queued);
-            commit.ready = Some(true);
+            commit.ready = true;
             commit
                 .put
                 .push(Row::Timer(timer(StreamNumber(0), n, Some("s:0"))));

@@ -10,7 +10,7 @@ use everstep_store_testkit::sample::{
     NODE, NONCE, creation, event, executor, idempotency, inbox, loop_advanced, name, range, rpc,
     run_creation, step, timer,
 };
-use everstep_store_testkit::{Fixture, TestClock, block_on};
+use everstep_store_testkit::{Fixture, TestClock, batch, block_on};
 use fjall::Keyspace;
 use tempfile::TempDir;
 
@@ -35,7 +35,7 @@ impl Three {
         let mut streams = Vec::new();
         for (id, seconds) in [("a", 1), ("b", 2), ("c", 3)] {
             let mut commit = run_creation(id, "order", RunStatus::Queued);
-            commit.ready = Some(true);
+            commit.ready = true;
             let row = timer(StreamNumber(0), seconds, Some("s:0"));
             commit.put.push(Row::Timer(row));
             streams.push(f.create_with(commit).await);
@@ -105,7 +105,7 @@ fn what_follows_a_refused_commit_in_its_stream_does_not_overtake_it() {
         let [a, b, _] = t.streams;
         let fence = t.f.take(a, NODE, NONCE).await;
         t.damage_frame(a, 0);
-        let batch = vec![
+        let batch = batch![
             executor(a, fence, 1, 0, vec![step("s")]),
             inbox(a, vec![event("x")]),
             inbox(b, vec![event("x")]),
@@ -135,7 +135,9 @@ fn a_commit_that_cannot_drop_what_it_should_changes_nothing() {
         advance.drop = dropped.to_vec();
         advance.delete.push(RowKey::Timer(timer(a, 1, Some("s:0"))));
         advance.put.push(Row::Rpc(rpc(a, "q")));
-        let outcomes = t.f.commit(vec![advance, inbox(b, vec![event("x")])]).await;
+        let outcomes =
+            t.f.commit(batch![advance, inbox(b, vec![event("x")])])
+                .await;
         assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
         assert!(matches!(outcomes[1], Outcome::Committed { .. }));
         assert_eq!(t.f.head(a).await, head);

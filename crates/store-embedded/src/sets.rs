@@ -161,7 +161,7 @@ mod tests {
 
     use everstep_model::RunStatus;
     use everstep_store::{Commit, ListQuery, Store};
-    use everstep_store_testkit::sample::{inbox, run, run_creation};
+    use everstep_store_testkit::sample::{inbox, run_creation};
     use everstep_store_testkit::{Fixture, TestClock, block_on};
 
     use super::*;
@@ -169,15 +169,15 @@ mod tests {
 
     fn creation(id: &str) -> Commit {
         let mut commit = run_creation(id, "order", RunStatus::Running);
-        commit.ready = Some(true);
-        commit
+        commit.ready = true;
+        commit.into()
     }
 
-    fn end(stream: StreamNumber, id: &str) -> Commit {
+    fn end(stream: StreamNumber) -> Commit {
         let mut commit = inbox(stream, vec![]);
         commit.ready = Some(false);
-        commit.run = Some(run(id, "order", RunStatus::Completed));
-        commit
+        commit.status = Some(RunStatus::Completed);
+        commit.into()
     }
 
     async fn ids(f: &Fixture<EmbeddedStore>, status: RunStatus) -> Vec<String> {
@@ -214,7 +214,7 @@ mod tests {
             let f = open();
             assert_eq!(f.store.ready(None, 10).await.unwrap().len(), 3);
             assert_eq!(ids(&f, RunStatus::Running).await, ["c", "b", "a"]);
-            f.accept(end(first, "a")).await;
+            f.accept(end(first)).await;
             drop(f);
             let f = open();
             assert_eq!(f.store.ready(None, 10).await.unwrap().len(), 2);
@@ -246,7 +246,7 @@ mod tests {
             let tables = &f.store.0.tables;
             assert_eq!((count(&tables.lists), count(&tables.ready)), (1, 1));
             let numbers = (1..).map(StreamNumber);
-            let ended = numbers.zip(&names).map(|(stream, id)| end(stream, id));
+            let ended = numbers.zip(&names).map(|(stream, _)| end(stream));
             f.store.commit(&ended.collect::<Vec<_>>()).await.unwrap();
             assert_eq!((count(&tables.lists), count(&tables.ready)), (1, 0));
         });

@@ -73,7 +73,7 @@ mod tests {
     use std::sync::Arc;
 
     use everstep_model::{RunStatus, StreamNumber};
-    use everstep_store::{ListQuery, Store};
+    use everstep_store::{Commit, ListQuery, Store};
     use everstep_store_testkit::sample::run_creation;
     use everstep_store_testkit::{Fixture, TestClock, block_on};
 
@@ -97,14 +97,14 @@ mod tests {
                 _ => RunStatus::Running,
             };
             let mut commit = run_creation(&format!("run-{number}"), "order", status);
-            commit.ready = Some(number.is_multiple_of(5));
-            if let Some(run) = &mut commit.run {
+            commit.ready = number.is_multiple_of(5);
+            if let Some(run) = commit.run.as_mut().map(Arc::make_mut) {
                 run.tags.push(format!("own-{number}"));
                 if number.is_multiple_of(3) {
                     run.tags.push("red".to_owned());
                 }
             }
-            commit
+            Commit::from(commit)
         };
         let batch: Vec<_> = (1..=RUNS).map(creation).collect();
         f.store.commit(&batch).await.unwrap();

@@ -1,4 +1,5 @@
--- One batch of commits in one call and one transaction: `everstep_store::judge` in SQL, and what follows from it.
+-- One batch of commits in one call and one transaction: the judgements of `everstep_store::judge` in SQL, one branch for
+-- each kind of commit, and what follows from them.
 --
 --   1. the node's row in `answers` is locked: the same batch, sent again while its first sending still runs, waits for it
 --   2. the heads of all streams are locked in the order of their numbers, and their tails become rows of `frames`; a
@@ -17,7 +18,7 @@
 -- Places count from 1; 0 is none. `Columns` in columns.rs is the same list in Rust.
 CREATE FUNCTION commit_batch(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint, begun boolean, may_wait boolean,
-    c_number bigint[], c_target smallint[], c_slot integer[], c_flags integer[],
+    c_number bigint[], c_kind smallint[], c_slot integer[], c_flags integer[],
     c_epoch bigint[], c_nonce bigint[], c_seq bigint[], c_seen bigint[],
     c_now bigint[], c_begins bigint[], c_count integer[], c_bytes bytea[],
     c_inbox integer[], c_events integer[], c_events_min integer[],
@@ -37,18 +38,22 @@ LANGUAGE plpgsql
 AS $function$
 #variable_conflict use_column
 DECLARE
+    -- Kinds of commits.
+    is_create constant smallint := 1;
+    is_append constant smallint := 2;
+    is_deliver constant smallint := 3;
+    is_change constant smallint := 4;
+    is_remove constant smallint := 5;
     -- Flags of a commit.
-    by_executor constant integer := 1;
-    has_progress constant integer := 2;
-    has_foreign constant integer := 4;
-    only_deletes constant integer := 8;
-    only_rows constant integer := 16;
-    closes constant integer := 32;
-    says_ready constant integer := 64;
-    is_ready constant integer := 128;
-    of_user constant integer := 256;
+    has_progress constant integer := 1;
+    has_foreign constant integer := 2;
+    only_deletes constant integer := 4;
+    closes constant integer := 8;
+    says_ready constant integer := 16;
+    is_ready constant integer := 32;
+    of_user constant integer := 64;
 
-    total constant integer := cardinality(c_target);
+    total constant integer := cardinality(c_kind);
     guards constant integer := cardinality(g_commit);
     changes constant integer := cardinality(o_commit);
     drops constant integer := cardinality(x_commit);
@@ -101,8 +106,6 @@ DECLARE
 
     born streams[] := '{}';
     born_runs runs[] := '{}';
-    -- Runs that were given anew, and with them their tags.
-    retagged bigint[] := '{}';
     gone bigint[] := '{}';
     gap_streams bigint[] := '{}';
     gap_from bigint[] := '{}';
@@ -124,7 +127,8 @@ DECLARE
     j integer;
     k integer;
     s integer;
-    target smallint;
+    what smallint;
+    has_stream boolean;
     flags integer;
     verdict smallint;
     first_record bigint;
@@ -234,7 +238,8 @@ BEGIN
     -- 4. Each commit, in order.
     <<commits>>
     FOR i IN 1..total LOOP
-        target := c_target[i];
+        what := c_kind[i];
+        has_stream := what IN (is_append, is_deliver, is_change);
         flags := c_flags[i];
         s := c_slot[i];
         IF has_parts THEN
@@ -277,9 +282,9 @@ BEGIN
         END IF;
 
         -- A commit that cannot be judged yet is overtaken by no other to any of its streams.
-        busy := CASE target WHEN 1 THEN n_busy[s] WHEN 2 THEN is_busy[s] ELSE false END;
+        busy := CASE WHEN has_stream THEN is_busy[s] WHEN what = is_create THEN n_busy[s] ELSE false END;
         busy := busy OR (c_supersedes[i] > 0 AND is_busy[c_supersedes[i]]);
-        IF target = 3 THEN
+        IF what = is_remove THEN
             j := m;
             WHILE j <= removals AND m_commit[j] = i LOOP
                 busy := busy OR is_busy[m_slot[j]];
@@ -287,10 +292,10 @@ BEGIN
             END LOOP;
         END IF;
         IF busy THEN
-            IF target = 1 THEN n_busy[s] := true; END IF;
-            IF target = 2 THEN is_busy[s] := true; END IF;
+            IF what = is_create THEN n_busy[s] := true; END IF;
+            IF has_stream THEN is_busy[s] := true; END IF;
             IF c_supersedes[i] > 0 THEN is_busy[c_supersedes[i]] := true; END IF;
-            WHILE target = 3 AND m <= removals AND m_commit[m] = i LOOP
+            WHILE what = is_remove AND m <= removals AND m_commit[m] = i LOOP
                 is_busy[m_slot[m]] := true;
                 m := m + 1;
             END LOOP;
@@ -301,13 +306,13 @@ BEGIN
         first_record := 0;
         <<judging>>
         BEGIN
-            IF c_supersedes[i] > 0 AND target <> 3 THEN
-                other := heads[c_supersedes[i]];
-                verdict := CASE WHEN other.number IS NULL THEN 11 WHEN NOT other.closed THEN 13
-                    WHEN other.superseded THEN 14 ELSE 1 END;
-                EXIT judging WHEN verdict <> 1;
-            END IF;
-            IF target = 1 THEN
+            IF what = is_create THEN
+                IF c_supersedes[i] > 0 THEN
+                    other := heads[c_supersedes[i]];
+                    verdict := CASE WHEN other.number IS NULL THEN 11 WHEN NOT other.closed THEN 13
+                        WHEN other.superseded THEN 14 ELSE 1 END;
+                    EXIT judging WHEN verdict <> 1;
+                END IF;
                 IF n_number[s] IS NOT NULL THEN
                     verdict := 10;
                     first_record := n_number[s];
@@ -315,40 +320,39 @@ BEGIN
                 END IF;
                 h := ROW(0, term_now, c_begins[i], 0, 0, 0, 0, 0, 0, c_begins[i], 0, NULL, NULL, 0, false, false, false,
                     flags & of_user <> 0, false, n_name[s], NULL, '');
-            ELSIF target = 2 THEN
+            ELSIF what = is_append THEN
                 h := heads[s];
-                IF h.number IS NULL THEN
-                    -- What a stream left behind may be cleared away when it is gone.
-                    verdict := CASE WHEN flags & only_deletes <> 0 THEN 2 ELSE 11 END;
+                IF h.number IS NULL THEN verdict := 11; EXIT judging; END IF;
+                seq_before := CASE WHEN h.last_epoch = c_epoch[i] THEN h.last_seq ELSE 0 END;
+                holds := h.owner IS NOT NULL AND h.epoch = c_epoch[i] AND h.nonce = c_nonce[i];
+                -- The last commit may itself have released or closed the run, so a repetition is recognised by the journal.
+                IF c_seq[i] = seq_before AND seq_before <> 0
+                    AND (holds OR (h.owner IS NULL AND h.epoch = c_epoch[i])) THEN
+                    verdict := 3;
+                    first_record := h.last_first;
                     EXIT judging;
                 END IF;
+                IF NOT holds THEN verdict := 16; EXIT judging; END IF;
+                IF c_seq[i] <> seq_before + 1 THEN verdict := 17; EXIT judging; END IF;
+                IF h.closed THEN verdict := 12; EXIT judging; END IF;
+            ELSIF what = is_deliver THEN
+                h := heads[s];
+                IF h.number IS NULL THEN verdict := 11; EXIT judging; END IF;
                 IF c_dedup[i] > 0 AND present[c_dedup[i]] THEN
                     verdict := 3;
                     first_record := places[c_dedup[i]];
                     EXIT judging;
                 END IF;
-            END IF;
-            IF target <> 3 THEN
-                IF flags & by_executor <> 0 THEN
-                    seq_before := CASE WHEN h.last_epoch = c_epoch[i] THEN h.last_seq ELSE 0 END;
-                    holds := h.owner IS NOT NULL AND h.epoch = c_epoch[i] AND h.nonce = c_nonce[i];
-                    -- The last commit may itself have given up or closed the run, so a repetition is known by the journal.
-                    IF c_seq[i] = seq_before AND seq_before <> 0
-                        AND (holds OR (h.owner IS NULL AND h.epoch = c_epoch[i])) THEN
-                        verdict := 3;
-                        first_record := h.last_first;
-                        EXIT judging;
-                    END IF;
-                    IF NOT holds THEN verdict := 16; EXIT judging; END IF;
-                    IF c_seq[i] <> seq_before + 1 THEN verdict := 17; EXIT judging; END IF;
-                ELSIF target = 2 AND flags & has_foreign <> 0 THEN
-                    verdict := 18;
+                IF flags & has_foreign <> 0 THEN verdict := 18; EXIT judging; END IF;
+                IF h.closed THEN verdict := 12; EXIT judging; END IF;
+            ELSIF what = is_change THEN
+                h := heads[s];
+                IF h.number IS NULL THEN
+                    -- Rows of a stream that is gone may still be deleted.
+                    verdict := CASE WHEN flags & only_deletes <> 0 THEN 2 ELSE 11 END;
                     EXIT judging;
                 END IF;
-                IF h.closed AND flags & only_deletes = 0 AND NOT (h.is_user AND flags & only_rows <> 0) THEN
-                    verdict := 12;
-                    EXIT judging;
-                END IF;
+                IF h.closed AND flags & only_deletes = 0 AND NOT h.is_user THEN verdict := 12; EXIT judging; END IF;
             ELSE
                 verdict := 11;
                 j := m;
@@ -365,19 +369,19 @@ BEGIN
                 k := g_row[g];
                 CASE g_kind[g]
                     WHEN 1 THEN
-                        IF target <> 3 AND g_number[g] <> h.inbox_count THEN
+                        IF what <> is_remove AND g_number[g] <> h.inbox_count THEN
                             verdict := 19;
                             first_record := h.next;
                             EXIT judging;
                         END IF;
                     WHEN 2 THEN
-                        IF target <> 3 AND g_number[g] <> h.next THEN
+                        IF what <> is_remove AND g_number[g] <> h.next THEN
                             verdict := 15;
                             first_record := h.next;
                             EXIT judging;
                         END IF;
                     WHEN 3 THEN
-                        IF target <> 3 AND h.unconsumed_events >= g_number[g] THEN
+                        IF what <> is_remove AND h.unconsumed_events >= g_number[g] THEN
                             verdict := 20;
                             first_record := h.unconsumed_events;
                             EXIT judging;
@@ -401,34 +405,33 @@ BEGIN
                 END CASE;
                 g := g + 1;
             END LOOP;
-            IF target = 3 AND verdict = 1 AND (heads[m_slot[m]]).superseded THEN
+            IF what = is_remove AND verdict = 1 AND (heads[m_slot[m]]).superseded THEN
                 verdict := 14;
             END IF;
         END judging;
 
         kinds[i] := verdict;
         firsts[i] := first_record;
-        IF target = 2 THEN of_streams[i] := s_number[s]; END IF;
-        IF target = 2 AND ((verdict = 3 AND flags & by_executor <> 0) OR verdict = 19) THEN
-            -- What an executor has not seen; somebody else has seen everything.
-            IF flags & by_executor <> 0 AND c_seen[i] < first_record THEN
-                told_commit := told_commit || i;
-                told_stream := told_stream || h.number;
-                told_from := told_from || c_seen[i];
-                told_to := told_to || first_record;
-                told_gaps := array_append(told_gaps, h.gaps);
-            END IF;
+        IF has_stream THEN of_streams[i] := s_number[s]; END IF;
+        -- The records that an executor has not seen.
+        IF what = is_append AND verdict IN (3, 19) AND c_seen[i] < first_record THEN
+            told_commit := told_commit || i;
+            told_stream := told_stream || h.number;
+            told_from := told_from || c_seen[i];
+            told_to := told_to || first_record;
+            told_gaps := array_append(told_gaps, h.gaps);
         END IF;
         CONTINUE commits WHEN verdict > 2;
 
         -- It takes effect.
         end_before := h.next;
-        IF target = 3 THEN
+        IF what = is_remove THEN
             kinds[i] := 1;
             of_streams[i] := (heads[m_slot[m]]).number;
             firsts[i] := (heads[m_slot[m]]).next;
-        ELSIF verdict = 2 THEN
+        ELSIF what = is_change THEN
             kinds[i] := 1;
+            firsts[i] := coalesce(end_before, 0);
         ELSE
             first_record := end_before;
             h.next := end_before + c_count[i];
@@ -462,7 +465,7 @@ BEGIN
                     IF c_lease[i] = 3 THEN h.epoch := h.epoch + 1; END IF;
                 END IF;
             END IF;
-            IF flags & by_executor <> 0 THEN
+            IF what = is_append THEN
                 IF c_seen[i] < first_record THEN
                     told_commit := told_commit || i;
                     told_stream := told_stream || h.number;
@@ -478,7 +481,7 @@ BEGIN
             IF flags & says_ready <> 0 THEN h.ready := flags & is_ready <> 0; END IF;
             h.closed := h.closed OR flags & closes <> 0;
             WHILE x <= drops AND x_commit[x] = i LOOP
-                IF target = 2 AND x_first[x] <= least(x_last[x], end_before - 1) THEN
+                IF x_first[x] <= least(x_last[x], end_before - 1) THEN
                     h.gaps := coalesce(h.gaps, '{}') + int8multirange(int8range(x_first[x], least(x_last[x] + 1, end_before)));
                     gap_streams := gap_streams || h.number;
                     gap_from := gap_from || x_first[x];
@@ -487,7 +490,7 @@ BEGIN
                 x := x + 1;
             END LOOP;
             firsts[i] := first_record;
-            IF target = 1 THEN
+            IF what = is_create THEN
                 h.number := nextval('numbers');
                 h.tail_first := h.next;
                 n_number[s] := h.number;
@@ -504,7 +507,6 @@ BEGIN
                     k := c_run[i];
                     run := ROW(h.number, r_created[k], r_updated[k], r_version[k], r_generation[k], r_status[k], h.ready,
                         NOT h.superseded, r_id[k], r_workflow[k], r_tags[k]::bytea[]);
-                    IF target = 2 THEN retagged := retagged || h.number; END IF;
                 END IF;
                 -- A run that is taken is running, unless it is on its way to something else.
                 j := c_status[i];
@@ -515,7 +517,7 @@ BEGIN
                 END IF;
                 run.ready := h.ready;
                 any_run_changed := true;
-                IF target = 1 THEN
+                IF what = is_create THEN
                     born_runs := born_runs || run;
                 ELSE
                     run_found[s] := run;
@@ -555,7 +557,7 @@ BEGIN
             any_row_dirty := true;
             o := o + 1;
         END LOOP;
-        IF target = 3 THEN
+        IF what = is_remove THEN
             WHILE m <= removals AND m_commit[m] = i LOOP
                 other := heads[m_slot[m]];
                 IF other.number IS NOT NULL THEN
@@ -604,7 +606,7 @@ BEGIN
         END IF;
     END IF;
     IF any_run_changed THEN
-        PERFORM write_runs(born_runs, run_found, run_changed, retagged);
+        PERFORM write_runs(born_runs, run_found, run_changed);
     END IF;
     IF 1 = ANY (kinds) THEN
         INSERT INTO frames SELECT w.stream, w.first, w.count, w.bytes

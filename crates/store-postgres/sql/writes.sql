@@ -17,7 +17,7 @@ BEGIN
     INSERT INTO garbage SELECT unnest(gone) ON CONFLICT DO NOTHING;
 END $function$;
 
-CREATE FUNCTION write_runs(born runs[], known runs[], changed boolean[], retagged bigint[]) RETURNS void
+CREATE FUNCTION write_runs(born runs[], known runs[], changed boolean[]) RETURNS void
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 BEGIN
@@ -27,20 +27,10 @@ BEGIN
         INSERT INTO tags SELECT DISTINCT tag_key(tag), b.stream FROM unnest(born) b, unnest(b.tags) tag;
     END IF;
     IF true = ANY (changed) THEN
-        INSERT INTO runs SELECT w.stream, w.created_at, w.updated_at, w.version, w.generation, w.status, w.ready,
-            w.listed, w.id, w.workflow, w.tags
+        UPDATE runs ru SET updated_at = w.updated_at, status = w.status, ready = w.ready, listed = w.listed
         FROM ROWS FROM (unnest(known), unnest(changed)) AS w(stream, created_at, updated_at, version, generation,
             status, ready, listed, id, workflow, tags, changed)
-        WHERE w.changed
-        ON CONFLICT (stream) DO UPDATE SET created_at = excluded.created_at, updated_at = excluded.updated_at,
-            version = excluded.version, generation = excluded.generation, status = excluded.status,
-            ready = excluded.ready, listed = excluded.listed, id = excluded.id, workflow = excluded.workflow,
-            tags = excluded.tags;
-    END IF;
-    IF cardinality(retagged) > 0 THEN
-        DELETE FROM tags WHERE stream = ANY (retagged);
-        INSERT INTO tags SELECT DISTINCT tag_key(tag), ru.stream FROM runs ru, unnest(ru.tags) tag
-            WHERE ru.stream = ANY (retagged);
+        WHERE w.changed AND ru.stream BETWEEN w.stream AND w.stream;
     END IF;
 END $function$;
 

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use everstep_model::{Entry, Epoch, Interner, RecordNumber, StreamNumber};
-use everstep_store::{
-    Author, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError, Target,
-};
+use everstep_store::{Claim, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError};
 use tokio_postgres::Row as Line;
 
 use crate::failure;
@@ -82,10 +80,8 @@ impl Answer {
     /// The outcome of the commit at this place; none if its stream was busy.
     fn outcome(&self, at: usize, commit: &Commit) -> Option<Outcome> {
         let kind = self.kinds.get(at).copied().unwrap_or(BUSY);
-        let stream = match commit.target {
-            Target::Stream(stream) => stream,
-            Target::Create(_) | Target::Remove(_) => StreamNumber(of(&self.streams, at)),
-        };
+        let created = || StreamNumber(of(&self.streams, at));
+        let stream = commit.stream().unwrap_or_else(created);
         let first = RecordNumber(of(&self.firsts, at));
         let refusal = match kind {
             1 | 3 | 4 => {
@@ -132,8 +128,8 @@ impl Answer {
     }
 
     fn taken(&self, at: usize, commit: &Commit) -> Option<Fence> {
-        match (commit.lease, of(&self.epochs, at)) {
-            (LeaseChange::TakeIfFree { nonce, .. }, epoch) if epoch > 0 => Some(Fence {
+        match (commit.lease(), of(&self.epochs, at)) {
+            (LeaseChange::Claim(Claim { nonce, .. }), epoch) if epoch > 0 => Some(Fence {
                 epoch: Epoch(epoch),
                 nonce,
             }),
@@ -167,7 +163,7 @@ impl Answer {
     fn shown(&self, at: usize, commit: &Commit) -> Refusal {
         let found = self.rows.get(&crate::number::place(at));
         let found = found.and_then(|(guard, value, place)| {
-            let Some(Guard::RowAbsent(key)) = commit.guards.get(*guard) else {
+            let Some(Guard::RowAbsent(key)) = commit.guards().get(*guard) else {
                 return None;
             };
             Some(row_place::row(key, value, *place))
@@ -196,7 +192,7 @@ impl Answers {
         if now.kinds.get(at) != Some(&ANSWERED_BEFORE) {
             return now.outcome(at, commit);
         }
-        let number = crate::number::count(commit.id?.number);
+        let number = crate::number::count(commit.id()?.number);
         before.iter().find_map(|answer| {
             let at = answer.numbers.iter().position(|n| *n == number)?;
             answer.outcome(at, commit)
@@ -206,10 +202,7 @@ impl Answers {
 
 /// What an executor has seen; everybody else has seen all.
 fn seen(commit: &Commit, end: RecordNumber) -> RecordNumber {
-    match commit.author {
-        Author::Executor { seen, .. } => seen,
-        Author::Inbox => end,
-    }
+    commit.executor().map_or(end, |executor| executor.seen)
 }
 
 fn of(values: &[i64], at: usize) -> u64 {

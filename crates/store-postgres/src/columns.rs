@@ -29,7 +29,7 @@ columns! {
     /// The commits that are judged; see `sql/commit.sql` for what the columns mean.
     Columns:
     c_number: i64 => INT8_ARRAY,
-    c_target: i16 => INT2_ARRAY,
+    c_kind: i16 => INT2_ARRAY,
     c_slot: i32 => INT4_ARRAY,
     c_flags: i32 => INT4_ARRAY,
     c_epoch: i64 => INT8_ARRAY,

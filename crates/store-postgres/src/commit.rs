@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everstep_model::{NodeId, StreamNumber};
-use everstep_store::{Commit, CommitId, Outcome, StoreError, Target};
+use everstep_store::{Commit, CommitId, Outcome, StoreError};
 
 use crate::call::Call;
 use crate::io::Io;
@@ -30,7 +30,7 @@ pub(crate) async fn commit(
         let mut writer = Writer {
             io,
             session,
-            sender: part.iter().find_map(|(_, commit)| commit.id),
+            sender: part.iter().find_map(|(_, commit)| commit.id()),
             outcomes: &mut outcomes,
         };
         writer.write(part.to_vec()).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn commit(
 
 /// The longest stretches without ids of two nodes.
 fn of_one_node<'a, 'b>(placed: &'a [Placed<'b>]) -> Vec<&'a [Placed<'b>]> {
-    let sender = |(_, commit): &Placed<'_>| commit.id.map(|id| id.node);
+    let sender = |(_, commit): &Placed<'_>| commit.id().map(|id| id.node);
     let mut parts = Vec::new();
     let mut rest = placed;
     while !rest.is_empty() {
@@ -109,7 +109,7 @@ impl Writer<'_> {
         let ids = plain.commits().chain(commits.iter().copied());
         let call = Call::new(
             self.sender,
-            ids.map(|commit| commit.id),
+            ids.map(Commit::id),
             columns,
             (!commits.is_empty()).then(|| judged::columns(&commits)),
             may_wait,
@@ -127,7 +127,7 @@ impl Writer<'_> {
             }
         }
         left.sort_by_key(|(at, _)| *at);
-        let is_removal = |commit: &&Commit| matches!(commit.target, Target::Remove(_));
+        let is_removal = |commit: &&Commit| matches!(commit, Commit::Remove(_));
         if commits.iter().any(is_removal) {
             self.io.spawn(self.session.clone().clear_garbage());
         }
@@ -140,22 +140,10 @@ fn first_alone(left: &[Placed<'_>]) -> Vec<usize> {
     let mut streams: Vec<StreamNumber> = Vec::new();
     let mut alone = Vec::new();
     for (at, commit) in left {
-        let named = named(commit);
-        if alone.is_empty() || named.iter().any(|number| streams.contains(number)) {
-            streams.extend(named);
+        if alone.is_empty() || commit.streams().any(|number| streams.contains(&number)) {
+            streams.extend(commit.streams());
             alone.push(*at);
         }
     }
     alone
-}
-
-/// The streams that a commit names.
-pub(crate) fn named(commit: &Commit) -> Vec<StreamNumber> {
-    let mut named = match &commit.target {
-        Target::Create(_) => Vec::new(),
-        Target::Stream(number) => vec![*number],
-        Target::Remove(numbers) => numbers.clone(),
-    };
-    named.extend(commit.supersedes);
-    named
 }

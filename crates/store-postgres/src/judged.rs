@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use everstep_model::{Origin, Record, StreamNumber};
-use everstep_store::{Author, Commit, Guard, LeaseChange, RunRow, Target};
+use everstep_store::{Commit, Executor, Guard, InboxLease, LeaseChange, RunRow};
 
 use crate::columns::Columns;
 use crate::framed::Framed;
@@ -11,19 +11,13 @@ use crate::number::{count, millis, node, nonce, place};
 use crate::row_place::{RowPlace, contents};
 use crate::row_slots::{Change, RowSlots};
 
-const CREATE: i16 = 1;
-const STREAM: i16 = 2;
-const REMOVE: i16 = 3;
-
-const BY_EXECUTOR: i32 = 1;
-const HAS_PROGRESS: i32 = 2;
-const HAS_FOREIGN: i32 = 4;
-const ONLY_DELETES: i32 = 8;
-const ONLY_ROWS: i32 = 16;
-const CLOSES: i32 = 32;
-const SAYS_READY: i32 = 64;
-const IS_READY: i32 = 128;
-const OF_USER: i32 = 256;
+const HAS_PROGRESS: i32 = 1;
+const HAS_FOREIGN: i32 = 2;
+const ONLY_DELETES: i32 = 4;
+const CLOSES: i32 = 8;
+const SAYS_READY: i32 = 16;
+const IS_READY: i32 = 32;
+const OF_USER: i32 = 64;
 
 /// The arguments of one call for these commits, in their order.
 pub(crate) fn columns(commits: &[&Commit]) -> Columns {
@@ -48,21 +42,11 @@ impl Judged {
         let mut streams: BTreeMap<StreamNumber, bool> = BTreeMap::new();
         let mut names: BTreeMap<Vec<u8>, i32> = BTreeMap::new();
         for commit in commits {
-            match &commit.target {
-                Target::Create(name) => {
-                    names.insert(name.as_str().as_bytes().to_vec(), 0);
-                }
-                Target::Stream(number) => {
-                    *streams.entry(*number).or_default() |= looks_at_run(commit);
-                }
-                Target::Remove(numbers) => {
-                    for number in numbers {
-                        streams.entry(*number).or_default();
-                    }
-                }
+            if let Some(name) = commit.created() {
+                names.insert(name.as_str().as_bytes().to_vec(), 0);
             }
-            if let Some(old) = commit.supersedes {
-                streams.insert(old, true);
+            for number in commit.streams() {
+                *streams.entry(number).or_default() |= looks_at_run(commit);
             }
         }
         let mut columns = Columns::default();
@@ -89,39 +73,34 @@ impl Judged {
     }
 
     fn add(&mut self, index: usize, commit: &Commit) {
-        let (target, slot) = match &commit.target {
-            Target::Create(name) => {
-                let slot = self.names.get(name.as_str().as_bytes());
-                (CREATE, slot.copied().unwrap_or(0))
+        let slot = match commit {
+            Commit::Create(commit) => {
+                let slot = self.names.get(commit.name.as_str().as_bytes());
+                slot.copied().unwrap_or(0)
             }
-            Target::Stream(number) => (STREAM, self.stream(*number)),
-            Target::Remove(_) => (REMOVE, 0),
+            _ => commit.stream().map_or(0, |number| self.stream(number)),
         };
         let columns = &mut self.columns;
         columns.c_number.push(number(commit));
-        columns.c_target.push(target);
+        columns.c_kind.push(kind(commit));
         columns.c_slot.push(slot);
         columns.c_flags.push(flags(commit));
-        columns.c_now.push(millis(commit.now));
-        columns.c_begins.push(count(commit.begins_at.0));
-        columns
-            .c_status
-            .push(commit.status.map_or(0, |s| s.code().into()));
-        let supersedes = commit.supersedes.map_or(0, |old| self.stream(old));
-        self.columns.c_supersedes.push(supersedes);
-        self.add_author(&commit.author);
-        self.add_records(&commit.records);
-        self.add_lease(commit.lease);
-        self.add_run(commit.run.as_ref());
+        columns.c_now.push(millis(commit.now()));
+        let status = commit.status();
+        columns.c_status.push(status.map_or(0, |s| s.code().into()));
+        self.add_creation(commit);
+        self.add_executor(commit.executor());
+        self.add_records(commit.records());
+        self.add_lease(commit.lease());
         self.add_guards(index, commit);
         self.add_rows(index, commit);
-        for range in &commit.drop {
+        for range in commit.dropped() {
             self.columns.x_commit.push(place(index));
             self.columns.x_first.push(count(range.first.0));
             self.columns.x_last.push(count(range.last.0));
         }
-        if let Target::Remove(numbers) = &commit.target {
-            for number in numbers {
+        if let Commit::Remove(commit) = commit {
+            for number in &commit.streams {
                 let slot = self.stream(*number);
                 self.columns.m_commit.push(place(index));
                 self.columns.m_slot.push(slot);
@@ -129,12 +108,24 @@ impl Judged {
         }
     }
 
-    fn add_author(&mut self, author: &Author) {
-        let (epoch, mark, seq, seen) = match author {
-            Author::Inbox => (0, 0, 0, 0),
-            Author::Executor {
+    fn add_creation(&mut self, commit: &Commit) {
+        let Commit::Create(commit) = commit else {
+            self.columns.c_begins.push(0);
+            self.columns.c_supersedes.push(0);
+            return self.columns.c_run.push(0);
+        };
+        self.columns.c_begins.push(count(commit.begins_at.0));
+        let supersedes = commit.supersedes.map_or(0, |old| self.stream(old));
+        self.columns.c_supersedes.push(supersedes);
+        self.add_run(commit.run.as_deref());
+    }
+
+    fn add_executor(&mut self, executor: Option<&Executor>) {
+        let (epoch, mark, seq, seen) = match executor {
+            None => (0, 0, 0, 0),
+            Some(Executor {
                 fence, seq, seen, ..
-            } => (
+            }) => (
                 count(fence.epoch.0),
                 nonce(fence.nonce),
                 count(seq.0),
@@ -161,10 +152,7 @@ impl Judged {
     fn add_lease(&mut self, change: LeaseChange) {
         let (kind, who, mark) = match change {
             LeaseChange::Keep => (0, 0, 0),
-            LeaseChange::TakeIfFree {
-                node: who,
-                nonce: mark,
-            } => (1, node(who), nonce(mark)),
+            LeaseChange::Claim(by) => (1, node(by.node), nonce(by.nonce)),
             LeaseChange::Release => (2, 0, 0),
             LeaseChange::Revoke => (3, 0, 0),
             LeaseChange::Abandon => (4, 0, 0),
@@ -191,7 +179,7 @@ impl Judged {
     }
 
     fn add_guards(&mut self, index: usize, commit: &Commit) {
-        for guard in &commit.guards {
+        for guard in commit.guards() {
             let (kind, number, row, value, at) = match guard {
                 Guard::InboxSeen(seen) => (1, count(*seen), 0, None, None),
                 Guard::EndsAt(end) => (2, count(end.0), 0, None, None),
@@ -221,22 +209,18 @@ impl Judged {
     }
 
     fn add_rows(&mut self, index: usize, commit: &Commit) {
-        let dedup = match (&commit.dedup, &commit.target) {
-            (Some(id), Target::Stream(number)) => {
-                let row = RowPlace::of_dedup(*number, id);
+        let dedup = match commit {
+            Commit::Deliver(deliver) => deliver.dedup.as_ref().map_or(0, |id| {
+                let row = RowPlace::of_dedup(deliver.stream, id);
                 self.rows.looked_at(commit, row)
-            }
-            (Some(id), Target::Create(_)) => {
-                let row = RowPlace::of_dedup(StreamNumber(0), id);
-                self.rows.born(index, row)
-            }
-            (Some(_), Target::Remove(_)) | (None, _) => 0,
+            }),
+            _ => 0,
         };
         self.columns.c_dedup.push(dedup);
-        for key in &commit.delete {
+        for key in commit.delete() {
             self.rows.delete(index, commit, RowPlace::of(key));
         }
-        for row in &commit.put {
+        for row in commit.put() {
             self.rows.put(index, commit, row);
         }
     }
@@ -272,39 +256,50 @@ impl Judged {
     }
 }
 
-/// Whether the commit reads or changes the run's own row.
+/// The code of the kind of a commit.
+fn kind(commit: &Commit) -> i16 {
+    match commit {
+        Commit::Create(_) => 1,
+        Commit::Append(_) => 2,
+        Commit::Deliver(_) => 3,
+        Commit::ChangeRows(_) => 4,
+        Commit::Remove(_) => 5,
+    }
+}
+
+/// Whether the commit reads or changes the list row of an existing run.
 fn looks_at_run(commit: &Commit) -> bool {
-    commit.status.is_some()
-        || commit.ready.is_some()
-        || commit.run.is_some()
-        || matches!(commit.lease, LeaseChange::TakeIfFree { .. })
+    match commit {
+        // The run that it supersedes.
+        Commit::Create(_) => true,
+        Commit::Append(commit) => commit.status.is_some() || commit.ready.is_some(),
+        Commit::Deliver(commit) => {
+            let claims = matches!(commit.lease, InboxLease::Claim(_));
+            claims || commit.status.is_some() || commit.ready.is_some()
+        }
+        Commit::ChangeRows(_) | Commit::Remove(_) => false,
+    }
 }
 
 fn flags(commit: &Commit) -> i32 {
     let flag = |on: bool, bit: i32| if on { bit } else { 0 };
-    let (by_executor, progress) = match commit.author {
-        Author::Executor { progress, .. } => (true, progress),
-        Author::Inbox => (false, false),
-    };
+    let progress = commit.executor().is_some_and(|executor| executor.progress);
     let is_foreign = |record: &Record| record.body.origin() != Origin::Inbox;
-    let of_user = match &commit.target {
-        Target::Create(name) => name.user_path().is_some(),
-        Target::Stream(_) | Target::Remove(_) => false,
-    };
-    flag(by_executor, BY_EXECUTOR)
-        | flag(progress, HAS_PROGRESS)
-        | flag(commit.records.iter().any(is_foreign), HAS_FOREIGN)
+    let of_user = commit
+        .created()
+        .is_some_and(|name| name.user_path().is_some());
+    flag(progress, HAS_PROGRESS)
+        | flag(commit.records().iter().any(is_foreign), HAS_FOREIGN)
         | flag(commit.only_deletes(), ONLY_DELETES)
-        | flag(commit.only_rows(), ONLY_ROWS)
-        | flag(commit.close, CLOSES)
-        | flag(commit.ready.is_some(), SAYS_READY)
-        | flag(commit.ready == Some(true), IS_READY)
+        | flag(commit.closes(), CLOSES)
+        | flag(commit.ready().is_some(), SAYS_READY)
+        | flag(commit.ready() == Some(true), IS_READY)
         | flag(of_user, OF_USER)
 }
 
 /// The number under which the commit is known if it is sent again; 0 is none.
 fn number(commit: &Commit) -> i64 {
-    commit.id.map_or(0, |id| count(id.number))
+    commit.id().map_or(0, |id| count(id.number))
 }
 
 /// No text as an array of bytes.

@@ -1,111 +1,60 @@
-//! Plain commits: an executor appends to its run, or leaves it, and a run is born. Nearly all commits of a busy node are, and the
-//! database serves all of a kind in one statement (`sql/plain.sql`) instead of judging them one by one.
+//! Plain commits: an executor appends to its run or leaves it, and a run is created. Nearly all commits of a busy node
+//! are plain, and the database applies all of a kind in one statement (`sql/plain.sql`) instead of judging each.
 
-use everstep_model::{ExecutorSeq, Generation, RecordNumber, StreamName, StreamNumber};
-use everstep_store::{Author, Commit, Fence, Guard, LeaseChange, RunRow, Target};
+use everstep_model::{Generation, RecordNumber};
+use everstep_store::{AppendCommit, CreateCommit, ExecutorLease, Guard, RunRow};
 
-/// An executor's commit that does nothing but append, and perhaps leave the run.
-pub(crate) struct Appending {
-    pub(crate) stream: StreamNumber,
-    pub(crate) fence: Fence,
-    pub(crate) seq: ExecutorSeq,
-    pub(crate) seen: RecordNumber,
-    pub(crate) progress: bool,
-    /// How many records of the inbox it must be, if that matters.
+/// An executor's commit that only appends, and perhaps leaves the run.
+pub(crate) struct PlainAppend<'a> {
+    pub(crate) commit: &'a AppendCommit,
+    /// The number of inbox records that a guard requires.
     pub(crate) inbox_seen: Option<u64>,
-    /// Whether it gives the run up.
+    /// Whether the executor leaves the run.
     pub(crate) leaves: bool,
 }
 
-impl Appending {
-    /// The commit as one; none if it does, or asks for, anything else.
-    pub(crate) fn of(commit: &Commit) -> Option<Self> {
-        let Commit {
-            target: Target::Stream(stream),
-            author:
-                Author::Executor {
-                    fence,
-                    seq,
-                    seen,
-                    progress,
-                },
-            records,
-            guards,
-            put,
-            delete,
-            drop,
-            dedup: None,
-            lease,
-            run: None,
-            supersedes: None,
-            status,
-            ready,
-            close,
-            now: _,
-            id: _,
-            begins_at: _,
-        } = commit
-        else {
-            return None;
-        };
-        let leaves = match (lease, ready, status) {
-            (LeaseChange::Keep, None, _) => false,
-            (LeaseChange::Release, Some(false), Some(_)) => true,
+impl<'a> PlainAppend<'a> {
+    /// Returns `None` if the commit is not plain.
+    pub(crate) fn of(commit: &'a AppendCommit) -> Option<Self> {
+        let leaves = match (commit.lease, commit.ready, commit.status) {
+            (ExecutorLease::Keep, None, _) => false,
+            (ExecutorLease::Release, Some(false), Some(_)) => true,
             _ => return None,
         };
-        let inbox_seen = match guards.as_slice() {
+        let inbox_seen = match commit.guards.as_slice() {
             [] => None,
             [Guard::InboxSeen(seen)] => Some(*seen),
             _ => return None,
         };
-        let leaves_rows = put.is_empty() && delete.is_empty() && drop.is_empty();
-        let is_plain = !records.is_empty() && leaves_rows && (leaves || !close);
+        let changes_rows = !commit.put.is_empty() || !commit.delete.is_empty();
+        let is_plain = !commit.records.is_empty()
+            && !changes_rows
+            && commit.drop.is_empty()
+            && (leaves || !commit.close);
         is_plain.then_some(Self {
-            stream: *stream,
-            fence: *fence,
-            seq: *seq,
-            seen: *seen,
-            progress: *progress,
+            commit,
             inbox_seen,
             leaves,
         })
     }
 }
 
-/// The creation of a run, and nothing else.
-pub(crate) struct Birth<'a> {
-    pub(crate) name: &'a StreamName,
+/// The creation of the first generation of a run, without guards and rows.
+pub(crate) struct PlainCreate<'a> {
+    pub(crate) commit: &'a CreateCommit,
     pub(crate) run: &'a RunRow,
 }
 
-impl<'a> Birth<'a> {
-    /// The commit as one; none if it does, or asks for, anything else.
-    pub(crate) fn of(commit: &'a Commit) -> Option<Self> {
-        let Commit {
-            target: Target::Create(name),
-            author: Author::Inbox,
-            records,
-            guards,
-            put,
-            delete,
-            drop,
-            dedup: None,
-            lease: LeaseChange::Keep | LeaseChange::TakeIfFree { .. },
-            run: Some(run),
-            supersedes: None,
-            status: None,
-            ready: _,
-            close: false,
-            now: _,
-            id: _,
-            begins_at: RecordNumber(0),
-        } = commit
-        else {
-            return None;
-        };
-        let asks_nothing = guards.is_empty() && put.is_empty() && delete.is_empty();
-        let is_run = run.generation == Generation::FIRST && name.user_path().is_none();
-        let is_plain = asks_nothing && drop.is_empty() && !records.is_empty() && is_run;
-        is_plain.then_some(Self { name, run })
+impl<'a> PlainCreate<'a> {
+    /// Returns `None` if the commit is not plain.
+    pub(crate) fn of(commit: &'a CreateCommit) -> Option<Self> {
+        let run = commit.run.as_deref()?;
+        let is_first = run.generation == Generation::FIRST
+            && commit.supersedes.is_none()
+            && commit.begins_at == RecordNumber(0)
+            && commit.name.user_path().is_none();
+        let is_bare = commit.guards.is_empty() && commit.put.is_empty() && commit.delete.is_empty();
+        let is_plain = is_first && is_bare && !commit.close && !commit.records.is_empty();
+        is_plain.then_some(Self { commit, run })
     }
 }

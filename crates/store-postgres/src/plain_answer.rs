@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use everstep_model::{Epoch, RecordNumber, StreamNumber};
-use everstep_store::{Author, Commit, Fence, LeaseChange, Outcome, Refusal, Target};
+use everstep_store::{Claim, Commit, Fence, LeaseChange, Outcome, Refusal};
 use tokio_postgres::Row as Line;
 
 use crate::commit::Placed;
@@ -46,16 +46,14 @@ impl PlainAnswer {
     pub(crate) fn of_append(&self, placed: Placed<'_>) -> Option<Outcome> {
         let done = self.done.as_ref();
         let took_effect = done.is_none_or(|done| done.contains(&label(placed)));
-        match (&placed.1.target, placed.1.author) {
-            (Target::Stream(stream), Author::Executor { seen, .. }) if took_effect => {
-                Some(Outcome::Committed {
-                    stream: *stream,
-                    // Where its executor expected it.
-                    first: seen,
-                    before: Vec::new(),
-                    taken: None,
-                })
-            }
+        match placed.1 {
+            Commit::Append(append) if took_effect => Some(Outcome::Committed {
+                stream: append.stream,
+                // Where its executor expected it.
+                first: append.executor.seen,
+                before: Vec::new(),
+                taken: None,
+            }),
             _ => None,
         }
     }
@@ -67,8 +65,8 @@ impl PlainAnswer {
         if number < 0 {
             return Some(Outcome::Refused(Refusal::Exists(stream)));
         }
-        let taken = match commit.lease {
-            LeaseChange::TakeIfFree { nonce, .. } => Some(Fence {
+        let taken = match commit.lease() {
+            LeaseChange::Claim(Claim { nonce, .. }) => Some(Fence {
                 epoch: Epoch(1),
                 nonce,
             }),

@@ -3,16 +3,32 @@
 use std::collections::HashSet;
 
 use everstep_model::StreamNumber;
-use everstep_store::{Commit, Guard, LeaseChange, Outcome, Target, status_once_taken};
+use everstep_store::{Commit, Guard, Outcome, status_once_taken};
 
 use crate::columns::PlainColumns;
-use crate::commit::{Placed, named};
+use crate::commit::Placed;
 use crate::framed::Framed;
 use crate::judged::{NO_TAGS, bytea_array};
 use crate::number::{count, millis, node, nonce};
-use crate::plain::{Appending, Birth};
+use crate::plain::{PlainAppend, PlainCreate};
 use crate::plain_answer::PlainAnswer;
 use crate::row_place::RowPlace;
+
+/// A plain commit.
+enum Plain<'a> {
+    Append(PlainAppend<'a>),
+    Create(PlainCreate<'a>),
+}
+
+impl<'a> Plain<'a> {
+    fn of(commit: &'a Commit) -> Option<Self> {
+        match commit {
+            Commit::Append(commit) => PlainAppend::of(commit).map(Self::Append),
+            Commit::Create(commit) => PlainCreate::of(commit).map(Self::Create),
+            Commit::Deliver(_) | Commit::ChangeRows(_) | Commit::Remove(_) => None,
+        }
+    }
+}
 
 /// The longest frame of a step: it goes into the head, which should stay on its page.
 const STEP_BYTES_MAX: usize = 256;
@@ -33,17 +49,15 @@ impl<'a> PlainBatch<'a> {
         let mut appends = Vec::with_capacity(placed.len());
         let (mut births, mut judged) = (Vec::new(), Vec::new());
         for (at, commit) in placed {
-            if let Some(append) = Appending::of(commit) {
-                appends.push(((at, commit), append));
-            } else if Birth::of(commit).is_some() {
-                births.push((at, commit));
-            } else {
-                judged.push((at, commit));
+            match Plain::of(commit) {
+                Some(Plain::Append(append)) => appends.push(((at, commit), append)),
+                Some(Plain::Create(create)) => births.push(((at, commit), create)),
+                None => judged.push((at, commit)),
             }
         }
         let mut batch = Self::default();
         // The order in which the database meets their heads.
-        appends.sort_by_key(|(_, append)| append.stream);
+        appends.sort_by_key(|(_, append)| append.commit.stream);
         let alone = alone(&appends, &judged);
         for ((placed, append), is_alone) in appends.into_iter().zip(alone) {
             if is_alone {
@@ -54,13 +68,12 @@ impl<'a> PlainBatch<'a> {
             }
         }
         let alone = !births.is_empty() && are_alone(&births, &judged);
-        for placed in births {
-            match Birth::of(placed.1) {
-                Some(birth) if alone => {
-                    batch.columns.birth(placed, &birth);
-                    batch.births.push(placed);
-                }
-                _ => judged.push(placed),
+        for (placed, create) in births {
+            if alone {
+                batch.columns.birth(placed, &create);
+                batch.births.push(placed);
+            } else {
+                judged.push(placed);
             }
         }
         batch.columns.leave_out_tags();
@@ -90,9 +103,9 @@ impl<'a> PlainBatch<'a> {
 }
 
 /// Of appends in the order of their streams, which are the only ones to name them.
-fn alone(appends: &[(Placed<'_>, Appending)], judged: &[Placed<'_>]) -> Vec<bool> {
-    let elsewhere: HashSet<StreamNumber> = judged.iter().flat_map(|(_, c)| named(c)).collect();
-    let stream = |place: usize| appends.get(place).map(|(_, append)| append.stream);
+fn alone(appends: &[(Placed<'_>, PlainAppend<'_>)], judged: &[Placed<'_>]) -> Vec<bool> {
+    let elsewhere: HashSet<StreamNumber> = judged.iter().flat_map(|(_, c)| c.streams()).collect();
+    let stream = |place: usize| appends.get(place).map(|(_, append)| append.commit.stream);
     let is_alone = |place: usize| {
         let this = stream(place);
         let is_repeated = stream(place + 1) == this
@@ -107,29 +120,26 @@ fn alone(appends: &[(Placed<'_>, Appending)], judged: &[Placed<'_>]) -> Vec<bool
 /// Whether births may leave the order of their batch: each has another name, no other stream is created, because numbers rise
 /// in the order of creations, and none goes whose name they could take. Nor are rows locked that several streams share, which
 /// must come before names.
-fn are_alone(births: &[Placed<'_>], judged: &[Placed<'_>]) -> bool {
+fn are_alone(births: &[(Placed<'_>, PlainCreate<'_>)], judged: &[Placed<'_>]) -> bool {
     let mut names = HashSet::new();
     let mut births = births.iter();
-    births.all(|(_, commit)| match &commit.target {
-        Target::Create(name) => names.insert(name),
-        Target::Stream(_) | Target::Remove(_) => false,
-    }) && judged.iter().all(|(_, commit)| match commit.target {
-        Target::Stream(own) => !locks_rows(commit, own),
-        Target::Create(_) | Target::Remove(_) => false,
-    })
+    births.all(|(_, create)| names.insert(&create.commit.name))
+        && judged
+            .iter()
+            .all(|(_, commit)| commit.stream().is_some_and(|own| !locks_rows(commit, own)))
 }
 
 /// Whether a commit to this stream looks at, or writes, rows that its lock does not protect.
 fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
-    let guarded = commit.guards.iter().filter_map(|guard| match guard {
+    let guarded = commit.guards().iter().filter_map(|guard| match guard {
         Guard::RowPresent(key) | Guard::RowAbsent(key) => Some(key.clone()),
         Guard::RowIs(row) => Some(row.key()),
         Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,
     });
-    let named = guarded.chain(commit.delete.iter().cloned());
+    let named = guarded.chain(commit.delete().iter().cloned());
     let mut named = named.map(|key| RowPlace::of(&key));
     // Rows that are put become the stream's own, unless they are shared.
-    let mut put = commit.put.iter().map(|row| RowPlace::of(&row.key()));
+    let mut put = commit.put().iter().map(|row| RowPlace::of(&row.key()));
     named.any(|place| place.kind.is_shared() || place.stream != own)
         || put.any(|place| place.kind.is_shared())
 }
@@ -137,49 +147,51 @@ fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
 /// What a plain commit is called in its call: its number, or its place, below zero, if it has none.
 pub(crate) fn label((at, commit): Placed<'_>) -> i64 {
     commit
-        .id
+        .id()
         .map_or_else(|| -count(at as u64) - 1, |id| count(id.number))
 }
 
 impl PlainColumns {
-    fn append(&mut self, placed: Placed<'_>, append: &Appending) {
-        let frame = Framed::of(&placed.1.records);
+    fn append(&mut self, placed: Placed<'_>, append: &PlainAppend<'_>) {
+        let frame = Framed::of(&append.commit.records);
         let has_events = frame.events != 0 || frame.events_min != 0;
         let is_own = frame.inbox == 0 && !has_events;
-        let goes_on = append.inbox_seen.is_none() && placed.1.status.is_none();
+        let goes_on = append.inbox_seen.is_none() && append.commit.status.is_none();
         let is_short = frame.bytes.len() <= STEP_BYTES_MAX;
-        if is_own && is_short && goes_on && append.progress {
+        if is_own && is_short && goes_on && append.commit.executor.progress {
             self.step(placed, append, frame);
         } else {
             self.turn(placed, append, frame);
         }
     }
 
-    fn step(&mut self, placed: Placed<'_>, append: &Appending, frame: Framed) {
+    fn step(&mut self, placed: Placed<'_>, append: &PlainAppend<'_>, frame: Framed) {
+        let executor = &append.commit.executor;
         self.p_number.push(label(placed));
-        self.p_stream.push(count(append.stream.0));
-        self.p_epoch.push(count(append.fence.epoch.0));
-        self.p_nonce.push(nonce(append.fence.nonce));
-        self.p_seq.push(count(append.seq.0));
-        self.p_seen.push(count(append.seen.0));
+        self.p_stream.push(count(append.commit.stream.0));
+        self.p_epoch.push(count(executor.fence.epoch.0));
+        self.p_nonce.push(nonce(executor.fence.nonce));
+        self.p_seq.push(count(executor.seq.0));
+        self.p_seen.push(count(executor.seen.0));
         self.p_count.push(frame.count);
         self.p_bytes.push(frame.bytes);
     }
 
-    fn turn(&mut self, placed: Placed<'_>, append: &Appending, frame: Framed) {
-        let (_, commit) = placed;
+    fn turn(&mut self, placed: Placed<'_>, append: &PlainAppend<'_>, frame: Framed) {
+        let commit = append.commit;
+        let executor = &commit.executor;
         self.t_number.push(label(placed));
-        self.t_stream.push(count(append.stream.0));
-        self.t_epoch.push(count(append.fence.epoch.0));
-        self.t_nonce.push(nonce(append.fence.nonce));
-        self.t_seq.push(count(append.seq.0));
-        self.t_seen.push(count(append.seen.0));
+        self.t_stream.push(count(append.commit.stream.0));
+        self.t_epoch.push(count(executor.fence.epoch.0));
+        self.t_nonce.push(nonce(executor.fence.nonce));
+        self.t_seq.push(count(executor.seq.0));
+        self.t_seen.push(count(executor.seen.0));
         self.t_bytes.push(frame.bytes);
         self.t_count.push(frame.count);
         self.t_inbox.push(frame.inbox);
         self.t_events.push(frame.events);
         self.t_events_min.push(frame.events_min);
-        self.t_progress.push(append.progress);
+        self.t_progress.push(executor.progress);
         self.t_inbox_seen.push(append.inbox_seen.map_or(-1, count));
         self.t_leaves.push(append.leaves);
         self.t_closes.push(commit.close);
@@ -188,26 +200,20 @@ impl PlainColumns {
         self.t_now.push(millis(commit.now));
     }
 
-    fn birth(&mut self, placed: Placed<'_>, birth: &Birth<'_>) {
-        let (_, commit) = placed;
+    fn birth(&mut self, placed: Placed<'_>, create: &PlainCreate<'_>) {
+        let commit = create.commit;
         let frame = Framed::of(&commit.records);
-        let holder = match commit.lease {
-            LeaseChange::TakeIfFree {
-                node: who,
-                nonce: mark,
-            } => Some((node(who), nonce(mark))),
-            _ => None,
-        };
+        let holder = commit.claim.map(|by| (node(by.node), nonce(by.nonce)));
         self.b_number.push(label(placed));
-        self.b_name.push(birth.name.as_str().as_bytes().to_vec());
+        self.b_name.push(commit.name.as_str().as_bytes().to_vec());
         self.b_bytes.push(frame.bytes);
         self.b_count.push(frame.count);
         self.b_inbox.push(frame.inbox);
         self.b_events.push(frame.events.max(frame.events_min));
-        self.b_ready.push(commit.ready == Some(true));
+        self.b_ready.push(commit.ready);
         self.b_node.push(holder.map(|(who, _)| who));
         self.b_nonce.push(holder.map(|(_, mark)| mark));
-        let run = birth.run;
+        let run = create.run;
         self.b_id.push(run.id.as_str().to_owned());
         self.b_workflow.push(run.workflow.as_str().to_owned());
         self.b_version.push(run.version.into());

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use everstep_model::StreamNumber;
-use everstep_store::{Commit, Row, Target};
+use everstep_store::{Commit, Row};
 
 use crate::columns::Columns;
 use crate::number::{place, uncount};
@@ -92,26 +92,21 @@ impl RowSlots {
             Row::Stream(row) => row.stream == StreamNumber(0),
             Row::Idempotency(_) | Row::Generation(_) => false,
         };
-        let placing = match (&commit.target, row) {
-            (Target::Remove(_), _) => GIVEN,
+        let placing = match (commit, row) {
+            (Commit::Remove(_), _) => GIVEN,
             (_, Row::Generation(_)) => NUMBER,
             (_, Row::Producer(_)) => END,
             _ => GIVEN,
         };
-        let slot = match commit.target {
-            Target::Create(_) if is_own => {
-                at.stream = StreamNumber(0);
-                self.born(index, at)
-            }
-            Target::Stream(number) if is_own => {
+        let slot = if is_own && commit.created().is_some() {
+            at.stream = StreamNumber(0);
+            self.born(index, at)
+        } else {
+            if let Some(number) = commit.stream().filter(|_| is_own) {
                 at.stream = number;
-                let mode = mode(commit, &at, BLIND);
-                self.slot(at, None, mode)
             }
-            _ => {
-                let mode = mode(commit, &at, BLIND);
-                self.slot(at, None, mode)
-            }
+            let mode = mode(commit, &at, BLIND);
+            self.slot(at, None, mode)
         };
         let put = Some(Put {
             value,
@@ -179,10 +174,9 @@ impl RowSlots {
 }
 
 fn mode(commit: &Commit, row: &RowPlace, own: i16) -> i16 {
-    let is_own = match &commit.target {
-        Target::Stream(number) => row.stream == *number,
-        Target::Remove(numbers) => numbers.contains(&row.stream),
-        Target::Create(_) => false,
+    let is_own = match commit {
+        Commit::Remove(commit) => commit.streams.contains(&row.stream),
+        _ => commit.stream() == Some(row.stream),
     };
     if row.kind.is_shared() || !is_own {
         LOCKED

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use everstep_model::{Entry, NodeId, Record, RecordNumber, StreamName, StreamNumber};
 use everstep_store::{
     BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, Target, TimerQuery, TimerRow,
+    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 /// Remembers what is committed to a store: also records that are dropped later.
@@ -47,13 +47,13 @@ impl<S> Archive<S> {
             .collect()
     }
 
-    fn remember(&self, written: Vec<(Target, Vec<Record>)>, outcomes: &[Outcome]) {
+    fn remember(&self, written: Vec<(Option<StreamName>, Vec<Record>)>, outcomes: &[Outcome]) {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((target, records), outcome) in written.into_iter().zip(outcomes) {
+        for ((created, records), outcome) in written.into_iter().zip(outcomes) {
             let Outcome::Committed { stream, first, .. } = outcome else {
                 continue;
             };
-            if let Target::Create(name) = target {
+            if let Some(name) = created {
                 streams.numbers.insert(name, *stream);
             }
             for (index, record) in records.into_iter().enumerate() {
@@ -77,7 +77,7 @@ impl<S: Store> Store for Archive<S> {
     ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
         let parts = batch
             .iter()
-            .map(|commit| (commit.target.clone(), commit.records.clone()));
+            .map(|commit| (commit.created().cloned(), commit.records().to_vec()));
         let written = parts.collect();
         let committing = self.inner.commit(batch);
         Box::pin(async move {

@@ -58,7 +58,6 @@ macro_rules! conformance {
                 ids_of_other_streams_and_longer_ids_are_others,
                 a_refused_commit_does_not_use_its_id,
                 a_known_id_outlives_the_close,
-                a_creation_may_carry_an_id,
             ];
             lease: [
                 a_free_run_is_taken,

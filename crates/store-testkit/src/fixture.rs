@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use everstep_model::{Entry, NodeId, Nonce, RecordNumber, StreamName, StreamNumber, Timestamp};
 use everstep_store::{
-    Clock, Commit, Fence, Head, Lease, LeaseChange, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StreamRef, TimerQuery, TimerRow,
+    Claim, Clock, Commit, Fence, Head, InboxLease, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StreamRef, TimerQuery, TimerRow,
 };
 
 use crate::block_on::block_on;
@@ -34,6 +34,14 @@ pub struct Fixture<S> {
 
 /// A case as the macros call it.
 pub type Case<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
+
+/// Commits of several kinds as one batch.
+#[macro_export]
+macro_rules! batch {
+    ($($commit:expr),* $(,)?) => {
+        vec![$(::everstep_store::Commit::from($commit)),*]
+    };
+}
 
 /// Runs one case on a fresh store. The guard lives until the case is over and the store is dropped.
 pub fn run_case<S: Store, G>(
@@ -73,7 +81,8 @@ impl<S: Store> Fixture<S> {
     }
 
     /// Commits a batch.
-    pub async fn commit(&self, batch: Vec<Commit>) -> Vec<Outcome> {
+    pub async fn commit(&self, batch: Vec<impl Into<Commit>>) -> Vec<Outcome> {
+        let batch: Vec<Commit> = batch.into_iter().map(Into::into).collect();
         let expected = batch.len();
         let outcomes = self.store.commit(&batch).await.unwrap();
         assert_eq!(outcomes.len(), expected, "one outcome per commit");
@@ -81,12 +90,12 @@ impl<S: Store> Fixture<S> {
     }
 
     /// Commits a batch of one.
-    pub async fn commit_one(&self, commit: Commit) -> Outcome {
+    pub async fn commit_one(&self, commit: impl Into<Commit>) -> Outcome {
         self.commit(vec![commit]).await.remove(0)
     }
 
     /// Commits one that must be accepted; gives the number of its first record.
-    pub async fn accept(&self, commit: Commit) -> RecordNumber {
+    pub async fn accept(&self, commit: impl Into<Commit>) -> RecordNumber {
         match self.commit_one(commit).await {
             Outcome::Committed { first, .. } => first,
             other => panic!("not committed: {other:?}"),
@@ -94,7 +103,7 @@ impl<S: Store> Fixture<S> {
     }
 
     /// Commits one that must be refused; gives the reason.
-    pub async fn refuse(&self, commit: Commit) -> Refusal {
+    pub async fn refuse(&self, commit: impl Into<Commit>) -> Refusal {
         match self.commit_one(commit).await {
             Outcome::Refused(refusal) => refusal,
             other => panic!("not refused: {other:?}"),
@@ -107,7 +116,7 @@ impl<S: Store> Fixture<S> {
     }
 
     /// Creates a stream by this commit.
-    pub async fn create_with(&self, commit: Commit) -> StreamNumber {
+    pub async fn create_with(&self, commit: impl Into<Commit>) -> StreamNumber {
         match self.commit_one(commit).await {
             Outcome::Committed { stream, .. } => stream,
             other => panic!("not created: {other:?}"),
@@ -134,7 +143,7 @@ impl<S: Store> Fixture<S> {
         nonce: Nonce,
     ) -> Option<Fence> {
         let mut claim = sample::inbox(stream, vec![]);
-        claim.lease = LeaseChange::TakeIfFree { node, nonce };
+        claim.lease = InboxLease::Claim(Claim { node, nonce });
         match self.commit_one(claim).await {
             Outcome::Committed { taken, .. } => taken,
             other => panic!("not committed: {other:?}"),

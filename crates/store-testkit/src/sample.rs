@@ -10,8 +10,9 @@ use everstep_model::{
     RecordRange, RpcId, RunId, RunStatus, Seed, StreamName, StreamNumber, Timestamp,
 };
 use everstep_store::{
-    Author, Commit, Fence, ForkPoint, GenerationRow, IdempotencyRow, OutboxRow, ProducerMark,
-    ProducerRow, Row, RpcRow, RunRow, StreamRow, Target, TimerRow,
+    AppendCommit, CreateCommit, DeliverCommit, Executor, Fence, ForkPoint, GenerationRow,
+    IdempotencyRow, OutboxRow, ProducerMark, ProducerRow, RemoveCommit, Row, RowsCommit, RpcRow,
+    RunRow, StreamRow, TimerRow,
 };
 
 use crate::clock::START;
@@ -141,23 +142,22 @@ pub fn run(id: &str, workflow: &str, status: RunStatus) -> RunRow {
 }
 
 /// A commit that creates a stream with one `created` record.
-pub fn creation(stream: &str) -> Commit {
-    let target = Target::Create(StreamName::from_stored(stream));
-    let mut commit = Commit::new(target, Author::Inbox, START);
+pub fn creation(stream: &str) -> CreateCommit {
+    let mut commit = CreateCommit::new(StreamName::from_stored(stream), START);
     commit.records.push(created());
     commit
 }
 
 /// A commit that creates a run with its list row.
-pub fn run_creation(id: &str, workflow: &str, status: RunStatus) -> Commit {
+pub fn run_creation(id: &str, workflow: &str, status: RunStatus) -> CreateCommit {
     let mut commit = creation(&format!("workflows/{id}"));
-    commit.run = Some(run(id, workflow, status));
+    commit.run = Some(run(id, workflow, status).into());
     commit
 }
 
 /// A commit to the inbox.
-pub fn inbox(stream: StreamNumber, records: Vec<Record>) -> Commit {
-    let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, START);
+pub fn inbox(stream: StreamNumber, records: Vec<Record>) -> DeliverCommit {
+    let mut commit = DeliverCommit::new(stream, START);
     commit.records = records;
     commit
 }
@@ -169,24 +169,27 @@ pub fn executor(
     seq: u64,
     seen: u64,
     records: Vec<Record>,
-) -> Commit {
-    let author = Author::Executor {
+) -> AppendCommit {
+    let executor = Executor {
         fence,
         seq: ExecutorSeq(seq),
         seen: RecordNumber(seen),
         progress: false,
     };
-    let mut commit = Commit::new(Target::Stream(stream), author, START);
+    let mut commit = AppendCommit::new(stream, executor, START);
     commit.records = records;
     commit
 }
 
-/// The same commit, resolving something.
-pub fn with_progress(mut commit: Commit) -> Commit {
-    if let Author::Executor { progress, .. } = &mut commit.author {
-        *progress = true;
-    }
+/// The same commit, resolving an operation.
+pub fn with_progress(mut commit: AppendCommit) -> AppendCommit {
+    commit.executor.progress = true;
     commit
+}
+
+/// A change of rows, which the caller adds.
+pub fn row_change(stream: StreamNumber) -> RowsCommit {
+    RowsCommit::new(stream, START)
 }
 
 /// A timer `seconds` after [`START`]; a store fills in the stream of rows it is given.
@@ -301,12 +304,12 @@ pub fn producer(stream: StreamNumber, id: &str, seq: u64) -> ProducerRow {
 }
 
 /// A commit that removes streams.
-pub fn removal(streams: &[StreamNumber]) -> Commit {
-    Commit::new(Target::Remove(streams.to_vec()), Author::Inbox, START)
+pub fn removal(streams: &[StreamNumber]) -> RemoveCommit {
+    RemoveCommit::new(streams.to_vec(), START)
 }
 
 /// A commit to the inbox that closes the stream.
-pub fn closing(stream: StreamNumber) -> Commit {
+pub fn closing(stream: StreamNumber) -> DeliverCommit {
     let mut commit = inbox(stream, vec![]);
     commit.close = true;
     commit

@@ -20,13 +20,19 @@ mod stream_row;
 
 pub use bus::{Bus, Hint, LocalBus, Subscription};
 pub use clock::Clock;
-pub use commit::{Author, Commit, CommitId, Fence, Guard, LeaseChange, Target};
+pub use commit::{
+    AppendCommit, Claim, Commit, CommitId, CreateCommit, DeliverCommit, Executor, ExecutorLease,
+    Fence, Guard, InboxLease, LeaseChange, RemoveCommit, RowsCommit,
+};
 pub use contract::{
     BoxFuture, Description, Lease, Page, ReadRequest, ReadyRun, Store, StreamRef, TimerQuery,
 };
 pub use error::StoreError;
 pub use head::{Head, Owner};
-pub use judge::{Liveness, Verdict, judge, judge_removal, judge_superseded, status_once_taken};
+pub use judge::{
+    Liveness, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
+    judge_superseded, status_once_taken,
+};
 pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;
 pub use outcome::{Outcome, Refusal};

@@ -2,7 +2,7 @@
 
 use everstep_model::{Entry, RecordNumber, StreamNumber};
 
-use crate::commit::{Commit, Fence, Target};
+use crate::commit::Fence;
 use crate::error::StoreError;
 use crate::row::Row;
 
@@ -31,23 +31,6 @@ pub enum Outcome {
     },
     /// It changed nothing.
     Refused(Refusal),
-}
-
-impl Outcome {
-    /// Rows of a stream that is gone were deleted; for stores.
-    #[must_use]
-    pub fn of_gone(commit: &Commit) -> Self {
-        let stream = match commit.target {
-            Target::Stream(number) => number,
-            Target::Create(_) | Target::Remove(_) => StreamNumber::default(),
-        };
-        Self::Committed {
-            stream,
-            first: RecordNumber(0),
-            before: Vec::new(),
-            taken: None,
-        }
-    }
 }
 
 /// Why a commit changed nothing.

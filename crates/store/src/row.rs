@@ -109,6 +109,20 @@ pub enum RowKey {
     Producer(StreamNumber, String),
 }
 
+impl RowKey {
+    /// The stream whose removal also removes this row.
+    #[must_use]
+    pub fn goes_with(&self) -> Option<StreamNumber> {
+        match self {
+            Self::Rpc(stream, _)
+            | Self::Outbox(stream, _)
+            | Self::Stream(stream)
+            | Self::Producer(stream, _) => Some(*stream),
+            Self::Timer(_) | Self::Idempotency(..) | Self::Generation(_) => None,
+        }
+    }
+}
+
 impl Row {
     /// Its key.
     #[must_use]

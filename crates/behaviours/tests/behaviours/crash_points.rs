@@ -14,9 +14,7 @@ use everstep::{
     RunStatus, millis,
 };
 use everstep_model::StreamName;
-use everstep_store::{
-    Author, Bus, Clock, Commit, Hint, LeaseChange, LocalBus, Store, StreamRef, Target,
-};
+use everstep_store::{Bus, Clock, DeliverCommit, Hint, InboxLease, LocalBus, Store, StreamRef};
 
 use crate::death::{Death, Medium, Scene, Tale, tell};
 use crate::support::{Seen, json};
@@ -166,19 +164,18 @@ pub(crate) async fn append_to_inbox(
 ) {
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
     let head = store.head(StreamRef::Name(name)).await.unwrap().unwrap();
-    let target = Target::Stream(head.number);
-    let mut commit = Commit::new(target, Author::Inbox, clock.now());
+    let mut commit = DeliverCommit::new(head.number, clock.now());
     if let Some(status) = body.terminal() {
         commit.status = Some(status);
         commit.close = true;
-        commit.lease = LeaseChange::Revoke;
+        commit.lease = InboxLease::Revoke;
     }
     commit.ready = Some(body.terminal().is_none());
     commit.records.push(Record {
         time: clock.now(),
         body,
     });
-    store.commit(&[commit]).await.unwrap();
+    store.commit(&[commit.into()]).await.unwrap();
     bus.publish(Hint::Grew(head.number));
     bus.publish(Hint::Ready(head.number));
 }

@@ -8,8 +8,8 @@ use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{AnyEvent, Ctx, Engine, Event, Generation, Result, RunStatus, minutes, secs};
 use everstep_model::{Body, Record, RecordNumber, RunId, StreamName, Timestamp};
 use everstep_store::{
-    Author, Commit, GenerationRow, MemoryStore, OutboxRow, Outcome, ReadRequest, Row, RunRow,
-    Store, StreamRef, Target,
+    CreateCommit, DeliverCommit, GenerationRow, MemoryStore, OutboxRow, Outcome, ReadRequest, Row,
+    RowsCommit, RunRow, Store, StreamRef,
 };
 use everstep_store_testkit::{Fault, Faulty, block_on};
 
@@ -55,13 +55,13 @@ async fn undo_removal(store: &TestStore) {
         "sender": {"run": "r", "generation": 1, "location": "__sent:0", "identity": identity},
     }});
     let now = Timestamp::default();
-    let mut commit = Commit::new(Target::Stream(head.number), Author::Inbox, now);
+    let mut commit = RowsCommit::new(head.number, now);
     commit.put.push(Row::Outbox(OutboxRow {
         stream: head.number,
         key: "0000000000000001".to_owned(),
         effect: json(&effect),
     }));
-    let outcomes = store.commit(&[commit]).await.unwrap();
+    let outcomes = store.commit(&[commit.into()]).await.unwrap();
     assert!(matches!(outcomes[0], Outcome::Committed { .. }));
 }
 
@@ -125,7 +125,7 @@ fn revive(store: &MemoryStore, id: &str) {
         reason: None,
         abandoned: vec![],
     };
-    let mut ends = Commit::new(Target::Stream(head.number), Author::Inbox, now);
+    let mut ends = DeliverCommit::new(head.number, now);
     ends.records.push(Record {
         time: now,
         body: end.into(),
@@ -133,17 +133,17 @@ fn revive(store: &MemoryStore, id: &str) {
     ends.status = Some(RunStatus::Terminated);
     ends.close = true;
     let next = StreamName::of_run(&run, Generation(2));
-    let mut begins = Commit::new(Target::Create(next), Author::Inbox, now);
+    let mut begins = CreateCommit::new(next, now);
     begins.records.push(first.entries[0].record.clone());
-    begins.run = Some(row);
+    begins.run = Some(row.into());
     begins.supersedes = Some(head.number);
-    begins.ready = Some(true);
+    begins.ready = true;
     begins.put.push(Row::Generation(GenerationRow {
         run,
         generation: Generation(2),
         stream: head.number,
     }));
-    let outcomes = block_on(store.commit(&[ends, begins])).unwrap();
+    let outcomes = block_on(store.commit(&[ends.into(), begins.into()])).unwrap();
     let took_effect = |outcome: &Outcome| matches!(outcome, Outcome::Committed { .. });
     assert!(outcomes.iter().all(took_effect), "{outcomes:?}");
 }

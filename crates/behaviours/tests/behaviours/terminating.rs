@@ -7,7 +7,7 @@ use everstep::{
     RunId, RunStatus, WaitError, millis, minutes, secs,
 };
 use everstep_model::StreamName;
-use everstep_store::{Author, Commit, LeaseChange, Store, StreamRef, Target};
+use everstep_store::{DeliverCommit, InboxLease, Store, StreamRef};
 use serde::Serialize;
 
 use crate::control_support::{PING, resting, slow, status_everywhere, two_steps};
@@ -190,11 +190,10 @@ fn terminating_at_any_moment_ends_the_journal_there() {
 async fn withdraw(store: &dyn Store) {
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
     let head = store.head(StreamRef::Name(name)).await.unwrap().unwrap();
-    let target = Target::Stream(head.number);
-    let mut commit = Commit::new(target, Author::Inbox, head.run.unwrap().updated_at);
-    commit.lease = LeaseChange::Revoke;
+    let mut commit = DeliverCommit::new(head.number, head.run.unwrap().updated_at);
+    commit.lease = InboxLease::Revoke;
     commit.ready = Some(true);
-    store.commit(&[commit]).await.unwrap();
+    store.commit(&[commit.into()]).await.unwrap();
 }
 
 // B149, B158

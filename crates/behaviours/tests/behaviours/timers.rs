@@ -5,7 +5,7 @@ use everstep::{Body, Ctx, RunStatus, Timestamp, days, hours, millis, minutes, se
 
 use everstep::record::TimerPurpose;
 use everstep_model::{Generation, RunId, StreamName};
-use everstep_store::{Author, Commit, Outcome, Row, StreamRef, Target, TimerRow};
+use everstep_store::{Outcome, Row, RowsCommit, StreamRef, TimerRow};
 
 use crate::support::{Ping, Seen, TestStore, for_each_store, json, ok, output, restart, start};
 
@@ -245,15 +245,14 @@ async fn left_behind(store: &TestStore, due: Timestamp) {
     let store = store.open();
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
     let head = store.head(StreamRef::Name(name)).await.unwrap().unwrap();
-    let target = Target::Stream(head.number);
-    let mut commit = Commit::new(target, Author::Inbox, Timestamp::default());
+    let mut commit = RowsCommit::new(head.number, Timestamp::default());
     commit.put.push(Row::Timer(TimerRow {
         due,
         stream: head.number,
         purpose: TimerPurpose::Wait,
         location: Some("gone:0".parse().unwrap()),
     }));
-    let outcomes = store.commit(&[commit]).await.unwrap();
+    let outcomes = store.commit(&[commit.into()]).await.unwrap();
     assert!(matches!(outcomes[0], Outcome::Committed { .. }));
 }
 

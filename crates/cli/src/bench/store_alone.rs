@@ -12,8 +12,8 @@ use everstep::record::{Created, StepCompleted, StepStarted};
 use everstep::{Body, Generation, Location, Name, Payload, Record, RecordNumber, RunId, RunStatus};
 use everstep_model::{ExecutorSeq, NodeId, Nonce, Seed, StepOptions, StreamName, StreamNumber};
 use everstep_store::{
-    Author, BoxFuture, Clock, Commit, Fence, Lease, LeaseChange, Outcome, RunRow, Store,
-    StoreError, Target,
+    AppendCommit, BoxFuture, Claim, Clock, Commit, CreateCommit, Executor, Fence, Lease, Outcome,
+    RunRow, Store, StoreError,
 };
 
 use super::cpu;
@@ -156,16 +156,16 @@ impl StoreAlone {
             let records = step_records(Location::root(name, counter), &self.texts)?;
             let seen = RecordNumber(1 + run.steps * records.len() as u64);
             run.steps += 1;
-            let author = Author::Executor {
+            let executor = Executor {
                 fence: run.fence,
                 seq: ExecutorSeq(run.steps),
                 seen,
                 progress: true,
             };
             let now = SystemClock.now();
-            let mut commit = Commit::new(Target::Stream(run.stream), author, now);
+            let mut commit = AppendCommit::new(run.stream, executor, now);
             commit.records.extend(records);
-            batch.push(commit);
+            batch.push(commit.into());
         }
         Ok(batch)
     }
@@ -213,7 +213,7 @@ fn creation(number: usize) -> anyhow::Result<Commit> {
         updated_at: now,
     };
     let name = StreamName::of_run(&row.id, row.generation);
-    let mut commit = Commit::new(Target::Create(name), Author::Inbox, now);
+    let mut commit = CreateCommit::new(name, now);
     let body = Body::from(Created {
         workflow: row.workflow.clone(),
         version: 1,
@@ -231,12 +231,12 @@ fn creation(number: usize) -> anyhow::Result<Commit> {
         trace: None,
     });
     commit.records.push(Record { time: now, body });
-    commit.run = Some(row);
-    commit.lease = LeaseChange::TakeIfFree {
+    commit.run = Some(row.into());
+    commit.claim = Some(Claim {
         node: NODE,
         nonce: Nonce(number as u64),
-    };
-    Ok(commit)
+    });
+    Ok(commit.into())
 }
 
 #[cfg(test)]

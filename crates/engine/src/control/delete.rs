@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everstep_model::{Body, Generation, RecordNumber, RunId, StreamName, StreamNumber};
-use everstep_store::{Author, Commit, Outcome, Refusal, RowKey, StreamRef, Target};
+use everstep_store::{Outcome, Refusal, RemoveCommit, RowKey, StreamRef};
 
 use super::{Asked, Done, Effect};
 use crate::core::Core;
@@ -44,8 +44,7 @@ impl Core {
         if streams.first() != Some(&journal) {
             return Ok(false);
         }
-        let target = Target::Remove(streams.clone());
-        let mut commit = Commit::new(target, Author::Inbox, self.runtime.now());
+        let mut commit = RemoveCommit::new(streams.clone(), self.runtime.now());
         commit.delete.push(RowKey::Generation(run.clone()));
         for stream in &streams {
             let settled = self.settle_effects_of(run, *stream).await?;

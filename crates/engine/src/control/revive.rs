@@ -13,7 +13,7 @@ use everstep_model::{
     StreamName, StreamNumber,
 };
 use everstep_store::{
-    Author, Commit, GenerationRow, Outcome, Refusal, Row, RunRow, StreamRef, Target, TimerRow,
+    Commit, CreateCommit, GenerationRow, Outcome, Refusal, Row, RunRow, StreamRef, TimerRow,
 };
 
 use super::{Asked, Because, Done, Effect, Sight};
@@ -166,7 +166,7 @@ impl Core {
     ) -> Result<Copied, EngineError> {
         let name = StreamName::of_run(&run, generation);
         let now = self.runtime.now();
-        let mut commit = Commit::new(Target::Create(name.clone()), Author::Inbox, now);
+        let mut commit = CreateCommit::new(name.clone(), now);
         let Some(Body::Created(created)) = records.first().map(|first| &first.body) else {
             return Err(cannot_fork(&run, CannotFork::NoBeginning));
         };
@@ -182,10 +182,10 @@ impl Core {
         };
         let open = children_of(&records);
         commit.put.extend(cause.effects_of_copy(&open));
-        commit.run = Some(list_row(&run, generation, &created, now));
-        commit.ready = Some(true);
+        commit.run = Some(list_row(&run, generation, &created, now).into());
+        commit.ready = true;
         if self.has_room(&created.workflow, created.version) {
-            commit.lease = self.take();
+            commit.claim = Some(self.take());
         }
         if revives {
             commit.supersedes = Some(sight.head.number);
@@ -197,6 +197,7 @@ impl Core {
         }
         commit.records = records;
         // What the original emitted is not emitted again.
+        let commit = Commit::from(commit);
         let effects = Effects::of_copy(&commit, timers);
         match self.committer.commit(commit).await? {
             Outcome::Committed { stream, taken, .. } => {
@@ -253,7 +254,7 @@ fn restarted(asked: &Asked) -> Asked {
 }
 
 /// Adds the rows for what is open in a copied journal; gives its timers.
-fn open_rows(commit: &mut Commit, records: &[Record]) -> Vec<TimerRow> {
+fn open_rows(commit: &mut CreateCommit, records: &[Record]) -> Vec<TimerRow> {
     let rows = projection::rows_of_journal(records.iter(), StreamNumber(0));
     let timers = rows.iter().filter_map(|row| match row {
         Row::Timer(timer) => Some(timer.clone()),

@@ -10,7 +10,7 @@ use everstep_model::record::{ForcedFailure, StepEdited, StepSkipped, StepSoFar};
 use everstep_model::{
     Body, Entry, ErrorCode, Failure, Location, Payload, Record, RunId, StepStatus,
 };
-use everstep_store::{Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, Target};
+use everstep_store::{Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal};
 
 use super::{Asked, Because, Done, Sight};
 use crate::core::Core;
@@ -90,14 +90,15 @@ impl Core {
     ) -> Result<Option<Done>, EngineError> {
         let stream = sight.head.number;
         let now = self.runtime.now();
-        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+        let mut commit = DeliverCommit::new(stream, now);
         let record = Record { time: now, body };
         let status = sight.status_with(&record);
         commit.guards.push(Guard::EndsAt(sight.end()));
-        commit.lease = LeaseChange::Revoke;
+        commit.lease = InboxLease::Revoke;
         commit.ready = Some(true);
         commit.status = Some(status);
         commit.records.push(record);
+        let commit = Commit::from(commit);
         let effects = Effects::of(run, &commit, Vec::new());
         match self.commit_and_lose(stream, commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {}

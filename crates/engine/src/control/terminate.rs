@@ -9,7 +9,7 @@ use std::sync::Arc;
 use everstep_model::record::Terminated;
 use everstep_model::{Body, Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
 use everstep_store::{
-    Author, Commit, Guard, Hint, LeaseChange, Outcome, Refusal, StoreError, Target,
+    Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal, StoreError,
 };
 
 use super::{Asked, Because, Done, Effect, Sight};
@@ -58,10 +58,10 @@ impl Core {
     /// Takes the right to execute from whoever has it: nothing of theirs lands any more.
     pub(super) async fn withdraw(self: &Arc<Self>, stream: StreamNumber) -> Result<(), StoreError> {
         let now = self.runtime.now();
-        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
-        commit.lease = LeaseChange::Revoke;
+        let mut commit = DeliverCommit::new(stream, now);
+        commit.lease = InboxLease::Revoke;
         commit.ready = Some(true);
-        self.commit_and_lose(stream, commit).await.map(drop)
+        self.commit_and_lose(stream, commit.into()).await.map(drop)
     }
 
     /// Commits something that withdraws the right to execute, and tells the executor here that it lost the run before
@@ -99,7 +99,7 @@ impl Core {
             return Ok(None);
         }
         let now = self.runtime.now();
-        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, now);
+        let mut commit = DeliverCommit::new(stream, now);
         let end: Body = Terminated {
             by: asked.by.clone(),
             reason: asked.reason.clone(),
@@ -118,7 +118,7 @@ impl Core {
         commit.guards.push(Guard::EndsAt(sight.end()));
         commit.put = cause.effects_of_end(&end, &left_by(&sight.journal));
         commit.delete = projection::rows_left(&sight.journal, stream);
-        commit.lease = LeaseChange::Revoke;
+        commit.lease = InboxLease::Revoke;
         commit.ready = Some(false);
         commit.status = Some(RunStatus::Terminated);
         commit.close = true;
@@ -126,6 +126,7 @@ impl Core {
             time: now,
             body: end,
         });
+        let commit = Commit::from(commit);
         let effects = Effects::of(run, &commit, Vec::new());
         match self.commit_and_lose(stream, commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {

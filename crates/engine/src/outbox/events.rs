@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep_model::record::Event;
 use everstep_model::{Generation, Record, RunId, StreamName, StreamNumber, limits};
-use everstep_store::{Commit, Guard, Head, Outcome, Refusal, RunRow, StreamRef};
+use everstep_store::{DeliverCommit, Guard, Head, Outcome, Refusal, RunRow, StreamRef};
 
 use super::delivery::{Delivery, settled};
 use crate::core::Core;
@@ -43,7 +43,7 @@ impl Core {
             .map(|(known, unfit)| known || unfit)
             .collect();
         let fresh = events.iter().zip(&over).filter(|(_, over)| !**over);
-        let commits = fresh.map(|(event, _)| self.event_commit(&head, event));
+        let commits = fresh.map(|(event, _)| self.event_commit(&head, event).into());
         match self.committer.commit_all(commits.collect()).await {
             Ok(outcomes) => {
                 self.events_landed(head.number, &outcomes);
@@ -81,7 +81,9 @@ impl Core {
             let Some(head) = self.store.head(StreamRef::Name(name)).await? else {
                 continue;
             };
-            let commits = events.iter().map(|event| self.event_commit(&head, event));
+            let commits = events
+                .iter()
+                .map(|event| self.event_commit(&head, event).into());
             let outcomes = self.committer.commit_all(commits.collect()).await?;
             for (known, outcome) in known.iter_mut().zip(outcomes) {
                 *known |= matches!(readable(outcome)?, Outcome::Duplicate { .. });
@@ -90,7 +92,7 @@ impl Core {
         Ok(known)
     }
 
-    fn event_commit(&self, head: &Head, event: &SendEvent) -> Commit {
+    fn event_commit(&self, head: &Head, event: &SendEvent) -> DeliverCommit {
         let mut commit = self.inbox_commit(head);
         commit
             .guards

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::{RunId, StreamNumber};
-use everstep_store::{Author, Commit, Hint, OutboxRow, RowKey, StoreError, Target};
+use everstep_store::{Commit, Hint, OutboxRow, RowKey, RowsCommit, StoreError};
 use futures_util::future::select;
 
 use super::delivery::Delivery;
@@ -263,7 +263,7 @@ impl Core {
         if delivered.is_empty() {
             return;
         }
-        let mut commit = Commit::new(Target::Stream(stream), Author::Inbox, self.runtime.now());
+        let mut commit = RowsCommit::new(stream, self.runtime.now());
         let keys = delivered.iter().cloned();
         commit.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
         let core = self.clone();

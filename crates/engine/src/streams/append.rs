@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use everstep_model::{Offset, Record};
-use everstep_store::{Author, Commit, Guard, Outcome, ProducerRow, Row, RowKey, Target};
+use everstep_store::{DeliverCommit, Guard, Outcome, ProducerRow, Row, RowKey};
 
 use super::Streams;
 use super::content_type::ContentType;
@@ -126,9 +126,8 @@ impl Streams {
         Ok(messages::records(messages, self.core.runtime.now()))
     }
 
-    fn append_commit(&self, append: &Append, found: &Found, records: Vec<Record>) -> Commit {
-        let target = Target::Stream(found.head.number);
-        let mut commit = Commit::new(target, Author::Inbox, self.core.runtime.now());
+    fn append_commit(&self, append: &Append, found: &Found, records: Vec<Record>) -> DeliverCommit {
+        let mut commit = DeliverCommit::new(found.head.number, self.core.runtime.now());
         commit.records = records;
         commit.close = append.close;
         commit
@@ -139,7 +138,7 @@ impl Streams {
         &self,
         append: &Append,
         found: &Found,
-        commit: Commit,
+        commit: DeliverCommit,
     ) -> Result<Option<Appended>, StreamError> {
         let count = commit.records.len();
         // Before it is committed, so that the stream does not expire between the decision and the commit.

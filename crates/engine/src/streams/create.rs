@@ -1,7 +1,7 @@
 //! Creating: a stream with its row, its first messages and its end in sight, in one commit.
 
 use everstep_model::{Offset, RecordNumber, StreamNumber, Timestamp};
-use everstep_store::{Author, Commit, Guard, Outcome, Row, StreamRef, StreamRow, Target, TimerRow};
+use everstep_store::{CreateCommit, Guard, Outcome, Row, StreamRef, StreamRow, TimerRow};
 
 use super::Streams;
 use super::config::{Create, Created, Lifetime, differs};
@@ -43,7 +43,7 @@ impl Streams {
         &self,
         asked: &Create,
         row: StreamRow,
-        commit: Commit,
+        commit: CreateCommit,
     ) -> Result<Option<Created>, StreamError> {
         let count = commit.records.len();
         let outcome = self.core.committer.commit(commit).await?;
@@ -123,8 +123,8 @@ fn creation(
     origin: &Origin,
     row: &StreamRow,
     now: Timestamp,
-) -> Result<Commit, StreamError> {
-    let mut commit = Commit::new(Target::Create(asked.path.name()), Author::Inbox, now);
+) -> Result<CreateCommit, StreamError> {
+    let mut commit = CreateCommit::new(asked.path.name(), now);
     commit.begins_at = origin.point.as_ref().map_or(RecordNumber(0), |at| at.at);
     commit.records = messages::records(origin.prefix.clone().into_iter().collect(), now);
     if !asked.body.is_empty() {

@@ -1,8 +1,7 @@
 //! Deleting: a stream without forks goes for good, and so do its deleted sources that nobody reads any more. One with
 //! forks is closed and marked.
 
-use everstep_model::StreamNumber;
-use everstep_store::{Author, Commit, Guard, Outcome, Row, RowKey, StreamRow, Target};
+use everstep_store::{Commit, DeliverCommit, Guard, Outcome, RemoveCommit, Row, RowKey, StreamRow};
 
 use super::Streams;
 use super::error::{StreamError, decide_again};
@@ -27,7 +26,7 @@ impl Streams {
     pub(super) async fn take_away(&self, found: &Found) -> Result<bool, StreamError> {
         let stream = found.head.number;
         let commit = match found.row.forks {
-            0 => self.removal(found).await?,
+            0 => self.removal(found).await?.into(),
             _ => self.marking(found),
         };
         match self.core.committer.commit(commit).await? {
@@ -46,24 +45,26 @@ impl Streams {
             looked_at: None,
             ..found.row.clone()
         };
-        let mut commit = self.row_change(&found.row, marked);
+        let mut change = self.row_change(&found.row, marked);
+        change.delete.extend(timer_of(&found.row));
+        if found.head.closed {
+            return change.into();
+        }
         // Closing it refuses appends that were decided before.
-        commit.close = !found.head.closed;
-        forget_timer(&mut commit, &found.row);
-        commit
+        let mut commit = DeliverCommit::new(change.stream, change.now);
+        commit.guards = change.guards;
+        commit.put = change.put;
+        commit.delete = change.delete;
+        commit.close = true;
+        commit.into()
     }
 
-    async fn removal(&self, found: &Found) -> Result<Commit, StreamError> {
-        let mut commit = Commit::new(
-            Target::Remove(Vec::new()),
-            Author::Inbox,
-            self.core.runtime.now(),
-        );
-        let mut gone: Vec<StreamNumber> = Vec::new();
+    async fn removal(&self, found: &Found) -> Result<RemoveCommit, StreamError> {
+        let mut commit = RemoveCommit::new(Vec::new(), self.core.runtime.now());
         let mut row = found.row.clone();
         loop {
-            gone.push(row.stream);
-            forget_timer(&mut commit, &row);
+            commit.streams.push(row.stream);
+            commit.delete.extend(timer_of(&row));
             let guard = Row::Stream(Box::new(row.clone()));
             commit.guards.push(Guard::RowIs(guard));
             let Some(fork) = &row.forked_from else { break };
@@ -82,14 +83,12 @@ impl Streams {
             }
             row = source;
         }
-        commit.target = Target::Remove(gone);
         Ok(commit)
     }
 }
 
-fn forget_timer(commit: &mut Commit, row: &StreamRow) {
-    if let Some(due) = row.looked_at {
-        let key = RowKey::Timer(timer(row.stream, due));
-        commit.delete.push(key);
-    }
+/// The key of the timer that checks the stream's expiry.
+fn timer_of(row: &StreamRow) -> Option<RowKey> {
+    let due = row.looked_at?;
+    Some(RowKey::Timer(timer(row.stream, due)))
 }

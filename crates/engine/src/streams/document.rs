@@ -5,7 +5,8 @@ use bytes::Bytes;
 use everstep_model::record::Data;
 use everstep_model::{Body, Record, RecordNumber, RecordRange, StreamNumber};
 use everstep_store::{
-    Author, Commit, Guard, Outcome, ReadRequest, Refusal, StoreError, StreamRef, Target,
+    Commit, CreateCommit, DeliverCommit, Guard, Outcome, ReadRequest, Refusal, RemoveCommit,
+    StoreError, StreamRef,
 };
 
 use super::Streams;
@@ -55,22 +56,27 @@ impl Streams {
     ) -> Result<bool, StreamError> {
         self.core.check_open()?;
         let now = self.core.runtime.now();
-        let target = match read {
-            Some(read) => Target::Stream(read.stream),
-            None => Target::Create(path.name()),
-        };
-        let mut commit = Commit::new(target, Author::Inbox, now);
-        commit.records.push(Record {
+        let record = Record {
             time: now,
             body: Data { bytes, ends: true }.into(),
-        });
-        if let Some(read) = read {
-            commit.guards.push(Guard::EndsAt(read.last.plus(1)));
-            commit.drop.push(RecordRange {
-                first: RecordNumber(0),
-                last: read.last,
-            });
-        }
+        };
+        let commit: Commit = match read {
+            Some(read) => {
+                let mut commit = DeliverCommit::new(read.stream, now);
+                commit.records.push(record);
+                commit.guards.push(Guard::EndsAt(read.last.plus(1)));
+                commit.drop.push(RecordRange {
+                    first: RecordNumber(0),
+                    last: read.last,
+                });
+                commit.into()
+            }
+            None => {
+                let mut commit = CreateCommit::new(path.name(), now);
+                commit.records.push(record);
+                commit.into()
+            }
+        };
         match self.core.committer.commit(commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => Ok(true),
             Outcome::Refused(
@@ -88,8 +94,7 @@ impl Streams {
         let Some(head) = self.core.store.head(StreamRef::Name(path.name())).await? else {
             return Ok(false);
         };
-        let target = Target::Remove(vec![head.number]);
-        let commit = Commit::new(target, Author::Inbox, self.core.runtime.now());
+        let commit = RemoveCommit::new(vec![head.number], self.core.runtime.now());
         let outcome = self.core.committer.commit(commit).await?;
         Ok(matches!(outcome, Outcome::Committed { .. }))
     }

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{StreamNumber, Timestamp};
-use everstep_store::{
-    Author, Commit, Guard, Outcome, Row, RowKey, StoreError, StreamRow, Target, TimerRow,
-};
+use everstep_store::{Guard, Outcome, Row, RowKey, RowsCommit, StoreError, StreamRow, TimerRow};
 
 use super::Streams;
 use super::error::{StreamError, decide_again};
@@ -105,9 +103,8 @@ impl Streams {
     }
 
     /// A commit that changes a stream's row and nothing else, if nobody else has.
-    pub(super) fn row_change(&self, from: &StreamRow, to: StreamRow) -> Commit {
-        let target = Target::Stream(from.stream);
-        let mut commit = Commit::new(target, Author::Inbox, self.core.runtime.now());
+    pub(super) fn row_change(&self, from: &StreamRow, to: StreamRow) -> RowsCommit {
+        let mut commit = RowsCommit::new(from.stream, self.core.runtime.now());
         let guard = Row::Stream(Box::new(from.clone()));
         commit.guards.push(Guard::RowIs(guard));
         commit.put.push(Row::Stream(Box::new(to)));
@@ -135,8 +132,7 @@ impl Streams {
     }
 
     async fn clear_timer(&self, timer: &TimerRow) -> Result<(), StoreError> {
-        let target = Target::Stream(timer.stream);
-        let mut commit = Commit::new(target, Author::Inbox, self.core.runtime.now());
+        let mut commit = RowsCommit::new(timer.stream, self.core.runtime.now());
         commit.delete.push(RowKey::Timer(timer.clone()));
         self.core.committer.commit(commit).await.map(drop)
     }

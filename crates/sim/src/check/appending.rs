@@ -2,7 +2,7 @@
 //! engine that decides from absence without one, or a fence that went missing shows up here.
 
 use everstep_model::{Body, Origin, RecordNumber};
-use everstep_store::{Author, Commit, Guard, LeaseChange, Target};
+use everstep_store::{Commit, Executor, Guard, LeaseChange};
 
 use super::Violation;
 use super::journals::Stream;
@@ -29,8 +29,8 @@ pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Ve
     if stream.is_removed && !commit.only_deletes() {
         say(31, "something landed after it was removed".to_owned());
     }
-    match commit.author {
-        Author::Executor { fence, seq, .. } => {
+    match commit.executor() {
+        Some(&Executor { fence, seq, .. }) => {
             if stream.fence != Some(fence) {
                 say(
                     3,
@@ -44,15 +44,15 @@ pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Ve
                 say(2, violation);
             }
         }
-        Author::Inbox => {
+        None => {
             let is_own = |body: &Body| body.origin() == Origin::Executor;
-            let is_created = matches!(commit.target, Target::Create(_));
-            if !is_created && commit.records.iter().any(|record| is_own(&record.body)) {
+            let is_created = matches!(commit, Commit::Create(_));
+            if !is_created && commit.records().iter().any(|record| is_own(&record.body)) {
                 say(2, "an executor's record came without a fence".to_owned());
             }
         }
     }
-    if let Some(id) = &commit.dedup
+    if let Some(id) = commit.dedup()
         && stream.dedup.contains(id)
     {
         say(14, format!("dedup id {id} counted twice"));
@@ -66,7 +66,7 @@ pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Ve
 /// Invariant 2: what suspends or ends a run has seen the whole inbox, unless its journal says already that it is over.
 fn decided_from_absence(stream: &Stream, commit: &Commit) -> Vec<String> {
     let mut found = Vec::new();
-    let guard = commit.guards.iter().find_map(|guard| match guard {
+    let guard = commit.guards().iter().find_map(|guard| match guard {
         Guard::InboxSeen(count) => Some(*count),
         _ => None,
     });
@@ -75,11 +75,11 @@ fn decided_from_absence(stream: &Stream, commit: &Commit) -> Vec<String> {
     {
         found.push(format!("it saw {seen} inbox records of {}", stream.inbox));
     }
-    let rests = commit.ready == Some(false) && !commit.close;
-    let ends = commit.close
-        && commit.lease == LeaseChange::Release
+    let rests = commit.ready() == Some(false) && !commit.closes();
+    let ends = commit.closes()
+        && commit.lease() == LeaseChange::Release
         && !commit
-            .records
+            .records()
             .last()
             .is_some_and(|record| ends_anyway(stream, &record.body));
     if guard.is_none() && (rests || ends) {
@@ -105,7 +105,7 @@ fn ends_anyway(stream: &Stream, end: &Body) -> bool {
 /// Invariant 1: gaps are legal only where a loop names them.
 fn dropped_unnamed(commit: &Commit) -> Vec<String> {
     let named: Vec<_> = commit
-        .records
+        .records()
         .iter()
         .filter_map(|record| match &record.body {
             Body::LoopAdvanced(advanced) => Some(&advanced.dropped),
@@ -113,7 +113,10 @@ fn dropped_unnamed(commit: &Commit) -> Vec<String> {
         })
         .flatten()
         .collect();
-    let unnamed = commit.drop.iter().filter(|range| !named.contains(range));
+    let unnamed = commit
+        .dropped()
+        .iter()
+        .filter(|range| !named.contains(range));
     unnamed
         .map(|range| format!("{}..={} went unnamed", range.first.0, range.last.0))
         .collect()
@@ -123,6 +126,7 @@ fn dropped_unnamed(commit: &Commit) -> Vec<String> {
 mod tests {
     use everstep_model::record::Completed;
     use everstep_model::{Payload, RecordRange};
+    use everstep_store::ExecutorLease;
     use everstep_store_testkit::sample::{event, loop_advanced, range, step};
 
     use super::super::support::{FINE, at, broken, creation, executor, fence, inbox_event, stream};
@@ -134,19 +138,19 @@ mod tests {
         stream
     }
 
-    fn found(stream: &Stream, commit: &Commit, first: u64) -> Vec<u8> {
-        broken(&check(stream, commit, RecordNumber(first)))
+    fn found(stream: &Stream, commit: impl Into<Commit>, first: u64) -> Vec<u8> {
+        broken(&check(stream, &commit.into(), RecordNumber(first)))
     }
 
     #[test]
     fn an_append_under_an_old_epoch_or_out_of_turn_is_found() {
-        assert_eq!(found(&held(), &executor(2, 1, vec![step("s")]), 2), FINE);
-        assert_eq!(found(&held(), &executor(1, 1, vec![step("s")]), 2), [3]);
-        assert_eq!(found(&held(), &executor(2, 2, vec![step("s")]), 2), [2]);
-        assert_eq!(found(&held(), &executor(2, 1, vec![step("s")]), 3), [1]);
-        assert_eq!(found(&held(), &executor(2, 1, vec![step("s")]), 1), [4]);
+        assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 2), FINE);
+        assert_eq!(found(&held(), executor(1, 1, vec![step("s")]), 2), [3]);
+        assert_eq!(found(&held(), executor(2, 2, vec![step("s")]), 2), [2]);
+        assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 3), [1]);
+        assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 1), [4]);
         assert_eq!(
-            found(&held(), &super::super::support::inbox(vec![step("s")]), 2),
+            found(&held(), super::super::support::inbox(vec![step("s")]), 2),
             [2]
         );
     }
@@ -154,32 +158,32 @@ mod tests {
     #[test]
     fn a_rest_that_has_not_seen_the_inbox_is_found() {
         let mut rest = executor(2, 1, Vec::new());
-        (rest.ready, rest.lease) = (Some(false), LeaseChange::Release);
-        assert_eq!(found(&held(), &rest, 2), [2]);
+        (rest.ready, rest.lease) = (Some(false), ExecutorLease::Release);
+        assert_eq!(found(&held(), rest.clone(), 2), [2]);
         rest.guards.push(Guard::InboxSeen(1));
-        assert_eq!(found(&held(), &rest, 2), [2]);
+        assert_eq!(found(&held(), rest.clone(), 2), [2]);
         rest.guards = vec![Guard::InboxSeen(2)];
-        assert_eq!(found(&held(), &rest, 2), FINE);
+        assert_eq!(found(&held(), rest.clone(), 2), FINE);
         let end = Completed {
             result: Payload::null(),
             abandoned: Vec::new(),
         };
         let mut end = executor(2, 1, vec![super::super::support::record(end)]);
-        (end.ready, end.lease, end.close) = (Some(false), LeaseChange::Release, true);
-        assert_eq!(found(&held(), &end, 2), [2]);
+        (end.ready, end.lease, end.close) = (Some(false), ExecutorLease::Release, true);
+        assert_eq!(found(&held(), end.clone(), 2), [2]);
     }
 
     #[test]
     fn what_lands_after_the_end_or_counts_twice_is_found() {
         let mut closed = held();
         closed.closed_at = Some(at(1));
-        assert_eq!(found(&closed, &inbox_event("e"), 2), [26]);
+        assert_eq!(found(&closed, inbox_event("e"), 2), [26]);
         let mut twice = inbox_event("e");
         twice.dedup = Some("d".to_owned());
         let mut seen = held();
         seen.dedup.insert("d".to_owned());
-        assert_eq!(found(&seen, &twice, 2), [14]);
-        assert_eq!(found(&held(), &creation("b"), 2), FINE);
+        assert_eq!(found(&seen, twice.clone(), 2), [14]);
+        assert_eq!(found(&held(), creation("b"), 2), FINE);
     }
 
     #[test]
@@ -187,8 +191,8 @@ mod tests {
         let gone: RecordRange = range(1, 1);
         let mut advance = executor(2, 1, vec![loop_advanced(&[gone])]);
         advance.drop.push(gone);
-        assert_eq!(found(&held(), &advance, 2), FINE);
+        assert_eq!(found(&held(), advance.clone(), 2), FINE);
         advance.records = vec![loop_advanced(&[])];
-        assert_eq!(found(&held(), &advance, 2), [1]);
+        assert_eq!(found(&held(), advance.clone(), 2), [1]);
     }
 }

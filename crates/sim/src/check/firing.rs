@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Body, StreamNumber, Timestamp};
-use everstep_store::{Commit, Outcome, Target, TimerRow};
+use everstep_store::{Commit, Outcome, TimerRow};
 
 use super::Violation;
 use super::journals::Stream;
@@ -32,15 +32,15 @@ fn fired(body: &Body, stream: StreamNumber) -> Option<TimerRow> {
 
 pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
     let mut found = Vec::new();
-    if matches!(commit.target, Target::Create(_)) {
+    if matches!(commit, Commit::Create(_)) {
         // A copy: what fired there, fired in the original.
         return found;
     }
-    for record in &commit.records {
+    for record in commit.records() {
         let Some(timer) = fired(&record.body, stream.number) else {
             continue;
         };
-        if record.time < timer.due || commit.now < timer.due {
+        if record.time < timer.due || commit.now() < timer.due {
             let early = format!("{}: {timer:?} fired at {}", stream.told(), record.time);
             found.push(Violation::of(19, early));
         }
@@ -62,7 +62,7 @@ pub(crate) fn check_clock(
     let mut found = Vec::new();
     let landed = landed(batch, outcomes);
     for (stream, record) in landed.flat_map(|(stream, commit)| {
-        let records = commit.records.iter();
+        let records = commit.records().iter();
         records.map(move |record| (stream, record))
     }) {
         let early = fired(&record.body, stream).filter(|timer| timer.due > shown);
@@ -81,8 +81,8 @@ fn landed<'a>(
 ) -> impl Iterator<Item = (StreamNumber, &'a Commit)> {
     let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Committed { .. });
     let each = batch.iter().zip(outcomes);
-    each.filter_map(move |(commit, outcome)| match commit.target {
-        Target::Stream(stream) if is_done(outcome) => Some((stream, commit)),
+    each.filter_map(move |(commit, outcome)| match commit.stream() {
+        Some(stream) if is_done(outcome) => Some((stream, commit)),
         _ => None,
     })
 }
@@ -103,7 +103,7 @@ pub(super) fn check_batch(
     let mut found = Vec::new();
     for (stream, commit) in landed(batch, outcomes) {
         for timer in commit
-            .records
+            .records()
             .iter()
             .filter_map(|record| fired(&record.body, stream))
         {
@@ -134,7 +134,7 @@ mod tests {
         fired.time = at(now);
         let mut commit = inbox(vec![fired]);
         commit.now = at(now);
-        commit
+        commit.into()
     }
 
     #[test]

@@ -8,7 +8,8 @@ use everstep_model::{
     StreamNumber, Timestamp,
 };
 use everstep_store::{
-    Author, Commit, CommitId, Fence, Guard, LeaseChange, Outcome, Row, RowKey, Target, TimerRow,
+    Claim, Commit, CommitId, CreateCommit, Fence, Guard, LeaseChange, Outcome, RemoveCommit, Row,
+    RowKey, TimerRow,
 };
 
 use super::{Violation, appending, firing, removing, waking};
@@ -189,7 +190,7 @@ impl Journals {
         let set_at = |timer: &TimerRow| self.stream(timer.stream)?.timers.get(timer).copied();
         let mut broken = firing::check_batch(at, batch, outcomes, set_at);
         for (commit, outcome) in batch.iter().zip(outcomes) {
-            if let Some(id) = commit.id {
+            if let Some(id) = commit.id() {
                 match self.answered_before(id, outcome) {
                     Before::Same => continue,
                     Before::Other(violation) => {
@@ -240,8 +241,8 @@ impl Journals {
 
     fn landed(&mut self, commit: &Commit, landed: Landed) -> Vec<Violation> {
         let mut broken = Vec::new();
-        match &commit.target {
-            Target::Create(name) => {
+        match commit {
+            Commit::Create(CreateCommit { name, .. }) => {
                 if landed.number <= self.last_number {
                     let what = format!("{name} got number {} a second time", landed.number);
                     broken.push(Violation::of(1, what));
@@ -258,13 +259,13 @@ impl Journals {
                 let stream = created(name.clone(), commit, &landed);
                 self.streams.insert(landed.number, stream);
             }
-            Target::Stream(_) => {}
-            Target::Remove(streams) => {
+            Commit::Append(_) | Commit::Deliver(_) | Commit::ChangeRows(_) => {}
+            Commit::Remove(RemoveCommit { streams, now, .. }) => {
                 broken.extend(removing::check_removal(streams, &self.streams));
                 for number in streams {
                     if let Some(stream) = self.streams.get_mut(number) {
                         stream.is_removed = true;
-                        stream.removed_at = Some((landed.at, commit.now.max(self.shown)));
+                        stream.removed_at = Some((landed.at, (*now).max(self.shown)));
                     }
                 }
                 broken.extend(self.take_keys(commit, landed.number));
@@ -289,12 +290,12 @@ impl Journals {
     /// Invariant 13: one idempotency key leads to one run for ever.
     fn take_keys(&mut self, commit: &Commit, number: StreamNumber) -> Vec<Violation> {
         let mut broken = Vec::new();
-        for key in &commit.delete {
+        for key in commit.delete() {
             if let RowKey::Idempotency(workflow, key) = key {
                 self.keys.remove(&(workflow.to_string(), key.clone()));
             }
         }
-        for row in &commit.put {
+        for row in commit.put() {
             let Row::Idempotency(row) = row else { continue };
             let key = (row.workflow.to_string(), row.key.clone());
             let before = self.keys.insert(key, row.stream.clone());
@@ -324,26 +325,26 @@ pub(super) struct Landed {
 
 fn created(name: StreamName, commit: &Commit, landed: &Landed) -> Stream {
     Stream {
-        copied: commit.records.len(),
+        copied: commit.records().len(),
         ..Stream::empty(landed.number, name, landed.at)
     }
 }
 
 fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
-    for (index, record) in commit.records.iter().enumerate() {
+    for (index, record) in commit.records().iter().enumerate() {
         stream.inbox += u64::from(record.body.origin() == Origin::Inbox);
         stream.entries.push(Entry {
             number: landed.first.plus(index),
             record: record.clone(),
         });
     }
-    if let Author::Executor { seq, .. } = commit.author {
-        stream.seq = seq.0;
-        if !commit.records.is_empty() {
+    if let Some(executor) = commit.executor() {
+        stream.seq = executor.seq.0;
+        if !commit.records().is_empty() {
             stream.commits.insert(landed.first);
         }
     }
-    match commit.lease {
+    match commit.lease() {
         LeaseChange::Keep => {}
         LeaseChange::Release | LeaseChange::Abandon => {
             (stream.fence, stream.owner) = (None, None);
@@ -352,7 +353,7 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
             (stream.fence, stream.owner) = (None, None);
             stream.epoch += 1;
         }
-        LeaseChange::TakeIfFree { node, .. } => {
+        LeaseChange::Claim(Claim { node, .. }) => {
             if let Some(fence) = landed.taken
                 && stream.fence != Some(fence)
             {
@@ -364,14 +365,14 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
             }
         }
     }
-    stream.dedup.extend(commit.dedup.clone());
-    stream.dropped.extend(commit.drop.iter().copied());
-    for key in &commit.delete {
+    stream.dedup.extend(commit.dedup().map(str::to_owned));
+    stream.dropped.extend(commit.dropped().iter().copied());
+    for key in commit.delete() {
         if let RowKey::Timer(timer) = key {
             stream.timers.remove(timer);
         }
     }
-    for row in &commit.put {
+    for row in commit.put() {
         if let Row::Timer(timer) = row {
             let stream_number = stream.number;
             let timer = TimerRow {
@@ -381,9 +382,9 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
             stream.timers.entry(timer).or_insert(landed.at);
         }
     }
-    if let Some(is_ready) = commit.ready {
+    if let Some(is_ready) = commit.ready() {
         stream.is_ready = is_ready;
-        let seen = commit.guards.iter().find_map(|guard| match guard {
+        let seen = commit.guards().iter().find_map(|guard| match guard {
             Guard::InboxSeen(count) => Some(*count),
             _ => None,
         });
@@ -391,9 +392,9 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
             stream.seen_at_rest = seen.unwrap_or(stream.inbox);
         }
     }
-    if commit.close {
+    if commit.closes() {
         stream.closed_at = Some(landed.at);
-        stream.ended_at = Some(commit.now);
+        stream.ended_at = Some(commit.now());
     }
 }
 
@@ -415,14 +416,14 @@ mod tests {
         });
         assert!(
             journals
-                .commit(at, &[creation("a")], &[committed(1, 0)])
+                .commit(at, &[creation("a").into()], &[committed(1, 0)])
                 .is_empty()
         );
-        let first = journals.commit(at, std::slice::from_ref(&event), &[committed(1, 1)]);
+        let first = journals.commit(at, &[event.clone().into()], &[committed(1, 1)]);
         assert!(first.is_empty());
-        let again = journals.commit(at, std::slice::from_ref(&event), &[committed(1, 1)]);
+        let again = journals.commit(at, &[event.clone().into()], &[committed(1, 1)]);
         assert!(again.is_empty());
-        let twice = journals.commit(at, &[event], &[committed(1, 2)]);
+        let twice = journals.commit(at, &[event.into()], &[committed(1, 2)]);
         assert_eq!(broken(&twice), [6]);
     }
 
@@ -430,7 +431,7 @@ mod tests {
     fn a_run_that_is_created_twice_is_found() {
         let mut journals = Journals::default();
         let at = Timestamp::from_millis(0);
-        let batch = [creation("a"), creation("a")];
+        let batch = [creation("a"), creation("a")].map(Into::into);
         let found = journals.commit(at, &batch, &[committed(1, 0), committed(2, 0)]);
         assert_eq!(broken(&found), [13]);
         assert_eq!(

@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn a_reader_that_misses_a_record_is_found() {
         let mut journals = Journals::default();
-        let batch = [creation("a"), inbox_event("e")];
+        let batch = [creation("a").into(), inbox_event("e").into()];
         journals.commit(at(0), &batch, &[committed(1, 0), committed(1, 1)]);
         let request = ReadRequest {
             stream: number(1),

@@ -68,7 +68,7 @@ mod tests {
     fn a_history_that_the_store_would_not_repeat_is_found() {
         let found = |first| {
             let mut history = History::default();
-            let batch = Arc::from(vec![creation("a")]);
+            let batch = Arc::from(vec![creation("a").into()]);
             history.add(at(1), Asked::Commit(batch, vec![committed(1, first)]));
             let clock = Arc::new(Then::default());
             let store = MemoryStore::new(clock.clone());

@@ -2,7 +2,7 @@
 
 use everstep_model::{Body, Entry, Epoch, ExecutorSeq, Nonce, Record, RecordNumber, StreamNumber};
 use everstep_model::{StreamName, Timestamp};
-use everstep_store::{Author, Commit, Fence, Outcome, Target};
+use everstep_store::{AppendCommit, CreateCommit, DeliverCommit, Executor, Fence, Outcome};
 use everstep_store_testkit::sample::{event, run_creation};
 
 use super::journals::Stream;
@@ -25,19 +25,19 @@ pub(super) fn at(millis: u64) -> Timestamp {
 }
 
 /// A commit that creates a run.
-pub(super) fn creation(id: &str) -> Commit {
+pub(super) fn creation(id: &str) -> CreateCommit {
     let mut commit = run_creation(id, "random", everstep_model::RunStatus::Queued);
-    commit.ready = Some(true);
+    commit.ready = true;
     commit
 }
 
 /// A commit that sends an event to stream 1.
-pub(super) fn inbox_event(name: &str) -> Commit {
+pub(super) fn inbox_event(name: &str) -> DeliverCommit {
     inbox(vec![event(name)])
 }
 
 /// A commit to the inbox of stream 1.
-pub(super) fn inbox(records: Vec<Record>) -> Commit {
+pub(super) fn inbox(records: Vec<Record>) -> DeliverCommit {
     let mut commit = everstep_store_testkit::sample::inbox(number(1), records);
     commit.ready = Some(true);
     commit
@@ -52,14 +52,14 @@ pub(super) fn fence(epoch: u64) -> Fence {
 }
 
 /// A commit of the executor of stream 1.
-pub(super) fn executor(epoch: u64, seq: u64, records: Vec<Record>) -> Commit {
-    let author = Author::Executor {
+pub(super) fn executor(epoch: u64, seq: u64, records: Vec<Record>) -> AppendCommit {
+    let executor = Executor {
         fence: fence(epoch),
         seq: ExecutorSeq(seq),
         seen: RecordNumber(0),
         progress: false,
     };
-    let mut commit = Commit::new(Target::Stream(number(1)), author, at(0));
+    let mut commit = AppendCommit::new(number(1), executor, at(0));
     commit.records = records;
     commit
 }
@@ -77,7 +77,7 @@ pub(super) fn committed(stream: u64, first: u64) -> Outcome {
 /// A stream as the books know it, with these records.
 pub(super) fn stream(id: &str, records: Vec<Record>) -> Stream {
     let mut journals = Journals::default();
-    let created = journals.commit(at(0), &[creation(id)], &[committed(1, 0)]);
+    let created = journals.commit(at(0), &[creation(id).into()], &[committed(1, 0)]);
     assert!(created.is_empty());
     let mut stream = journals.stream(number(1)).cloned().unwrap();
     assert_eq!(

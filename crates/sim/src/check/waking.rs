@@ -20,7 +20,7 @@ pub(super) fn check(stream: &Stream) -> Option<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use everstep_store::{Guard, LeaseChange};
+    use everstep_store::{ExecutorLease, Guard};
 
     use super::super::Journals;
     use super::super::support::{FINE, at, broken, committed, creation, executor, inbox_event};
@@ -31,10 +31,10 @@ mod tests {
         let created = creation("a");
         let mut rest = executor(1, 1, Vec::new());
         rest.guards.push(Guard::InboxSeen(1));
-        (rest.ready, rest.lease) = (Some(false), LeaseChange::Release);
+        (rest.ready, rest.lease) = (Some(false), ExecutorLease::Release);
         let mut event = inbox_event("e");
         event.ready = marks_event.then_some(true);
-        let batch = [created, rest, event];
+        let batch = [created.into(), rest.into(), event.into()];
         let outcomes = [committed(1, 0), committed(1, 1), committed(1, 1)];
         let mut found = broken(&journals.commit(at(0), &batch, &outcomes));
         // Nobody had claimed the run, which does not matter here.

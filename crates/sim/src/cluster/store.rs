@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    Author, BoxFuture, Commit, Description, Fence, Head, Hint, Lease, LeaseChange, ListPage,
+    BoxFuture, Claim, Commit, Description, Fence, Head, Hint, Lease, LeaseChange, ListPage,
     ListQuery, OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError,
-    StreamRef, Target, TimerQuery, TimerRow,
+    StreamRef, TimerQuery, TimerRow,
 };
 
 use super::faults::{Ending, Fate, FaultKind};
@@ -149,8 +149,8 @@ impl SimStore {
 /// Whether a batch does nothing but claim a run.
 fn is_claim(batch: &[Commit]) -> bool {
     let [claim] = batch else { return false };
-    let takes = matches!(claim.lease, LeaseChange::TakeIfFree { .. });
-    takes && claim.records.is_empty() && claim.author == Author::Inbox
+    let takes = matches!(claim.lease(), LeaseChange::Claim(_));
+    takes && claim.records().is_empty()
 }
 
 impl World {
@@ -166,15 +166,15 @@ impl World {
         batch: &[Commit],
     ) -> Option<Vec<Outcome>> {
         let claim = batch.first()?;
-        let (Target::Stream(stream), LeaseChange::TakeIfFree { node, nonce, .. }) =
-            (&claim.target, claim.lease)
+        let (Some(stream), LeaseChange::Claim(Claim { node, nonce })) =
+            (claim.stream(), claim.lease())
         else {
             return None;
         };
         let before = StreamNumber(stream.0.saturating_sub(1));
         let ready = at_once(self.store.ready(Some(before), 1)).ok()?;
-        let is_free = |run: &ReadyRun| run.stream == *stream && run.executed_by.is_none();
-        let head = at_once(self.store.head(StreamRef::Number(*stream))).ok()??;
+        let is_free = |run: &ReadyRun| run.stream == stream && run.executed_by.is_none();
+        let head = at_once(self.store.head(StreamRef::Number(stream))).ok()??;
         if head.closed || !ready.first().is_some_and(is_free) {
             return None;
         }
@@ -182,10 +182,10 @@ impl World {
         self.say(&process.name, || {
             format!("      granted epoch {} and forgotten", epoch.0)
         });
-        self.journals().granted_in_vain(*stream, node);
-        self.publish(process.machine, Hint::Ready(*stream));
+        self.journals().granted_in_vain(stream, node);
+        self.publish(process.machine, Hint::Ready(stream));
         Some(vec![Outcome::Committed {
-            stream: *stream,
+            stream,
             first: head.next,
             before: Vec::new(),
             taken: Some(Fence { epoch, nonce }),

@@ -3,17 +3,16 @@
 
 use everstep_model::planted::Bug;
 use everstep_model::{Body, ExecutorSeq, Record, StreamNumber};
-use everstep_store::{Author, Commit, Fence, Head, LeaseChange, Target};
+use everstep_store::{Commit, Fence, Head, InboxLease};
 
 use super::store::{Memory, PlantedStore};
 
 /// Lets a commit pass that a fence should stop: it is judged as if its right were the one in force.
 pub(super) fn overlook(store: &PlantedStore, bug: Bug, commit: &mut Commit) {
-    let (Target::Stream(stream), Author::Executor { fence, .. }) = (&commit.target, commit.author)
-    else {
+    let Commit::Append(commit) = commit else {
         return;
     };
-    let stream = *stream;
+    let (stream, fence) = (commit.stream, commit.executor.fence);
     let Some(head) = store.head_of(stream) else {
         return;
     };
@@ -27,13 +26,11 @@ pub(super) fn overlook(store: &PlantedStore, bug: Bug, commit: &mut Commit) {
         return;
     };
     let in_turn = next_seq(&head);
-    if let Author::Executor { fence, seq, .. } = &mut commit.author {
-        // Where epochs are compared, so are their sequences.
-        if bug != Bug::NoNonceCheck {
-            *seq = in_turn;
-        }
-        *fence = in_force;
+    // Where epochs are compared, so are their sequences.
+    if bug != Bug::NoNonceCheck {
+        commit.executor.seq = in_turn;
     }
+    commit.executor.fence = in_force;
 }
 
 fn next_seq(head: &Head) -> ExecutorSeq {
@@ -46,8 +43,10 @@ fn next_seq(head: &Head) -> ExecutorSeq {
 /// Terminates a run without withdrawing the right of its executor, and without closing its journal.
 pub(super) fn terminate_weakly(commit: &mut Commit) {
     let terminates = |record: &Record| matches!(record.body, Body::Terminated(_));
-    if commit.records.iter().any(terminates) {
-        commit.lease = LeaseChange::Keep;
+    if let Commit::Deliver(commit) = commit
+        && commit.records.iter().any(terminates)
+    {
+        commit.lease = InboxLease::Keep;
         commit.close = false;
     }
 }
@@ -63,7 +62,7 @@ pub(super) fn remember(
         memory.granted.insert((stream, fence.nonce.0));
         memory.unfenced.remove(&stream);
     }
-    if !commit.drop.is_empty() {
+    if !commit.dropped().is_empty() {
         memory.unfenced.insert(stream);
     }
 }

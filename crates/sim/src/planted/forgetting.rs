@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use everstep_model::planted::Bug;
 use everstep_model::{StreamNumber, Timestamp};
-use everstep_store::{Commit, Fence, LeaseChange, Store as _, Target};
+use everstep_store::{Claim, Commit, Fence, LeaseChange, Store as _};
 
 use super::store::{Memory, PlantedStore};
 use crate::history::{Asked, History};
@@ -14,10 +14,13 @@ const SYNCS_EVERY: Duration = Duration::from_secs(1);
 
 /// A dedup id is known as long as its run stays with one node.
 pub(super) fn forget_dedup(store: &PlantedStore, commit: &mut Commit) {
-    let (Target::Stream(stream), Some(id)) = (&commit.target, &mut commit.dedup) else {
+    let Commit::Deliver(commit) = commit else {
         return;
     };
-    if let Some((_, takeovers)) = store.memory().holders.get(stream) {
+    let Some(id) = &mut commit.dedup else {
+        return;
+    };
+    if let Some((_, takeovers)) = store.memory().holders.get(&commit.stream) {
         id.push_str(&format!("#{takeovers}"));
     }
 }
@@ -29,7 +32,7 @@ pub(super) fn remember(
     stream: StreamNumber,
     taken: Option<Fence>,
 ) {
-    let (Some(_), LeaseChange::TakeIfFree { node, .. }) = (taken, commit.lease) else {
+    let (Some(_), LeaseChange::Claim(Claim { node, .. })) = (taken, commit.lease()) else {
         return;
     };
     let (holder, takeovers) = memory.holders.entry(stream).or_insert((node, 0));

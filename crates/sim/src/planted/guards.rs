@@ -7,8 +7,8 @@ use super::store::{PlantedStore, at_once};
 
 /// Takes the guards from a commit that a bug does not judge.
 pub(super) fn overlook(bug: Bug, commit: &mut Commit) {
-    let rests = commit.ready == Some(false) && !commit.close;
-    commit.guards.retain(|guard| match (bug, guard) {
+    let rests = commit.ready() == Some(false) && !commit.closes();
+    commit.guards_mut().retain(|guard| match (bug, guard) {
         (Bug::TimerFiredTwice, Guard::RowPresent(RowKey::Timer(_))) => false,
         (Bug::ReadyClearedUnguarded, Guard::InboxSeen(_)) => !rests,
         _ => true,
@@ -23,7 +23,7 @@ pub(super) fn keys_looked_up(store: &PlantedStore, batch: &[Commit]) -> Vec<Comm
     };
     let mut taken = batch.to_vec();
     for commit in &mut taken {
-        commit.guards.retain(|guard| match guard {
+        commit.guards_mut().retain(|guard| match guard {
             Guard::RowAbsent(key @ RowKey::Idempotency(..)) => !is_free(key),
             _ => true,
         });

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use everstep_model::{RunStatus, StreamNumber};
-use everstep_store::{Commit, LeaseChange, Outcome, Row, RowKey, Store};
+use everstep_store::{Claim, CreateCommit, Outcome, Row, RowKey, Store};
 use everstep_store_testkit::sample::{
-    NODE, NONCE, event, executor, inbox, run, run_creation, step, timer,
+    NODE, NONCE, event, executor, inbox, run_creation, step, timer,
 };
 use everstep_store_testkit::{Fixture, TestClock, block_on};
 use fjall::Keyspace;
@@ -41,13 +41,13 @@ fn rows(f: &Fixture<EmbeddedStore>) -> Vec<Vec<(Vec<u8>, Vec<u8>)>> {
     .to_vec()
 }
 
-fn started() -> Commit {
+fn started() -> CreateCommit {
     let mut commit = run_creation("a", "order", RunStatus::Running);
-    commit.ready = Some(true);
-    commit.lease = LeaseChange::TakeIfFree {
+    commit.ready = true;
+    commit.claim = Some(Claim {
         node: NODE,
         nonce: NONCE,
-    };
+    });
     commit
 }
 
@@ -105,7 +105,7 @@ fn what_is_gone_leaves_no_rows() {
         let stream = f.create_with(commit).await;
         let mut end = inbox(stream, vec![]);
         end.ready = Some(false);
-        end.run = Some(run("a", "order", RunStatus::Completed));
+        end.status = Some(RunStatus::Completed);
         end.delete.push(RowKey::Timer(timer(stream, 5, None)));
         f.accept(end).await;
         let counts: Vec<usize> = rows(&f).iter().map(Vec::len).collect();
@@ -125,6 +125,6 @@ fn a_commit_that_panicked_poisons_the_store() {
         holder.join().is_err()
     });
     assert!(panicked);
-    let failed = block_on(f.store.commit(&[started()]));
+    let failed = block_on(f.store.commit(&[started().into()]));
     assert!(matches!(failed, Err(StoreError::Poisoned { .. })));
 }

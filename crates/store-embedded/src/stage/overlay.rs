@@ -5,27 +5,15 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use everstep_model::{Entry, Interner, NodeId, RecordNumber, StreamNumber};
-use everstep_store::{Author, Commit, Liveness, Row, RowKey, StoreError};
+use everstep_store::{Liveness, Row, RowKey, StoreError};
 
-use super::Stage;
+use super::batch::Stage;
 use crate::frames::{StoredFrame, begin};
 use crate::holes::Holes;
 use crate::keys;
 use crate::values;
 
 impl Stage<'_> {
-    pub(super) fn landed_before(
-        &self,
-        stream: StreamNumber,
-        commit: &Commit,
-        first: RecordNumber,
-    ) -> Result<Vec<Entry>, StoreError> {
-        match commit.author {
-            Author::Executor { seen, .. } => self.entries(stream, seen, first),
-            Author::Inbox => Ok(Vec::new()),
-        }
-    }
-
     /// The records from `from` on and before `end`, as of this moment of the batch.
     pub(super) fn entries(
         &self,
@@ -118,9 +106,6 @@ impl Stage<'_> {
         stream: StreamNumber,
         id: &str,
     ) -> Result<Option<RecordNumber>, StoreError> {
-        if stream == self.next_stream {
-            return Ok(None);
-        }
         let Some(bytes) = self.lookup(&keys::dedup(stream, id))? else {
             return Ok(None);
         };
@@ -138,6 +123,11 @@ pub(super) struct World<'s, 'a> {
 }
 
 impl World<'_, '_> {
+    /// Returns the first failure of a read, if any.
+    pub(super) fn check(self) -> Result<(), StoreError> {
+        self.failure.into_inner().map_or(Ok(()), Err)
+    }
+
     fn answer<T>(&self, found: Result<Option<T>, StoreError>) -> Option<T> {
         found.unwrap_or_else(|failure| {
             self.failure.replace(Some(failure));

@@ -1,13 +1,11 @@
 //! Removing streams for good, and letting a new stream take the place of an old one in the lists.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use everstep_model::{RecordNumber, StreamNumber, Term};
-use everstep_store::{Commit, Head, Outcome, StoreError, judge_removal};
+use everstep_store::{Head, Outcome, RemoveCommit, StoreError, judge_removal};
 
-use super::Stage;
-use super::overlay::World;
+use super::batch::Stage;
 use super::sets::Moves;
 use crate::keys;
 use crate::values;
@@ -20,25 +18,15 @@ pub(super) struct Superseded {
 
 impl Stage<'_> {
     /// Judges a removal and stages it.
-    pub(super) fn remove(
-        &mut self,
-        numbers: &[StreamNumber],
-        commit: &Commit,
-    ) -> Result<Outcome, StoreError> {
+    pub(super) fn remove(&mut self, commit: &RemoveCommit) -> Result<Outcome, StoreError> {
         let mut heads = Vec::new();
-        for number in numbers {
+        for number in &commit.streams {
             heads.push(self.head(*number)?);
         }
         let judged: Vec<Option<&Head>> = heads.iter().map(Option::as_deref).collect();
-        let world = World {
-            stage: self,
-            stream: numbers.first().copied().unwrap_or_default(),
-            failure: RefCell::new(None),
-        };
+        let world = self.world(commit.streams.first().copied().unwrap_or_default());
         let refusal = judge_removal(&judged, commit, &world);
-        if let Some(failure) = world.failure.into_inner() {
-            return Err(failure);
-        }
+        world.check()?;
         if let Some(refusal) = refusal {
             return Ok(Outcome::Refused(refusal));
         }

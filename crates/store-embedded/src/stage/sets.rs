@@ -3,7 +3,7 @@
 use everstep_model::StreamNumber;
 use everstep_store::{Head, StoreError};
 
-use super::Stage;
+use super::batch::Stage;
 use crate::page;
 use crate::sets::{self, PageKey, sets_of};
 

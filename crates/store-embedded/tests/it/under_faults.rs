@@ -135,13 +135,19 @@ async fn fail(f: &Fixture<EmbeddedStore>, place: usize, error: u64) {
     let head = f.head(stream).await;
     share(place, error);
     for _ in 0..3 {
-        let failed = f.store.commit(&[inbox(stream, vec![event("y")])]).await;
+        let failed = f
+            .store
+            .commit(&[inbox(stream, vec![event("y")]).into()])
+            .await;
         println!("> {}", failed.unwrap_err().code());
         assert_eq!(f.head(stream).await, head, "what failed is not shown");
         assert_eq!(f.numbers(stream).await, [0, 1]);
     }
     share(place, 0);
-    let failed = f.store.commit(&[inbox(stream, vec![event("y")])]).await;
+    let failed = f
+        .store
+        .commit(&[inbox(stream, vec![event("y")]).into()])
+        .await;
     println!("> {}", failed.unwrap_err().code());
 }
 
@@ -154,7 +160,11 @@ async fn fail_flush(f: &Fixture<EmbeddedStore>) {
     }
     share(4, ERROR_NO_SPACE);
     for _ in 0..4_000 {
-        if let Err(error) = f.store.commit(&[inbox(stream, vec![large.clone()])]).await {
+        if let Err(error) = f
+            .store
+            .commit(&[inbox(stream, vec![large.clone()]).into()])
+            .await
+        {
             println!("> {}", error.code());
             return;
         }

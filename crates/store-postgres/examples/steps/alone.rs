@@ -7,7 +7,9 @@ use everstep_model::{
     ExecutorSeq, Location, Name, NodeId, Nonce, Payload, Record, RecordNumber, StreamName,
     StreamNumber, Timestamp,
 };
-use everstep_store::{Author, Commit, CommitId, Fence, LeaseChange, Outcome, Store, Target};
+use everstep_store::{
+    AppendCommit, Claim, Commit, CommitId, CreateCommit, Executor, Fence, Outcome, Store,
+};
 use everstep_store_postgres::{Options, PostgresStore};
 
 use crate::{RESULT, RUNS};
@@ -47,12 +49,12 @@ async fn create(store: &PostgresStore, number: &mut u64) -> Vec<Run> {
     let creations: Vec<Commit> = (0..RUNS)
         .map(|n| {
             let name = StreamName::from_stored(&format!("alone/{turn}/{n}"));
-            let mut commit = commit(Target::Create(name), Author::Inbox, number);
-            commit.lease = LeaseChange::TakeIfFree {
+            let mut commit = CreateCommit::new(name, now());
+            commit.claim = Some(Claim {
                 node: NODE,
                 nonce: Nonce(7),
-            };
-            commit
+            });
+            numbered(commit, number)
         })
         .collect();
     let outcomes = store.commit(&creations).await.unwrap();
@@ -74,13 +76,13 @@ async fn create(store: &PostgresStore, number: &mut u64) -> Vec<Run> {
 }
 
 fn step(run: &Run, number: &mut u64) -> Commit {
-    let author = Author::Executor {
+    let executor = Executor {
         fence: run.fence,
         seq: ExecutorSeq(run.seq),
         seen: run.next,
         progress: true,
     };
-    let mut commit = commit(Target::Stream(run.stream), author, number);
+    let mut commit = AppendCommit::new(run.stream, executor, now());
     let done = StepCompleted {
         location: Location::root(Name::internal("charge").unwrap(), 0),
         attempt: 1,
@@ -94,14 +96,17 @@ fn step(run: &Run, number: &mut u64) -> Commit {
         time: commit.now,
         body: done.into(),
     });
-    commit
+    numbered(commit, number)
 }
 
-fn commit(target: Target, author: Author, number: &mut u64) -> Commit {
-    let now = Timestamp::from(std::time::SystemTime::now());
-    let mut commit = Commit::new(target, author, now);
+fn now() -> Timestamp {
+    Timestamp::from(std::time::SystemTime::now())
+}
+
+fn numbered(commit: impl Into<Commit>, number: &mut u64) -> Commit {
     *number += 1;
-    commit.id = Some(CommitId {
+    let mut commit = commit.into();
+    commit.set_id(CommitId {
         node: NODE,
         number: *number,
     });

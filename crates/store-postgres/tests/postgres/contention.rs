@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use everstep_model::{Body, Nonce, Payload, StreamNumber, Timestamp};
 use everstep_store::{
-    Commit, CommitId, Fence, Guard, LeaseChange, Outcome, Refusal, Row, RowKey, Store, StreamRef,
-    TimerQuery,
+    Claim, Commit, CommitId, Fence, Guard, InboxLease, Outcome, Refusal, Row, RowKey, Store,
+    StreamRef, TimerQuery,
 };
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::{
@@ -60,7 +60,7 @@ fn events_of_many_nodes_are_all_there_in_order() {
                     let text = |n: usize| format!("{node}-{round}-{n}");
                     // Two to each stream, in one batch.
                     let twice = streams.iter().chain(&streams).enumerate();
-                    let batch: Vec<Commit> = twice
+                    let batch: Vec<_> = twice
                         .map(|(n, stream)| inbox(*stream, vec![event(&text(n))]))
                         .collect();
                     for (n, outcome) in sender.send(batch).await.into_iter().enumerate() {
@@ -113,10 +113,10 @@ fn an_epoch_is_granted_once() {
             let mut granted: Vec<Fence> = Vec::new();
             for round in 0..ROUNDS {
                 let mut claim = inbox(stream, vec![]);
-                claim.lease = LeaseChange::TakeIfFree {
+                claim.lease = InboxLease::Claim(Claim {
                     node: sender.node(),
                     nonce: Nonce((node * ROUNDS + round) as u64),
-                };
+                });
                 let outcome = sender.send_one(claim).await;
                 let Outcome::Committed { taken, .. } = outcome else {
                     panic!("{outcome:?}");
@@ -158,7 +158,7 @@ fn of_creations_under_one_name_one_wins() {
                 if node % 2 == 0 {
                     names.reverse();
                 }
-                let batch = names.iter().map(|name| creation(name)).collect();
+                let batch = names.iter().map(|name| creation(name)).collect::<Vec<_>>();
                 let sent = sender.send(batch).await;
                 outcomes.extend(names.into_iter().zip(sent));
             }
@@ -203,7 +203,7 @@ fn of_creations_under_one_key_one_wins() {
                     commit.put.push(row);
                     commit
                 });
-                let sent = sender.send(batch.collect()).await;
+                let sent = sender.send(batch.collect::<Vec<_>>()).await;
                 outcomes.extend(keys.into_iter().zip(sent));
             }
             outcomes
@@ -232,7 +232,7 @@ fn a_shared_row_loses_no_change() {
         let source = create(&store, &["streams/source"]).await[0];
         let mut put = inbox(source, vec![]);
         put.put.push(Row::Stream(Box::new(stream_row(source))));
-        store.commit(&[put]).await.unwrap();
+        store.commit(&[put.into()]).await.unwrap();
         let begun = stream_row(source).forks;
         on_all_nodes(&place, move |node, store| async move {
             let mut sender = Sender::new(store.clone());
@@ -273,7 +273,7 @@ fn a_batch_of_two_nodes_is_answered_for_both() {
         let by = |node, number| {
             let mut commit = inbox(stream, vec![event("x")]);
             commit.id = Some(CommitId { node, number });
-            commit
+            Commit::from(commit)
         };
         let batch = [by(NODE, 1), by(OTHER, 1), by(NODE, 2)];
         let first = store.commit(&batch).await.unwrap();
@@ -295,7 +295,7 @@ fn a_timer_fires_once_whoever_polls() {
         let mut arm = inbox(stream, vec![]);
         let timers = (0..200).map(|n| timer(stream, n, Some("s:0")));
         arm.put = timers.map(Row::Timer).collect();
-        store.commit(&[arm]).await.unwrap();
+        store.commit(&[arm.into()]).await.unwrap();
         let fired = on_all_nodes(&place, |_, store| async move {
             let mut sender = Sender::new(store.clone());
             let mut fired = 0;
@@ -316,7 +316,7 @@ fn a_timer_fires_once_whoever_polls() {
                     firing.delete.push(key);
                     firing
                 });
-                for outcome in sender.send(firings.collect()).await {
+                for outcome in sender.send(firings.collect::<Vec<_>>()).await {
                     match outcome {
                         Outcome::Committed { .. } => fired += 1,
                         Outcome::Refused(Refusal::RowAbsent) => {}
@@ -345,7 +345,7 @@ fn a_held_stream_stands_in_the_way_of_no_other() {
         let both = streams.clone();
         let commit = tokio::spawn(async move {
             let batch: Vec<Commit> = [both[0], both[1], both[0]]
-                .map(|stream| inbox(stream, vec![event("x")]))
+                .map(|stream| inbox(stream, vec![event("x")]).into())
                 .into();
             writer.commit(&batch).await.unwrap()
         });
@@ -384,8 +384,8 @@ fn every_character_comes_back() {
             everstep_model::RunStatus::Queued,
         );
         run.tags = vec!["\u{0}".to_owned(), "a,b\"\\{}".to_owned(), String::new()];
-        commit.run = Some(run.clone());
-        let stream = match store.commit(&[commit]).await.unwrap().remove(0) {
+        commit.run = Some(run.clone().into());
+        let stream = match store.commit(&[commit.into()]).await.unwrap().remove(0) {
             Outcome::Committed { stream, .. } => stream,
             other => panic!("{other:?}"),
         };
@@ -404,7 +404,7 @@ fn every_character_comes_back() {
             event.payload = payload;
         }
         store
-            .commit(&[inbox(stream, vec![nul.clone()])])
+            .commit(&[inbox(stream, vec![nul.clone()]).into()])
             .await
             .unwrap();
         assert_eq!(records(&store, stream).await[1], nul);

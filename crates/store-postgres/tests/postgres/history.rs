@@ -2,7 +2,9 @@
 
 use everstep_model::{NodeId, Nonce};
 use everstep_private_postgres::Server;
-use everstep_store::{Fence, Lease, LeaseChange, Outcome, Refusal, Store, StoreError, StreamRef};
+use everstep_store::{
+    Claim, Fence, InboxLease, Lease, Outcome, Refusal, Store, StoreError, StreamRef,
+};
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::{executor, inbox, step};
 
@@ -19,8 +21,8 @@ async fn take(
     store.renew(Lease { node, ttl: TTL }).await.unwrap();
     let mut claim = inbox(stream, vec![]);
     let nonce = Nonce(node.0);
-    claim.lease = LeaseChange::TakeIfFree { node, nonce };
-    match store.commit(&[claim]).await.unwrap().remove(0) {
+    claim.lease = InboxLease::Claim(Claim { node, nonce });
+    match store.commit(&[claim.into()]).await.unwrap().remove(0) {
         Outcome::Committed { taken, .. } => taken,
         other => panic!("{other:?}"),
     }
@@ -43,7 +45,7 @@ fn another_history_voids_every_lease() {
             other => panic!("a replica was taken: {other:?}"),
         }
         // Whoever had it open waits for it, as for one that is away.
-        let refused = store.commit(&[inbox(stream, vec![])]).await;
+        let refused = store.commit(&[inbox(stream, vec![]).into()]).await;
         assert!(
             matches!(refused, Err(StoreError::Unavailable { .. })),
             "{refused:?}"

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use everstep_model::{Body, StreamNumber};
 use everstep_private_postgres::{Server, Stop};
-use everstep_store::{Commit, Outcome, Store, StoreError, StreamRef};
+use everstep_store::{Outcome, Store, StoreError, StreamRef};
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::sample::{event, inbox};
 
@@ -33,7 +33,7 @@ async fn send_events(
     let mut landed = Vec::new();
     for batch in 0..BATCHES {
         let text = format!("{name}-{batch}");
-        let commits: Vec<Commit> = streams
+        let commits: Vec<_> = streams
             .iter()
             .map(|stream| inbox(*stream, vec![event(&text)]))
             .collect();
@@ -172,7 +172,9 @@ fn an_absent_database_is_said_to_be_and_comes_back() {
         server.stop(Stop::Fast);
         let begun = std::time::Instant::now();
         for _ in 0..20 {
-            let commit = store.commit(&[inbox(stream, vec![event("x")])]).await;
+            let commit = store
+                .commit(&[inbox(stream, vec![event("x")]).into()])
+                .await;
             assert!(
                 matches!(commit, Err(StoreError::Unavailable { .. })),
                 "{commit:?}"

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use everstep_model::{Nonce, Record, RunStatus};
-use everstep_store::{Author, Commit, CommitId, Fence, Outcome, Refusal, Store, StreamRef, Target};
+use everstep_store::{Commit, CommitId, Fence, Outcome, Refusal, RemoveCommit, Store, StreamRef};
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::START;
 use everstep_store_testkit::sample::{event, inbox, step};
@@ -26,8 +26,7 @@ async fn begun(runs: usize) -> (Place, Arc<PostgresStore>, Sender, Vec<Run>) {
 }
 
 fn removal(run: &Run) -> Commit {
-    let target = Target::Remove(vec![run.stream]);
-    Commit::new(target, Author::Inbox, START)
+    RemoveCommit::new(vec![run.stream], START).into()
 }
 
 fn is_committed(outcome: &Outcome) -> bool {
@@ -103,18 +102,18 @@ fn steps_ends_and_births_sent_again_are_answered_as_before() {
             runs[1].end(step("last")),
             Run::birth("new"),
             // And one that is judged.
-            inbox(runs[2].stream, vec![event("news")]),
+            inbox(runs[2].stream, vec![event("news")]).into(),
         ];
         let outcomes = sender.send(batch.clone()).await;
         assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
         let last = sender.last_id();
         for (commit, number) in batch.iter_mut().zip(last.number - 3..) {
-            commit.id = Some(CommitId { number, ..last });
+            commit.set_id(CommitId { number, ..last });
         }
         assert_eq!(store.commit(&batch).await.unwrap(), outcomes);
         // Some of them, with something new.
         let mut more = runs[0].append(step("next"));
-        more.id = Some(CommitId {
+        more.set_id(CommitId {
             number: last.number + 1,
             ..last
         });
@@ -138,7 +137,7 @@ fn a_birth_refused_for_its_name_is_refused_again_when_the_name_is_free() {
         let mut birth = Run::birth("run-0");
         let refused = sender.send_one(birth.clone()).await;
         assert_eq!(refused, Outcome::Refused(Refusal::Exists(runs[0].stream)));
-        birth.id = Some(sender.last_id());
+        birth.set_id(sender.last_id());
         store.commit(&[removal(&runs[0])]).await.unwrap();
         assert_eq!(store.commit(&[birth]).await.unwrap(), [refused]);
         assert_eq!(number_of(&store, "run-0").await, None);

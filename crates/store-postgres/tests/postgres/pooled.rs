@@ -97,7 +97,9 @@ async fn send_everywhere(
     let mut sender = Sender::new(store);
     for batch in 1..=BATCHES {
         let event = |stream: &StreamNumber| sample::inbox(*stream, vec![sample::event("ping")]);
-        let outcomes = sender.send(streams.iter().map(event).collect()).await;
+        let outcomes = sender
+            .send(streams.iter().map(event).collect::<Vec<_>>())
+            .await;
         for outcome in outcomes {
             let Outcome::Committed { first, .. } = outcome else {
                 panic!("{outcome:?}");

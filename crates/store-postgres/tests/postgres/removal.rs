@@ -19,12 +19,15 @@ fn frames_of_a_removed_stream_are_cleared_away() {
         let streams = create(&store, &["large", "kept"]).await;
         for _ in 0..5 {
             let one_each: Vec<Commit> = (0..500)
-                .map(|_| inbox(streams[0], vec![event("x")]))
+                .map(|_| inbox(streams[0], vec![event("x")]).into())
                 .collect();
             store.commit(&one_each).await.unwrap();
         }
-        store.commit(&[closing(streams[0])]).await.unwrap();
-        store.commit(&[removal(&[streams[0]])]).await.unwrap();
+        store.commit(&[closing(streams[0]).into()]).await.unwrap();
+        store
+            .commit(&[removal(&[streams[0]]).into()])
+            .await
+            .unwrap();
         let sql = place.sql().await;
         while count(&sql, "garbage").await > 0 {
             tokio::task::yield_now().await;

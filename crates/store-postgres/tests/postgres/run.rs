@@ -1,7 +1,7 @@
 //! A run, and what its executor has done.
 
 use everstep_model::{NodeId, Nonce, Record, RunStatus, StreamNumber};
-use everstep_store::{Commit, Fence, Guard, LeaseChange, Outcome};
+use everstep_store::{AppendCommit, Claim, Commit, ExecutorLease, Fence, Guard, Outcome};
 use everstep_store_testkit::sample::{self, creation, executor, with_progress};
 use tokio_postgres::Client;
 
@@ -18,13 +18,13 @@ impl Run {
     /// The creation of a run that is taken at once.
     pub(crate) fn birth(name: &str) -> Commit {
         let mut creating = creation(name);
-        creating.lease = LeaseChange::TakeIfFree {
+        creating.claim = Some(Claim {
             node: NodeId(1),
             nonce: Nonce(7),
-        };
-        creating.ready = Some(true);
-        creating.run = Some(sample::run(name, "order", RunStatus::Queued));
-        creating
+        });
+        creating.ready = true;
+        creating.run = Some(sample::run(name, "order", RunStatus::Queued).into());
+        creating.into()
     }
 
     /// The run that a creation has become.
@@ -38,7 +38,7 @@ impl Run {
                 stream: *stream,
                 fence: *fence,
                 seq: 0,
-                written: birth.records.clone(),
+                written: birth.records().to_vec(),
             },
             other => panic!("not created: {other:?}"),
         }
@@ -55,6 +55,10 @@ impl Run {
     }
 
     pub(crate) fn append_all(&mut self, records: Vec<Record>) -> Commit {
+        self.appending(records).into()
+    }
+
+    fn appending(&mut self, records: Vec<Record>) -> AppendCommit {
         self.seq += 1;
         let seen = self.written.len() as u64;
         self.written.extend(records.iter().cloned());
@@ -64,13 +68,13 @@ impl Run {
 
     /// The last append: the run is over, unless something has come that its executor has not seen.
     pub(crate) fn end(&mut self, record: Record) -> Commit {
-        let mut end = self.append(record);
+        let mut end = self.appending(vec![record]);
         end.guards.push(Guard::InboxSeen(1));
-        end.lease = LeaseChange::Release;
+        end.lease = ExecutorLease::Release;
         end.ready = Some(false);
         end.status = Some(RunStatus::Completed);
         end.close = true;
-        end
+        end.into()
     }
 
     /// How many rows of frames it has, and how long its tail is.

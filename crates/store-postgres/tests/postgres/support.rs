@@ -130,10 +130,11 @@ impl Sender {
         }
     }
 
-    pub(crate) async fn send(&mut self, mut batch: Vec<Commit>) -> Vec<Outcome> {
+    pub(crate) async fn send(&mut self, batch: Vec<impl Into<Commit>>) -> Vec<Outcome> {
+        let mut batch: Vec<Commit> = batch.into_iter().map(Into::into).collect();
         for commit in &mut batch {
             self.sent += 1;
-            commit.id = Some(self.last_id());
+            commit.set_id(self.last_id());
         }
         loop {
             match self.store.commit(&batch).await {
@@ -148,14 +149,17 @@ impl Sender {
     }
 
     /// Sends one commit.
-    pub(crate) async fn send_one(&mut self, commit: Commit) -> Outcome {
+    pub(crate) async fn send_one(&mut self, commit: impl Into<Commit>) -> Outcome {
         self.send(vec![commit]).await.remove(0)
     }
 }
 
 /// Creates streams of these names.
 pub(crate) async fn create(store: &PostgresStore, names: &[&str]) -> Vec<StreamNumber> {
-    let creations: Vec<Commit> = names.iter().map(|name| sample::creation(name)).collect();
+    let creations: Vec<Commit> = names
+        .iter()
+        .map(|name| sample::creation(name).into())
+        .collect();
     let outcomes = store.commit(&creations).await.unwrap();
     let created = outcomes.into_iter().map(|outcome| match outcome {
         Outcome::Committed { stream, .. } => stream,

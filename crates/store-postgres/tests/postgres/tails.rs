@@ -102,7 +102,7 @@ fn appends_that_are_sent_again_are_answered_as_before() {
         sender.send_one(append).await;
         let mut again = run.append(step("second"));
         let answer = sender.send_one(again.clone()).await;
-        again.id = Some(sender.last_id());
+        again.set_id(sender.last_id());
         assert_eq!(store.commit(&[again]).await.unwrap(), [answer]);
         assert_eq!(records(&store, run.stream).await, run.written);
     });

@@ -1,10 +1,11 @@
 //! Commits are atomic, judged in order, and numbered by the store.
 
-use everstep_model::{RecordNumber, RunStatus, StreamNumber};
-use everstep_store::{Guard, Outcome, Refusal, Row, RowKey, Store};
+use everstep_model::{RecordNumber, StreamNumber};
+use everstep_store::{Commit, Guard, Outcome, Refusal, Row, RowKey, Store};
 
+use crate::batch;
 use crate::fixture::Fixture;
-use crate::sample::{NODE, NONCE, creation, event, executor, inbox, rpc, run, step, timer};
+use crate::sample::{NODE, NONCE, creation, event, executor, inbox, rpc, step, timer};
 
 /// Records get consecutive numbers, across commits and within them.
 pub async fn records_are_numbered_in_order<S: Store>(f: &Fixture<S>) {
@@ -33,7 +34,7 @@ pub async fn a_commit_without_records_names_the_next_number<S: Store>(f: &Fixtur
 
 /// An empty batch is answered with no outcomes.
 pub async fn an_empty_batch_is_fine<S: Store>(f: &Fixture<S>) {
-    assert!(f.commit(vec![]).await.is_empty());
+    assert!(f.commit(Vec::<Commit>::new()).await.is_empty());
 }
 
 /// Each commit of a batch sees the ones before it.
@@ -88,7 +89,7 @@ pub async fn a_refusal_leaves_the_rest_of_the_batch_alone<S: Store>(f: &Fixture<
     assert_eq!(f.entries(a).await[1].record, event("z"));
 }
 
-/// A refused commit changes nothing at all: no record, row, mark, list row, dedup id, close or lease.
+/// A refused commit changes nothing at all: no record, row, mark, dedup id, close or lease.
 pub async fn a_refused_commit_changes_nothing<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let before = f.head(stream).await;
@@ -97,7 +98,6 @@ pub async fn a_refused_commit_changes_nothing<S: Store>(f: &Fixture<S>) {
     refused.dedup = Some("id".to_owned());
     refused.ready = Some(true);
     refused.close = true;
-    refused.run = Some(run("a", "order", RunStatus::Running));
     refused.put = vec![
         Row::Timer(timer(stream, 1, None)),
         Row::Rpc(rpc(stream, "r")),
@@ -155,7 +155,7 @@ pub async fn an_inbox_commit_cannot_write_executor_records<S: Store>(f: &Fixture
 pub async fn an_executor_is_told_what_landed_before<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;
-    let batch = vec![
+    let batch = batch![
         inbox(stream, vec![event("x"), event("y")]),
         executor(stream, fence, 1, 1, vec![step("s")]),
     ];

@@ -1,7 +1,7 @@
 //! Streams come into being once, by name, and are numbered in the order of creation.
 
 use everstep_model::{Epoch, RunStatus};
-use everstep_store::{Fence, Guard, LeaseChange, Outcome, Refusal, Row, Store};
+use everstep_store::{Claim, Fence, Guard, Outcome, Refusal, Row, Store};
 
 use crate::fixture::Fixture;
 use crate::sample::{NODE, NONCE, creation, event, idempotency, inbox, run_creation, timer};
@@ -63,10 +63,10 @@ pub async fn a_refused_creation_leaves_no_stream<S: Store>(f: &Fixture<S>) {
 /// A run can be created and taken in one commit.
 pub async fn a_creation_can_take_the_run<S: Store>(f: &Fixture<S>) {
     let mut commit = run_creation("a", "order", RunStatus::Running);
-    commit.lease = LeaseChange::TakeIfFree {
+    commit.claim = Some(Claim {
         node: NODE,
         nonce: NONCE,
-    };
+    });
     let outcome = f.commit_one(commit).await;
     let Outcome::Committed { taken, stream, .. } = outcome else {
         panic!("{outcome:?}");

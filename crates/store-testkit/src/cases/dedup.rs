@@ -1,12 +1,12 @@
 //! A sender's id counts once per stream, for as long as the stream exists.
 
 use everstep_model::{RecordNumber, StreamNumber};
-use everstep_store::{Commit, Guard, Outcome, Store};
+use everstep_store::{DeliverCommit, Guard, Outcome, Store};
 
 use crate::fixture::Fixture;
-use crate::sample::{creation, event, inbox};
+use crate::sample::{event, inbox};
 
-fn send(stream: StreamNumber, id: &str) -> Commit {
+fn send(stream: StreamNumber, id: &str) -> DeliverCommit {
     let mut commit = inbox(stream, vec![event("x")]);
     commit.dedup = Some(id.to_owned());
     commit
@@ -72,12 +72,4 @@ pub async fn a_known_id_outlives_the_close<S: Store>(f: &Fixture<S>) {
     let mut again = send(stream, "id");
     again.guards.push(Guard::InboxSeen(99));
     assert!(is_duplicate_at(&f.commit_one(again).await, 1));
-}
-
-/// A creation's id belongs to the stream it creates.
-pub async fn a_creation_may_carry_an_id<S: Store>(f: &Fixture<S>) {
-    let mut commit = creation("a");
-    commit.dedup = Some("id".to_owned());
-    let stream = f.create_with(commit).await;
-    assert!(is_duplicate_at(&f.commit_one(send(stream, "id")).await, 0));
 }

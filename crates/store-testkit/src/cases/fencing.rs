@@ -1,7 +1,7 @@
 //! One writer per run: an executor's commit lands only under the right in force, once, and in order.
 
 use everstep_model::{Epoch, ExecutorSeq, Nonce, RecordNumber};
-use everstep_store::{Fence, Guard, LeaseChange, Outcome, Refusal, Store};
+use everstep_store::{ExecutorLease, Fence, Guard, InboxLease, Outcome, Refusal, Store};
 
 use crate::fixture::Fixture;
 use crate::sample::{NODE, NONCE, OTHER, event, executor, inbox, step};
@@ -119,7 +119,7 @@ pub async fn a_repeated_release_is_a_duplicate<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;
     let mut release = executor(stream, fence, 1, 1, vec![step("s")]);
-    release.lease = LeaseChange::Release;
+    release.lease = ExecutorLease::Release;
     f.accept(release.clone()).await;
     let outcome = f.commit_one(release).await;
     assert!(
@@ -140,7 +140,7 @@ pub async fn a_repeated_close_is_a_duplicate<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;
     let mut close = executor(stream, fence, 1, 1, vec![step("s")]);
-    close.lease = LeaseChange::Release;
+    close.lease = ExecutorLease::Release;
     close.close = true;
     f.accept(close.clone()).await;
     let outcome = f.commit_one(close).await;
@@ -200,7 +200,7 @@ pub async fn nothing_lands_after_a_revocation<S: Store>(f: &Fixture<S>) {
     let done = executor(stream, fence, 1, 1, vec![step("s")]);
     f.accept(done.clone()).await;
     let mut revoke = inbox(stream, vec![event("stop")]);
-    revoke.lease = LeaseChange::Revoke;
+    revoke.lease = InboxLease::Revoke;
     f.accept(revoke).await;
     assert_eq!(
         f.refuse(executor(stream, fence, 2, 3, vec![step("t")]))

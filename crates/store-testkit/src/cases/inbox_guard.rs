@@ -2,6 +2,7 @@
 
 use everstep_store::{Guard, Outcome, Refusal, Store};
 
+use crate::batch;
 use crate::fixture::Fixture;
 use crate::sample::{NODE, NONCE, event, executor, inbox, step, wait_completed};
 
@@ -45,7 +46,7 @@ pub async fn a_record_earlier_in_the_batch_counts<S: Store>(f: &Fixture<S>) {
     let mut suspend = executor(stream, fence, 1, 1, vec![]);
     suspend.guards.push(Guard::InboxSeen(1));
     let outcomes = f
-        .commit(vec![
+        .commit(batch![
             inbox(stream, vec![event("x")]),
             suspend.clone(),
             inbox(stream, vec![event("y")]),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use everstep_model::{Epoch, Nonce, RunStatus, StreamNumber};
-use everstep_store::{Fence, LeaseChange, Outcome, Owner, Store};
+use everstep_store::{Claim, ExecutorLease, Fence, InboxLease, Outcome, Owner, Store};
 
 use crate::fixture::Fixture;
 use crate::sample::{
@@ -40,10 +40,10 @@ pub async fn a_held_run_is_not_taken_but_the_rest_lands<S: Store>(f: &Fixture<S>
     let fence = f.take(stream, NODE, NONCE).await;
     f.renew(OTHER, TTL).await;
     let mut claim = inbox(stream, vec![event("x")]);
-    claim.lease = LeaseChange::TakeIfFree {
+    claim.lease = InboxLease::Claim(Claim {
         node: OTHER,
         nonce: Nonce(0x22),
-    };
+    });
     let outcome = f.commit_one(claim).await;
     assert!(
         matches!(outcome, Outcome::Committed { taken: None, .. }),
@@ -60,7 +60,7 @@ pub async fn of_two_claims_in_one_batch_the_first_wins<S: Store>(f: &Fixture<S>)
     f.renew(OTHER, TTL).await;
     let claim = |node, nonce| {
         let mut claim = inbox(stream, vec![]);
-        claim.lease = LeaseChange::TakeIfFree { node, nonce };
+        claim.lease = InboxLease::Claim(Claim { node, nonce });
         claim
     };
     let outcomes = f
@@ -120,7 +120,7 @@ pub async fn a_released_run_is_free<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;
     let mut release = executor(stream, fence, 1, 1, vec![]);
-    release.lease = LeaseChange::Release;
+    release.lease = ExecutorLease::Release;
     f.accept(release).await;
     let head = f.head(stream).await;
     assert_eq!((head.epoch, head.owner), (Epoch(1), None));
@@ -204,7 +204,7 @@ pub async fn a_release_resets_the_takeovers<S: Store>(f: &Fixture<S>) {
     f.take(stream, NODE, NONCE).await;
     let fence = die_and_take(f, stream, 1).await;
     let mut release = executor(stream, fence, 1, 1, vec![]);
-    release.lease = LeaseChange::Release;
+    release.lease = ExecutorLease::Release;
     f.accept(release).await;
     f.take(stream, NODE, NONCE).await;
     assert_eq!(f.head(stream).await.takeovers, 0);
@@ -219,7 +219,7 @@ pub async fn a_lost_executor_counts_as_a_takeover<S: Store>(f: &Fixture<S>) {
         f.accept(executor(stream, fence, 1, seen, vec![step("s")]))
             .await;
         let mut lost = executor(stream, fence, 2, seen + 1, vec![]);
-        lost.lease = LeaseChange::Abandon;
+        lost.lease = ExecutorLease::Abandon;
         f.accept(lost).await;
         let head = f.head(stream).await;
         assert_eq!((head.owner, head.takeovers), (None, expected));
@@ -227,7 +227,7 @@ pub async fn a_lost_executor_counts_as_a_takeover<S: Store>(f: &Fixture<S>) {
     let fence = f.take(stream, NODE, NONCE).await;
     assert_eq!(f.head(stream).await.takeovers, 2);
     let mut release = executor(stream, fence, 1, 9, vec![]);
-    release.lease = LeaseChange::Release;
+    release.lease = ExecutorLease::Release;
     f.accept(release).await;
     f.take(stream, NODE, NONCE).await;
     assert_eq!(f.head(stream).await.takeovers, 0);

@@ -2,13 +2,14 @@
 
 use everstep_model::{RunStatus, StreamNumber};
 use everstep_store::{
-    Commit, LeaseChange, OutboxRow, Outcome, Refusal, Row, RowKey, Store, Target,
+    Claim, DeliverCommit, InboxLease, OutboxRow, Outcome, Refusal, Row, RowKey, RowsCommit, Store,
 };
 
+use crate::batch;
 use crate::fixture::Fixture;
-use crate::sample::{NODE, NONCE, creation, effect, event, inbox, rpc, run_creation};
+use crate::sample::{NODE, NONCE, creation, effect, event, inbox, row_change, rpc, run_creation};
 
-fn put<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow>) -> Commit {
+fn put<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow>) -> DeliverCommit {
     let mut commit = inbox(stream, vec![]);
     commit.put = rows.into_iter().cloned().map(Row::Outbox).collect();
     commit
@@ -18,8 +19,8 @@ fn key(row: &OutboxRow) -> RowKey {
     RowKey::Outbox(row.stream, row.key.clone())
 }
 
-fn delete<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow>) -> Commit {
-    let mut commit = inbox(stream, vec![]);
+fn delete<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow>) -> RowsCommit {
+    let mut commit = row_change(stream);
     commit.delete = rows.into_iter().map(key).collect();
     commit
 }
@@ -80,7 +81,7 @@ pub async fn a_deleted_effect_is_gone<S: Store>(f: &Fixture<S>) {
     f.accept(delete(stream, [&x])).await;
     f.accept(delete(stream, [&x])).await;
     assert_eq!(f.outbox().await, std::slice::from_ref(&y));
-    f.commit(vec![put(stream, [&x]), delete(stream, [&x, &y])])
+    f.commit(batch![put(stream, [&x]), delete(stream, [&x, &y])])
         .await;
     assert!(f.outbox().await.is_empty());
     assert_eq!(f.row(key(&x)).await, None);
@@ -133,26 +134,25 @@ pub async fn a_closed_stream_takes_nothing_but_deletes<S: Store>(f: &Fixture<S>)
     let mut close = put(stream, [&row]);
     close.close = true;
     f.accept(close).await;
-    let changes: [fn(&mut Commit); 6] = [
+    let mut put_late = delete(stream, [&row]);
+    put_late.put.push(Row::Outbox(effect(stream, "late")));
+    assert_eq!(f.refuse(put_late).await, Refusal::Closed);
+    let changes: [fn(&mut DeliverCommit); 6] = [
+        |_| {},
         |commit| commit.records.push(event("late")),
-        |commit| {
-            let Target::Stream(stream) = commit.target else {
-                return;
-            };
-            commit.put.push(Row::Outbox(effect(stream, "late")));
-        },
         |commit| commit.ready = Some(true),
         |commit| commit.status = Some(RunStatus::Running),
         |commit| commit.close = true,
         |commit| {
-            commit.lease = LeaseChange::TakeIfFree {
+            commit.lease = InboxLease::Claim(Claim {
                 node: NODE,
                 nonce: NONCE,
-            };
+            });
         },
     ];
     for change in changes {
-        let mut commit = delete(stream, [&row]);
+        let mut commit = inbox(stream, vec![]);
+        commit.delete.push(key(&row));
         change(&mut commit);
         assert_eq!(f.refuse(commit).await, Refusal::Closed);
     }
@@ -173,7 +173,7 @@ pub async fn a_refused_commit_leaves_no_effect<S: Store>(f: &Fixture<S>) {
     let mut commit = put(StreamNumber(7), [&effect(StreamNumber(7), "x")]);
     assert_eq!(f.refuse(commit.clone()).await, Refusal::NoStream);
     let stream = f.create("a").await;
-    commit.target = Target::Stream(stream);
+    commit.stream = stream;
     commit.put.push(Row::Outbox(effect(stream, "y")));
     commit
         .guards

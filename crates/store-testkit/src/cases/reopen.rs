@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep_model::{Epoch, Nonce, RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::{
-    Commit, Guard, Head, LeaseChange, ListQuery, Outcome, Refusal, Row, RowKey, Store, StreamRef,
+    Guard, Head, InboxLease, ListQuery, Outcome, Refusal, Row, RowKey, Store, StreamRef,
 };
 
 use crate::clock::TestClock;
@@ -34,13 +34,15 @@ async fn heads<S: Store>(f: &Fixture<S>) -> Vec<Head> {
 pub async fn everything_acknowledged_is_there<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     let f = Fixture::open(place, &clock);
     let mut commit = run_creation("a", "order", RunStatus::Running);
-    commit.ready = Some(true);
+    commit.ready = true;
     commit.put = vec![
         Row::Timer(timer(StreamNumber(0), 5, Some("s:0"))),
         Row::Rpc(rpc(StreamNumber(0), "r")),
     ];
-    commit.dedup = Some("id".to_owned());
     let stream = f.create_with(commit).await;
+    let mut sent = inbox(stream, vec![event("x")]);
+    sent.dedup = Some("id".to_owned());
+    f.accept(sent).await;
     let mut batch = Vec::new();
     for n in 0..10 {
         batch.push(inbox(stream, vec![event(&format!("e{n}"))]));
@@ -202,7 +204,7 @@ pub async fn a_revocation_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClo
     let stream = f.create("a").await;
     let old = f.take(stream, NODE, NONCE).await;
     let mut revoke = inbox(stream, vec![event("stop")]);
-    revoke.lease = LeaseChange::Revoke;
+    revoke.lease = InboxLease::Revoke;
     f.accept(revoke).await;
     let f = again(f, place);
     assert_eq!(
@@ -294,7 +296,7 @@ pub async fn effects_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClo
     close.put = [&x, &y, &long].map(|row| Row::Outbox(row.clone())).into();
     close.close = true;
     f.accept(close).await;
-    let mut clear = inbox(stream, vec![]);
+    let mut clear = sample::row_change(stream);
     clear.delete.push(RowKey::Outbox(stream, y.key));
     f.accept(clear).await;
     drop(f);
@@ -315,12 +317,9 @@ pub async fn user_streams_are_what_they_were<R: Reopen>(place: &R, clock: Arc<Te
     let producer = Row::Producer(sample::producer(stream, "p", 40));
     let mut append = sample::inbox(stream, vec![sample::data("a", true)]);
     append.put.push(producer.clone());
-    let empty = sample::creation("streams/empty");
-    let empty = Commit {
-        begins_at: RecordNumber(7),
-        records: Vec::new(),
-        ..empty
-    };
+    let mut empty = sample::creation("streams/empty");
+    empty.begins_at = RecordNumber(7);
+    empty.records.clear();
     let empty = f.create_with(empty).await;
     f.accept(append).await;
     let f = again(f, place);

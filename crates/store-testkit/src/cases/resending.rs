@@ -1,21 +1,25 @@
 //! Commits sent again because their outcome was lost: they take effect once, and are answered as the first time.
 
 use everstep_model::StreamNumber;
-use everstep_store::{Commit, CommitId, Guard, LeaseChange, Outcome, Refusal, Row, RowKey, Store};
+use everstep_store::{
+    Claim, Commit, CommitId, Guard, InboxLease, Outcome, Refusal, Row, RowKey, Store,
+};
 
 use crate::fixture::Fixture;
 use crate::sample::{NODE, NONCE, OTHER, creation, event, executor, inbox, rpc, step, timer};
 
 /// The commit as number `number` of a node.
-fn numbered(mut commit: Commit, number: u64) -> Commit {
+fn numbered(commit: impl Into<Commit>, number: u64) -> Commit {
     let node = NODE;
-    commit.id = Some(CommitId { node, number });
+    let mut commit = commit.into();
+    commit.set_id(CommitId { node, number });
     commit
 }
 
-fn by_other(mut commit: Commit, number: u64) -> Commit {
+fn by_other(commit: impl Into<Commit>, number: u64) -> Commit {
     let node = OTHER;
-    commit.id = Some(CommitId { node, number });
+    let mut commit = commit.into();
+    commit.set_id(CommitId { node, number });
     commit
 }
 
@@ -46,10 +50,10 @@ async fn every_head<S: Store>(f: &Fixture<S>) -> Vec<everstep_store::Head> {
 /// A creation is one even if it is sent twice, and the claim that came with it stands.
 pub async fn a_creation_sent_again_is_still_the_creation<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
-    commit.lease = LeaseChange::TakeIfFree {
+    commit.claim = Some(Claim {
         node: NODE,
         nonce: NONCE,
-    };
+    });
     let outcomes = sent_twice(f, vec![numbered(commit, 1)], None).await;
     let Outcome::Committed { stream, taken, .. } = outcomes[0] else {
         panic!("{outcomes:?}");
@@ -69,10 +73,10 @@ pub async fn a_firing_sent_again_has_fired<S: Store>(f: &Fixture<S>) {
     let mut firing = inbox(stream, vec![event("fired")]);
     firing.guards.push(Guard::RowPresent(key.clone()));
     firing.delete.push(key);
-    firing.lease = LeaseChange::TakeIfFree {
+    firing.lease = InboxLease::Claim(Claim {
         node: NODE,
         nonce: NONCE,
-    };
+    });
     let outcomes = sent_twice(f, vec![numbered(firing, 1)], None).await;
     assert!(
         matches!(outcomes[0], Outcome::Committed { taken: Some(_), .. }),
@@ -86,7 +90,7 @@ pub async fn an_event_sent_again_lands_once<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let event_of = |text| inbox(stream, vec![event(text)]);
     let between = by_other(event_of("other"), 7);
-    sent_twice(f, vec![numbered(event_of("x"), 1)], Some(between)).await;
+    sent_twice(f, vec![numbered(event_of("x"), 1)], Some(between.into())).await;
     assert_eq!(f.numbers(stream).await, [0, 1, 2]);
 }
 
@@ -106,7 +110,7 @@ pub async fn a_batch_sent_again_is_answered_one_by_one<S: Store>(f: &Fixture<S>)
     // What was refused stays refused, though it would be accepted by now.
     let mut between = inbox(stream, vec![]);
     between.put.push(Row::Rpc(rpc(stream, "q")));
-    let outcomes = sent_twice(f, batch, Some(between)).await;
+    let outcomes = sent_twice(f, batch, Some(between.into())).await;
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::RowAbsent));
     let Outcome::Committed { before, .. } = &outcomes[2] else {
         panic!("{outcomes:?}");

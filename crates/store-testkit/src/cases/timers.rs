@@ -2,19 +2,19 @@
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{StreamNumber, Timestamp};
-use everstep_store::{Commit, Row, RowKey, Store, TimerQuery, TimerRow};
+use everstep_store::{Row, RowKey, RowsCommit, Store, TimerQuery, TimerRow};
 
 use crate::fixture::Fixture;
-use crate::sample::{inbox, timer};
+use crate::sample::{row_change, timer};
 
-fn put<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRow>) -> Commit {
-    let mut commit = inbox(stream, vec![]);
+fn put<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRow>) -> RowsCommit {
+    let mut commit = row_change(stream);
     commit.put = timers.into_iter().cloned().map(Row::Timer).collect();
     commit
 }
 
-fn delete<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRow>) -> Commit {
-    let mut commit = inbox(stream, vec![]);
+fn delete<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRow>) -> RowsCommit {
+    let mut commit = row_change(stream);
     commit.delete = timers.into_iter().cloned().map(RowKey::Timer).collect();
     commit
 }

@@ -2,17 +2,18 @@
 
 use everstep_model::{RecordNumber, StreamName, StreamNumber};
 use everstep_store::{
-    Commit, Guard, Outcome, ReadRequest, Refusal, Row, RowKey, Store, StreamRow, Target,
+    CreateCommit, Guard, Outcome, ReadRequest, Refusal, Row, RowKey, RowsCommit, Store, StreamRow,
 };
 
+use crate::batch;
 use crate::fixture::Fixture;
 use crate::sample::{
-    bare_stream_row, closing, creation, data, inbox, producer, removal, stream_row,
+    bare_stream_row, closing, creation, data, inbox, producer, removal, row_change, stream_row,
 };
 
-fn user_creation(path: &str) -> Commit {
+fn user_creation(path: &str) -> CreateCommit {
     let mut commit = creation("");
-    commit.target = Target::Create(StreamName::of_user(path));
+    commit.name = StreamName::of_user(path);
     commit.records = vec![data("a", true)];
     let row = bare_stream_row(StreamNumber(0));
     commit.put.push(Row::Stream(Box::new(row)));
@@ -31,8 +32,8 @@ fn changed(row: &StreamRow) -> Row {
     Row::Stream(Box::new(row))
 }
 
-fn change(stream: StreamNumber, from: &StreamRow) -> Commit {
-    let mut commit = inbox(stream, vec![]);
+fn change(stream: StreamNumber, from: &StreamRow) -> RowsCommit {
+    let mut commit = row_change(stream);
     let row = Row::Stream(Box::new(from.clone()));
     commit.guards.push(Guard::RowIs(row));
     commit.put.push(changed(from));
@@ -92,7 +93,7 @@ pub async fn a_creation_may_begin_at_any_number<S: Store>(f: &Fixture<S>) {
     let mut commit = user_creation("a");
     commit.begins_at = RecordNumber(40);
     let with_records = f.create_with(commit.clone()).await;
-    commit.target = Target::Create(StreamName::of_user("b"));
+    commit.name = StreamName::of_user("b");
     commit.records.clear();
     let without = f.create_with(commit).await;
     assert_eq!(f.numbers(with_records).await, [40]);
@@ -115,7 +116,7 @@ pub async fn a_stream_row_may_be_of_another_stream<S: Store>(f: &Fixture<S>) {
     let own = Row::Stream(Box::new(bare_stream_row(fork)));
     assert_eq!(f.row(RowKey::Stream(fork)).await, Some(own));
     assert_eq!(f.row(RowKey::Stream(source)).await, Some(changed(&row)));
-    commit.target = Target::Create(StreamName::of_user("other"));
+    commit.name = StreamName::of_user("other");
     assert_eq!(f.refuse(commit).await, Refusal::RowChanged);
     assert_eq!(f.head_of("streams/other").await, None);
 }
@@ -159,7 +160,7 @@ pub async fn a_removal_is_refused_by_its_guards<S: Store>(f: &Fixture<S>) {
     let mut gone = removal(&[stream]);
     let guard = Guard::RowIs(Row::Stream(Box::new(row.clone())));
     gone.guards.push(guard);
-    let outcomes = f.commit(vec![change(stream, &row), gone.clone()]).await;
+    let outcomes = f.commit(batch![change(stream, &row), gone.clone()]).await;
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::RowChanged));
     assert_eq!(f.refuse(gone.clone()).await, Refusal::RowChanged);
     assert_eq!(f.numbers(stream).await, [0]);

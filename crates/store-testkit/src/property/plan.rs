@@ -66,6 +66,8 @@ pub(super) enum Stream {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Who {
     Inbox,
+    /// Only rows change.
+    Rows,
     Executor {
         right: bool,
         seq: Seq,
@@ -179,7 +181,7 @@ pub(super) fn change() -> impl Strategy<Value = Change> {
         1 => (vec(kept(), 0..2), vec(kept(), 0..2), drops()),
     ];
     (
-        (stream(), weighted(0.05, any::<u8>())),
+        (stream(), weighted(0.3, any::<u8>())),
         who(),
         (prop_oneof![4 => Just(0), 1 => 0u8..9], vec(said(), 0..4)),
         weighted(0.15, asked()),
@@ -249,8 +251,9 @@ fn who() -> impl Strategy<Value = Who> {
         1 => Just(Seq::Behind),
     ];
     prop_oneof![
-        2 => Just(Who::Inbox),
-        3 => (prop::bool::weighted(0.9), seq, 0u8..4, any::<bool>()).prop_map(
+        4 => Just(Who::Inbox),
+        1 => Just(Who::Rows),
+        6 => (prop::bool::weighted(0.9), seq, 0u8..4, any::<bool>()).prop_map(
             |(right, seq, behind, progress)| Who::Executor { right, seq, behind, progress }
         ),
     ]

@@ -1,16 +1,18 @@
 //! Turns a plan's small numbers into commits, by what the reference holds when their batch begins.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{
-    Epoch, ExecutorSeq, NodeId, Nonce, Payload, Record, RecordNumber, RunStatus, StreamNumber,
-    Timestamp,
+    Epoch, ExecutorSeq, NodeId, Nonce, Payload, Record, RecordNumber, RecordRange, RunStatus,
+    StreamNumber, Timestamp,
 };
 use everstep_store::{
-    Author, Commit, Fence, Guard, Head, LeaseChange, MemoryStore, Row, RowKey, RunRow, Store,
-    StreamRef, StreamRow, Target, TimerRow,
+    AppendCommit, Claim, Commit, CreateCommit, DeliverCommit, Executor, ExecutorLease, Fence,
+    Guard, Head, InboxLease, MemoryStore, RemoveCommit, Row, RowKey, RowsCommit, RunRow, Store,
+    StreamRef, StreamRow, TimerRow,
 };
 
 use super::plan::{Asked, Change, Kept, Lease, NAMES, Run, Said, Seq, Stream, Who};
@@ -70,67 +72,94 @@ struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     fn commit(&mut self, change: &Change) -> Commit {
-        let (target, head) = self.target(change.stream);
-        let number = head.map_or(StreamNumber(0), |head| head.number);
-        let mut commit = Commit::new(target, self.author(change.author, head), START);
-        let from_executor = matches!(commit.author, Author::Executor { .. });
-        let said = change.records.iter();
-        commit.records = said.map(|said| record(*said, from_executor)).collect();
+        match (change.stream, change.author) {
+            (Stream::Create(name), _) => self.create(name, change).into(),
+            (Stream::Remove(pick, two), _) => self.remove(pick, two, change).into(),
+            (Stream::Existing(pick), Who::Inbox) => self.deliver(pick, change).into(),
+            (Stream::Existing(pick), Who::Rows) => self.change_rows(pick, change).into(),
+            (Stream::Existing(pick), Who::Executor { .. }) => self.append(pick, change).into(),
+        }
+    }
+
+    fn create(&self, name: u8, change: &Change) -> CreateCommit {
+        let name = everstep_model::StreamName::from_stored(&stream_name(name));
+        let mut commit = CreateCommit::new(name, START);
+        commit.guards = guards(change, None);
         commit.begins_at = RecordNumber(change.begins_at.into());
-        commit.guards = change
-            .guard
-            .iter()
-            .map(|asked| guard(*asked, head))
-            .collect();
-        commit.dedup = change.dedup.map(|id| "d".repeat(usize::from(id)));
-        commit.lease = match change.lease {
-            Lease::Keep => LeaseChange::Keep,
-            Lease::Take(who, nonce) => LeaseChange::TakeIfFree {
-                node: node(who),
-                nonce: Nonce(nonce.into()),
-            },
-            Lease::Release => LeaseChange::Release,
-            Lease::Abandon => LeaseChange::Abandon,
-            Lease::Revoke => LeaseChange::Revoke,
-        };
+        commit.records = records(change);
+        commit.run = change.run.map(|run| Arc::new(run_row(run, NEW)));
         commit.supersedes = change.supersedes.map(|pick| self.closed(pick));
-        commit.run = change.run.map(|run| run_row(run, number));
-        commit.status = change.status.map(run_status);
-        commit.ready = change.ready;
+        commit.claim = match change.lease {
+            Lease::Take(who, nonce) => Some(claim(who, nonce)),
+            Lease::Keep | Lease::Release | Lease::Abandon | Lease::Revoke => None,
+        };
+        commit.ready = change.ready == Some(true);
         commit.close = change.close;
-        commit.put = change.put.iter().map(|kept| row(*kept, number)).collect();
-        commit.delete = change
-            .delete
-            .iter()
-            .map(|kept| row(*kept, number).key())
-            .collect();
-        let end = head.map_or(0, |head| head.next.0);
-        let drops = change.drop.iter().filter(|_| end > 0);
-        commit.drop = drops
-            .map(|(at, length)| dropped(*at, *length, end))
-            .collect();
+        (commit.put, commit.delete) = rows(change, NEW);
         commit
     }
 
-    fn target(&self, stream: Stream) -> (Target, Option<&'a Head>) {
-        match stream {
-            Stream::Create(name) => {
-                let name = everstep_model::StreamName::from_stored(&stream_name(name));
-                (Target::Create(name), None)
-            }
-            Stream::Existing(pick) => {
-                // One place more than there are streams: sometimes it is one that does not exist.
-                let place = usize::from(pick) % (self.heads.len() + 1);
-                let head = self.heads.get(place);
-                let number = head.map_or(StreamNumber(999), |head| head.number);
-                (Target::Stream(number), head)
-            }
-            Stream::Remove(pick, two) => {
-                let mut streams = vec![self.closed(pick)];
-                streams.extend(two.then(|| self.closed(pick.wrapping_add(1))));
-                (Target::Remove(streams), None)
-            }
-        }
+    fn append(&mut self, pick: u8, change: &Change) -> AppendCommit {
+        let (number, head) = self.existing(pick);
+        let executor = self.executor(change.author, head);
+        let mut commit = AppendCommit::new(number, executor, START);
+        commit.guards = guards(change, head);
+        commit.records = records(change);
+        commit.drop = drops(change, head);
+        commit.lease = match change.lease {
+            Lease::Keep | Lease::Take(..) => ExecutorLease::Keep,
+            Lease::Release => ExecutorLease::Release,
+            Lease::Abandon => ExecutorLease::Abandon,
+            Lease::Revoke => ExecutorLease::Revoke,
+        };
+        commit.status = change.status.map(run_status);
+        commit.ready = change.ready;
+        commit.close = change.close;
+        (commit.put, commit.delete) = rows(change, number);
+        commit
+    }
+
+    fn deliver(&self, pick: u8, change: &Change) -> DeliverCommit {
+        let (number, head) = self.existing(pick);
+        let mut commit = DeliverCommit::new(number, START);
+        commit.guards = guards(change, head);
+        commit.dedup = change.dedup.map(|id| "d".repeat(usize::from(id)));
+        commit.records = records(change);
+        commit.drop = drops(change, head);
+        commit.lease = match change.lease {
+            Lease::Take(who, nonce) => InboxLease::Claim(claim(who, nonce)),
+            Lease::Revoke => InboxLease::Revoke,
+            Lease::Keep | Lease::Release | Lease::Abandon => InboxLease::Keep,
+        };
+        commit.status = change.status.map(run_status);
+        commit.ready = change.ready;
+        commit.close = change.close;
+        (commit.put, commit.delete) = rows(change, number);
+        commit
+    }
+
+    fn change_rows(&self, pick: u8, change: &Change) -> RowsCommit {
+        let (number, head) = self.existing(pick);
+        let mut commit = RowsCommit::new(number, START);
+        commit.guards = guards(change, head);
+        (commit.put, commit.delete) = rows(change, number);
+        commit
+    }
+
+    fn remove(&self, pick: u8, two: bool, change: &Change) -> RemoveCommit {
+        let mut streams = vec![self.closed(pick)];
+        streams.extend(two.then(|| self.closed(pick.wrapping_add(1))));
+        let mut commit = RemoveCommit::new(streams, START);
+        commit.guards = guards(change, None);
+        (commit.put, commit.delete) = rows(change, NEW);
+        commit
+    }
+
+    /// A stream that exists, or sometimes one that does not.
+    fn existing(&self, pick: u8) -> (StreamNumber, Option<&'a Head>) {
+        let place = usize::from(pick) % (self.heads.len() + 1);
+        let head = self.heads.get(place);
+        (head.map_or(StreamNumber(999), |head| head.number), head)
     }
 
     /// A closed stream, or sometimes one that is open or does not exist.
@@ -145,15 +174,15 @@ impl<'a> Resolver<'a> {
         some.map_or(StreamNumber(999), |head| head.number)
     }
 
-    fn author(&mut self, who: Who, head: Option<&Head>) -> Author {
-        let Who::Executor {
-            right,
-            seq,
-            behind,
-            progress,
-        } = who
-        else {
-            return Author::Inbox;
+    fn executor(&mut self, who: Who, head: Option<&Head>) -> Executor {
+        let (right, seq, behind, progress) = match who {
+            Who::Executor {
+                right,
+                seq,
+                behind,
+                progress,
+            } => (right, seq, behind, progress),
+            Who::Inbox | Who::Rows => (true, Seq::Next, 0, false),
         };
         let mut fence = head.and_then(Head::fence).unwrap_or(Fence {
             epoch: Epoch(1),
@@ -179,13 +208,48 @@ impl<'a> Resolver<'a> {
             fence.nonce = Nonce(fence.nonce.0 + 1);
         }
         let end = head.map_or(0, |head| head.next.0);
-        Author::Executor {
+        Executor {
             fence,
             seq: ExecutorSeq(seq),
             seen: RecordNumber(end.saturating_sub(behind.into())),
             progress,
         }
     }
+}
+
+/// Stands for the number of a stream that does not exist yet.
+const NEW: StreamNumber = StreamNumber(0);
+
+fn claim(who: u8, nonce: u8) -> Claim {
+    Claim {
+        node: node(who),
+        nonce: Nonce(nonce.into()),
+    }
+}
+
+fn guards(change: &Change, head: Option<&Head>) -> Vec<Guard> {
+    let asked = change.guard.iter();
+    asked.map(|asked| guard(*asked, head)).collect()
+}
+
+fn records(change: &Change) -> Vec<Record> {
+    let from_executor = matches!(change.author, Who::Executor { .. });
+    let said = change.records.iter();
+    said.map(|said| record(*said, from_executor)).collect()
+}
+
+fn rows(change: &Change, stream: StreamNumber) -> (Vec<Row>, Vec<RowKey>) {
+    let put = change.put.iter().map(|kept| row(*kept, stream));
+    let deleted = change.delete.iter().map(|kept| row(*kept, stream).key());
+    (put.collect(), deleted.collect())
+}
+
+fn drops(change: &Change, head: Option<&Head>) -> Vec<RecordRange> {
+    let end = head.map_or(0, |head| head.next.0);
+    let drops = change.drop.iter().filter(|_| end > 0);
+    drops
+        .map(|(at, length)| dropped(*at, *length, end))
+        .collect()
 }
 
 fn record(said: Said, from_executor: bool) -> Record {

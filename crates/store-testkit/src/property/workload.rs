@@ -72,13 +72,13 @@ impl Workload {
 
     async fn megabyte(&self) -> Commit {
         let Some(head) = self.reference.head_of("filler").await else {
-            return sample::creation("filler");
+            return sample::creation("filler").into();
         };
         let mut large = sample::event("large");
         if let Body::Event(event) = &mut large.body {
             event.payload = Payload::from_value(&"0123456789".repeat(100_000)).unwrap();
         }
-        sample::inbox(head.number, vec![large])
+        sample::inbox(head.number, vec![large]).into()
     }
 
     /// What a store holds that has taken the same batches.
@@ -91,14 +91,14 @@ impl Workload {
 mod tests {
     use std::collections::BTreeMap;
 
-    use everstep_store::{Author, LeaseChange, Row, Target};
+    use everstep_store::{LeaseChange, Row};
 
     use super::*;
     use crate::block_on::block_on;
 
     /// What a commit does, in words.
     fn deeds(commit: &Commit) -> Vec<&'static str> {
-        let rows = commit.put.iter().map(|row| match row {
+        let rows = commit.put().iter().map(|row| match row {
             Row::Timer(_) => "timer",
             Row::Rpc(_) => "rpc",
             Row::Idempotency(_) => "idempotency key",
@@ -107,20 +107,23 @@ mod tests {
             Row::Stream(_) => "stream row",
             Row::Producer(_) => "producer",
         });
-        let by_executor = matches!(commit.author, Author::Executor { .. });
+        let by_executor = matches!(commit, Commit::Append(_));
+        let has_records = !commit.records().is_empty();
+        let supersedes = matches!(commit, Commit::Create(commit) if commit.supersedes.is_some());
         let said = [
-            (matches!(commit.target, Target::Create(_)), "creation"),
-            (matches!(commit.target, Target::Remove(_)), "removal"),
-            (by_executor && !commit.records.is_empty(), "step"),
-            (!by_executor && !commit.records.is_empty(), "event"),
-            (!commit.drop.is_empty(), "drop"),
-            (!commit.delete.is_empty(), "deleted row"),
-            (commit.dedup.is_some(), "dedup id"),
-            (commit.supersedes.is_some(), "generation that follows"),
-            (commit.status.is_some(), "status"),
-            (commit.ready.is_some(), "ready mark"),
-            (commit.close, "close"),
-            (commit.lease == LeaseChange::Release, "suspension"),
+            (matches!(commit, Commit::Create(_)), "creation"),
+            (matches!(commit, Commit::Remove(_)), "removal"),
+            (matches!(commit, Commit::ChangeRows(_)), "change of rows"),
+            (by_executor && has_records, "step"),
+            (!by_executor && has_records, "event"),
+            (!commit.dropped().is_empty(), "drop"),
+            (!commit.delete().is_empty(), "deleted row"),
+            (commit.dedup().is_some(), "dedup id"),
+            (supersedes, "generation that follows"),
+            (commit.status().is_some(), "status"),
+            (commit.ready().is_some(), "ready mark"),
+            (commit.closes(), "close"),
+            (commit.lease() == LeaseChange::Release, "suspension"),
         ];
         let said = said.into_iter().filter(|(is_so, _)| *is_so);
         said.map(|(_, what)| what).chain(rows).collect()
@@ -143,7 +146,7 @@ mod tests {
             }
         }
         println!("{counts:?}");
-        assert_eq!(counts.len(), 19, "{counts:?}");
+        assert_eq!(counts.len(), 20, "{counts:?}");
     }
 
     #[test]

@@ -52,7 +52,10 @@ fn a_fault_strikes_before_or_after_the_effect() {
     block_on(async {
         let stream = f.create("a").await;
         for records_after in [1, 2, 3] {
-            let result = f.store.commit(&[inbox(stream, vec![event("x")])]).await;
+            let result = f
+                .store
+                .commit(&[inbox(stream, vec![event("x")]).into()])
+                .await;
             assert_eq!(result.is_ok(), records_after == 3);
             assert_eq!(f.numbers(stream).await.len(), records_after);
         }
@@ -71,7 +74,7 @@ fn what_took_effect_unheard_is_answered_when_it_is_sent_again() {
         let mut commit = creation("a");
         let node = NODE;
         commit.id = Some(CommitId { node, number: 1 });
-        f.store.commit(&[commit.clone()]).await.unwrap_err();
+        f.store.commit(&[commit.clone().into()]).await.unwrap_err();
         assert!(f.head_of("a").await.is_some(), "it took effect");
         f.accept(commit).await;
     });
@@ -94,7 +97,7 @@ fn commits_of_a_batch_take_effect_one_by_one_until_one_hangs() {
         });
         block_on(async {
             let stream = f.create("a").await;
-            let batch = ["x", "y", "z"].map(|name| inbox(stream, vec![event(name)]));
+            let batch = ["x", "y", "z"].map(|name| inbox(stream, vec![event(name)]).into());
             let committing = f.store.commit(&batch);
             let committing = std::pin::pin!(committing);
             let mut context = Context::from_waker(Waker::noop());

@@ -20,7 +20,7 @@ struct Answered {
 impl Answers {
     /// A batch has come: its sender knows, or has given up, what became of everything before it.
     pub(super) fn begin(&mut self, batch: &[Commit]) {
-        let Some(CommitId { node, number }) = batch.iter().find_map(|commit| commit.id) else {
+        let Some(CommitId { node, number }) = batch.iter().find_map(Commit::id) else {
             return;
         };
         let answered = self.0.entry(node).or_default();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use everstep_model::{Generation, NodeId, RunId, StreamName, StreamNumber};
 use everstep_store::{
     BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StoreError, StreamRef, Target, TimerQuery,
+    ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StoreError, StreamRef, TimerQuery,
     TimerRow,
 };
 
@@ -97,9 +97,9 @@ impl<S: Store> Failing<S> {
     }
 
     fn check_commit(&self, commit: &Commit) -> Result<(), StoreError> {
-        match commit.target {
-            Target::Create(_) | Target::Remove(_) => Ok(()),
-            Target::Stream(stream) => self.check(stream, &[Damage::Head, Damage::Row]),
+        match commit.stream() {
+            None => Ok(()),
+            Some(stream) => self.check(stream, &[Damage::Head, Damage::Row]),
         }
     }
 

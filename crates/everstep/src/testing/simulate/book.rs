@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use everstep_model::{Body, Name, RpcId, RunId, RunStatus, StreamNumber};
-use everstep_store::{Commit, LeaseChange, Outcome, Target};
+use everstep_store::{Commit, LeaseChange, Outcome};
 use tokio::sync::Notify;
 
 use super::plan::{Fault, Plan};
@@ -185,7 +185,7 @@ impl Witness for Book {
         let number = state.summary.commits;
         match outcome {
             Outcome::Committed { stream, .. } => {
-                if let Target::Create(name) = &commit.target
+                if let Some(name) = commit.created()
                     && let Some((id, _)) = name.run()
                 {
                     state.runs.insert(id.clone(), Stands::Open);
@@ -218,18 +218,16 @@ impl Witness for Book {
 impl State {
     /// What a commit holds, in words.
     fn told(&self, commit: &Commit) -> String {
-        let run = match &commit.target {
-            Target::Create(name) => name.run().map(|(id, _)| id),
-            Target::Stream(stream) => self.streams.get(stream).cloned(),
-            Target::Remove(_) => None,
-        };
+        let created = commit.created().and_then(|name| Some(name.run()?.0));
+        let known = || self.streams.get(&commit.stream()?).cloned();
+        let run = created.or_else(known);
         let run = run.map_or_else(|| "-".to_owned(), |run| run.to_string());
-        let mut records: Vec<String> = commit.records.iter().map(|r| record(&r.body)).collect();
-        if let Some(status) = commit.status {
+        let mut records: Vec<String> = commit.records().iter().map(|r| record(&r.body)).collect();
+        if let Some(status) = commit.status() {
             records.push(format!("({status})"));
         }
         if records.is_empty() {
-            let is_claim = matches!(commit.lease, LeaseChange::TakeIfFree { .. });
+            let is_claim = matches!(commit.lease(), LeaseChange::Claim(_));
             records.push(if is_claim { "(taken)" } else { "(bookkeeping)" }.to_owned());
         }
         format!("{run}: {}", records.join(", "))
@@ -237,11 +235,11 @@ impl State {
 
     /// Keeps what a commit says about its run.
     fn learn(&mut self, stream: StreamNumber, commit: &Commit) {
-        self.summary.records += commit.records.len() as u64;
+        self.summary.records += commit.records().len() as u64;
         let Some(run) = self.streams.get(&stream).cloned() else {
             return;
         };
-        if let Some(status) = commit.status {
+        if let Some(status) = commit.status() {
             let stands = match status {
                 RunStatus::Diverged => Stands::Parked,
                 status if status.is_terminal() => Stands::Ended,
@@ -249,7 +247,7 @@ impl State {
             };
             self.runs.insert(run.clone(), stands);
         }
-        for record in &commit.records {
+        for record in commit.records() {
             if let Body::RpcRequested(asked) = &record.body {
                 self.asked.push(Asked {
                     run: run.clone(),

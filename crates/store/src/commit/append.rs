@@ -1,0 +1,77 @@
+//! Appending to a run as its executor.
+
+use everstep_model::{
+    ExecutorSeq, Record, RecordNumber, RecordRange, RunStatus, StreamNumber, Timestamp,
+};
+
+use super::change::CommitId;
+use super::guard::Guard;
+use super::lease::{ExecutorLease, Fence};
+use crate::row::{Row, RowKey};
+
+/// The executor that writes a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executor {
+    /// Its right to execute the run; must equal the right in the head.
+    pub fence: Fence,
+    /// The number of this commit under that right, from 1. Must be the last one plus one. If it repeats the last one,
+    /// the answer is the original outcome.
+    pub seq: ExecutorSeq,
+    /// The number of records that the executor knows. The outcome reports the records after these.
+    pub seen: RecordNumber,
+    /// Whether the commit resolves an operation. Takeovers without such commits indicate a crash loop.
+    pub progress: bool,
+}
+
+/// Appends to a run as its executor.
+#[derive(Clone, Debug)]
+pub struct AppendCommit {
+    /// The journal of the run.
+    pub stream: StreamNumber,
+    /// The author.
+    pub executor: Executor,
+    /// The engine's clock.
+    pub now: Timestamp,
+    /// See [`super::Commit::id`].
+    pub id: Option<CommitId>,
+    /// Conditions, judged in order.
+    pub guards: Vec<Guard>,
+    /// Records of any origin.
+    pub records: Vec<Record>,
+    /// Records to remove, as named by a `loop_advanced` record of this commit. Applies to earlier records only.
+    pub drop: Vec<RecordRange>,
+    /// What happens to the executor's right.
+    pub lease: ExecutorLease,
+    /// The new status of the run, if it changes.
+    pub status: Option<RunStatus>,
+    /// Sets or clears the ready mark.
+    pub ready: Option<bool>,
+    /// Closes the stream for good.
+    pub close: bool,
+    /// Rows to put. See [`super::Commit::put`].
+    pub put: Vec<Row>,
+    /// Rows to delete. See [`super::Commit::delete`].
+    pub delete: Vec<RowKey>,
+}
+
+impl AppendCommit {
+    /// An executor commit without records.
+    #[must_use]
+    pub fn new(stream: StreamNumber, executor: Executor, now: Timestamp) -> Self {
+        Self {
+            stream,
+            executor,
+            now,
+            id: None,
+            guards: Vec::new(),
+            records: Vec::new(),
+            drop: Vec::new(),
+            lease: ExecutorLease::Keep,
+            status: None,
+            ready: None,
+            close: false,
+            put: Vec::new(),
+            delete: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Delivering to the inbox of a stream.
+
+use everstep_model::{Record, RecordRange, RunStatus, StreamNumber, Timestamp};
+
+use super::change::CommitId;
+use super::guard::Guard;
+use super::lease::InboxLease;
+use crate::row::{Row, RowKey};
+
+/// Delivers to the inbox of a stream. Any node may do so, without a right to execute the run.
+#[derive(Clone, Debug)]
+pub struct DeliverCommit {
+    /// The stream.
+    pub stream: StreamNumber,
+    /// The engine's clock.
+    pub now: Timestamp,
+    /// See [`super::Commit::id`].
+    pub id: Option<CommitId>,
+    /// Conditions, judged in order.
+    pub guards: Vec<Guard>,
+    /// An id chosen by the sender. If the stream has seen it, the answer is the original outcome.
+    pub dedup: Option<String>,
+    /// Inbox records. Others are refused with [`crate::Refusal::NotInbox`].
+    pub records: Vec<Record>,
+    /// Earlier records to remove.
+    pub drop: Vec<RecordRange>,
+    /// Claims the run, or withdraws the right to execute it.
+    pub lease: InboxLease,
+    /// The new status of the run, if it changes. A claimed run becomes `running` without it; see
+    /// [`crate::status_once_taken`].
+    pub status: Option<RunStatus>,
+    /// Sets or clears the ready mark.
+    pub ready: Option<bool>,
+    /// Closes the stream for good.
+    pub close: bool,
+    /// Rows to put. See [`super::Commit::put`].
+    pub put: Vec<Row>,
+    /// Rows to delete. See [`super::Commit::delete`].
+    pub delete: Vec<RowKey>,
+}
+
+impl DeliverCommit {
+    /// A delivery without records.
+    #[must_use]
+    pub fn new(stream: StreamNumber, now: Timestamp) -> Self {
+        Self {
+            stream,
+            now,
+            id: None,
+            guards: Vec::new(),
+            dedup: None,
+            records: Vec::new(),
+            drop: Vec::new(),
+            lease: InboxLease::Keep,
+            status: None,
+            ready: None,
+            close: false,
+            put: Vec::new(),
+            delete: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Commits: every change of a store, as data.
+//!
+//! A [`Commit`] is one of five kinds. Each kind has its own type with the fields that are valid for it, its own
+//! judgement in [`crate::judge`] and its own write path in every backend.
+
+mod append;
+mod change;
+mod create;
+mod deliver;
+mod guard;
+mod lease;
+mod remove;
+mod rows;
+
+pub use append::{AppendCommit, Executor};
+pub use change::{Commit, CommitId};
+pub use create::CreateCommit;
+pub use deliver::DeliverCommit;
+pub use guard::Guard;
+pub use lease::{Claim, ExecutorLease, Fence, InboxLease, LeaseChange};
+pub use remove::RemoveCommit;
+pub use rows::RowsCommit;

@@ -1,0 +1,43 @@
+//! The judgement of a delivery.
+
+use everstep_model::Origin;
+
+use super::guards::judge_guards;
+use super::lease::change_from_inbox;
+use super::status::change_status;
+use super::verdict::{Liveness, Verdict};
+use crate::commit::DeliverCommit;
+use crate::head::Head;
+use crate::outcome::Refusal;
+
+/// Judges a delivery against the head of its stream.
+pub fn judge_deliver(head: &Head, commit: &DeliverCommit, world: &impl Liveness) -> Verdict {
+    if let Some(first) = commit.dedup.as_deref().and_then(|id| world.dedup(id)) {
+        return Verdict::Duplicate { first };
+    }
+    let mut records = commit.records.iter();
+    if records.any(|record| record.body.origin() != Origin::Inbox) {
+        return Verdict::Refuse(Refusal::NotInbox);
+    }
+    if head.closed {
+        return Verdict::Refuse(Refusal::Closed);
+    }
+    if let Some(verdict) = judge_guards(head, &commit.guards, head.next, world) {
+        return verdict;
+    }
+    let first = head.next;
+    let mut after = head.clone();
+    after.next = first.plus(commit.records.len());
+    after.frame = after.frame.after(&commit.records);
+    let taken = change_from_inbox(&mut after, commit.lease, world);
+    change_status(&mut after, commit.status, taken.is_some(), commit.now);
+    if let Some(ready) = commit.ready {
+        after.ready = ready;
+    }
+    after.closed = commit.close;
+    Verdict::Apply {
+        head: Box::new(after),
+        first,
+        taken,
+    }
+}

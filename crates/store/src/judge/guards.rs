@@ -1,0 +1,58 @@
+//! Guards.
+
+use everstep_model::RecordNumber;
+
+use super::verdict::{Liveness, Verdict};
+use crate::commit::Guard;
+use crate::head::Head;
+use crate::outcome::Refusal;
+
+/// Judges guards in order. `seen` is the number of records that the author knows.
+pub(super) fn judge_guards(
+    head: &Head,
+    guards: &[Guard],
+    seen: RecordNumber,
+    world: &impl Liveness,
+) -> Option<Verdict> {
+    let mut guards = guards.iter();
+    guards.find_map(|guard| judge_guard(head, guard, seen, world))
+}
+
+fn judge_guard(
+    head: &Head,
+    guard: &Guard,
+    seen: RecordNumber,
+    world: &impl Liveness,
+) -> Option<Verdict> {
+    match guard {
+        Guard::InboxSeen(count) => {
+            (*count != head.frame.inbox_count).then_some(Verdict::InboxGrew { seen })
+        }
+        Guard::EndsAt(end) => {
+            (*end != head.next).then(|| Verdict::Refuse(Refusal::EndsElsewhere(head.next)))
+        }
+        Guard::UnconsumedEventsBelow(limit) => {
+            let events = head.frame.unconsumed_events;
+            (events >= *limit).then(|| Verdict::Refuse(Refusal::TooManyEvents(events)))
+        }
+        Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) => {
+            judge_row_guard(guard, world).map(Verdict::Refuse)
+        }
+    }
+}
+
+/// Judges a guard that does not depend on a head. The others hold.
+pub(super) fn judge_row_guard(guard: &Guard, world: &impl Liveness) -> Option<Refusal> {
+    match guard {
+        Guard::RowPresent(key) => world.row(key).is_none().then_some(Refusal::RowAbsent),
+        Guard::RowAbsent(key) => {
+            let row = world.row(key)?;
+            Some(Refusal::RowPresent(Box::new(row)))
+        }
+        Guard::RowIs(expected) => {
+            let found = world.row(&expected.key());
+            (found.as_ref() != Some(expected)).then_some(Refusal::RowChanged)
+        }
+        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,
+    }
+}

@@ -1,0 +1,76 @@
+//! Changes of the right to execute a run.
+
+use super::verdict::Liveness;
+use crate::commit::{Claim, ExecutorLease, Fence, InboxLease};
+use crate::head::{Head, Owner};
+
+/// Applies what an executor does with its own right. `before` is the head before the commit.
+pub(super) fn change_own(after: &mut Head, before: &Head, change: ExecutorLease) {
+    match change {
+        ExecutorLease::Keep => {}
+        ExecutorLease::Release => {
+            after.owner = None;
+            after.takeovers = 0;
+        }
+        ExecutorLease::Abandon => {
+            after.takeovers = takeovers(before);
+            after.owner = None;
+        }
+        ExecutorLease::Revoke => revoke(after),
+    }
+}
+
+/// Applies what an inbox commit does with the right to execute, and returns a right that it claimed.
+pub(super) fn change_from_inbox(
+    after: &mut Head,
+    change: InboxLease,
+    world: &impl Liveness,
+) -> Option<Fence> {
+    match change {
+        InboxLease::Keep => None,
+        InboxLease::Claim(by) => claim(after, by, world),
+        InboxLease::Revoke => {
+            revoke(after);
+            None
+        }
+    }
+}
+
+/// Claims a run if no live node holds it.
+pub(super) fn claim(head: &mut Head, by: Claim, world: &impl Liveness) -> Option<Fence> {
+    let owner = Owner {
+        node: by.node,
+        nonce: by.nonce,
+    };
+    // The same claim, sent again because its outcome was lost, gets the same answer.
+    if head.owner == Some(owner) {
+        return head.fence();
+    }
+    if head.owner.is_some_and(|owner| world.is_alive(owner.node)) {
+        return None;
+    }
+    head.takeovers = takeovers(head);
+    head.epoch = head.epoch.next();
+    head.owner = Some(owner);
+    head.fence()
+}
+
+fn revoke(head: &mut Head) {
+    head.takeovers = 0;
+    head.owner = None;
+    head.epoch = head.epoch.next();
+}
+
+/// Counts how often the run was taken from a node that died while executing it, without progress. A node that died
+/// before it wrote anything for the run does not count, because another run may have caused its death.
+fn takeovers(before: &Head) -> u32 {
+    let progressed = before.frame.progress_epoch == before.epoch;
+    let acted = before.frame.epoch == before.epoch;
+    match before.owner {
+        // A release has reset the count, and an abandonment has increased it.
+        None => before.takeovers,
+        Some(_) if progressed => 1,
+        Some(_) if acted => before.takeovers + 1,
+        Some(_) => before.takeovers,
+    }
+}

@@ -1,0 +1,23 @@
+//! The judgement of commits: pure functions, one for each kind of commit, shared by all backends that can load a head.
+//!
+//! A backend loads the heads, answers questions about rows, and applies what the judgement says. Backends behave alike
+//! because they share these functions. The PostgreSQL backend judges in PL/pgSQL by the same rules; the test kit
+//! compares both.
+
+mod append;
+mod create;
+mod deliver;
+mod guards;
+mod lease;
+mod remove;
+mod rows;
+mod status;
+mod verdict;
+
+pub use append::judge_append;
+pub use create::{judge_create, judge_superseded};
+pub use deliver::judge_deliver;
+pub use remove::judge_removal;
+pub use rows::judge_rows;
+pub use status::status_once_taken;
+pub use verdict::{Liveness, Verdict};

@@ -1,0 +1,125 @@
+//! Queries of a memory store.
+
+use std::ops::Bound;
+
+use everstep_model::{Body, Entry, StreamNumber, Timestamp};
+
+use super::state::State;
+use crate::contract::{Page, ReadRequest, ReadyRun, StreamRef, TimerQuery};
+use crate::head::Head;
+use crate::list::{Cursor, ListPage, ListQuery};
+use crate::row::{OutboxRow, Row, RowKey, TimerRow};
+
+impl State {
+    pub(super) fn head(&self, stream: &StreamRef) -> Option<&Head> {
+        let number = match stream {
+            StreamRef::Number(number) => number,
+            StreamRef::Name(name) => self.names.get(name)?,
+        };
+        self.streams.get(number).map(|stream| &stream.head)
+    }
+
+    pub(super) fn read(&self, request: ReadRequest) -> Option<Page> {
+        let stream = self.streams.get(&request.stream)?;
+        let mut bytes = 0;
+        let wanted = stream.from(request.from).take(request.limit);
+        let wanted = wanted.take_while(|entry| {
+            let fits = bytes < request.bytes.max(1);
+            bytes += size(entry);
+            fits
+        });
+        Some(Page {
+            entries: wanted.cloned().collect(),
+            end: stream.head.next,
+            closed: stream.head.closed,
+        })
+    }
+
+    pub(super) fn list(&self, query: &ListQuery) -> ListPage {
+        let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);
+        let newest_first = self.streams.range(..end).rev();
+        let mut matching = newest_first.filter_map(|(number, stream)| {
+            let row = stream.head.listed()?;
+            query.matches(row).then_some((*number, row))
+        });
+        let mut last = end;
+        let mut rows = Vec::new();
+        for (number, row) in matching.by_ref().take(query.limit) {
+            last = number;
+            rows.push(row.clone());
+        }
+        let next = matching.next().map(|_| Cursor(last));
+        ListPage { rows, next }
+    }
+
+    pub(super) fn timers(&self, query: &TimerQuery) -> Vec<TimerRow> {
+        let from = match &query.after {
+            Some(after) => Bound::Excluded(RowKey::Timer(after.clone())),
+            None => Bound::Unbounded,
+        };
+        let rows = self.rows.range((from, Bound::Unbounded));
+        let timers = rows.map_while(|(_, row)| match row {
+            Row::Timer(timer) => Some(timer),
+            Row::Rpc(_)
+            | Row::Idempotency(_)
+            | Row::Generation(_)
+            | Row::Outbox(_)
+            | Row::Stream(_)
+            | Row::Producer(_) => None,
+        });
+        let due = timers.take_while(|timer| timer.due <= query.until);
+        due.take(query.limit).cloned().collect()
+    }
+
+    pub(super) fn ready(
+        &self,
+        after: Option<StreamNumber>,
+        limit: usize,
+        now: Timestamp,
+    ) -> Vec<ReadyRun> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let streams = self.streams.range((from, Bound::Unbounded));
+        let ready = streams.filter_map(|(number, stream)| {
+            let head = &stream.head;
+            let run = head.run.as_ref().filter(|_| head.ready)?;
+            let owner = head.owner.map(|owner| owner.node);
+            Some(ReadyRun {
+                stream: *number,
+                workflow: run.workflow.clone(),
+                version: run.version,
+                executed_by: owner.filter(|node| self.is_alive(*node, now)),
+            })
+        });
+        ready.take(limit).collect()
+    }
+
+    pub(super) fn outbox(
+        &self,
+        after: Option<(StreamNumber, String)>,
+        limit: usize,
+    ) -> Vec<OutboxRow> {
+        let from = match after {
+            Some((stream, key)) => Bound::Excluded(RowKey::Outbox(stream, key)),
+            None => Bound::Included(RowKey::Outbox(StreamNumber(0), String::new())),
+        };
+        let rows = self.rows.range((from, Bound::Unbounded));
+        let effects = rows.map_while(|(_, row)| match row {
+            Row::Outbox(row) => Some(row),
+            Row::Timer(_)
+            | Row::Rpc(_)
+            | Row::Idempotency(_)
+            | Row::Generation(_)
+            | Row::Stream(_)
+            | Row::Producer(_) => None,
+        });
+        effects.take(limit).cloned().collect()
+    }
+}
+
+/// The bytes of a message; other records are small.
+fn size(entry: &Entry) -> usize {
+    match &entry.record.body {
+        Body::Data(data) => data.bytes.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,248 @@
+//! Commits to a memory store.
+
+use std::collections::BTreeMap;
+
+use everstep_model::{Entry, Record, RecordNumber, RecordRange, StreamNumber, Term, Timestamp};
+
+use super::state::{State, Stream};
+use crate::commit::{AppendCommit, Commit, CreateCommit, DeliverCommit, RemoveCommit, RowsCommit};
+use crate::head::Head;
+use crate::judge::{
+    Liveness, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
+    judge_superseded,
+};
+use crate::outcome::{Outcome, Refusal};
+use crate::row::{Row, RowKey};
+
+/// The state as a judgement sees it.
+struct World<'a> {
+    state: &'a State,
+    stream: Option<&'a Stream>,
+    now: Timestamp,
+}
+
+impl Liveness for World<'_> {
+    fn is_alive(&self, node: everstep_model::NodeId) -> bool {
+        self.state.is_alive(node, self.now)
+    }
+
+    fn row(&self, key: &RowKey) -> Option<Row> {
+        self.state.row(key)
+    }
+
+    fn dedup(&self, id: &str) -> Option<RecordNumber> {
+        self.stream?.dedup.get(id).copied()
+    }
+}
+
+impl State {
+    pub(super) fn commit(&mut self, batch: &[Commit], now: Timestamp) -> Vec<Outcome> {
+        self.answers.begin(batch);
+        let outcomes = batch.iter().map(|commit| self.commit_once(commit, now));
+        outcomes.collect()
+    }
+
+    fn commit_once(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+        let Some(id) = commit.id() else {
+            return self.commit_one(commit, now);
+        };
+        if let Some(outcome) = self.answers.of(id) {
+            return outcome;
+        }
+        let outcome = self.commit_one(commit, now);
+        self.answers.keep(id, outcome.clone());
+        outcome
+    }
+
+    fn commit_one(&mut self, commit: &Commit, now: Timestamp) -> Outcome {
+        let result = match commit {
+            Commit::Create(commit) => self.create(commit, now),
+            Commit::Append(commit) => self.append(commit, now),
+            Commit::Deliver(commit) => self.deliver(commit, now),
+            Commit::ChangeRows(commit) => self.change_rows(commit, now),
+            Commit::Remove(commit) => self.remove(commit, now),
+        };
+        result.unwrap_or_else(Outcome::Refused)
+    }
+
+    fn create(&mut self, commit: &CreateCommit, now: Timestamp) -> Result<Outcome, Refusal> {
+        if let Some(old) = commit.supersedes {
+            let old = self.streams.get(&old).map(|stream| &stream.head);
+            judge_superseded(old).map_or(Ok(()), Err)?;
+        }
+        if let Some(number) = self.names.get(&commit.name) {
+            return Err(Refusal::Exists(*number));
+        }
+        let number = self.last_number.next();
+        let head = Head::new(number, commit.name.clone(), self.term);
+        let verdict = judge_create(head, commit, &self.world(None, now));
+        self.conclude(number, verdict, None, |state, head, first| {
+            state.names.insert(commit.name.clone(), number);
+            state.last_number = number;
+            state.change(&commit.delete, &commit.put, &head);
+            if let Some(old) = commit
+                .supersedes
+                .and_then(|old| state.streams.get_mut(&old))
+            {
+                old.head.superseded = true;
+            }
+            let stream = Stream {
+                head: head.clone(),
+                entries: Vec::new(),
+                dedup: BTreeMap::new(),
+            };
+            state.streams.insert(number, stream);
+            state.write(head, &commit.records, &[], first);
+        })
+    }
+
+    fn append(&mut self, commit: &AppendCommit, now: Timestamp) -> Result<Outcome, Refusal> {
+        let stream = self.streams.get(&commit.stream).ok_or(Refusal::NoStream)?;
+        let verdict = judge_append(&stream.head, commit, &self.world(Some(stream), now));
+        let seen = Some(commit.executor.seen);
+        self.conclude(commit.stream, verdict, seen, |state, head, first| {
+            state.change(&commit.delete, &commit.put, &head);
+            state.write(head, &commit.records, &commit.drop, first);
+        })
+    }
+
+    fn deliver(&mut self, commit: &DeliverCommit, now: Timestamp) -> Result<Outcome, Refusal> {
+        let stream = self.streams.get(&commit.stream).ok_or(Refusal::NoStream)?;
+        let verdict = judge_deliver(&stream.head, commit, &self.world(Some(stream), now));
+        self.conclude(commit.stream, verdict, None, |state, head, first| {
+            state.change(&commit.delete, &commit.put, &head);
+            state.write(head, &commit.records, &commit.drop, first);
+            let stream = state.streams.get_mut(&commit.stream);
+            if let (Some(id), Some(stream)) = (&commit.dedup, stream) {
+                stream.dedup.insert(id.clone(), first);
+            }
+        })
+    }
+
+    fn change_rows(&mut self, commit: &RowsCommit, now: Timestamp) -> Result<Outcome, Refusal> {
+        let stream = self.streams.get(&commit.stream);
+        let head = stream.map(|stream| stream.head.clone());
+        let world = self.world(stream, now);
+        judge_rows(head.as_ref(), commit, &world).map_or(Ok(()), Err)?;
+        match &head {
+            Some(head) => self.change(&commit.delete, &commit.put, head),
+            None => self.delete(&commit.delete),
+        }
+        Ok(committed(commit.stream, head.map(|head| head.next)))
+    }
+
+    fn remove(&mut self, commit: &RemoveCommit, now: Timestamp) -> Result<Outcome, Refusal> {
+        let head = |number| self.streams.get(number).map(|stream| &stream.head);
+        let heads: Vec<_> = commit.streams.iter().map(head).collect();
+        let first = heads.first().copied().flatten().map(|latest| latest.next);
+        judge_removal(&heads, commit, &self.world(None, now)).map_or(Ok(()), Err)?;
+        self.delete(&commit.delete);
+        for number in &commit.streams {
+            let Some(stream) = self.streams.remove(number) else {
+                continue;
+            };
+            self.names.remove(&stream.head.name);
+            self.rows.retain(|key, _| key.goes_with() != Some(*number));
+            self.term = self.term.max(Term(stream.head.term.0 + 1));
+        }
+        for row in &commit.put {
+            self.rows.insert(row.key(), row.clone());
+        }
+        let latest = commit.streams.first().copied().unwrap_or_default();
+        Ok(committed(latest, first))
+    }
+
+    fn world<'a>(&'a self, stream: Option<&'a Stream>, now: Timestamp) -> World<'a> {
+        World {
+            state: self,
+            stream,
+            now,
+        }
+    }
+
+    /// Turns a verdict into an outcome and applies the commit if the verdict says so. `seen` is the number of records
+    /// that an executor knows.
+    fn conclude(
+        &mut self,
+        stream: StreamNumber,
+        verdict: Verdict,
+        seen: Option<RecordNumber>,
+        apply: impl FnOnce(&mut Self, Head, RecordNumber),
+    ) -> Result<Outcome, Refusal> {
+        let unseen = |state: &Self, first| match seen {
+            Some(seen) => state.entries(stream, seen, first),
+            None => Vec::new(),
+        };
+        match verdict {
+            Verdict::Apply { head, first, taken } => {
+                let before = unseen(self, first);
+                apply(self, *head, first);
+                Ok(Outcome::Committed {
+                    stream,
+                    first,
+                    before,
+                    taken,
+                })
+            }
+            Verdict::Duplicate { first } => Ok(Outcome::Duplicate {
+                stream,
+                first,
+                before: unseen(self, first),
+            }),
+            Verdict::InboxGrew { seen } => Err(Refusal::InboxGrew {
+                missed: self.entries(stream, seen, RecordNumber(u64::MAX)),
+            }),
+            Verdict::Refuse(refusal) => Err(refusal),
+        }
+    }
+
+    /// Deletes rows, then puts those that belong to the stream with this head.
+    fn change(&mut self, delete: &[RowKey], put: &[Row], head: &Head) {
+        self.delete(delete);
+        for row in put {
+            let row = row.clone().placed(head.number, head.next);
+            self.rows.insert(row.key(), row);
+        }
+    }
+
+    fn delete(&mut self, keys: &[RowKey]) {
+        for key in keys {
+            self.rows.remove(key);
+        }
+    }
+
+    /// Replaces the head of a stream, drops records and appends others.
+    fn write(&mut self, head: Head, records: &[Record], drop: &[RecordRange], first: RecordNumber) {
+        let Some(stream) = self.streams.get_mut(&head.number) else {
+            return;
+        };
+        stream.head = head;
+        for range in drop {
+            stream.drop_records(*range);
+        }
+        let entries = records.iter().enumerate().map(|(at, record)| Entry {
+            number: first.plus(at),
+            record: record.clone(),
+        });
+        stream.entries.extend(entries);
+    }
+
+    /// The records from `from` on and before `end`.
+    fn entries(&self, number: StreamNumber, from: RecordNumber, end: RecordNumber) -> Vec<Entry> {
+        let Some(stream) = self.streams.get(&number) else {
+            return Vec::new();
+        };
+        let from_on = stream.from(from);
+        from_on.take_while(|e| e.number < end).cloned().collect()
+    }
+}
+
+/// The outcome of a commit that appends nothing.
+fn committed(stream: StreamNumber, first: Option<RecordNumber>) -> Outcome {
+    Outcome::Committed {
+        stream,
+        first: first.unwrap_or_default(),
+        before: Vec::new(),
+        taken: None,
+    }
+}
