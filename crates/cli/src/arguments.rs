@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::bench::Bench;
 use crate::commands::answer::Answer;
 use crate::commands::completions::Completions;
 use crate::commands::config::ShowConfig;
@@ -125,8 +124,8 @@ pub(crate) enum Command {
     Key(Key),
     /// Show every setting and where it comes from.
     Config(ShowConfig),
-    /// Measure how fast workflows run here, and what limits them.
-    Bench(Bench),
+    #[cfg(feature = "bench")]
+    Bench(everstep_bench::BenchArguments),
     /// Explain an error code, or list them all.
     Explain(Explain),
     /// Print completions for a shell.

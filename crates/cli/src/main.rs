@@ -2,7 +2,6 @@
 //! people and in an exit code for scripts. It knows concrete stores; what it does with them is decided elsewhere.
 
 mod arguments;
-mod bench;
 mod commands;
 mod config;
 mod dev;
@@ -43,7 +42,8 @@ fn main() -> ExitCode {
         Command::Dev(dev) => block_on_all(dev::run(&dev, &around)),
         Command::Serve(serve) => block_on_all(serve::run(&serve, &around)),
         Command::Key(key) => block_on_all(commands::key::run(&key, &around)),
-        Command::Bench(bench) => bench::run(&bench, around.json),
+        #[cfg(feature = "bench")]
+        Command::Bench(bench) => commands::bench::run(&bench, around.json),
         Command::Explain(explain) => explain::run(explain.code.as_deref(), around.json),
         Command::Config(_) => commands::config::run(&around),
         Command::Completions(completions) => commands::completions::run(&completions),
@@ -82,10 +82,11 @@ fn speak(command: Command, around: &Around) -> anyhow::Result<Ending> {
         Command::Delete(it) => block_on(control::plain(Verb::Delete, &it, session)),
         Command::Export(it) => block_on(export::run(&it, session)),
         Command::Token(it) => block_on(token::run(&it, session)),
+        #[cfg(feature = "bench")]
+        Command::Bench(_) => unreachable!("handled by the caller"),
         Command::Dev(_)
         | Command::Serve(_)
         | Command::Key(_)
-        | Command::Bench(_)
         | Command::Explain(_)
         | Command::Config(_)
         | Command::Completions(_) => unreachable!("these have an engine, or need no server"),

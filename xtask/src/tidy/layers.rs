@@ -46,8 +46,20 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["engine", "machine", "model", "protocol", "store"],
     ),
     (
+        "bench",
+        &[
+            "everstep",
+            "model",
+            "server",
+            "store",
+            "store-embedded",
+            "store-postgres",
+        ],
+    ),
+    (
         "cli",
         &[
+            "bench",
             "demo",
             "engine",
             "everstep",

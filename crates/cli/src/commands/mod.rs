@@ -1,6 +1,8 @@
 //! The commands that speak to a server, one file each.
 
 pub(crate) mod answer;
+#[cfg(feature = "bench")]
+pub(crate) mod bench;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod control;

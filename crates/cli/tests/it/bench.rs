@@ -8,7 +8,7 @@ use crate::{everstep, stderr, stdout};
 const OF_STEPS: &[&str] = &[
     "steps",
     "runs",
-    "of the store",
+    "ratio to store",
     "CPU per step",
     "busy",
     "run p50",
@@ -19,10 +19,10 @@ const OF_STEPS: &[&str] = &[
     "store alone",
 ];
 /// What it promises besides where the disk is this machine's.
-const OF_DISK: &[&str] = &["fdatasync", "bare log", "of the log"];
+const OF_DISK: &[&str] = &["fdatasync", "bare log", "ratio to log"];
 
 /// What every workload promises that does one thing again and again.
-const ONE_BY_ONE: &[&str] = &["CPU each", "samples", "memory", "fdatasync"];
+const ONE_BY_ONE: &[&str] = &["CPU per operation", "samples", "memory", "fdatasync"];
 
 /// What a benchmark says, as JSON: its only workload.
 fn measured(arguments: &[&str]) -> Value {
@@ -85,8 +85,8 @@ fn throughput_has_all_figures_for_each_number_of_runs_in_flight() {
     let case = &measured["cases"][1];
     for (key, name) in [
         ("steps_per_second", "steps"),
-        ("ratio_to_store", "of the store"),
-        ("ratio_to_log", "of the log"),
+        ("ratio_to_store", "ratio to store"),
+        ("ratio_to_log", "ratio to log"),
         ("cpu_us_per_step", "CPU per step"),
     ] {
         assert_eq!(case[key], figure(case, name)["median"], "{key}");
@@ -108,7 +108,7 @@ fn one_run_at_a_time_is_compared_with_eleven_syncs() {
     for promised in [OF_STEPS, OF_DISK] {
         check(&measured, &["1 in flight"], promised);
     }
-    has_target(&measured["cases"][0], "of 11 fdatasyncs");
+    has_target(&measured["cases"][0], "ratio to 11 fdatasyncs");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn starting_is_compared_with_one_sync() {
     let measured = measured(&["start"]);
     check(&measured, &["one run at a time"], ONE_BY_ONE);
     check(&measured, &["one run at a time"], &["first step p99.9"]);
-    has_target(&measured["cases"][0], "of 1 fdatasync + 1 ms");
+    has_target(&measured["cases"][0], "ratio to 1 fdatasync + 1 ms");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn an_event_is_compared_with_three_syncs() {
         &["one run at a time"],
         &["sent to completed p99.9"],
     );
-    has_target(&measured["cases"][0], "of 3 fdatasyncs + 0.3 ms");
+    has_target(&measured["cases"][0], "ratio to 3 fdatasyncs + 0.3 ms");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn parallel_steps_and_children_are_measured_as_one_run() {
 #[test]
 fn a_cold_run_is_resumed_for_each_length_of_journal() {
     let measured = measured(&["replay", "--steps", "10,1000"]);
-    let promised = ["resume p50", "resume p99.9", "of that, for each step"];
+    let promised = ["resume p50", "resume p99.9", "resume per step"];
     check(&measured, &["10 steps", "1000 steps"], &promised);
     has_target(&measured["cases"][1], "resume p50");
 }
@@ -150,17 +150,17 @@ fn a_cold_run_is_resumed_for_each_length_of_journal() {
 #[test]
 fn sleeping_runs_are_watched_waking_up() {
     let measured = measured(&["timers", "--runs", "100"]);
-    let promised = ["late p50", "late p99", "due", "CPU each to wake and end"];
+    let promised = ["delay p50", "delay p99", "due", "CPU per run"];
     check(&measured, &["100 runs"], &promised);
-    has_target(&measured["cases"][0], "late p99");
+    has_target(&measured["cases"][0], "delay p99");
 }
 
 #[test]
 fn a_process_is_killed_and_the_next_one_has_its_runs() {
     let measured = measured(&["recovery", "--runs", "50"]);
-    let promised = ["all at work again", "of that, until open", "fdatasync"];
+    let promised = ["recovery", "open", "fdatasync"];
     check(&measured, &["50 runs in flight"], &promised);
-    has_target(&measured["cases"][0], "all at work again");
+    has_target(&measured["cases"][0], "recovery");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn sleeping_runs_are_weighed_in_a_process_that_does_nothing_else() {
     let measured = measured(&["idle", "--runs", "100"]);
     let promised = ["memory", "memory, no runs"];
     check(&measured, &["100 runs"], &promised);
-    for name in ["memory of each run", "idle"] {
+    for name in ["memory per run", "idle"] {
         has_target(&measured["cases"][0], name);
     }
 }
@@ -185,7 +185,7 @@ fn appends_and_deliveries_of_streams_are_measured_over_http() {
     let cases = measured["cases"].as_array().unwrap();
     let names: Vec<&Value> = cases.iter().map(|case| &case["case"]).collect();
     assert_eq!(names, ["2 connections append", "1 readers", "3 readers"]);
-    for name in ["appends", "append p99", "of the log", "CPU each"] {
+    for name in ["appends", "append p99", "ratio to log", "CPU per operation"] {
         assert!(figure(&cases[0], name)["median"].as_f64().unwrap() > 0.0);
     }
     for name in ["delivered p50", "delivered p99.9", "delivered to all p50"] {
@@ -261,6 +261,6 @@ fn several_workloads_in_one_go_become_charts_and_a_page() {
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.starts_with("# Before\n") && text.ends_with("\nAfter\n"));
     assert!(!text.contains("Outdated"), "{text}");
-    assert!(text.contains("| `start` | one run at a time | of 1 fdatasync + 1 ms |"));
+    assert!(text.contains("| `start` | one run at a time | ratio to 1 fdatasync + 1 ms |"));
     assert!(text.contains("](performance/throughput.svg)"), "{text}");
 }

@@ -5,6 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
+#[cfg(feature = "bench")]
 mod bench;
 mod command_line;
 mod configuring;
