@@ -2,14 +2,15 @@
 
 use everstep_bench::BenchArguments;
 
-use crate::ending::{Ending, UsageError};
+use crate::exit::Exit;
+use crate::usage_error::UsageError;
 
-pub(crate) fn run(arguments: &BenchArguments, is_json: bool) -> anyhow::Result<Ending> {
+pub(crate) fn run(arguments: &BenchArguments, is_json: bool) -> anyhow::Result<Exit> {
     everstep_bench::run(arguments, is_json).map_err(|error| {
         match error.downcast::<everstep_bench::UsageError>() {
             Ok(everstep_bench::UsageError { what, remedy }) => UsageError { what, remedy }.into(),
             Err(error) => error,
         }
     })?;
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }
