@@ -1,6 +1,5 @@
-//! `cargo xtask bench`: the benchmark built into the product's own binary, so that anybody who has
-//! the binary can repeat our numbers. Arguments go through untouched: without any, everything is
-//! measured; `--out FILE` writes the results for programs.
+//! `cargo xtask bench`: runs `everstep bench` from the release build. Passes all arguments on: without
+//! any, it measures all workloads; `--out FILE` writes the results as JSON.
 
 use crate::failure::Failure;
 use crate::process::Invocation;

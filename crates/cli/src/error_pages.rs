@@ -1,10 +1,10 @@
-//! The pages of `docs/errors/`, built into the binary, so that an explanation fits the release that gave the error.
+//! The pages of `docs/errors/`, compiled into the binary so that they match its version.
 
 use everstep::ErrorCode;
 
 macro_rules! pages {
     ($($code:ident => $word:literal,)*) => {
-        /// The page of a code; a test makes sure that every code has one.
+        /// Returns the page of a code. A test checks that every code has one.
         pub(crate) fn page(code: ErrorCode) -> Option<&'static str> {
             match code {
                 $(ErrorCode::$code => Some(include_str!(concat!("../../../docs/errors/", $word, ".md"))),)*
@@ -90,7 +90,7 @@ pages! {
     ServerUnreachable => "server_unreachable",
 }
 
-/// The one line that says what a code means.
+/// Returns the first sentence of a code's page.
 pub(crate) fn summary(code: ErrorCode) -> Option<&'static str> {
     let lines = page(code)?.lines();
     lines
@@ -98,7 +98,7 @@ pub(crate) fn summary(code: ErrorCode) -> Option<&'static str> {
         .find(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The part of a code's page that says what to do.
+/// Returns the section "What to do" of a code's page.
 pub(crate) fn remedy(code: ErrorCode) -> Option<&'static str> {
     let (_, below) = page(code)?.split_once("## What to do")?;
     let section = below.split("\n## ").next()?;
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_has_its_own_page_with_a_summary_and_a_remedy() {
+    fn every_code_has_a_page_with_a_summary_and_a_remedy() {
         for &code in ErrorCode::ALL {
             let page = page(code).unwrap_or_else(|| panic!("{code} has no page"));
             assert_eq!(page.lines().next(), Some(format!("# {code}").as_str()));

@@ -1,5 +1,6 @@
-//! The clients: each starts one run after the other at whichever API node answers, sends what the run waits for, waits for its
-//! end, and writes down what it was told. What it does not know it asks again, elsewhere.
+//! The clients. Each one starts runs one after the other on any reachable API node, sends the
+//! events that a run waits for, waits for its end, and records its observations. A request without
+//! a definite response is repeated on another node.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,34 +18,34 @@ use crate::program::{Outcome, Program};
 use crate::workflow::{PROGRAM, Token};
 
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
-/// How long a client waits before it asks again.
-const AGAIN_AFTER: Duration = Duration::from_millis(120);
+/// The delay before a request is repeated.
+const RETRY_DELAY: Duration = Duration::from_millis(120);
 
-/// What a client was told of its run.
+/// The observations of a client about one run.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Observed {
     pub(crate) run: String,
     pub(crate) program: Program,
-    /// Whether anybody acknowledged that it exists.
+    /// Whether a response acknowledged that the run exists.
     pub(crate) started: bool,
-    /// How many answers said that they created it.
+    /// The number of responses that reported its creation.
     pub(crate) created: u32,
-    /// How many tokens were acknowledged.
+    /// The number of acknowledged tokens.
     pub(crate) tokens: u64,
-    /// How it ended, as each who was asked said, and when in true milliseconds.
+    /// The end of the run as reported by each response, with the true time in milliseconds.
     pub(crate) ends: Vec<(Outcome, u64)>,
-    /// Answers that should not have been.
+    /// Unexpected responses.
     pub(crate) strange: Vec<String>,
-    /// How often an answer was missing or a refusal for the moment.
-    pub(crate) unanswered: u64,
+    /// The number of requests without a response or with a temporary error.
+    pub(crate) retried: u64,
 }
 
-/// What all clients share.
+/// State shared by all clients.
 pub(crate) struct Clients {
     apis: Vec<Connection>,
-    /// No more runs are started.
+    /// Set when clients start no more runs.
     pub(crate) is_enough: AtomicBool,
-    /// Nothing is waited for any more.
+    /// Set when clients stop waiting.
     pub(crate) is_over: AtomicBool,
     seed: u64,
 }
@@ -66,8 +67,8 @@ impl Clients {
         }))
     }
 
-    /// One client: run after run, until it is enough.
-    pub(crate) async fn live(self: Arc<Self>, number: u64) -> Vec<Told> {
+    /// Runs one client until `is_enough` is set.
+    pub(crate) async fn run_client(self: Arc<Self>, number: u64) -> Vec<Observed> {
         let mut all = Vec::new();
         let mut rng = Rng::new(self.seed, 1_000 + number);
         while !self.is_enough.load(Ordering::Relaxed) {
@@ -75,11 +76,11 @@ impl Clients {
             let mut client = Client {
                 shared: &self,
                 rng: &mut rng,
-                told: Told::of(run),
+                observed: Observed::of(run),
             };
-            client.told.program = Program::random(client.rng);
+            client.observed.program = Program::random(client.rng);
             client.follow().await;
-            all.push(client.told);
+            all.push(client.observed);
         }
         all
     }
@@ -89,7 +90,7 @@ impl Clients {
     }
 }
 
-impl Told {
+impl Observed {
     fn of(run: String) -> Self {
         Self {
             run,
@@ -102,35 +103,35 @@ impl Told {
             tokens: 0,
             ends: Vec::new(),
             strange: Vec::new(),
-            unanswered: 0,
+            retried: 0,
         }
     }
 }
 
-/// One client and the run it is about.
+/// A client and its current run.
 struct Client<'a> {
     shared: &'a Clients,
     rng: &'a mut Rng,
-    told: Told,
+    observed: Observed,
 }
 
 impl Client<'_> {
     async fn follow(&mut self) {
-        let program = self.told.program.clone();
+        let program = self.observed.program.clone();
         self.start(&program).await;
         for token in 1..=program.events() {
             self.send(token).await;
-            // What was acknowledged and is sent again counts once.
+            // A repeated token must take effect once.
             if self.rng.one_in(4) {
                 self.send(token).await;
             }
-            self.told.tokens = token;
+            self.observed.tokens = token;
             if self.shared.is_over() {
                 return;
             }
         }
         if self.rng.one_in(4) {
-            // The first input stays, whatever comes later.
+            // Starting an existing run must not change its input.
             let other = Program::random(self.rng);
             self.start(&other).await;
         }
@@ -143,27 +144,27 @@ impl Client<'_> {
             return;
         };
         let mut request = StartRequest::new(PROGRAM, input);
-        request.id = Some(self.told.run.clone());
+        request.id = Some(self.observed.run.clone());
         let Ok(call) = Call::post("workflows").json(&request) else {
             return;
         };
         if let Some(answer) = self.ask::<StartAnswer>(&call).await {
-            self.told.started = true;
-            self.told.created += u32::from(answer.created);
+            self.observed.started = true;
+            self.observed.created += u32::from(answer.created);
         }
     }
 
     async fn send(&mut self, token: u64) {
-        let path = format!("workflows/{}/events/token", self.told.run);
+        let path = format!("workflows/{}/events/token", self.observed.run);
         let Ok(call) = Call::post(path).json(&Token(token)) else {
             return;
         };
-        let id = format!("{}-{token}", self.told.run);
+        let id = format!("{}-{token}", self.observed.run);
         self.ask::<EventAnswer>(&call.header(DEDUP_ID, &id)).await;
     }
 
     async fn wait_for_end(&mut self) {
-        let call = Call::get(format!("workflows/{}?wait=5s", self.told.run));
+        let call = Call::get(format!("workflows/{}?wait=5s", self.observed.run));
         while !self.shared.is_over() {
             let Some(view) = self.ask::<RunView>(&call).await else {
                 return;
@@ -175,15 +176,16 @@ impl Client<'_> {
                 }
                 RunStatus::Failed => Outcome::Failed,
                 status if status.is_terminal() => {
-                    return self.told.strange.push(format!("it is {status:?}"));
+                    return self.observed.strange.push(format!("it is {status:?}"));
                 }
                 _ => continue,
             };
-            return self.told.ends.push((outcome, true_millis()));
+            return self.observed.ends.push((outcome, true_millis()));
         }
     }
 
-    /// Asks one node after the other until one answers; none if nobody does before it is over.
+    /// Sends the request to one node after the other until one responds. Returns `None` if none
+    /// does before the test is over.
     async fn ask<T: DeserializeOwned>(&mut self, call: &Call) -> Option<T> {
         while !self.shared.is_over() {
             let api = self.rng.index(self.shared.apis.len());
@@ -194,20 +196,21 @@ impl Client<'_> {
             };
             match answer {
                 Ok(answer) => return Some(answer),
-                Err(error) if may_be_asked_again(&error) => self.told.unanswered += 1,
+                Err(error) if is_temporary(&error) => self.observed.retried += 1,
                 Err(error) => {
-                    self.told.strange.push(error.to_string());
+                    self.observed.strange.push(error.to_string());
                     return None;
                 }
             }
-            tokio::time::sleep(AGAIN_AFTER).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
         None
     }
 }
 
-/// Whether nobody answered, or somebody said that it cannot be done at the moment. A workflow that nobody knows yet will be told of.
-fn may_be_asked_again(error: &CallError) -> bool {
+/// Whether the error is temporary: no response, or a response that says so. An unknown workflow is
+/// temporary too, because workers register it later.
+fn is_temporary(error: &CallError) -> bool {
     matches!(error, CallError::Transport(_))
         || error.status() == Some(503)
         || error.code() == Some(everstep_model::ErrorCode::UnknownWorkflow)

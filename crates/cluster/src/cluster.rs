@@ -1,4 +1,4 @@
-//! The cluster: three API nodes, four workers, two timer pollers and a database, with nothing else between them.
+//! The cluster: a database and the processes that share it.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts all of it. What the processes write goes into the folder.
+    /// Starts the database and all nodes. Logs and ledgers go into the folder.
     pub(crate) fn start(folder: &Path) -> anyhow::Result<Self> {
         let database = Server::start(&[]);
         let mut nodes = Vec::new();
@@ -37,19 +37,19 @@ impl Cluster {
         Ok(Self { database, nodes })
     }
 
-    /// Where the API nodes listen.
+    /// Returns the URLs of the API nodes.
     pub(crate) fn apis(&self) -> Vec<String> {
         let apis = self.nodes.iter().take(APIS);
         apis.map(|node| format!("http://127.0.0.1:{}", node.port))
             .collect()
     }
 
-    /// Processes that ended although nobody asked them to.
-    pub(crate) fn ended_by_themselves(&self) -> Vec<String> {
+    /// Describes processes that exited without being asked to.
+    pub(crate) fn unexpected_exits(&self) -> Vec<String> {
         self.nodes.iter().filter_map(Node::has_ended).collect()
     }
 
-    /// Ends every node in good order; the names of those that did not.
+    /// Shuts down all nodes. Returns the names of those that failed to shut down cleanly.
     pub(crate) fn end(&self) -> anyhow::Result<Vec<String>> {
         let mut bad = Vec::new();
         for node in &self.nodes {
@@ -60,7 +60,7 @@ impl Cluster {
         Ok(bad)
     }
 
-    /// How often the database says that it had been interrupted.
+    /// Counts the recoveries in the log of the database.
     pub(crate) fn database_crashes(&self) -> usize {
         self.database
             .log()

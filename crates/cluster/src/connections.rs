@@ -1,9 +1,9 @@
-//! Connections that the database closes under those who use them.
+//! Fault: the database closes connections that are in use.
 
 use anyhow::Context;
 use tokio_postgres::NoTls;
 
-/// Closes about half of all connections of nodes, chosen by a number; how many there were.
+/// Closes about half of the nodes' connections, selected by the number. Returns how many.
 pub(crate) fn drop_connections(url: &str, by: u64) -> anyhow::Result<u64> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

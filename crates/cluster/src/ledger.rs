@@ -1,5 +1,5 @@
-//! What really happened outside, by the true clock: each process appends its effects to a file of its own, one line each, in one
-//! write, so that a process that is killed has written whole lines.
+//! The ledger of effects, timestamped with the true clock. Each process appends to its own file
+//! with one write per line, so that a killed process leaves complete lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -8,7 +8,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum EffectKind {
     Step,
@@ -16,7 +15,7 @@ pub(crate) enum EffectKind {
     Undo,
 }
 
-/// One attempt of a step, or of an undo.
+/// One attempt of a step or of an undo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Effect {
     pub(crate) kind: EffectKind,
@@ -26,17 +25,17 @@ pub(crate) struct Effect {
     pub(crate) key: String,
 }
 
-/// An effect and when it happened, in milliseconds of the true clock.
+/// An effect with its true time in milliseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Line {
     pub(crate) at: u64,
     pub(crate) effect: Effect,
 }
 
-/// Where a process writes.
+/// The ledger file of a process.
 pub(crate) struct Ledger(Option<File>);
 
-/// The true time. Nodes have another one, which can be set wrong.
+/// Returns the true time. The clocks of nodes may be wrong.
 pub(crate) fn true_millis() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {
@@ -50,12 +49,12 @@ impl Ledger {
         Ok(Self(Some(file)))
     }
 
-    /// Where nobody looks.
-    pub(crate) fn of_nobody() -> Self {
+    /// A ledger that discards all effects.
+    pub(crate) fn discarding() -> Self {
         Self(None)
     }
 
-    /// Writes an effect down. A process that cannot do so ends, because nothing it did could be checked.
+    /// Records an effect. Exits the process on failure, because its effects could not be checked.
     pub(crate) fn write(&self, effect: &Effect) {
         let Some(mut file) = self.0.as_ref() else {
             return;
@@ -74,7 +73,7 @@ impl Ledger {
     }
 }
 
-/// Everything that all processes wrote, the earliest first.
+/// Reads the ledgers of all processes, in order of time.
 pub(crate) fn read_all(folder: &Path) -> anyhow::Result<Vec<Line>> {
     let mut lines = Vec::new();
     for entry in std::fs::read_dir(folder)? {

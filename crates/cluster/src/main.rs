@@ -1,16 +1,19 @@
-//! A cluster of real processes on one PostgreSQL: three API nodes, four workers and two timer pollers run random programs whose
-//! results are known in advance, while processes are killed and stopped, the database crashes, connections drop and clocks jump.
-//! When the trouble is over everything must come to its end, and the database is checked against all that was told and done.
+//! Tests a cluster of real processes on one PostgreSQL database: three API nodes, four workers and
+//! two timer nodes execute random programs with known results, while the test kills and stops
+//! processes, crashes the database, drops connections and changes clocks. Afterwards all runs must
+//! end, and the test compares the database with the observations of the clients and the recorded
+//! effects.
 //!
 //! ```text
-//!   main ─┬─ cluster     the database and the nodes: process.rs holds one, node.rs is one
-//!         ├─ clients     start, send, wait, and write down what they are told
-//!         ├─ nemesis     one fault after the other, by the seed
-//!         ├─ ledger      what really happened outside, by the true clock
-//!         └─ check       journals, answers and effects compared
+//!   main ─┬─ cluster     the database and the nodes (process.rs: handle, node.rs: the process)
+//!         ├─ clients     start runs, send events, wait, and record their observations
+//!         ├─ nemesis     injects faults in an order that the seed determines
+//!         ├─ ledger      effects of steps, by the true clock
+//!         └─ check       compares journals, observations and effects
 //! ```
 //!
-//! `cargo xtask cluster --minutes 2 --seed 7`. With the first argument `node` this binary is a node.
+//! Usage: `cargo xtask cluster --minutes 2 --seed 7`. With `node` as its first argument, this
+//! binary is a node.
 
 mod check;
 mod clients;
@@ -32,26 +35,27 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use check::{Database, Evidence};
-use clients::{Clients, Told};
+use clients::{Clients, Observed};
 use cluster::Cluster;
-use nemesis::Troubles;
+use nemesis::InjectedFaults;
 use report::Report;
 
-/// Clients at once.
+/// Number of concurrent clients.
 const CLIENTS: u64 = 12;
-/// How long everything may take to come to its end once nothing goes wrong any more.
-const PATIENCE: Duration = Duration::from_secs(90);
-/// Further than any clock was ever wrong, so that all that was set by a wrong one is due.
+/// How long all runs may take to end after the last fault.
+const END_TIMEOUT: Duration = Duration::from_secs(90);
+/// More than any clock was ever wrong, so that all timers set by a wrong clock become due.
 const FAR_AHEAD_MS: i64 = 2 * 3_600_000;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.split_first() {
-        Some((first, orders)) if first == "node" => {
+        Some((first, arguments)) if first == "node" => {
             log_to_stderr();
-            node::Orders::parse(orders).and_then(|orders| block_on(node::run(orders)))
+            node::NodeArguments::parse(arguments)
+                .and_then(|arguments| block_on(node::run(arguments)))
         }
-        _ => Asked::parse(&arguments).and_then(|asked| test(&asked)),
+        _ => Arguments::parse(&arguments).and_then(|arguments| test(&arguments)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -67,7 +71,7 @@ fn log_to_stderr() {
         .with_max_level(tracing_subscriber::filter::LevelFilter::WARN)
         .with_writer(std::io::stderr)
         .with_ansi(false);
-    // Only a second subscriber could fail here, and there is none.
+    // Fails only if a subscriber is already installed.
     let _ = lines.try_init();
 }
 
@@ -79,16 +83,16 @@ fn block_on<T>(task: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<
     runtime.block_on(task)
 }
 
-/// What the command line asks for.
+/// The arguments of the test.
 #[derive(Debug, PartialEq)]
-struct Asked {
+struct Arguments {
     minutes: f64,
     seed: u64,
 }
 
-impl Asked {
+impl Arguments {
     fn parse(arguments: &[String]) -> anyhow::Result<Self> {
-        let mut asked = Self {
+        let mut parsed = Self {
             minutes: 2.0,
             seed: 1,
         };
@@ -98,101 +102,109 @@ impl Asked {
                 .next()
                 .with_context(|| format!("{option} takes a value"))?;
             match option.as_str() {
-                "--minutes" => asked.minutes = value.parse().context("--minutes")?,
-                "--seed" => asked.seed = value.parse().context("--seed")?,
+                "--minutes" => parsed.minutes = value.parse().context("--minutes")?,
+                "--seed" => parsed.seed = value.parse().context("--seed")?,
                 unknown => {
-                    anyhow::bail!("there is no option `{unknown}`; there are --minutes and --seed")
+                    anyhow::bail!(
+                        "unknown option `{unknown}`; the options are --minutes and --seed"
+                    )
                 }
             }
         }
-        Ok(asked)
+        Ok(parsed)
     }
 }
 
-fn test(asked: &Asked) -> anyhow::Result<()> {
+fn test(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let report = block_on(run(asked, folder.path()))?;
+    let report = block_on(run(arguments, folder.path()))?;
     report.print();
     if report.is_good() {
         return Ok(());
     }
     let kept = folder.keep();
-    anyhow::bail!("what the processes wrote is in {}", kept.display())
+    anyhow::bail!(
+        "logs and ledgers of the processes are in {}",
+        kept.display()
+    )
 }
 
-async fn run(asked: &Asked, folder: &Path) -> anyhow::Result<Report> {
+async fn run(arguments: &Arguments, folder: &Path) -> anyhow::Result<Report> {
     let began = Instant::now();
     let cluster = Cluster::start(folder)?;
-    let clients = Clients::new(&cluster.apis(), asked.seed)?;
-    let live: Vec<_> = (0..CLIENTS)
-        .map(|number| tokio::spawn(clients.clone().live(number)))
+    let clients = Clients::new(&cluster.apis(), arguments.seed)?;
+    let tasks: Vec<_> = (0..CLIENTS)
+        .map(|number| tokio::spawn(clients.clone().run_client(number)))
         .collect();
-    let troubles = Troubles::default();
-    let until = began + Duration::from_secs_f64(asked.minutes * 60.0);
-    tokio::task::block_in_place(|| nemesis::trouble(&cluster, &troubles, asked.seed, until));
-    let mut mishaps = cluster.ended_by_themselves();
-    // What was set by a clock that was ahead is due now.
-    troubles.clocks_are_wrong();
+    let faults_injected = InjectedFaults::default();
+    let until = began + Duration::from_secs_f64(arguments.minutes * 60.0);
+    tokio::task::block_in_place(|| {
+        nemesis::inject_faults(&cluster, &faults_injected, arguments.seed, until)
+    });
+    let mut problems = cluster.unexpected_exits();
+    // Timers set by a clock that was ahead become due now.
+    faults_injected.clocks_are_wrong();
     for node in &cluster.nodes {
         node.set_clock(FAR_AHEAD_MS)?;
     }
     clients.is_enough.store(true, Ordering::Relaxed);
     let last_fault = Instant::now();
-    let told = come_to_an_end(&clients, live).await?;
+    let observed = wait_for_end_of_runs(&clients, tasks).await?;
     let recovered = last_fault.elapsed();
-    mishaps.extend(cluster.ended_by_themselves());
+    problems.extend(cluster.unexpected_exits());
     let bad = tokio::task::block_in_place(|| cluster.end())?;
-    mishaps.extend(
+    problems.extend(
         bad.iter()
-            .map(|name| format!("{name} did not end in good order")),
+            .map(|name| format!("{name} did not shut down cleanly")),
     );
-    mishaps.extend(troubles.failed());
+    problems.extend(faults_injected.failed());
 
     let database = Database::open(&cluster.database.url()).await?;
     let evidence = Evidence {
         journals: database.journals().await?,
-        told: &told,
+        observed: &observed,
         lines: ledger::read_all(folder)?,
-        troubles: &troubles,
+        faults_injected: &faults_injected,
     };
     let (mut violations, figures) = check::check(&evidence);
     violations.extend(database.left().await?);
     Ok(Report {
-        seed: asked.seed,
+        seed: arguments.seed,
         took: began.elapsed(),
         figures,
-        faults: troubles.counts(),
+        faults: faults_injected.counts(),
         database_crashes: cluster.database_crashes(),
         processes: cluster.nodes.iter().map(process::Node::starts).sum(),
-        unanswered: told.iter().map(|told| told.unanswered).sum(),
+        retried: observed.iter().map(|observed| observed.retried).sum(),
         recovered,
         violations,
-        mishaps,
+        problems,
     })
 }
 
-/// Waits until every client has seen the end of its run, or has waited long enough.
-async fn come_to_an_end(
+/// Waits until every client has seen the end of its run, or until the timeout.
+async fn wait_for_end_of_runs(
     clients: &Clients,
-    live: Vec<tokio::task::JoinHandle<Vec<Told>>>,
-) -> anyhow::Result<Vec<Told>> {
+    tasks: Vec<tokio::task::JoinHandle<Vec<Observed>>>,
+) -> anyhow::Result<Vec<Observed>> {
     let all = async {
-        let mut told = Vec::new();
-        for client in live {
-            told.extend(client.await?);
+        let mut observed = Vec::new();
+        for client in tasks {
+            observed.extend(client.await?);
         }
-        anyhow::Ok(told)
+        anyhow::Ok(observed)
     };
     let give_up = async {
-        // Second by second: time in which the whole machine stood still is nobody's fault.
-        for _ in 0..PATIENCE.as_secs() {
+        // Sleep in steps of a second, so that time during which the whole machine was suspended
+        // does not count.
+        for _ in 0..END_TIMEOUT.as_secs() {
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
         clients.is_over.store(true, Ordering::Relaxed);
         std::future::pending().await
     };
     tokio::select! {
-        told = all => told,
+        observed = all => observed,
         never = give_up => never,
     }
 }
@@ -202,17 +214,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_says_how_long_and_by_which_seed() {
+    fn the_command_line_has_a_duration_and_a_seed() {
         let parse = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            Asked::parse(&words)
+            Arguments::parse(&words)
         };
-        let asked = parse(&["--minutes", "0.5", "--seed", "9"]).unwrap();
-        let expected = Asked {
+        let arguments = parse(&["--minutes", "0.5", "--seed", "9"]).unwrap();
+        let expected = Arguments {
             minutes: 0.5,
             seed: 9,
         };
-        assert_eq!(asked, expected);
+        assert_eq!(arguments, expected);
         assert!(parse(&["--hours", "1"]).is_err());
         assert!(parse(&["--seed"]).is_err());
     }

@@ -1,5 +1,5 @@
-//! What goes wrong: one fault after the other in an order that the seed shuffles, so that each kind has its turn, on nodes that have
-//! no other trouble at the moment.
+//! Injects faults one after the other, in an order shuffled by the seed in which every kind occurs,
+//! on nodes that have no other fault at the time.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,34 +15,33 @@ use crate::ledger::true_millis;
 use crate::node::LEASE;
 use crate::process::{Held, Node};
 
-/// How far clocks jump.
+/// How far clocks jump, in milliseconds.
 const HOUR_MS: i64 = 3_600_000;
-/// How long after a clock is right again what happened meanwhile may still be on its way.
+/// How long effects of a wrong clock may remain after it was corrected.
 const CLOCK_MARGIN_MS: u64 = 2_000;
 
-/// What can go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
-    /// SIGKILL; another process follows.
+    /// SIGKILL, then a new process.
     Killed,
     /// SIGSTOP for longer than the lease.
-    StoodStill,
-    /// SIGTERM; another process follows.
+    Stopped,
+    /// SIGTERM, then a new process.
     Replaced,
-    /// The database is restarted as if it had crashed.
+    /// An immediate restart of the database, which requires crash recovery.
     DatabaseCrashed,
-    /// Connections to the database are closed by it.
+    /// The database closes connections.
     ConnectionsDropped,
-    /// A clock goes an hour ahead for a while.
+    /// A clock is an hour ahead for a while.
     ClockAhead,
-    /// A clock goes an hour behind for a while.
+    /// A clock is an hour behind for a while.
     ClockBehind,
 }
 
 impl Fault {
     pub(crate) const ALL: [Self; 7] = [
         Self::Killed,
-        Self::StoodStill,
+        Self::Stopped,
         Self::Replaced,
         Self::DatabaseCrashed,
         Self::ConnectionsDropped,
@@ -51,22 +50,22 @@ impl Fault {
     ];
 }
 
-/// What went wrong.
+/// The faults that were injected.
 #[derive(Default)]
-pub(crate) struct Troubles {
+pub(crate) struct InjectedFaults {
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     counts: BTreeMap<Fault, u64>,
-    /// When some clock was wrong, in true milliseconds.
+    /// The periods in which a clock was wrong, in true milliseconds.
     wrong_clocks: Vec<(u64, u64)>,
-    /// Faults that could not be brought about.
+    /// Faults that could not be injected.
     failed: Vec<String>,
 }
 
-impl Troubles {
+impl InjectedFaults {
     pub(crate) fn counts(&self) -> BTreeMap<Fault, u64> {
         self.state().counts.clone()
     }
@@ -75,14 +74,14 @@ impl Troubles {
         self.state().failed.clone()
     }
 
-    /// Whether all clocks were right at all times from here to there.
+    /// Whether all clocks were right during the whole period.
     pub(crate) fn clocks_were_right(&self, from: u64, until: u64) -> bool {
         let state = self.state();
         let mut wrong = state.wrong_clocks.iter();
         wrong.all(|(begin, end)| until < *begin || *end < from)
     }
 
-    /// Every clock is wrong from now on.
+    /// Marks all clocks as wrong from now on.
     pub(crate) fn clocks_are_wrong(&self) {
         let now = true_millis();
         self.state().wrong_clocks.push((now, u64::MAX));
@@ -105,8 +104,13 @@ impl Troubles {
     }
 }
 
-/// Makes trouble until it is time to stop, and leaves every node running with a clock that is right.
-pub(crate) fn trouble(cluster: &Cluster, troubles: &Troubles, seed: u64, until: Instant) {
+/// Injects faults until the deadline. Leaves every node running with a correct clock.
+pub(crate) fn inject_faults(
+    cluster: &Cluster,
+    faults_injected: &InjectedFaults,
+    seed: u64,
+    until: Instant,
+) {
     let mut rng = Rng::new(seed, 77);
     std::thread::scope(|scope| {
         let mut deck: Vec<Fault> = Vec::new();
@@ -119,17 +123,17 @@ pub(crate) fn trouble(cluster: &Cluster, troubles: &Troubles, seed: u64, until: 
             match fault {
                 Fault::DatabaseCrashed => {
                     cluster.database.restart(Stop::Immediate);
-                    troubles.happened(fault, 1);
+                    faults_injected.happened(fault, 1);
                 }
                 Fault::ConnectionsDropped => {
                     let dropped = drop_connections(&cluster.database.url(), rng.number());
                     match dropped {
-                        Ok(dropped) => troubles.happened(fault, dropped),
-                        Err(error) => troubles.note(fault, Err(error)),
+                        Ok(dropped) => faults_injected.happened(fault, dropped),
+                        Err(error) => faults_injected.note(fault, Err(error)),
                     }
                 }
                 Fault::Killed
-                | Fault::StoodStill
+                | Fault::Stopped
                 | Fault::Replaced
                 | Fault::ClockAhead
                 | Fault::ClockBehind => {
@@ -137,7 +141,7 @@ pub(crate) fn trouble(cluster: &Cluster, troubles: &Troubles, seed: u64, until: 
                     let held = cluster.nodes.get(node).and_then(Node::hold);
                     if let Some(held) = held {
                         let pause = Duration::from_millis(rng.within(0..1_500));
-                        at_node(scope, troubles, fault, held, pause);
+                        inject_into_node(scope, faults_injected, fault, held, pause);
                     }
                 }
             }
@@ -147,8 +151,8 @@ pub(crate) fn trouble(cluster: &Cluster, troubles: &Troubles, seed: u64, until: 
 
 fn shuffled(rng: &mut Rng) -> Vec<Fault> {
     let mut left = Fault::ALL.to_vec();
-    // Processes die more often than databases.
-    left.extend([Fault::Killed, Fault::Killed, Fault::StoodStill]);
+    // Processes fail more often than databases.
+    left.extend([Fault::Killed, Fault::Killed, Fault::Stopped]);
     let mut deck = Vec::new();
     while !left.is_empty() {
         deck.push(left.swap_remove(rng.index(left.len())));
@@ -156,16 +160,16 @@ fn shuffled(rng: &mut Rng) -> Vec<Fault> {
     deck
 }
 
-/// Does it to a node, on a thread of its own.
-fn at_node<'scope>(
+/// Injects a fault into a node on a separate thread.
+fn inject_into_node<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    troubles: &'scope Troubles,
+    faults_injected: &'scope InjectedFaults,
     fault: Fault,
     held: Held<'scope>,
     pause: Duration,
 ) {
     scope.spawn(move || {
-        // All of it, so that it is held until this is over.
+        // Move the whole guard into the thread, so that the node is held until the fault is over.
         let held = held;
         let node = held.0;
         let done = match fault {
@@ -174,20 +178,20 @@ fn at_node<'scope>(
                 node.start().map(|()| killed)
             }),
             Fault::Replaced => node.end().and_then(|ended| node.start().map(|()| ended)),
-            Fault::StoodStill => node.stop().and_then(|stands| {
+            Fault::Stopped => node.stop().and_then(|stands| {
                 sleep(LEASE * 2 + pause * 2);
-                node.go_on().map(|()| stands)
+                node.resume().map(|()| stands)
             }),
-            Fault::ClockAhead => wrong_for_a_while(troubles, node, HOUR_MS, pause),
-            Fault::ClockBehind => wrong_for_a_while(troubles, node, -HOUR_MS, pause),
+            Fault::ClockAhead => shift_clock_temporarily(faults_injected, node, HOUR_MS, pause),
+            Fault::ClockBehind => shift_clock_temporarily(faults_injected, node, -HOUR_MS, pause),
             Fault::DatabaseCrashed | Fault::ConnectionsDropped => Ok(false),
         };
-        troubles.note(fault, done);
+        faults_injected.note(fault, done);
     });
 }
 
-fn wrong_for_a_while(
-    troubles: &Troubles,
+fn shift_clock_temporarily(
+    faults_injected: &InjectedFaults,
     node: &Node,
     error: i64,
     pause: Duration,
@@ -197,6 +201,6 @@ fn wrong_for_a_while(
     sleep(Duration::from_millis(500) + pause);
     let is_right_again = node.set_clock(0)?;
     let until = true_millis() + CLOCK_MARGIN_MS;
-    troubles.state().wrong_clocks.push((began, until));
+    faults_injected.state().wrong_clocks.push((began, until));
     Ok(jumped && is_right_again)
 }

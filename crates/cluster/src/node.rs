@@ -1,5 +1,6 @@
-//! A node, in a process of its own: an engine on the database with some of the roles, served over HTTP. It obeys lines on its
-//! input (`clock -3600000` sets its clock wrong, and is said back once it is), and ends when its input ends, so that none outlives the test.
+//! A node process: an engine on the database with some roles, served over HTTP. It reads commands
+//! from stdin (`clock -3600000` shifts its clock; the node echoes the line when done) and exits
+//! when stdin is closed, so that no node outlives the test.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,24 +20,24 @@ use crate::ledger::Ledger;
 use crate::workflow;
 use crate::wrong_clock::{ClockError, WrongClock};
 
-/// How long a node may be silent before others take its runs.
+/// The lease duration, after which other nodes take over the runs of a silent node.
 pub(crate) const LEASE: Duration = Duration::from_secs(2);
-/// How often a node looks for what hints did not bring.
+/// How often a node looks for work for which it received no hint.
 pub(crate) const SWEEP: Duration = Duration::from_secs(2);
-/// How long a node waits before it tries a database again that is away when it starts.
-const START_AGAIN_AFTER: Duration = Duration::from_millis(300);
+/// The delay before a starting node tries to reach an unavailable database again.
+const START_RETRY_DELAY: Duration = Duration::from_millis(300);
 
-/// What a node is told when it is started.
+/// The arguments of a node process.
 #[derive(Clone, Debug)]
-pub(crate) struct Orders {
+pub(crate) struct NodeArguments {
     pub(crate) store: String,
     pub(crate) roles: Vec<Role>,
     pub(crate) port: u16,
     pub(crate) ledger: PathBuf,
 }
 
-impl Orders {
-    /// As arguments of a command line.
+impl NodeArguments {
+    /// Formats them for the command line.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let roles: Vec<&str> = self.roles.iter().map(|role| role.as_str()).collect();
         vec![
@@ -62,48 +63,48 @@ impl Orders {
     }
 }
 
-/// Runs a node until it is asked to end.
-pub(crate) async fn run(orders: Orders) -> anyhow::Result<()> {
+/// Runs a node until it receives SIGTERM.
+pub(crate) async fn run(arguments: NodeArguments) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let error = ClockError::default();
-    let input = tokio::spawn(obey(error.clone()));
-    let asked = async move {
+    let input = tokio::spawn(execute_commands(error.clone()));
+    let terminated = async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = input => std::process::exit(0),
         }
     };
-    let mut asked = std::pin::pin!(asked);
+    let mut terminated = std::pin::pin!(terminated);
     let engine = tokio::select! {
-        engine = open(&orders, &error) => engine?,
-        () = &mut asked => return Ok(()),
+        engine = open(&arguments, &error) => engine?,
+        () = &mut terminated => return Ok(()),
     };
-    let listener = TcpListener::bind(("127.0.0.1", orders.port)).await?;
+    let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await?;
     let mut options = ServerOptions::default();
     options.access = Access::Open;
     let mut connections = Connections::default();
     connections.grace = Duration::from_secs(1);
-    serve(listener, router(&engine, options), connections, asked).await;
+    serve(listener, router(&engine, options), connections, terminated).await;
     engine.shutdown().await;
     Ok(())
 }
 
-/// Opens the engine, however long the database is away.
-async fn open(orders: &Orders, error: &ClockError) -> anyhow::Result<Engine> {
-    let ledger = Arc::new(Ledger::open(&orders.ledger).context("the ledger")?);
+/// Opens the engine. Waits while the database is unavailable.
+async fn open(arguments: &NodeArguments, error: &ClockError) -> anyhow::Result<Engine> {
+    let ledger = Arc::new(Ledger::open(&arguments.ledger).context("cannot open the ledger")?);
     loop {
-        match try_to_open(orders, error, ledger.clone()).await {
-            Err(error) if is_away(&error) => {
-                tracing::warn!(%error, "the node cannot start yet");
-                tokio::time::sleep(START_AGAIN_AFTER).await;
+        match try_open(arguments, error, ledger.clone()).await {
+            Err(error) if is_unavailable(&error) => {
+                tracing::warn!(%error, "database unavailable, retrying");
+                tokio::time::sleep(START_RETRY_DELAY).await;
             }
             opened => return opened,
         }
     }
 }
 
-/// Whether it is only that the database does not answer.
-fn is_away(error: &anyhow::Error) -> bool {
+/// Whether the only problem is that the database is unavailable.
+fn is_unavailable(error: &anyhow::Error) -> bool {
     let away = |error: &StoreError| matches!(error, StoreError::Unavailable { .. });
     error.chain().any(|cause| {
         if let Some(everstep::OpenError::Engine(everstep::EngineError::Store(error))) =
@@ -115,19 +116,19 @@ fn is_away(error: &anyhow::Error) -> bool {
     })
 }
 
-async fn try_to_open(
-    orders: &Orders,
+async fn try_open(
+    arguments: &NodeArguments,
     error: &ClockError,
     ledger: Arc<Ledger>,
 ) -> anyhow::Result<Engine> {
-    let options = Options::new(&orders.store)?;
+    let options = Options::new(&arguments.store)?;
     let store = PostgresStore::open(options.clone()).await?;
     let bus = PostgresBus::open(options)?;
     let settings = Settings {
         lease_ttl: LEASE,
         sweep_interval: SWEEP,
         timer_horizon: Duration::from_secs(4),
-        // Some runs are replayed from their journals while others stay in memory.
+        // Short enough that some runs are replayed from their journals while others stay in memory.
         hot_idle_max: Duration::from_millis(500),
         ..Settings::default()
     };
@@ -139,24 +140,24 @@ async fn try_to_open(
         .bus(Arc::new(bus))
         .runtime(Arc::new(runtime))
         .settings(settings)
-        .roles(everstep::Roles::from_iter(orders.roles.iter().copied()));
-    // Only workers have the code: the others know of it what workers told.
-    let builder = match orders.roles.contains(&Role::Worker) {
+        .roles(everstep::Roles::from_iter(arguments.roles.iter().copied()));
+    // Only workers have the code. The other nodes know what the workers registered.
+    let builder = match arguments.roles.contains(&Role::Worker) {
         true => workflow::register(builder, ledger),
         false => builder,
     };
     Ok(builder.start().await?)
 }
 
-/// Does what the lines of the input say, until there are no more.
-async fn obey(error: ClockError) {
+/// Executes the commands on stdin until it is closed.
+async fn execute_commands(error: ClockError) {
     let mut lines = stdin_lines();
     while let Some(line) = lines.recv().await {
         if let Some(millis) = line.strip_prefix("clock ")
             && let Ok(millis) = millis.parse()
         {
             error.set(millis);
-            // The parent process waits for this line.
+            // The test waits for this line.
             println!("{line}");
         }
     }

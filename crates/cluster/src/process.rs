@@ -1,4 +1,5 @@
-//! A node as the test holds it: a process that is started, killed, stopped, ended in good order, and whose clock is set wrong.
+//! The test's handle of a node: starts, kills, stops and shuts down its process, and changes its
+//! clock.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,16 +13,16 @@ use anyhow::Context;
 use everstep::Role;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::node::Orders;
+use crate::node::NodeArguments;
 
-/// A place in the cluster, in which one process runs after the other.
+/// A member of the cluster, executed by one process after the other.
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) port: u16,
     store: String,
     roles: Vec<Role>,
     folder: PathBuf,
-    /// Whether something is being done to it.
+    /// Whether a fault is being injected into it.
     is_busy: AtomicBool,
     state: Mutex<State>,
 }
@@ -32,7 +33,7 @@ struct State {
     child: Option<Child>,
 }
 
-/// Nobody else does something to a node while somebody holds this.
+/// Guard that gives exclusive access to a node.
 pub(crate) struct Held<'a>(pub(crate) &'a Node);
 
 impl Drop for Held<'_> {
@@ -54,10 +55,10 @@ impl Node {
         }
     }
 
-    /// Takes the node, unless somebody has it.
+    /// Returns `None` if another thread holds the node.
     pub(crate) fn hold(&self) -> Option<Held<'_>> {
         let was_busy = self.is_busy.swap(true, Ordering::AcqRel);
-        // Made only then: dropping it gives the node back.
+        // Create the guard only in this case, because dropping it releases the node.
         (!was_busy).then(|| Held(self))
     }
 
@@ -65,7 +66,7 @@ impl Node {
         let mut state = self.state();
         state.starts += 1;
         let ledger = format!("{}-{}.ledger", self.name, state.starts);
-        let orders = Orders {
+        let arguments = NodeArguments {
             store: format!("{}?application_name={}", self.store, self.name),
             roles: self.roles.clone(),
             port: self.port,
@@ -76,7 +77,7 @@ impl Node {
             .append(true)
             .open(self.log_path())?;
         let child = Command::new(std::env::current_exe()?)
-            .args(orders.arguments())
+            .args(arguments.arguments())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(log)
@@ -85,21 +86,21 @@ impl Node {
         Ok(())
     }
 
-    /// Ends it at once; whether that was what ended it.
+    /// Kills the process. Returns whether the signal ended it.
     pub(crate) fn kill(&self) -> anyhow::Result<bool> {
         let mut child = self.take()?;
         child.kill()?;
         Ok(child.wait()?.signal() == Some(9))
     }
 
-    /// Asks it to end, and waits until it has; whether it ended in good order.
+    /// Sends SIGTERM and waits for the exit. Returns whether the exit code was 0.
     pub(crate) fn end(&self) -> anyhow::Result<bool> {
         let mut child = self.take()?;
         kill_process(pid_of(&child)?, Signal::TERM)?;
         Ok(child.wait()?.success())
     }
 
-    /// Has it stand still; whether it does.
+    /// Stops the process with SIGSTOP. Returns whether it has stopped.
     pub(crate) fn stop(&self) -> anyhow::Result<bool> {
         let pid = self.pid()?;
         kill_process(pid, Signal::STOP)?;
@@ -112,30 +113,30 @@ impl Node {
         Ok(false)
     }
 
-    pub(crate) fn go_on(&self) -> anyhow::Result<()> {
+    pub(crate) fn resume(&self) -> anyhow::Result<()> {
         Ok(kill_process(self.pid()?, Signal::CONT)?)
     }
 
-    /// Sets its clock wrong by so much; whether it says that it is.
+    /// Shifts the clock of the process. Returns whether the node confirmed it.
     pub(crate) fn set_clock(&self, millis: i64) -> anyhow::Result<bool> {
         let mut state = self.state();
         let child = state.child.as_mut().context("no process")?;
         let input = child.stdin.as_mut().context("no input")?;
         writeln!(input, "clock {millis}")?;
         let output = child.stdout.as_mut().context("no output")?;
-        let mut said = String::new();
-        BufReader::new(output).read_line(&mut said)?;
-        Ok(said.trim() == format!("clock {millis}"))
+        let mut reply = String::new();
+        BufReader::new(output).read_line(&mut reply)?;
+        Ok(reply.trim() == format!("clock {millis}"))
     }
 
-    /// How its process ended, if it did so by itself.
+    /// Describes the exit of the process if it ended unexpectedly.
     pub(crate) fn has_ended(&self) -> Option<String> {
         let mut state = self.state();
         let status = state.child.as_mut()?.try_wait().ok()??;
         Some(format!(
-            "{} ended by itself ({status}):\n{}",
+            "{} exited unexpectedly ({status}):\n{}",
             self.name,
-            self.last_words()
+            self.log_tail()
         ))
     }
 
@@ -147,7 +148,7 @@ impl Node {
         self.folder.join(format!("{}.log", self.name))
     }
 
-    fn last_words(&self) -> String {
+    fn log_tail(&self) -> String {
         let log = std::fs::read_to_string(self.log_path()).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         let last = lines.len().saturating_sub(10);
@@ -156,7 +157,7 @@ impl Node {
 
     fn take(&self) -> anyhow::Result<Child> {
         let child = self.state().child.take();
-        child.with_context(|| format!("{} does not run", self.name))
+        child.with_context(|| format!("{} is not running", self.name))
     }
 
     fn pid(&self) -> anyhow::Result<Pid> {
@@ -183,7 +184,7 @@ fn pid_of(child: &Child) -> anyhow::Result<Pid> {
     Pid::from_raw(id).context("no such process")
 }
 
-/// The letter the system has for what a process does.
+/// The process state from `/proc`.
 fn state_of(pid: Pid) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
     stat.rsplit_once(") ")?.1.chars().next()
@@ -201,12 +202,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_node_is_held_by_one_at_a_time() {
+    fn a_node_has_one_holder_at_a_time() {
         let node = Node::new("api0".to_owned(), "", &[Role::Api], Path::new(""));
         let held = node.hold();
         assert!(held.is_some());
         assert!(node.hold().is_none());
-        assert!(node.hold().is_none(), "who asked in vain gave nothing back");
+        assert!(
+            node.hold().is_none(),
+            "a failed attempt must not release the node"
+        );
         drop(held);
         assert!(node.hold().is_some());
     }

@@ -1,37 +1,36 @@
-//! Random programs whose results are known before they run: what each operation gives follows from the run's id, its place
-//! and what the client sends, never from time, order or luck.
+//! Random programs with known results: the result of each operation depends only on the run's ID,
+//! the operation's path and the tokens that the client sends, not on time, order or chance.
 
 use everstep_sim::rng::Rng;
 use serde::{Deserialize, Serialize};
 
-/// An operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Op {
-    /// A step that takes a while and fails so often before it works.
+    /// A step that takes a while and succeeds after this number of failures.
     Step { takes_ms: u64, failures: u32 },
-    /// A step whose start is durable before it begins.
+    /// A fenced step: its start is durable before it begins.
     Fenced { takes_ms: u64 },
-    /// A sleep between two steps that look at the true clock.
+    /// A sleep between two steps that record the true time.
     Sleep { ms: u64 },
-    /// A run of its own, which is waited for.
+    /// A child run that the parent waits for.
     Child(Vec<Op>),
-    /// The next token that the client sends.
+    /// A wait for the client's next token.
     Event,
-    /// Sequences at once.
+    /// Parallel sequences.
     Join(Vec<Vec<Op>>),
-    /// A step so many times, of which the journal keeps the last.
+    /// A loop with one step per iteration. The journal keeps only the last iteration.
     Loop { times: u32 },
 }
 
-/// What a run does, and whether all of it is undone in the end.
+/// The program of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
-    /// Fails when it is through, and undoes its steps.
+    /// Whether the run fails at the end and undoes its steps.
     pub(crate) fails: bool,
 }
 
-/// How a run must end.
+/// The expected end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Completed(Vec<String>),
@@ -47,12 +46,12 @@ impl Program {
         }
     }
 
-    /// How many tokens it waits for.
+    /// The number of tokens that the program waits for.
     pub(crate) fn events(&self) -> u64 {
         self.ops.iter().filter(|op| **op == Op::Event).count() as u64
     }
 
-    /// How its run must end.
+    /// Computes the expected end of the run.
     pub(crate) fn outcome(&self, run: &str) -> Outcome {
         if self.fails {
             return Outcome::Failed;
@@ -62,17 +61,17 @@ impl Program {
     }
 }
 
-/// Where the operation of this number in a sequence stands.
+/// Returns the path of an operation within a sequence.
 pub(crate) fn place(path: &str, index: usize) -> String {
     format!("{path}.{index}")
 }
 
-/// The id of the child at a place.
+/// Returns the ID of the child at this path.
 pub(crate) fn child_id(run: &str, place: &str) -> String {
     format!("{run}.{place}")
 }
 
-/// What a step gives.
+/// Returns the result of a step.
 pub(crate) fn value(run: &str, place: &str) -> String {
     format!("{run} {place}")
 }
@@ -114,7 +113,7 @@ fn operation(rng: &mut Rng, depth: u32) -> Op {
     }
 }
 
-/// What may stand in children and side by side: nobody sends events there.
+/// Operations for children and parallel sequences, which receive no events.
 fn simple(rng: &mut Rng) -> Op {
     match rng.below(8) {
         0 | 1 => Op::Sleep {

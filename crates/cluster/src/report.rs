@@ -1,4 +1,4 @@
-//! What a run of the cluster came to, in words, and whether it was worth anything.
+//! The report of a test run, and the minimum that it must have covered.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use everstep_sim::Violation;
 use crate::check::Figures;
 use crate::nemesis::Fault;
 
-/// Violations that are shown.
+/// Maximum number of violations to print.
 const SHOWN: usize = 20;
-/// Runs a second below which nothing was tested, however busy the machine.
+/// With fewer runs per minute, the test has covered too little, even on a busy machine.
 const RUNS_PER_MINUTE_MIN: f64 = 30.0;
 
 pub(crate) struct Report {
@@ -18,31 +18,31 @@ pub(crate) struct Report {
     pub(crate) took: Duration,
     pub(crate) figures: Figures,
     pub(crate) faults: BTreeMap<Fault, u64>,
-    /// How often the database noticed that it had been interrupted.
+    /// The number of recoveries in the log of the database.
     pub(crate) database_crashes: usize,
-    /// Processes that were started.
+    /// The number of processes that were started.
     pub(crate) processes: u32,
-    /// Requests without an answer, or with a refusal for the moment.
-    pub(crate) unanswered: u64,
-    /// How long the last run took to end after the last fault.
+    /// The number of requests without a response or with a temporary error.
+    pub(crate) retried: u64,
+    /// The time from the last fault to the end of the last run.
     pub(crate) recovered: Duration,
     pub(crate) violations: Vec<Violation>,
-    /// What went wrong with the test itself, or with a process.
-    pub(crate) mishaps: Vec<String>,
+    /// Problems of the test itself, or processes that ended unexpectedly.
+    pub(crate) problems: Vec<String>,
 }
 
 impl Report {
-    /// Whether all held, and enough happened to say so.
+    /// Whether there were no violations and the test covered enough.
     pub(crate) fn is_good(&self) -> bool {
-        self.violations.is_empty() && self.mishaps.is_empty() && self.shortfalls().is_empty()
+        self.violations.is_empty() && self.problems.is_empty() && self.shortfalls().is_empty()
     }
 
-    /// What makes its figures worthless.
+    /// Describes what the test did not cover.
     fn shortfalls(&self) -> Vec<String> {
         let mut found = Vec::new();
         for fault in Fault::ALL {
             if self.faults.get(&fault).copied().unwrap_or_default() == 0 {
-                found.push(format!("{fault:?} never happened"));
+                found.push(format!("{fault:?} was never injected"));
             }
         }
         let minutes = self.took.as_secs_f64() / 60.0;
@@ -55,7 +55,7 @@ impl Report {
             ..
         } = self.figures;
         if (runs as f64) < RUNS_PER_MINUTE_MIN * minutes {
-            found.push(format!("there were only {runs} runs"));
+            found.push(format!("only {runs} runs"));
         }
         for (what, count) in [
             ("steps were compared with their effects", steps),
@@ -91,23 +91,23 @@ impl Report {
             println!("  {fault:?}: {count}");
         }
         println!(
-            "  {} processes, {} database recoveries, {taken_over} runs taken over, {} requests asked again, all over {:.1} s after \
+            "  {} processes, {} database recoveries, {taken_over} runs taken over, {} requests retried, all runs ended {:.1} s after \
              the last fault",
             self.processes,
             self.database_crashes,
-            self.unanswered,
+            self.retried,
             self.recovered.as_secs_f64()
         );
         for violation in self.violations.iter().take(SHOWN) {
             println!("VIOLATED {violation}");
         }
-        for mishap in self.mishaps.iter().take(SHOWN).chain(&self.shortfalls()) {
-            println!("{mishap}");
+        for problem in self.problems.iter().take(SHOWN).chain(&self.shortfalls()) {
+            println!("{problem}");
         }
         println!(
-            "{} violations, {} mishaps",
+            "{} violations, {} problems",
             self.violations.len(),
-            self.mishaps.len()
+            self.problems.len()
         );
     }
 }

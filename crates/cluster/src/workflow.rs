@@ -1,4 +1,5 @@
-//! The workflow that runs a program. Every attempt of a step is an effect outside, written to the ledger of its process.
+//! The workflow that executes a program. Every attempt of a step records an effect in the ledger of
+//! its process.
 
 use std::future::Future;
 use std::ops::ControlFlow;
@@ -16,10 +17,9 @@ use serde::{Deserialize, Serialize};
 use crate::ledger::{Effect, EffectKind, Ledger};
 use crate::program::{Op, Program, child_id, place, value};
 
-/// The workflow that runs programs.
 pub(crate) const PROGRAM: &str = "program";
 
-/// What clients send, numbered from 1.
+/// The event that clients send, numbered from 1.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Token(pub(crate) u64);
 
@@ -27,42 +27,46 @@ impl Event for Token {
     const NAME: &'static str = "token";
 }
 
-/// Registers it.
 pub(crate) fn register(builder: EngineBuilder, ledger: Arc<Ledger>) -> EngineBuilder {
     builder.function_with(PROGRAM, Options::new(), move |ctx, program: Program| {
         run(ctx, program, ledger.clone())
     })
 }
 
-/// The same where nothing happens outside, for replays.
-pub(crate) async fn run_quietly(ctx: Ctx<AnyEvent>, program: Program) -> Result<Vec<String>> {
-    run(ctx, program, Arc::new(Ledger::of_nobody())).await
+/// Executes the program without recording effects, for replays.
+pub(crate) async fn run_without_effects(
+    ctx: Ctx<AnyEvent>,
+    program: Program,
+) -> Result<Vec<String>> {
+    run(ctx, program, Arc::new(Ledger::discarding())).await
 }
 
 async fn run(ctx: Ctx<AnyEvent>, program: Program, ledger: Arc<Ledger>) -> Result<Vec<String>> {
-    let teller = Teller {
+    let interpreter = Interpreter {
         run: ctx.metadata().id.to_string(),
         undoes: program.fails,
         ledger,
     };
-    let all = teller.sequence(&ctx, &program.ops, "r".to_owned()).await?;
+    let all = interpreter
+        .sequence(&ctx, &program.ops, "r".to_owned())
+        .await?;
     match program.fails {
-        true => Err(Error::fatal("it fails when it is through")),
+        true => Err(Error::fatal("the program fails at its end")),
         false => Ok(all),
     }
 }
 
-/// One run, and where it tells what it does.
-struct Teller {
+/// The interpreter of one run.
+struct Interpreter {
     run: String,
-    /// Whether its steps will be undone.
+    /// Whether the steps register an undo.
     undoes: bool,
     ledger: Arc<Ledger>,
 }
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-impl Teller {
+impl Interpreter {
     fn sequence<'a>(
         &'a self,
         ctx: &'a Ctx<AnyEvent>,
@@ -89,9 +93,9 @@ impl Teller {
                 vec![step.fenced().await?]
             }
             Op::Sleep { ms } => {
-                self.look_at_clock(ctx, format!("{place}-before")).await?;
+                self.record_time(ctx, format!("{place}-before")).await?;
                 ctx.sleep(&place, millis(*ms)).await?;
-                self.look_at_clock(ctx, format!("{place}-after")).await?;
+                self.record_time(ctx, format!("{place}-after")).await?;
                 Vec::new()
             }
             Op::Child(ops) => {
@@ -143,8 +147,8 @@ impl Teller {
         step.undo(undo).undo_retry(retry()).await
     }
 
-    /// A step that does nothing but note when it began.
-    async fn look_at_clock(&self, ctx: &Ctx<AnyEvent>, place: String) -> Result<String> {
+    /// A step that only records when it began.
+    async fn record_time(&self, ctx: &Ctx<AnyEvent>, place: String) -> Result<String> {
         let work = |step| self.work(EffectKind::Step, step, &place, 0, 0);
         ctx.step_with(&place, work).retry(retry()).await
     }

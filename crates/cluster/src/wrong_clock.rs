@@ -1,5 +1,4 @@
-//! The runtime of a node whose clock can be set wrong: tokio's, with an error added to the time. Nothing else of a node is changed
-//! for the test.
+//! The runtime of a node: tokio's, with an offset added to the clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,7 +8,7 @@ use everstep_engine::{Runtime, TokioRuntime};
 use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Clock};
 
-/// How wrong the clock of this process is, in milliseconds.
+/// The offset of this process's clock in milliseconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClockError(Arc<AtomicI64>);
 
@@ -19,7 +18,6 @@ impl ClockError {
     }
 }
 
-/// Tokio's runtime with a wrong clock.
 pub(crate) struct WrongClock {
     pub(crate) inner: TokioRuntime,
     pub(crate) error: ClockError,

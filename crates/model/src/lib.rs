@@ -4,6 +4,7 @@
 //! where it is kept is decided by the stores. All crates share these types, so a word means one thing everywhere.
 
 mod codec;
+mod control;
 mod description;
 mod duration;
 mod error_code;
@@ -29,6 +30,7 @@ mod time;
 mod trace;
 
 pub use codec::{DecodeError, FORMAT_VERSION};
+pub use control::{Control, Verb};
 pub use description::{Described, Description};
 pub use duration::{InvalidDuration, days, hours, millis, minutes, parse_duration, secs};
 pub use error_code::ErrorCode;

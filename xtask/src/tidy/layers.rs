@@ -49,8 +49,20 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["engine", "inspect", "machine", "model", "protocol", "store"],
     ),
     (
+        "bench",
+        &[
+            "everstep",
+            "model",
+            "server",
+            "store",
+            "store-embedded",
+            "store-postgres",
+        ],
+    ),
+    (
         "cli",
         &[
+            "bench",
             "demo",
             "engine",
             "everstep",

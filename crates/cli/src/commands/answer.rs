@@ -1,4 +1,4 @@
-//! `everstep answer`: the answer to a question that a run asks.
+//! `everstep answer`: answers a question of a run.
 
 use std::time::{Duration, Instant};
 
@@ -6,66 +6,70 @@ use clap::Args;
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{AnswerAccepted, RpcView, RunView};
 
-use super::payload::Json;
-use super::show;
-use crate::ending::{Ending, UsageError};
-use crate::output::{clean, short};
-use crate::session::Session;
+use crate::arguments::JsonArgument;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{escape_controls, truncate};
+use crate::runs;
+use crate::usage_error::UsageError;
 
 const EXAMPLES: &str = "\
 Examples:
   everstep answer expense-1 approveExpense '{\"approved\":true}'
-  everstep answer expense-1 rpc_3fb1c2 '{\"approved\":false}'   by the question's id, if it is asked more than once";
+  everstep answer expense-1 rpc_3fb1c2 '{\"approved\":false}'   by ID, if the same question is open more than once";
 
-/// How long a run may take to ask, for people who are faster than it.
-const ABOUT_TO_ASK: Duration = Duration::from_secs(3);
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How long to wait for the run to ask the question.
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(3);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Answers a question of a run. The first valid answer wins.
+/// Answer a question of a run; the first valid answer wins
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Answer {
-    /// The run.
+    /// ID of the run
     run: String,
-    /// What is asked: the method, or the id of the question.
+    /// Method or ID of the question
     question: String,
     #[command(flatten)]
-    answer: Json,
+    answer: JsonArgument,
 }
 
-pub(crate) async fn run(arguments: &Answer, session: &Session) -> anyhow::Result<Ending> {
+pub(crate) async fn run(arguments: &Answer, context: &Context) -> anyhow::Result<Exit> {
     let answer = arguments.answer.read()?;
-    // A question that is not asked in the end is the server's to refuse: it knows why.
-    let id = asked(arguments, session).await?;
+    // If the question is not open, the server explains why.
+    let id = wait_for_question(arguments, context).await?;
     let id = id.unwrap_or_else(|| arguments.question.clone());
     let path = format!("workflows/{}/rpc/{}", segment(&arguments.run), segment(&id));
     let call = Call::post(path).json(&answer)?;
-    let accepted: AnswerAccepted = session.server.send(call).await?.json()?;
-    match session.out.is_json {
-        true => session.out.json(&accepted)?,
-        false => session
+    let accepted: AnswerAccepted = context.server.send(call).await?.json()?;
+    match context.out.is_json {
+        true => context.out.json(&accepted)?,
+        false => context
             .out
-            .line(&format!("{} has its answer", arguments.run))?,
+            .line(&format!("answered the question of {}", arguments.run))?,
     }
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }
 
-/// The id of the question that is meant, which the run may be about to ask.
-async fn asked(arguments: &Answer, session: &Session) -> anyhow::Result<Option<String>> {
+/// Waits for a matching question and returns its ID. Returns `None` if the run does not ask it.
+async fn wait_for_question(
+    arguments: &Answer,
+    context: &Context,
+) -> anyhow::Result<Option<String>> {
     let started = Instant::now();
     loop {
-        let run = show::get(session, &arguments.run).await?;
+        let run = runs::get(context, &arguments.run).await?;
         if let Some(open) = find(&run, &arguments.question)? {
             return Ok(Some(open.id.to_string()));
         }
-        if run.status.is_terminal() || started.elapsed() > ABOUT_TO_ASK {
+        if run.status.is_terminal() || started.elapsed() > QUESTION_TIMEOUT {
             return Ok(None);
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
-/// The open question that is meant.
+/// Finds the open question by ID or method.
 fn find<'a>(run: &'a RunView, question: &str) -> Result<Option<&'a RpcView>, UsageError> {
     let by_id = run.rpcs.iter().find(|rpc| &*rpc.id.0 == question);
     if by_id.is_some() {
@@ -78,21 +82,29 @@ fn find<'a>(run: &'a RunView, question: &str) -> Result<Option<&'a RpcView>, Usa
     match (named.next(), named.next()) {
         (Some(one), None) => Ok(Some(one)),
         (Some(_), Some(_)) => Err(UsageError {
-            what: format!("{} asks `{}` more than once", run.id, clean(question)),
-            remedy: format!("Say which by its id:\n{}", open(run)),
+            what: format!(
+                "the question `{1}` of {0} is open more than once",
+                run.id,
+                escape_controls(question)
+            ),
+            remedy: format!("Name it by its ID:\n{}", open_questions(run)),
         }),
         (None, _) if run.rpcs.is_empty() => Ok(None),
         (None, _) => Err(UsageError {
-            what: format!("{} does not ask `{}`", run.id, clean(question)),
-            remedy: format!("It asks:\n{}", open(run)),
+            what: format!(
+                "{} has no open question `{}`",
+                run.id,
+                escape_controls(question)
+            ),
+            remedy: format!("Open questions:\n{}", open_questions(run)),
         }),
     }
 }
 
-fn open(run: &RunView) -> String {
+fn open_questions(run: &RunView) -> String {
     let lines = run.rpcs.iter().map(|rpc| {
-        let about = short(rpc.args.as_str());
-        format!("  {}  {} about {about}", rpc.id, rpc.method)
+        let args = truncate(rpc.args.as_str());
+        format!("  {}  {} {args}", rpc.id, rpc.method)
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -1,12 +1,11 @@
-//! `everstep completions`: what a shell needs to complete the command line.
+//! `everstep completions`: prints a completion script for a shell.
 
 use std::io::Write;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use crate::arguments::Arguments;
-use crate::ending::Ending;
+use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,18 +13,16 @@ Examples:
   everstep completions zsh > \"${fpath[1]}/_everstep\"
   everstep completions fish > ~/.config/fish/completions/everstep.fish";
 
-/// Prints the completions for a shell.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Completions {
-    /// The shell.
+    /// Shell to generate the script for
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Completions) -> anyhow::Result<Ending> {
+pub(crate) fn run(arguments: &Completions, mut command: clap::Command) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    let mut command = Arguments::command();
     clap_complete::generate(arguments.shell, &mut command, "everstep", &mut script);
     std::io::stdout().write_all(&script)?;
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }

@@ -1,4 +1,4 @@
-//! `everstep key`: API keys, on a server or on a store that no server runs on.
+//! `everstep key`: manages API keys, through a server or directly in a store.
 
 use std::path::PathBuf;
 
@@ -8,50 +8,50 @@ use everstep_protocol::access::{CreateKey, CreatedKey, KeyList, KeyView, Scope};
 use everstep_protocol::client::segment;
 use everstep_server::Keys;
 
-use crate::arguments::Around;
-use crate::ending::Ending;
+use crate::arguments::GlobalOptions;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::hosting::StorageConfig;
 use crate::output::{Colour, Output, Table};
-use crate::serving::Place;
-use crate::session::Session;
 
 const EXAMPLES: &str = "\
 Examples:
-  everstep key create ops --scope admin --data ./.everstep    the first key, before a server runs on that directory
-  everstep key create ops --scope admin --on-store            on the store that is set, such as by EVERSTEP_STORE
+  everstep key create ops --scope admin --data ./.everstep    the first key, before the server starts
+  everstep key create ops --scope admin --on-store            in the configured store, such as EVERSTEP_STORE
   everstep key create web --scope start,read
   everstep key create worker-1 --scope work --workflow payment --workflow expense
   everstep key list
   everstep key revoke 0123456789abcdef
 
-Scopes: read, start, send, operate, work, admin. None includes another, except that admin includes all.";
+Scopes: read, start, send, operate, work, admin. Only admin includes the others.";
 
-/// Makes, lists and revokes API keys.
+/// Create, list and revoke API keys
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Key {
     #[command(subcommand)]
-    what: What,
-    /// Work on the store in this directory instead of a server; none may be running on it.
+    action: Action,
+    /// Use the store in this directory instead of a server; no server may be running on it
     #[arg(long, value_name = "DIR", global = true)]
     data: Option<PathBuf>,
-    /// Work on the store in this PostgreSQL database instead of a server.
+    /// Use this PostgreSQL database instead of a server
     #[arg(long, value_name = "URL", global = true)]
     store: Option<String>,
-    /// The installation in that database.
+    /// Namespace of the installation in that database
     #[arg(long, value_name = "NAME", global = true)]
     namespace: Option<String>,
-    /// Work on the store that is set, by variables or in a file, instead of a server.
+    /// Use the configured store instead of a server
     #[arg(long, global = true)]
     on_store: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Make a key. It is printed this once; only its hash is kept.
+enum Action {
+    /// Create a key and print it; only its hash is stored
     Create {
-        /// Who or what it is for; what it does is written down under this name.
+        /// Name of the key's owner, recorded as the author of its requests
         name: String,
-        /// What it is good for; several with commas between them.
+        /// Scope; separate several with commas
         #[arg(
             long = "scope",
             value_name = "SCOPE",
@@ -59,82 +59,87 @@ enum What {
             required = true
         )]
         scopes: Vec<Scope>,
-        /// A workflow that a worker with it may execute; may be given more than once.
+        /// Workflow that a worker with this key may execute; may be repeated
         #[arg(long = "workflow", value_name = "WORKFLOW")]
         workflows: Vec<String>,
     },
-    /// List the keys there are.
+    /// List all keys
     List,
-    /// Revoke a key, and with it the run tokens it asked for.
+    /// Revoke a key and the run tokens created with it
     Revoke {
-        /// The key's id, as `everstep key list` shows it.
+        /// ID of the key, as shown by `everstep key list`
         id: String,
     },
 }
 
-pub(crate) async fn run(arguments: &Key, around: &Around) -> anyhow::Result<Ending> {
-    let out = Output::new(around.json);
+pub(crate) async fn run(arguments: &Key, global: &GlobalOptions) -> anyhow::Result<Exit> {
+    let out = Output::new(global.json);
     let is_named = arguments.data.is_some() || arguments.store.is_some();
     if !is_named && !arguments.on_store {
-        return on_server(&arguments.what, &Session::open(around)?).await;
+        return on_server(&arguments.action, &Context::new(global)?).await;
     }
     let data = arguments.data.as_ref();
-    let config = around.config(vec![
+    let config = global.config(vec![
         ("data", data.map(|path| path.display().to_string())),
         ("store", arguments.store.clone()),
         ("namespace", arguments.namespace.clone()),
     ])?;
-    // Nothing but keys is asked for: runs are none of its business.
-    let engine = Place::open(&config).await?.engine(Roles::NONE);
+    // Without roles, the engine does not execute the runs in the store.
+    let storage = StorageConfig::new(&config)?.open().await?;
+    let engine = storage.engine(Roles::NONE);
     let engine = engine.start().await?;
-    let done = on_store(&arguments.what, &Keys::of(&engine), &out).await;
+    let done = on_store(&arguments.action, &Keys::of(&engine), &out).await;
     engine.shutdown().await;
     done
 }
 
-async fn on_store(what: &What, keys: &Keys, out: &Output) -> anyhow::Result<Ending> {
-    match what {
-        What::Create {
+async fn on_store(action: &Action, keys: &Keys, out: &Output) -> anyhow::Result<Exit> {
+    match action {
+        Action::Create {
             name,
             scopes,
             workflows,
-        } => created(
+        } => print_created(
             out,
-            &keys.create(wish(name, scopes, workflows), None).await?,
+            &keys
+                .create(key_request(name, scopes, workflows), None)
+                .await?,
         ),
-        What::List => listed(out, &keys.list().await?),
-        What::Revoke { id } => {
-            anyhow::ensure!(keys.revoke(id).await?, "there is no key of the id {id}");
-            revoked(out, id)
+        Action::List => print_list(out, &keys.list().await?),
+        Action::Revoke { id } => {
+            anyhow::ensure!(keys.revoke(id).await?, "there is no key with the ID {id}");
+            print_revoked(out, id)
         }
     }
 }
 
-async fn on_server(what: &What, session: &Session) -> anyhow::Result<Ending> {
-    let (server, out) = (&session.server, &session.out);
-    match what {
-        What::Create {
+async fn on_server(action: &Action, context: &Context) -> anyhow::Result<Exit> {
+    let (server, out) = (&context.server, &context.out);
+    match action {
+        Action::Create {
             name,
             scopes,
             workflows,
-        } => created(
+        } => print_created(
             out,
-            &server.post("keys", &wish(name, scopes, workflows)).await?,
+            &server
+                .post("keys", &key_request(name, scopes, workflows))
+                .await?,
         ),
-        What::List => {
+        Action::List => {
             let list: KeyList = server.get("keys").await?;
-            listed(out, &list.keys)
+            print_list(out, &list.keys)
         }
-        What::Revoke { id } => {
+        Action::Revoke { id } => {
             server
                 .delete::<()>(&format!("keys/{}", segment(id)))
                 .await?;
-            revoked(out, id)
+            print_revoked(out, id)
         }
     }
 }
 
-fn wish(name: &str, scopes: &[Scope], workflows: &[String]) -> CreateKey {
+fn key_request(name: &str, scopes: &[Scope], workflows: &[String]) -> CreateKey {
     CreateKey {
         name: name.to_owned(),
         scopes: scopes.to_vec(),
@@ -142,29 +147,29 @@ fn wish(name: &str, scopes: &[Scope], workflows: &[String]) -> CreateKey {
     }
 }
 
-fn created(out: &Output, key: &CreatedKey) -> anyhow::Result<Ending> {
+fn print_created(out: &Output, key: &CreatedKey) -> anyhow::Result<Exit> {
     match out.is_json {
         true => out.json(key)?,
-        // The key alone, so that a script can take it as it is.
+        // Nothing but the key, so that scripts can use the output.
         false => out.line(&key.key)?,
     }
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }
 
-fn revoked(out: &Output, id: &str) -> anyhow::Result<Ending> {
+fn print_revoked(out: &Output, id: &str) -> anyhow::Result<Exit> {
     match out.is_json {
         true => out.json(&serde_json::json!({"revoked": id}))?,
-        false => out.line(&format!("{id} is revoked"))?,
+        false => out.line(&format!("revoked {id}"))?,
     }
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }
 
-fn listed(out: &Output, keys: &[KeyView]) -> anyhow::Result<Ending> {
+fn print_list(out: &Output, keys: &[KeyView]) -> anyhow::Result<Exit> {
     if out.is_json {
         for key in keys {
             out.json(key)?;
         }
-        return Ok(Ending::Well);
+        return Ok(Exit::Success);
     }
     let mut table = Table::new(&["ID", "NAME", "SCOPES", "WORKFLOWS", "CREATED", "BY"]);
     for key in keys {
@@ -180,5 +185,5 @@ fn listed(out: &Output, keys: &[KeyView]) -> anyhow::Result<Ending> {
         ]);
     }
     out.table(&table)?;
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }

@@ -1,68 +1,68 @@
-//! `everstep send`: an event to a run.
+//! `everstep send`: sends an event to a run.
 
 use clap::Args;
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{EventAnswer, EventOutcome};
 use http::HeaderName;
 
-use super::payload::Json;
-use crate::ending::Ending;
-use crate::output::clean;
-use crate::session::Session;
+use crate::arguments::JsonArgument;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::escape_controls;
 
 const EXAMPLES: &str = "\
 Examples:
   everstep send order-7 approval '{\"approved\":true,\"reviewer\":\"grace\"}'
-  everstep send order-7 approval --file approval.json --dedup-id approval-1   sent twice, it counts once
+  everstep send order-7 approval --file approval.json --dedup-id approval-1   delivered once, even if sent twice
   everstep send order-7 question '\"how far?\"' --reply 10s                     wait for the run's reply";
 
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Sends an event to a run. It is kept until the run asks for it.
+/// Send an event to a run, which receives it when it waits for it
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Send {
-    /// The run.
+    /// ID of the run
     run: String,
-    /// The event's name.
+    /// Name of the event
     event: String,
     #[command(flatten)]
-    payload: Json,
-    /// The event's id; the run sees each id once.
+    payload: JsonArgument,
+    /// Deduplication ID; the run receives one event per ID
     #[arg(long, value_name = "ID")]
     dedup_id: Option<String>,
-    /// Wait for the run's reply to the event, but no longer than this.
+    /// Wait for the run's reply, at most this long
     #[arg(long, value_name = "DURATION")]
     reply: Option<String>,
 }
 
-pub(crate) async fn run(arguments: &Send, session: &Session) -> anyhow::Result<Ending> {
+pub(crate) async fn run(arguments: &Send, context: &Context) -> anyhow::Result<Exit> {
     let (run, event) = (segment(&arguments.run), segment(&arguments.event));
     let mut path = format!("workflows/{run}/events/{event}");
-    let mut patience = None;
+    let mut timeout = None;
     if let Some(reply) = &arguments.reply {
         path.push_str(&format!("?reply={}", segment(reply)));
-        patience = Some(everstep_model::parse_duration(reply)?);
+        timeout = Some(everstep_model::parse_duration(reply)?);
     }
     let mut call = Call::post(path).json(&arguments.payload.read()?)?;
-    if let Some(patience) = patience {
-        call = call.patience(patience + std::time::Duration::from_secs(30));
+    if let Some(timeout) = timeout {
+        call = call.patience(timeout + std::time::Duration::from_secs(30));
     }
     if let Some(id) = &arguments.dedup_id {
         call = call.header(DEDUP_ID, id);
     }
-    let sent: EventAnswer = session.server.send(call).await?.json()?;
-    let out = &session.out;
+    let sent: EventAnswer = context.server.send(call).await?.json()?;
+    let out = &context.out;
     if out.is_json {
         out.json(&sent)?;
-        return Ok(Ending::Well);
+        return Ok(Exit::Success);
     }
     out.line(&match (sent.outcome, &sent.reply) {
-        (_, Some(reply)) => clean(reply.as_str()),
-        (EventOutcome::Accepted, None) => format!("accepted by {}", arguments.run),
+        (_, Some(reply)) => escape_controls(reply.as_str()),
+        (EventOutcome::Accepted, None) => format!("event accepted by {}", arguments.run),
         (EventOutcome::Duplicate, None) => {
-            format!("{} has an event of that id already", arguments.run)
+            format!("{} already has an event with this ID", arguments.run)
         }
     })?;
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }

@@ -1,56 +1,75 @@
-//! `everstep show`: one run in full.
+//! `everstep show`: shows one run in detail.
 
 use std::time::SystemTime;
 
 use clap::Args;
 use everstep_model::Timestamp;
-use everstep_protocol::client::segment;
 use everstep_protocol::workflow::{RunView, StepView, WaitKind, WaitView};
 
-use super::waiting;
-use crate::ending::Ending;
-use crate::output::{Colour, Output, Table, ago, clean, lasting, short};
-use crate::session::Session;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{
+    Colour, Output, Table, escape_controls, format_duration, relative_time, truncate,
+};
+use crate::runs;
 
 const EXAMPLES: &str = "\
 Examples:
   everstep show order-7
-  everstep show order-7 --wait              when it is over; exit code 8 if it did not complete
+  everstep show order-7 --wait              wait for its end; exit code 8 if it did not complete
   everstep show order-7 --json | jq .steps";
 
-/// Shows a run: what it was given, what it did, what it waits for, how it ended.
+/// Show the input, steps, waits and result of a run
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// The run.
+    /// ID of the run
     run: String,
-    /// Wait until it is over.
+    /// Wait for the run to end
     #[arg(long)]
     wait: bool,
 }
 
-pub(crate) async fn run(arguments: &Show, session: &Session) -> anyhow::Result<Ending> {
+pub(crate) async fn run(arguments: &Show, context: &Context) -> anyhow::Result<Exit> {
     if arguments.wait {
-        let run = waiting::ended(session, &arguments.run).await?;
-        return waiting::tell(&session.out, &run);
+        let run = runs::wait_for_end(context, &arguments.run).await?;
+        return print_end(&context.out, &run);
     }
-    let run = get(session, &arguments.run).await?;
-    match session.out.is_json {
-        true => session.out.json(&run)?,
-        false => print(&session.out, &run)?,
+    let run = runs::get(context, &arguments.run).await?;
+    match context.out.is_json {
+        true => context.out.json(&run)?,
+        false => print(&context.out, &run)?,
     }
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }
 
-/// A run as it is now.
-pub(crate) async fn get(session: &Session, id: &str) -> anyhow::Result<RunView> {
-    let path = format!("workflows/{}", segment(id));
-    Ok(session.server.get(&path).await?)
+/// Prints the final status of a run, with its result or error.
+pub(super) fn print_end(out: &Output, run: &RunView) -> anyhow::Result<Exit> {
+    if out.is_json {
+        out.json(run)?;
+        return Ok(runs::exit_of(run.status));
+    }
+    let status = out
+        .paint
+        .paint(Colour::of_run(run.status), run.status.as_str());
+    let mut text = format!("{} is {status}", run.id);
+    if let Some(result) = &run.result {
+        text.push_str(&format!(": {}", escape_controls(result.as_str())));
+    }
+    if let Some(error) = &run.error {
+        text.push_str(&format!(
+            ": {} [{}]",
+            truncate(&error.message),
+            escape_controls(error.code.as_str())
+        ));
+    }
+    out.line(&text)?;
+    Ok(runs::exit_of(run.status))
 }
 
 fn print(out: &Output, run: &RunView) -> std::io::Result<()> {
     let now: Timestamp = SystemTime::now().into();
-    let fact = |name: &str, text: String| {
+    let field = |name: &str, text: String| {
         let name = out.paint.paint(Colour::Quiet, &format!("{name:10}"));
         out.line(&format!("{name} {text}"))
     };
@@ -59,33 +78,40 @@ fn print(out: &Output, run: &RunView) -> std::io::Result<()> {
         .paint
         .paint(Colour::of_run(run.status), run.status.as_str());
     out.line(&format!("{id} is {status}"))?;
-    fact(
+    field(
         "workflow",
         format!("{} (version {})", run.workflow, run.version),
     )?;
     if run.generation > 1 {
-        fact("generation", run.generation.to_string())?;
+        field("generation", run.generation.to_string())?;
     }
-    fact("created", ago(run.created_at, now))?;
+    field("created", relative_time(run.created_at, now))?;
     if let Some(end) = run.completed_at {
-        let took = lasting(run.created_at.until(end));
-        fact("ended", format!("{}, after {took}", ago(end, now)))?;
+        let took = format_duration(run.created_at.until(end));
+        field(
+            "ended",
+            format!("{}, after {took}", relative_time(end, now)),
+        )?;
     }
     if !run.tags.is_empty() {
-        fact("tags", clean(&run.tags.join(" ")))?;
+        field("tags", escape_controls(&run.tags.join(" ")))?;
     }
-    fact("input", short(run.input.as_str()))?;
+    field("input", truncate(run.input.as_str()))?;
     if let Some(result) = &run.result {
-        fact("result", short(result.as_str()))?;
+        field("result", truncate(result.as_str()))?;
     }
     for (name, error) in [("error", &run.error), ("rollback", &run.rollback_error)] {
         if let Some(error) = error {
-            let text = format!("{} [{}]", short(&error.message), clean(error.code.as_str()));
-            fact(name, out.paint.paint(Colour::Bad, &text))?;
+            let text = format!(
+                "{} [{}]",
+                truncate(&error.message),
+                escape_controls(error.code.as_str())
+            );
+            field(name, out.paint.paint(Colour::Bad, &text))?;
         }
     }
     if let Some(reason) = &run.reason {
-        fact("reason", short(reason))?;
+        field("reason", truncate(reason))?;
     }
     print_steps(out, &run.steps)?;
     print_waits(out, run, now)
@@ -99,9 +125,9 @@ fn print_steps(out: &Output, steps: &[StepView]) -> std::io::Result<()> {
     for step in steps {
         let took = step.started_at.zip(step.completed_at);
         let result = match (&step.result, &step.error) {
-            _ if step.redacted => "(withheld)".to_owned(),
-            (Some(result), _) => short(result.as_str()),
-            (None, Some(error)) => short(&error.message),
+            _ if step.redacted => "(secret)".to_owned(),
+            (Some(result), _) => truncate(result.as_str()),
+            (None, Some(error)) => truncate(&error.message),
             (None, None) => String::new(),
         };
         let plain = |text: String| (text, Colour::Plain);
@@ -109,7 +135,9 @@ fn print_steps(out: &Output, steps: &[StepView]) -> std::io::Result<()> {
             plain(step.id.clone()),
             (step.status.to_string(), Colour::of_step(step.status)),
             plain(step.attempts.to_string()),
-            plain(took.map_or_else(String::new, |(start, end)| lasting(start.until(end)))),
+            plain(took.map_or_else(String::new, |(start, end)| {
+                format_duration(start.until(end))
+            })),
             plain(result),
         ]);
     }
@@ -123,53 +151,54 @@ fn print_waits(out: &Output, run: &RunView, now: Timestamp) -> std::io::Result<(
     }
     out.line("")?;
     for wait in &run.waiting_for {
-        let text = waits_for(wait, now);
+        let text = describe_wait(wait, now);
         out.line(
             &out.paint
-                .paint(Colour::Waiting, &format!("waits for {text}")),
+                .paint(Colour::Waiting, &format!("waiting for {text}")),
         )?;
-        if let Some(next) = what_to_do(run, wait) {
-            out.line(&out.paint.paint(Colour::Quiet, &format!("  {next}")))?;
+        if let Some(command) = suggested_command(run, wait) {
+            out.line(&out.paint.paint(Colour::Quiet, &format!("  {command}")))?;
         }
     }
     Ok(())
 }
 
-fn waits_for(wait: &WaitView, now: Timestamp) -> String {
+fn describe_wait(wait: &WaitView, now: Timestamp) -> String {
     let what = match wait.kind {
-        WaitKind::Event => "the event",
+        WaitKind::Event => "event",
         WaitKind::Rpc => "an answer to",
-        WaitKind::Child => "its child, a",
-        WaitKind::Sleep => "the end of its sleep",
+        WaitKind::Child => "child",
+        WaitKind::Sleep => "the end of sleep",
         WaitKind::Retry => "the next attempt of",
     };
     let until = wait
         .deadline
         .map(|deadline| match now.until(deadline).is_zero() {
-            true => ", any moment".to_owned(),
+            true => ", due now".to_owned(),
             false => match wait.kind {
                 WaitKind::Event | WaitKind::Rpc | WaitKind::Child => {
-                    format!(", at most until {deadline}")
+                    format!(", until {deadline} at the latest")
                 }
                 WaitKind::Sleep | WaitKind::Retry => format!(", at {deadline}"),
             },
         });
     format!(
         "{what} `{}`{}",
-        clean(wait.name.as_str()),
+        escape_controls(wait.name.as_str()),
         until.unwrap_or_default()
     )
 }
 
-fn what_to_do(run: &RunView, wait: &WaitView) -> Option<String> {
-    let name = clean(wait.name.as_str());
+fn suggested_command(run: &RunView, wait: &WaitView) -> Option<String> {
+    let name = escape_controls(wait.name.as_str());
     match wait.kind {
         WaitKind::Event => Some(format!("everstep send {} {name} JSON", run.id)),
         WaitKind::Rpc => {
-            let asked = run.rpcs.iter().find(|rpc| rpc.method == wait.name);
-            let about = asked.map(|rpc| format!("   # it asks about {}", short(rpc.args.as_str())));
-            let about = about.unwrap_or_default();
-            Some(format!("everstep answer {} {name} JSON{about}", run.id))
+            let question = run.rpcs.iter().find(|rpc| rpc.method == wait.name);
+            let args =
+                question.map(|rpc| format!("   # arguments: {}", truncate(rpc.args.as_str())));
+            let args = args.unwrap_or_default();
+            Some(format!("everstep answer {} {name} JSON{args}", run.id))
         }
         WaitKind::Child | WaitKind::Sleep | WaitKind::Retry => None,
     }

@@ -1,4 +1,4 @@
-//! `everstep tail`: follows a run live, and tells its journal like a story.
+//! `everstep tail`: follows a run live and prints its timeline.
 
 use std::time::Duration;
 
@@ -8,72 +8,71 @@ use everstep_protocol::workflow::RunView;
 use http::{Method, StatusCode};
 use serde_json::value::RawValue;
 
-use super::{show, waiting};
-use crate::ending::Ending;
-use crate::session::Session;
-use crate::story::Sent;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::runs;
+use crate::timeline::ServerLine;
 
 const EXAMPLES: &str = "\
 Examples:
-  everstep tail order-7                 from the beginning, until it is over
-  everstep tail order-7 --from now      only what is new
-  everstep tail order-7 --json | jq     the same for programs, one JSON object a line";
+  everstep tail order-7                 from the beginning until the run ends
+  everstep tail order-7 --from now      only new records
+  everstep tail order-7 --json | jq     one JSON object per line";
 
-/// More than the server waits.
-const PATIENCE: Duration = Duration::from_secs(90);
-/// How long to rest after the connection was lost.
-const REST: Duration = Duration::from_secs(1);
+/// The timeout of a long-poll, longer than the server waits.
+const POLL_TIMEOUT: Duration = Duration::from_secs(90);
+/// The delay before reconnecting.
+const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
-/// Follows a run until it is over: every record of its journal, as soon as it is durable.
+/// Follow a run until it ends and print each record as soon as it is durable
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tail {
-    /// The run.
+    /// ID of the run
     run: String,
-    /// Where to begin: `start` or `now`.
+    /// Where to begin
     #[arg(long, default_value = "start", value_parser = ["start", "now"])]
     from: String,
 }
 
-pub(crate) async fn run(arguments: &Tail, session: &Session) -> anyhow::Result<Ending> {
-    let run = show::get(session, &arguments.run).await?;
+pub(crate) async fn run(arguments: &Tail, context: &Context) -> anyhow::Result<Exit> {
+    let run = runs::get(context, &arguments.run).await?;
     tokio::select! {
-        ending = follow(arguments, &run, session) => ending,
-        _ = tokio::signal::ctrl_c() => Ok(Ending::Interrupted),
+        exit = follow(arguments, &run, context) => exit,
+        _ = tokio::signal::ctrl_c() => Ok(Exit::Interrupted),
     }
 }
 
-async fn follow(arguments: &Tail, run: &RunView, session: &Session) -> anyhow::Result<Ending> {
-    // Where the journal ends is asked first: what comes after that is news, whatever was told by then.
-    let mut end = End::of(&session.server.send(journal(Method::HEAD, run, "")).await?);
+async fn follow(arguments: &Tail, run: &RunView, context: &Context) -> anyhow::Result<Exit> {
+    // Get the end of the journal before the first timeline, so that no later record is missed.
+    let mut end = JournalEnd::of(&context.server.send(journal(Method::HEAD, run, "")).await?);
     let mut from = match arguments.from.as_str() {
-        "now" => end.number(),
+        "now" => end.next_number(),
         _ => 0,
     };
     loop {
-        for line in timeline(session, run, from).await? {
-            let sent: Sent = serde_json::from_str(line.get())?;
-            from = sent.number.0 + 1;
-            session.out.line(&match session.out.is_json {
+        for line in timeline(context, run, from).await? {
+            let entry: ServerLine = serde_json::from_str(line.get())?;
+            from = entry.number.0 + 1;
+            context.out.line(&match context.out.is_json {
                 true => line.get().to_owned(),
-                false => sent.told().line(session.out.paint, ""),
+                false => entry.render().format(context.out.paint, ""),
             })?;
         }
         if end.is_closed {
-            let ended = show::get(session, &arguments.run).await?;
-            return Ok(waiting::ending(ended.status));
+            let ended = runs::get(context, &arguments.run).await?;
+            return Ok(runs::exit_of(ended.status));
         }
-        end = news(session, run, &end).await?;
+        end = wait_for_records(context, run, &end).await?;
     }
 }
 
-/// Where a journal ends.
-struct End {
+struct JournalEnd {
     offset: String,
     is_closed: bool,
 }
 
-impl End {
+impl JournalEnd {
     fn of(answer: &Answer) -> Self {
         Self {
             offset: answer
@@ -84,27 +83,30 @@ impl End {
         }
     }
 
-    /// The number of the next record.
-    fn number(&self) -> u64 {
+    fn next_number(&self) -> u64 {
         let number = self.offset.rsplit('_').next();
         number.and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 }
 
-/// Waits until the journal goes on. Wherever the server is meanwhile: it comes back, and the journal with it.
-async fn news(session: &Session, run: &RunView, end: &End) -> Result<End, CallError> {
+/// Waits for new records. Reconnects for as long as the server is unreachable.
+async fn wait_for_records(
+    context: &Context,
+    run: &RunView,
+    end: &JournalEnd,
+) -> Result<JournalEnd, CallError> {
     let query = format!("?offset={}&live=long-poll", end.offset);
     loop {
-        let call = journal(Method::GET, run, &query).patience(PATIENCE);
-        match session.server.send(call).await {
+        let call = journal(Method::GET, run, &query).patience(POLL_TIMEOUT);
+        match context.server.send(call).await {
             Ok(answer) if answer.status == StatusCode::NO_CONTENT => {
-                let now = End::of(&answer);
+                let now = JournalEnd::of(&answer);
                 if now.is_closed {
                     return Ok(now);
                 }
             }
-            Ok(answer) => return Ok(End::of(&answer)),
-            Err(CallError::Transport(_)) => tokio::time::sleep(REST).await,
+            Ok(answer) => return Ok(JournalEnd::of(&answer)),
+            Err(CallError::Transport(_)) => tokio::time::sleep(RECONNECT_DELAY).await,
             Err(error) => return Err(error),
         }
     }
@@ -122,7 +124,7 @@ fn journal(method: Method, run: &RunView, query: &str) -> Call {
 }
 
 async fn timeline(
-    session: &Session,
+    context: &Context,
     run: &RunView,
     from: u64,
 ) -> Result<Vec<Box<RawValue>>, CallError> {
@@ -130,5 +132,5 @@ async fn timeline(
         "workflows/{}/timeline?from={from}",
         segment(run.id.as_str())
     );
-    session.server.get(&path).await
+    context.server.get(&path).await
 }

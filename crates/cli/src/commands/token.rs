@@ -1,40 +1,40 @@
-//! `everstep token`: a run token, for a browser or anybody else who may see one run.
+//! `everstep token`: creates a run token, which gives a browser or another client access to one run.
 
 use clap::Args;
 use everstep_protocol::access::{MintToken, MintedToken, View};
 
-use crate::ending::Ending;
-use crate::session::Session;
+use crate::context::Context;
+use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
-  everstep token order-7                                    read what is meant for clients
-  everstep token expense-1 --rpc approveExpense             and answer that question
+  everstep token order-7                                    read the client view
+  everstep token expense-1 --rpc approveExpense             also answer this question
   everstep token order-7 --view state --event approval --lifetime 5m
 
-The token goes into the header `Authorization: Bearer …`, never into an address.";
+Send the token in the header `Authorization: Bearer …`, never in a URL.";
 
-/// Makes a token that is good for one run: one view, named rpcs and events, for a few minutes.
+/// Create a short-lived token for one run, limited to one view and the named questions and events
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Token {
-    /// The run.
+    /// ID of the run
     run: String,
-    /// What its holder may read: full, state or client.
+    /// View that the token gives access to: full, state or client
     #[arg(long, default_value = "client")]
     view: View,
-    /// A question its holder may answer; may be given more than once.
+    /// Question that the token allows to answer; may be repeated
     #[arg(long = "rpc", value_name = "METHOD")]
     rpcs: Vec<String>,
-    /// An event its holder may send; may be given more than once.
+    /// Event that the token allows to send; may be repeated
     #[arg(long = "event", value_name = "EVENT")]
     events: Vec<String>,
-    /// How long it is good, such as 5m; as long as the server allows by default.
+    /// Lifetime, such as 5m [default: the maximum that the server allows]
     #[arg(long, value_name = "DURATION")]
     lifetime: Option<String>,
 }
 
-pub(crate) async fn run(arguments: &Token, session: &Session) -> anyhow::Result<Ending> {
+pub(crate) async fn run(arguments: &Token, context: &Context) -> anyhow::Result<Exit> {
     let request = MintToken {
         run: arguments.run.clone(),
         view: arguments.view,
@@ -42,11 +42,11 @@ pub(crate) async fn run(arguments: &Token, session: &Session) -> anyhow::Result<
         events: arguments.events.clone(),
         lifetime: arguments.lifetime.clone(),
     };
-    let minted: MintedToken = session.server.post("tokens", &request).await?;
-    match session.out.is_json {
-        true => session.out.json(&minted)?,
-        // The token alone, so that a script can take it as it is.
-        false => session.out.line(&minted.token)?,
+    let minted: MintedToken = context.server.post("tokens", &request).await?;
+    match context.out.is_json {
+        true => context.out.json(&minted)?,
+        // Nothing but the token, so that scripts can use the output.
+        false => context.out.line(&minted.token)?,
     }
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }

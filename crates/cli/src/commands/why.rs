@@ -1,38 +1,41 @@
-//! `everstep why`: why a run is not moving.
+//! `everstep why`: explains why a run makes no progress.
 
 use clap::Args;
 use everstep_protocol::client::segment;
 use everstep_protocol::workflow::WhyView;
 
-use crate::ending::Ending;
-use crate::output::{Colour, clean};
-use crate::session::Session;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::{Colour, escape_controls};
 
-/// Says why a run is not moving: what it waits for and since when, which worker is missing, what failed last.
+/// Explain why a run makes no progress: what it waits for, which worker is missing, what failed last
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  everstep why order-7\n  everstep why order-7 --json | jq .reasons"
 )]
 pub(crate) struct Why {
-    /// The run.
+    /// ID of the run
     run: String,
 }
 
-pub(crate) async fn run(arguments: &Why, session: &Session) -> anyhow::Result<Ending> {
+pub(crate) async fn run(arguments: &Why, context: &Context) -> anyhow::Result<Exit> {
     let path = format!("workflows/{}/why", segment(&arguments.run));
-    let out = &session.out;
+    let out = &context.out;
     if out.is_json {
-        let why: serde_json::Value = session.server.get(&path).await?;
+        let why: serde_json::Value = context.server.get(&path).await?;
         out.json(&why)?;
-        return Ok(Ending::Well);
+        return Ok(Exit::Success);
     }
-    let why: WhyView = session.server.get(&path).await?;
+    let why: WhyView = context.server.get(&path).await?;
     let sentence = out
         .paint
-        .paint(Colour::of_run(why.status), &clean(&why.sentence));
-    out.line(&format!("{} is {sentence}", clean(&arguments.run)))?;
+        .paint(Colour::of_run(why.status), &escape_controls(&why.sentence));
+    out.line(&format!(
+        "{} is {sentence}",
+        escape_controls(&arguments.run)
+    ))?;
     if let Some(deadline) = why.deadline {
-        out.line(&format!("It must be over by {deadline}."))?;
+        out.line(&format!("Its deadline is {deadline}."))?;
     }
-    Ok(Ending::Well)
+    Ok(Exit::Success)
 }

@@ -1,22 +1,21 @@
-//! The address of a database, as people may see it: without its password.
+//! Database URLs, and how to show them without passwords.
 
-/// What stands for a password.
 const HIDDEN: &str = "***";
-/// Parameters of an address that are secrets.
-const SECRETS: [&str; 2] = ["password", "sslpassword"];
+/// URL parameters that contain a secret.
+const SECRET_PARAMETERS: [&str; 2] = ["password", "sslpassword"];
 
-/// Whether it is the address of a database that can be a store.
-pub(crate) fn is_database(text: &str) -> bool {
+/// Whether this is the URL of a supported database.
+pub(crate) fn is_database_url(text: &str) -> bool {
     let known = ["postgres://", "postgresql://"];
     known.iter().any(|scheme| text.starts_with(scheme))
 }
 
-/// The address without what nobody should read. What cannot be understood is not shown at all.
+/// Replaces passwords in a database URL. Hides the whole text if it is not a database URL.
 pub(crate) fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://").filter(|_| is_database(url)) else {
-        return "(a secret)".to_owned();
+    let Some((scheme, rest)) = url.split_once("://").filter(|_| is_database_url(url)) else {
+        return "(secret)".to_owned();
     };
-    // Up to the last `@`: a password may hold anything that its writer forgot to escape.
+    // Split at the last `@`, because a password may contain an unescaped one.
     let (user, place) = match rest.rsplit_once('@') {
         Some((user, place)) => (Some(user), place),
         None => (None, rest),
@@ -32,7 +31,7 @@ pub(crate) fn without_password(url: &str) -> String {
     let parameters = parameters.map(|parameters| {
         let each = parameters.split('&').map(|parameter| {
             let name = parameter.split('=').next().unwrap_or_default();
-            match SECRETS.contains(&name.to_lowercase().as_str()) {
+            match SECRET_PARAMETERS.contains(&name.to_lowercase().as_str()) {
                 true => format!("{name}={HIDDEN}"),
                 false => parameter.to_owned(),
             }
@@ -48,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_part_of_a_password_is_shown() {
+    fn passwords_are_replaced() {
         for (url, shown) in [
             ("postgres://db/app", "postgres://db/app"),
             ("postgres://ada@db/app", "postgres://ada@db/app"),
@@ -64,11 +63,11 @@ mod tests {
                 "postgres://db/app?user=ada&password=secret",
                 "postgres://db/app?user=ada&password=***",
             ),
-            ("host=db password=secret", "(a secret)"),
-            ("", "(a secret)"),
+            ("host=db password=secret", "(secret)"),
+            ("", "(secret)"),
         ] {
             assert_eq!(without_password(url), shown, "{url}");
-            assert!(!shown.contains("secret)") || !is_database(url));
+            assert!(!shown.contains("secret)") || !is_database_url(url));
         }
     }
 }

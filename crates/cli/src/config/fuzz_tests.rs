@@ -1,20 +1,20 @@
-//! The file with settings is fed what nobody wrote: it is understood, with settings that exist, or refused.
+//! Feeds random input to the parser of the configuration file.
 
 use std::path::Path;
 
-use super::file::read;
+use super::file::parse;
 use super::settings::find;
 
 #[test]
-fn a_file_is_understood_or_refused() {
+fn a_file_is_parsed_or_rejected() {
     everstep_fuzz::check_text(env!("CARGO_MANIFEST_DIR"), "config", |text| {
-        let Ok(settings) = read(Path::new("everstep.toml"), text) else {
+        let Ok(settings) = parse(Path::new("everstep.toml"), text) else {
             return String::new();
         };
-        let fitting = settings.iter().filter(|(name, value)| {
+        let valid = settings.iter().filter(|(name, value)| {
             let kind = find(name).unwrap().kind;
             kind.check(value).is_ok()
         });
-        format!("{} {}", settings.len(), fitting.count())
+        format!("{} {}", settings.len(), valid.count())
     });
 }

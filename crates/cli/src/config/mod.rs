@@ -1,5 +1,5 @@
-//! What is set, and by whom. One precedence: what the command line says, then the environment (`EVERSTEP_…`), then the file
-//! (`everstep.toml`), then the default.
+//! Configuration. The order of precedence is: command line, environment (`EVERSTEP_…`), file
+//! (`everstep.toml`), default.
 
 mod database_url;
 mod file;
@@ -13,16 +13,16 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::ending::UsageError;
+use crate::usage_error::UsageError;
 pub(crate) use database_url::without_password;
 pub(crate) use settings::{Kind, SETTINGS, Setting};
 
-/// The file that is read where the command line and the environment name no other, if it is there.
+/// The default configuration file. It does not have to exist.
 const FILE: &str = "everstep.toml";
 const PREFIX: &str = "EVERSTEP_";
 const FILE_VARIABLE: &str = "EVERSTEP_CONFIG";
 
-/// Who said what a setting is.
+/// The source of a setting's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Flag(String),
@@ -32,8 +32,8 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// Who has more right than whom.
-    fn rank(&self) -> u8 {
+    /// A higher number takes precedence.
+    fn precedence(&self) -> u8 {
         match self {
             Self::Flag(_) => 3,
             Self::Environment(_) => 2,
@@ -54,18 +54,18 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What the command line says: names of settings and their values.
+/// Settings given as flags: their names and values.
 pub(crate) type Flags = Vec<(&'static str, Option<String>)>;
 
-/// Where settings come from besides the command line.
-pub(crate) struct Surroundings {
-    /// The variables of the environment.
+/// The sources of settings other than flags.
+pub(crate) struct Environment {
+    /// Environment variables with the prefix `EVERSTEP_`.
     pub(crate) variables: Vec<(String, String)>,
-    /// The file that the command line names.
+    /// The configuration file named on the command line.
     pub(crate) file: Option<PathBuf>,
 }
 
-impl Surroundings {
+impl Environment {
     pub(crate) fn of_process(file: Option<PathBuf>) -> Self {
         Self {
             variables: std::env::vars()
@@ -76,29 +76,29 @@ impl Surroundings {
     }
 }
 
-/// What is in force.
+/// The resolved configuration.
 #[derive(Debug)]
 pub(crate) struct Config {
     values: BTreeMap<&'static str, (String, Origin)>,
 }
 
 impl Config {
-    pub(crate) fn resolve(flags: Flags, around: &Surroundings) -> anyhow::Result<Self> {
+    pub(crate) fn resolve(flags: Flags, environment: &Environment) -> anyhow::Result<Self> {
         let mut values = BTreeMap::new();
-        // The weakest first; each that follows takes its place.
+        // Lowest precedence first; later sources replace earlier ones.
         for setting in SETTINGS {
             if let Some(default) = setting.default {
                 values.insert(setting.name, (default.to_owned(), Origin::Default));
             }
         }
-        if let Some(path) = file_to_read(around) {
+        if let Some(path) = file_to_read(environment) {
             let text = std::fs::read_to_string(&path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
-            for (name, value) in file::read(&path, &text)? {
+            for (name, value) in file::parse(&path, &text)? {
                 values.insert(name, (value, Origin::File(path.clone())));
             }
         }
-        for (name, value) in environment(&around.variables)? {
+        for (name, value) in settings_of_variables(&environment.variables)? {
             let variable = format!("{PREFIX}{}", name.to_uppercase());
             values.insert(name, (value, Origin::Environment(variable)));
         }
@@ -115,51 +115,55 @@ impl Config {
 
     fn check(&self) -> Result<(), UsageError> {
         for setting in SETTINGS {
-            let Some((value, origin)) = self.known(setting.name) else {
+            let Some((value, origin)) = self.value_and_origin(setting.name) else {
                 continue;
             };
             setting.kind.check(value).map_err(|why| {
-                let shown = shown(setting, value);
+                let shown = display_value(setting, value);
                 UsageError {
-                    what: format!("`{}` is {shown}, says {origin}: {why}", setting.name),
-                    remedy: format!("It is {}.", setting.about),
+                    what: format!(
+                        "invalid value {shown} for `{}` (from {origin}): {why}",
+                        setting.name
+                    ),
+                    remedy: format!("`{}`: {}.", setting.name, setting.about),
                 }
             })?;
         }
         Ok(())
     }
 
-    /// A setting's value and who said it; none if nobody did.
-    pub(crate) fn known(&self, name: &str) -> Option<(&str, &Origin)> {
+    /// Returns `None` if the setting has neither a value nor a default.
+    pub(crate) fn value_and_origin(&self, name: &str) -> Option<(&str, &Origin)> {
         let (value, origin) = self.values.get(name)?;
         Some((value, origin))
     }
 
-    /// Of two settings that exclude each other, the name and the value of the one that was said with more right.
-    pub(crate) fn stronger<'a>(
+    /// Returns the name and value of the one of two mutually exclusive settings that takes precedence.
+    pub(crate) fn preferred<'a>(
         &'a self,
         one: &'static str,
         other: &'static str,
     ) -> Result<Option<(&'static str, &'a str)>, UsageError> {
-        let (Some((value, said)), Some((otherwise, by))) = (self.known(one), self.known(other))
+        let (Some((value, origin)), Some((other_value, other_origin))) =
+            (self.value_and_origin(one), self.value_and_origin(other))
         else {
-            let known = [one, other].into_iter();
-            return Ok(known
-                .filter_map(|name| Some((name, self.text(name)?)))
-                .next());
+            let mut names = [one, other].into_iter();
+            return Ok(names.find_map(|name| Some((name, self.text(name)?))));
         };
-        match said.rank().cmp(&by.rank()) {
+        match origin.precedence().cmp(&other_origin.precedence()) {
             std::cmp::Ordering::Greater => Ok(Some((one, value))),
-            std::cmp::Ordering::Less => Ok(Some((other, otherwise))),
+            std::cmp::Ordering::Less => Ok(Some((other, other_value))),
             std::cmp::Ordering::Equal => Err(UsageError {
-                what: format!("`{one}` and `{other}` are both set, by {said} and {by}"),
-                remedy: "Set one of them.".to_owned(),
+                what: format!(
+                    "`{one}` and `{other}` exclude each other, but both are set ({origin}, {other_origin})"
+                ),
+                remedy: "Set only one of them.".to_owned(),
             }),
         }
     }
 
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        self.known(name).map(|(value, _)| value)
+        self.value_and_origin(name).map(|(value, _)| value)
     }
 
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
@@ -180,7 +184,7 @@ impl Config {
         Ok(self.required(name)?.parse()?)
     }
 
-    pub(crate) fn share(&self, name: &str) -> anyhow::Result<f64> {
+    pub(crate) fn ratio(&self, name: &str) -> anyhow::Result<f64> {
         Ok(self.required(name)?.parse()?)
     }
 
@@ -198,20 +202,20 @@ impl Config {
     }
 }
 
-/// A value as people may see it.
-pub(crate) fn shown(setting: &Setting, value: &str) -> String {
+/// Formats a value without secrets.
+pub(crate) fn display_value(setting: &Setting, value: &str) -> String {
     match setting.kind {
-        Kind::Secret => "(a secret)".to_owned(),
+        Kind::Secret => "(secret)".to_owned(),
         Kind::Database => without_password(value),
         _ => value.to_owned(),
     }
 }
 
-fn file_to_read(around: &Surroundings) -> Option<PathBuf> {
-    if around.file.is_some() {
-        return around.file.clone();
+fn file_to_read(environment: &Environment) -> Option<PathBuf> {
+    if environment.file.is_some() {
+        return environment.file.clone();
     }
-    let named = around
+    let named = environment
         .variables
         .iter()
         .find(|(name, _)| name == FILE_VARIABLE);
@@ -221,8 +225,11 @@ fn file_to_read(around: &Surroundings) -> Option<PathBuf> {
     Path::new(FILE).is_file().then(|| FILE.into())
 }
 
-/// The settings of the environment. A variable that is almost one is refused; all others are somebody else's.
-fn environment(variables: &[(String, String)]) -> Result<Vec<(&'static str, String)>, UsageError> {
+/// Returns the settings given as environment variables. Rejects likely typing mistakes and ignores
+/// other unknown variables, which may belong to other programs.
+fn settings_of_variables(
+    variables: &[(String, String)],
+) -> Result<Vec<(&'static str, String)>, UsageError> {
     let mut found = Vec::new();
     for (variable, value) in variables {
         let name = variable
@@ -238,10 +245,8 @@ fn environment(variables: &[(String, String)]) -> Result<Vec<(&'static str, Stri
                 .map(Setting::variable)
                 .unwrap_or_default();
             return Err(UsageError {
-                what: format!("the variable {variable} sets nothing"),
-                remedy: format!(
-                    "Did you mean {meant}? `everstep config` shows every setting there is."
-                ),
+                what: format!("unknown setting in the variable {variable}"),
+                remedy: format!("Did you mean {meant}? `everstep config` lists all settings."),
             });
         }
     }

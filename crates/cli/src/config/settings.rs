@@ -1,43 +1,43 @@
-//! Everything that can be set. A setting `long_poll_timeout` is the flag `--long-poll-timeout`, the variable
-//! `EVERSTEP_LONG_POLL_TIMEOUT` and the key `long_poll_timeout` of the file, wherever it makes sense.
+//! All settings. The setting `long_poll_timeout` is the flag `--long-poll-timeout` (of the commands that
+//! use it), the variable `EVERSTEP_LONG_POLL_TIMEOUT` and the key `long_poll_timeout` of the file.
 
-use super::database_url::is_database;
-use crate::serving::{FORMATS, LEVELS};
+use super::database_url::is_database_url;
 
-/// One thing that can be set.
+/// Log levels, the least verbose first.
+pub(crate) const LOG_LEVELS: &[&str] = &["error", "warn", "info", "debug", "trace"];
+pub(crate) const LOG_FORMATS: &[&str] = &["text", "json"];
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// What holds if nobody says anything; nothing if there is none.
     pub(crate) default: Option<&'static str>,
     pub(crate) about: &'static str,
 }
 
-/// What a value looks like.
+/// The type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
-    /// A text that is shown to nobody.
+    /// A text that is never displayed.
     Secret,
-    /// `true` or `false`.
     Flag,
-    /// A whole number.
+    /// A positive integer.
     Count,
     /// Such as `30s`.
     Duration,
     /// Such as `127.0.0.1:4437`.
     Address,
-    /// Texts with commas between them.
+    /// Texts separated by commas.
     List,
-    /// Some of these words, with commas between them.
+    /// Some of these words, separated by commas.
     Words(&'static [&'static str]),
-    /// The address of a database, which may hold a password.
+    /// A database URL, which may contain a password.
     Database,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// A part of a whole, from 0 to 1.
-    Share,
+    /// A number from 0 to 1.
+    Ratio,
 }
 
 const fn setting(
@@ -55,262 +55,251 @@ const fn setting(
 }
 
 pub(crate) const SETTINGS: &[Setting] = &[
-    // For whoever speaks to a server.
+    // Clients.
     setting(
         "server",
         Kind::Text,
         Some("http://localhost:4437"),
-        "the server that commands speak to",
+        "URL of the server",
     ),
-    setting(
-        "key",
-        Kind::Secret,
-        None,
-        "the key or run token that commands show it",
-    ),
+    setting("key", Kind::Secret, None, "API key or run token"),
     setting(
         "root_certificate",
         Kind::Text,
         None,
-        "a file with root certificates (PEM) that are believed besides the public ones",
+        "file with root certificates (PEM) to trust in addition to the public ones",
     ),
-    // For whoever serves.
+    // Servers.
     setting(
         "listen",
         Kind::Address,
         Some("127.0.0.1:4437"),
-        "where `serve` listens",
+        "address that `serve` listens on",
     ),
     setting(
         "data",
         Kind::Text,
         Some("./.everstep"),
-        "the directory that keeps everything, for one node",
+        "directory of the embedded store, for a single node",
     ),
     setting(
         "store",
         Kind::Database,
         None,
-        "the PostgreSQL database that keeps everything, for any number of nodes",
+        "PostgreSQL database, for any number of nodes",
     ),
     setting(
         "namespace",
         Kind::Text,
         Some("everstep"),
-        "keeps several installations in one database apart",
+        "separates several installations in one database",
     ),
     setting(
         "roles",
         Kind::Words(&["api", "worker", "timers"]),
         Some("api,worker,timers"),
-        "what this node does, if others that share its database do the rest",
+        "tasks of this node, if other nodes on the same database do the rest",
     ),
     setting(
         "allow_lossy",
         Kind::Flag,
         Some("false"),
-        "whether a database may be used that can lose what it acknowledged",
+        "whether to accept a database that can lose acknowledged commits",
     ),
     setting(
         "store_hints",
         Kind::Database,
         None,
-        "the same database for LISTEN, where `store` leads through a pooler",
+        "direct URL of the database for LISTEN, if `store` is a connection pooler",
     ),
     setting(
         "store_connections",
         Kind::Count,
         Some("4"),
-        "connections that reading may use, besides four",
+        "database connections for reads, in addition to four others",
     ),
     setting(
         "store_authority",
         Kind::Text,
         None,
-        "certificates (PEM) to judge the database's by, instead of the public ones",
+        "root certificates (PEM) for the database, instead of the public ones",
     ),
     setting(
         "public_url",
         Kind::Text,
         None,
-        "how clients call the server, where that is not what they say in `Host`",
+        "URL under which clients reach the server, if it differs from `Host`",
     ),
     setting(
         "behind_proxy",
         Kind::Flag,
         Some("false"),
-        "whether a proxy in front of the server speaks TLS for it",
+        "whether a proxy terminates TLS for the server",
     ),
     setting(
         "tls_certificate",
         Kind::Text,
         None,
-        "the server's certificate chain (PEM)",
+        "certificate chain of the server (PEM)",
     ),
     setting(
         "tls_key",
         Kind::Text,
         None,
-        "the private key of the certificate (PEM)",
+        "private key of the certificate (PEM)",
     ),
     setting(
         "origins",
         Kind::List,
         None,
-        "web pages that may read answers, such as https://app.example",
+        "web origins that may read responses (CORS), such as https://app.example",
     ),
-    // What operators see.
-    setting(
-        "log",
-        Kind::OneOf(LEVELS),
-        Some("warn"),
-        "how much a server says beside its answers",
-    ),
+    // Observability.
+    setting("log", Kind::OneOf(LOG_LEVELS), Some("warn"), "log level"),
     setting(
         "log_format",
-        Kind::OneOf(FORMATS),
+        Kind::OneOf(LOG_FORMATS),
         Some("text"),
-        "how it says that",
+        "log format",
     ),
     setting(
         "otlp_endpoint",
         Kind::Text,
         None,
-        "the OpenTelemetry collector that is told of runs, such as http://localhost:4318",
+        "OpenTelemetry collector for traces of runs, such as http://localhost:4318",
     ),
     setting(
         "otlp_service",
         Kind::Text,
         Some("everstep"),
-        "what the service is called there",
+        "service name in traces",
     ),
     setting(
         "otlp_ratio",
-        Kind::Share,
+        Kind::Ratio,
         Some("1"),
-        "the share of runs that is told of",
+        "fraction of runs to trace",
     ),
     // Limits.
     setting(
         "long_poll_timeout",
         Kind::Duration,
         Some("30s"),
-        "how long a long-poll waits",
+        "maximum duration of a long-poll",
     ),
     setting(
         "wait_max",
         Kind::Duration,
         Some("1m"),
-        "how long a request with `wait` or `reply` may be held",
+        "maximum duration of a request with `wait` or `reply`",
     ),
     setting(
         "sse_lifetime",
         Kind::Duration,
         Some("1m"),
-        "how long an event stream stays open",
+        "maximum duration of a server-sent event stream",
     ),
     setting(
         "body_bytes_max",
         Kind::Count,
         Some("10485760"),
-        "bytes of a request's body",
+        "maximum size of a request body",
     ),
     setting(
         "worker_body_bytes_max",
         Kind::Count,
         Some("268435456"),
-        "bytes of the body of a worker's request",
+        "maximum size of the body of a worker's request",
     ),
     setting(
         "body_timeout",
         Kind::Duration,
         Some("1m"),
-        "how long a body may take to arrive",
+        "maximum duration of receiving a request body",
     ),
     setting(
         "chunk_bytes",
         Kind::Count,
         Some("1048576"),
-        "about how many bytes an answer holds",
+        "approximate maximum size of a response when reading streams",
     ),
     setting(
         "waiting_max",
         Kind::Count,
         Some("10000"),
-        "requests that may wait at once",
+        "maximum number of waiting requests",
     ),
     setting(
         "worker_time_to_live",
         Kind::Duration,
         Some("15s"),
-        "how long a worker may be silent before its runs go to others",
+        "time without a heartbeat after which a worker's runs go to other workers",
     ),
     setting(
         "worker_queue_max",
         Kind::Count,
         Some("10000"),
-        "runs that may wait here for a slot of a worker; more are left to other nodes",
+        "maximum number of runs that wait for a worker slot on this node",
     ),
     setting(
         "token_lifetime_max",
         Kind::Duration,
         Some("15m"),
-        "how long a run token may live",
+        "maximum lifetime of a run token",
     ),
     setting(
         "connections_max",
         Kind::Count,
         Some("10000"),
-        "connections at once",
+        "maximum number of connections",
     ),
     setting(
         "head_timeout",
         Kind::Duration,
         Some("10s"),
-        "how long a request's head may take",
+        "maximum duration of receiving a request head",
     ),
     setting(
         "head_bytes_max",
         Kind::Count,
         Some("16384"),
-        "bytes of a request's head, 8192 at the least",
+        "maximum size of a request head, at least 8192",
     ),
     setting(
         "handshake_timeout",
         Kind::Duration,
         Some("10s"),
-        "how long TLS may take to begin",
+        "maximum duration of a TLS handshake",
     ),
     setting(
         "stall_timeout",
         Kind::Duration,
         Some("30s"),
-        "how long a client may read nothing of its answer",
+        "time without progress after which a response is aborted",
     ),
     setting(
         "shutdown_grace",
         Kind::Duration,
         Some("10s"),
-        "how long answers under way may take when the server ends",
+        "time for responses in flight when the server shuts down",
     ),
 ];
 
-/// The setting of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.name == name)
 }
 
 impl Setting {
-    /// The variable that sets it.
+    /// The name of its environment variable.
     pub(crate) fn variable(&self) -> String {
         format!("EVERSTEP_{}", self.name.to_uppercase())
     }
 }
 
 impl Kind {
-    /// What is wrong with a text that should be of this kind.
+    /// Returns the rule that an invalid text violates.
     pub(crate) fn check(self, text: &str) -> Result<(), String> {
-        let fits = match self {
+        let is_valid = match self {
             Self::Text | Self::Secret | Self::List => !text.is_empty(),
             Self::Flag => matches!(text, "true" | "false"),
             Self::Count => text.parse::<usize>().is_ok_and(|count| count > 0),
@@ -321,30 +310,29 @@ impl Kind {
                 let mut given = text.split(',').map(str::trim);
                 given.all(|word| words.contains(&word))
             }
-            Self::Database => is_database(text),
-            Self::Share => text.parse().is_ok_and(|it| (0.0..=1.0).contains(&it)),
+            Self::Database => is_database_url(text),
+            Self::Ratio => text.parse().is_ok_and(|it| (0.0..=1.0).contains(&it)),
         };
-        if fits { Ok(()) } else { Err(self.rule()) }
+        if is_valid { Ok(()) } else { Err(self.rule()) }
     }
 
-    /// What a text of this kind is, for who wrote another.
     fn rule(self) -> String {
         let rule = match self {
-            Self::Text | Self::Secret | Self::List => "it is empty",
-            Self::Flag => "it is `true` or `false`",
-            Self::Count => "it is a whole number from 1",
-            Self::Duration => "it is a duration such as `30s`",
-            Self::Address => "it is an address such as `127.0.0.1:4437`",
-            Self::Share => "it is a number from 0 to 1",
-            Self::Database => "it is an address such as `postgres://user@host:5432/database`",
-            Self::Words(words) => return format!("it is made of {}", words.join(", ")),
-            Self::OneOf(words) => return format!("it is one of {}", words.join(", ")),
+            Self::Text | Self::Secret | Self::List => "it must not be empty",
+            Self::Flag => "it must be `true` or `false`",
+            Self::Count => "it must be a positive integer",
+            Self::Duration => "it must be a duration such as `30s`",
+            Self::Address => "it must be an address such as `127.0.0.1:4437`",
+            Self::Ratio => "it must be a number from 0 to 1",
+            Self::Database => "it must be a URL such as `postgres://user@host:5432/database`",
+            Self::Words(words) => return format!("it must be a list of {}", words.join(", ")),
+            Self::OneOf(words) => return format!("it must be one of {}", words.join(", ")),
         };
         rule.to_owned()
     }
 }
 
-/// The name that somebody meant, if one is close to what they wrote.
+/// Returns the setting whose name is most similar, if one is close enough to be a typing mistake.
 pub(crate) fn similar(name: &str) -> Option<&'static str> {
     const DISTANCE_MAX: usize = 3;
     let plain = name.to_lowercase().replace('-', "_");
@@ -356,7 +344,7 @@ pub(crate) fn similar(name: &str) -> Option<&'static str> {
     is_close.then_some(name)
 }
 
-/// How many characters are to be added, removed or replaced.
+/// The Levenshtein distance: the number of characters to add, remove or replace.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, left) in a.chars().enumerate() {
@@ -376,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_default_is_what_its_setting_takes() {
+    fn every_default_is_valid() {
         for setting in SETTINGS {
             let default = setting.default.map(|text| setting.kind.check(text));
             assert_ne!(
@@ -389,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_almost_right_leads_to_the_right_one() {
+    fn a_mistyped_name_leads_to_the_intended_one() {
         for (written, meant) in [
             ("lisen", Some("listen")),
             ("long-poll-timeout", Some("long_poll_timeout")),

@@ -1,20 +1,19 @@
-//! What commands print: tables and colours for people, JSON for programs. Colours only where somebody looks.
+//! Output of commands: lines, tables and colours for people, JSON for programs.
 
-mod paint;
-mod progress;
+mod colour;
+mod progress_bar;
 mod table;
-mod words;
+mod text;
 
 use std::io::Write;
 
 use serde::Serialize;
 
-pub(crate) use paint::{Colour, Paint};
-pub(crate) use progress::Bar;
+pub(crate) use colour::{Colour, Paint};
+pub(crate) use progress_bar::ProgressBar;
 pub(crate) use table::Table;
-pub(crate) use words::{ago, clean, lasting, short};
+pub(crate) use text::{escape_controls, format_duration, relative_time, truncate};
 
-/// Where a command prints.
 pub(crate) struct Output {
     pub(crate) is_json: bool,
     pub(crate) paint: Paint,
@@ -28,19 +27,18 @@ impl Output {
         }
     }
 
-    /// A line for people.
+    /// Prints a line of text.
     pub(crate) fn line(&self, text: &str) -> std::io::Result<()> {
         writeln!(std::io::stdout(), "{text}")
     }
 
-    /// A value for programs, on one line.
+    /// Prints a value as one line of JSON.
     pub(crate) fn json(&self, value: &impl Serialize) -> anyhow::Result<()> {
         let text = serde_json::to_string(value)?;
         writeln!(std::io::stdout(), "{text}")?;
         Ok(())
     }
 
-    /// A table for people.
     pub(crate) fn table(&self, table: &Table) -> std::io::Result<()> {
         std::io::stdout().write_all(table.render(&self.paint).as_bytes())
     }

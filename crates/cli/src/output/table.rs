@@ -1,12 +1,10 @@
-//! Tables: columns as wide as what stands in them.
+//! Tables with columns as wide as their content.
 
-use super::paint::{Colour, Paint};
-use super::words::clean;
+use super::colour::{Colour, Paint};
+use super::text::escape_controls;
 
-/// Between columns.
 const GAP: &str = "   ";
 
-/// A table with a head.
 pub(crate) struct Table {
     head: Vec<&'static str>,
     rows: Vec<Vec<(String, Colour)>>,
@@ -20,10 +18,10 @@ impl Table {
         }
     }
 
-    /// One more row. What is in it may come from anybody: it is printed without what terminals would obey.
+    /// Adds a row. Cells may contain user input, so control characters are escaped.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = (String, Colour)>) {
         let cells = cells.into_iter();
-        let cells = cells.map(|(text, colour)| (clean(&text), colour));
+        let cells = cells.map(|(text, colour)| (escape_controls(&text), colour));
         self.rows.push(cells.collect());
     }
 
@@ -40,8 +38,8 @@ impl Table {
             for (at, ((cell, colour), width)) in row.iter().zip(&widths).enumerate() {
                 text.push_str(&paint.paint(*colour, cell));
                 if at < last {
-                    let missing = width.saturating_sub(cell.chars().count());
-                    text.push_str(&" ".repeat(missing));
+                    let padding = width.saturating_sub(cell.chars().count());
+                    text.push_str(&" ".repeat(padding));
                     text.push_str(GAP);
                 }
             }
@@ -83,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cell_speaks_to_the_terminal() {
+    fn control_characters_in_cells_are_escaped() {
         let mut table = Table::new(&["A"]);
         table.row([("\x1b[2J\x07".to_owned(), Colour::Plain)]);
         let text = table.render(&Paint::NONE);

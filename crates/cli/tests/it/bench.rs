@@ -1,14 +1,14 @@
-//! Benchmarks deliver the figures they promise. How large they are is not a test's business.
+//! Each benchmark reports its figures. The tests do not check the values.
 
 use serde_json::Value;
 
 use crate::{everstep, stderr, stdout};
 
-/// What every workload of steps promises for each case.
-const OF_STEPS: &[&str] = &[
+/// Figures of all workloads that execute steps.
+const STEP_FIGURES: &[&str] = &[
     "steps",
     "runs",
-    "of the store",
+    "ratio to store",
     "CPU per step",
     "busy",
     "run p50",
@@ -18,13 +18,13 @@ const OF_STEPS: &[&str] = &[
     "memory",
     "store alone",
 ];
-/// What it promises besides where the disk is this machine's.
-const OF_DISK: &[&str] = &["fdatasync", "bare log", "of the log"];
+/// Additional figures of workloads on a local disk.
+const DISK_FIGURES: &[&str] = &["fdatasync", "bare log", "ratio to log"];
 
-/// What every workload promises that does one thing again and again.
-const ONE_BY_ONE: &[&str] = &["CPU each", "samples", "memory", "fdatasync"];
+/// Figures of all workloads that repeat one operation.
+const REPEATED_FIGURES: &[&str] = &["CPU per operation", "samples", "memory", "fdatasync"];
 
-/// What a benchmark says, as JSON: its only workload.
+/// Runs a benchmark and returns the results of its only workload.
 fn measured(arguments: &[&str]) -> Value {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().to_str().unwrap();
@@ -34,7 +34,7 @@ fn measured(arguments: &[&str]) -> Value {
     let output = everstep(&all);
     assert!(output.status.success(), "{}", stderr(&output));
     let left = std::fs::read_dir(directory.path()).unwrap().count();
-    assert_eq!(left, 0, "what was written is removed");
+    assert_eq!(left, 0, "temporary data is removed");
     let results: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert!(results["cores"].as_u64().unwrap() > 0);
     let workloads = results["workloads"].as_array().unwrap();
@@ -43,8 +43,8 @@ fn measured(arguments: &[&str]) -> Value {
     workloads[0].clone()
 }
 
-/// The cases are these, and each has all of these figures, none of them zero.
-fn check(measured: &Value, cases: &[&str], promised: &[&str]) {
+/// Checks that these are the cases, and that each has all of these figures with positive values.
+fn check(measured: &Value, cases: &[&str], figures: &[&str]) {
     let found = measured["cases"].as_array().unwrap();
     let names: Vec<&str> = found
         .iter()
@@ -53,7 +53,7 @@ fn check(measured: &Value, cases: &[&str], promised: &[&str]) {
     assert_eq!(names, cases);
     for case in found {
         assert!(case["disturbed"].is_boolean(), "{case}");
-        for name in promised {
+        for name in figures {
             let figure = figure(case, name);
             for part in ["low", "median", "high"] {
                 assert!(figure[part].as_f64().unwrap() > 0.0, "{figure}");
@@ -69,7 +69,7 @@ fn figure<'a>(case: &'a Value, name: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("{name} is not in {case}"))
 }
 
-/// The figure has a target, met or not.
+/// Checks that the figure has a target, met or not.
 fn has_target(case: &Value, name: &str) {
     let target = &figure(case, name)["target"];
     assert!(target["value"].as_f64().unwrap() > 0.0, "{target}");
@@ -79,14 +79,14 @@ fn has_target(case: &Value, name: &str) {
 #[test]
 fn throughput_has_all_figures_for_each_number_of_runs_in_flight() {
     let measured = measured(&["throughput", "--in-flight", "2,8"]);
-    for promised in [OF_STEPS, OF_DISK] {
-        check(&measured, &["2 in flight", "8 in flight"], promised);
+    for figures in [STEP_FIGURES, DISK_FIGURES] {
+        check(&measured, &["2 in flight", "8 in flight"], figures);
     }
     let case = &measured["cases"][1];
     for (key, name) in [
         ("steps_per_second", "steps"),
-        ("ratio_to_store", "of the store"),
-        ("ratio_to_log", "of the log"),
+        ("ratio_to_store", "ratio to store"),
+        ("ratio_to_log", "ratio to log"),
         ("cpu_us_per_step", "CPU per step"),
     ] {
         assert_eq!(case[key], figure(case, name)["median"], "{key}");
@@ -97,78 +97,78 @@ fn throughput_has_all_figures_for_each_number_of_runs_in_flight() {
 fn results_of_many_sizes_are_compared() {
     let measured = measured(&["payload", "--in-flight", "8"]);
     let cases = ["100 bytes", "1000 bytes", "10000 bytes"];
-    for promised in [OF_STEPS, OF_DISK] {
-        check(&measured, &cases, promised);
+    for figures in [STEP_FIGURES, DISK_FIGURES] {
+        check(&measured, &cases, figures);
     }
 }
 
 #[test]
 fn one_run_at_a_time_is_compared_with_eleven_syncs() {
     let measured = measured(&["seq10"]);
-    for promised in [OF_STEPS, OF_DISK] {
-        check(&measured, &["1 in flight"], promised);
+    for figures in [STEP_FIGURES, DISK_FIGURES] {
+        check(&measured, &["1 in flight"], figures);
     }
-    has_target(&measured["cases"][0], "of 11 fdatasyncs");
+    has_target(&measured["cases"][0], "ratio to 11 fdatasyncs");
 }
 
 #[test]
 fn starting_is_compared_with_one_sync() {
     let measured = measured(&["start"]);
-    check(&measured, &["one run at a time"], ONE_BY_ONE);
+    check(&measured, &["one run at a time"], REPEATED_FIGURES);
     check(&measured, &["one run at a time"], &["first step p99.9"]);
-    has_target(&measured["cases"][0], "of 1 fdatasync + 1 ms");
+    has_target(&measured["cases"][0], "ratio to 1 fdatasync + 1 ms");
 }
 
 #[test]
 fn an_event_is_compared_with_three_syncs() {
     let measured = measured(&["event"]);
-    check(&measured, &["one run at a time"], ONE_BY_ONE);
+    check(&measured, &["one run at a time"], REPEATED_FIGURES);
     check(
         &measured,
         &["one run at a time"],
         &["sent to completed p99.9"],
     );
-    has_target(&measured["cases"][0], "of 3 fdatasyncs + 0.3 ms");
+    has_target(&measured["cases"][0], "ratio to 3 fdatasyncs + 0.3 ms");
 }
 
 #[test]
 fn parallel_steps_and_children_are_measured_as_one_run() {
     let measured = measured(&["fanout", "--width", "20"]);
     let cases = ["20 steps joined", "20 steps in branches", "20 children"];
-    check(&measured, &cases, ONE_BY_ONE);
+    check(&measured, &cases, REPEATED_FIGURES);
     check(&measured, &cases, &["run p50", "run p99", "run p99.9"]);
 }
 
 #[test]
 fn a_cold_run_is_resumed_for_each_length_of_journal() {
     let measured = measured(&["replay", "--steps", "10,1000"]);
-    let promised = ["resume p50", "resume p99.9", "of that, for each step"];
-    check(&measured, &["10 steps", "1000 steps"], &promised);
+    let figures = ["resume p50", "resume p99.9", "resume per step"];
+    check(&measured, &["10 steps", "1000 steps"], &figures);
     has_target(&measured["cases"][1], "resume p50");
 }
 
 #[test]
 fn sleeping_runs_are_watched_waking_up() {
     let measured = measured(&["timers", "--runs", "100"]);
-    let promised = ["late p50", "late p99", "due", "CPU each to wake and end"];
-    check(&measured, &["100 runs"], &promised);
-    has_target(&measured["cases"][0], "late p99");
+    let figures = ["delay p50", "delay p99", "due", "CPU per run"];
+    check(&measured, &["100 runs"], &figures);
+    has_target(&measured["cases"][0], "delay p99");
 }
 
 #[test]
 fn a_process_is_killed_and_the_next_one_has_its_runs() {
     let measured = measured(&["recovery", "--runs", "50"]);
-    let promised = ["all at work again", "of that, until open", "fdatasync"];
-    check(&measured, &["50 runs in flight"], &promised);
-    has_target(&measured["cases"][0], "all at work again");
+    let figures = ["recovery", "open", "fdatasync"];
+    check(&measured, &["50 runs in flight"], &figures);
+    has_target(&measured["cases"][0], "recovery");
 }
 
 #[test]
 fn sleeping_runs_are_weighed_in_a_process_that_does_nothing_else() {
     let measured = measured(&["idle", "--runs", "100"]);
-    let promised = ["memory", "memory, no runs"];
-    check(&measured, &["100 runs"], &promised);
-    for name in ["memory of each run", "idle"] {
+    let figures = ["memory", "memory, no runs"];
+    check(&measured, &["100 runs"], &figures);
+    for name in ["memory per run", "idle"] {
         has_target(&measured["cases"][0], name);
     }
 }
@@ -185,7 +185,7 @@ fn appends_and_deliveries_of_streams_are_measured_over_http() {
     let cases = measured["cases"].as_array().unwrap();
     let names: Vec<&Value> = cases.iter().map(|case| &case["case"]).collect();
     assert_eq!(names, ["2 connections append", "1 readers", "3 readers"]);
-    for name in ["appends", "append p99", "of the log", "CPU each"] {
+    for name in ["appends", "append p99", "ratio to log", "CPU per operation"] {
         assert!(figure(&cases[0], name)["median"].as_f64().unwrap() > 0.0);
     }
     for name in ["delivered p50", "delivered p99.9", "delivered to all p50"] {
@@ -196,8 +196,8 @@ fn appends_and_deliveries_of_streams_are_measured_over_http() {
 #[test]
 fn a_worker_executes_the_same_steps_over_http() {
     let measured = measured(&["remote", "--in-flight", "4"]);
-    for promised in [OF_STEPS, OF_DISK] {
-        check(&measured, &["1 in flight", "4 in flight"], promised);
+    for figures in [STEP_FIGURES, DISK_FIGURES] {
+        check(&measured, &["1 in flight", "4 in flight"], figures);
     }
 }
 
@@ -206,7 +206,7 @@ fn a_database_is_measured_in_schemas_of_its_own() {
     let database = everstep_private_postgres::Server::start(&[]);
     let url = database.url();
     let measured = measured(&["postgres", "--in-flight", "4", "--store", &url]);
-    check(&measured, &["1 in flight", "4 in flight"], OF_STEPS);
+    check(&measured, &["1 in flight", "4 in flight"], STEP_FIGURES);
 }
 
 #[test]
@@ -220,8 +220,8 @@ fn a_database_that_nobody_named_is_asked_for() {
 fn a_loop_is_weighed_at_three_stops_and_does_not_grow() {
     let measured = measured(&["loop", "--iterations", "300"]);
     let stops = [30, 150, 300].map(|stop| format!("after {stop} iterations"));
-    let promised = ["iterations", "journal", "resume", "memory"];
-    check(&measured, &stops.each_ref().map(String::as_str), &promised);
+    let figures = ["iterations", "journal", "resume", "memory"];
+    check(&measured, &stops.each_ref().map(String::as_str), &figures);
     for case in measured["cases"].as_array().unwrap() {
         let records = figure(case, "journal records")["median"].as_f64().unwrap();
         assert!(records < 100.0, "{case}");
@@ -261,6 +261,6 @@ fn several_workloads_in_one_go_become_charts_and_a_page() {
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.starts_with("# Before\n") && text.ends_with("\nAfter\n"));
     assert!(!text.contains("Outdated"), "{text}");
-    assert!(text.contains("| `start` | one run at a time | of 1 fdatasync + 1 ms |"));
+    assert!(text.contains("| `start` | one run at a time | ratio to 1 fdatasync + 1 ms |"));
     assert!(text.contains("](performance/throughput.svg)"), "{text}");
 }

@@ -1,4 +1,4 @@
-//! `everstep dev` serves this machine, tells what happens, and goes on with what a killed process left behind.
+//! `everstep dev`: live output, and recovery after the process was killed.
 
 use crate::server::Server;
 use crate::{everstep, stderr};
@@ -7,9 +7,9 @@ const ADA: &str = r#"{"name":"Ada"}"#;
 const PAYMENT: &str = r#"{"customer":"ada","amount":4200}"#;
 
 #[test]
-fn what_happens_is_told_as_it_happens() {
-    let mut server = Server::told(&["--memory"]);
-    let introduction = server.until("Kill this one").join("\n");
+fn records_are_shown_as_they_become_durable() {
+    let mut server = Server::start_with_text(&["--memory"]);
+    let introduction = server.until("Kill this server").join("\n");
     for part in [
         "in memory",
         "everstep start hello",
@@ -18,21 +18,21 @@ fn what_happens_is_told_as_it_happens() {
     ] {
         assert!(introduction.contains(part), "{part}: {introduction}");
     }
-    let said = server.said(&["start", "hello", ADA, "--id", "hello-1", "--wait"]);
+    let said = server.output(&["start", "hello", ADA, "--id", "hello-1", "--wait"]);
     assert!(said.starts_with("hello-1 is completed: "), "{said}");
-    let story = server.until("Run completed").join("\n");
+    let output = server.until("Run completed").join("\n");
     assert!(
-        story.contains("hello-1  Run of workflow `hello`"),
-        "{story}"
+        output.contains("hello-1  Run of workflow `hello`"),
+        "{output}"
     );
-    assert!(!story.contains('\x1b'), "no colours where nobody looks");
+    assert!(!output.contains('\x1b'), "no colours without a terminal");
     assert_eq!(server.interrupt(), Some(130));
 }
 
 #[test]
-fn for_programs_every_record_is_one_line_of_json() {
+fn with_json_every_record_is_one_line() {
     let mut server = Server::start(&["dev", "--port", "0", "--memory"]);
-    server.said(&["start", "hello", ADA, "--id", "hello-1"]);
+    server.output(&["start", "hello", ADA, "--id", "hello-1"]);
     for line in server.until("workflow:completed") {
         let line: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!(line["run"], "hello-1");
@@ -41,30 +41,30 @@ fn for_programs_every_record_is_one_line_of_json() {
 }
 
 #[test]
-fn a_killed_process_is_continued_and_no_finished_step_runs_again() {
+fn runs_continue_after_a_kill_and_completed_steps_are_not_repeated() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let data = data.to_str().unwrap();
-    let mut first = Server::told(&["--data", data]);
-    first.said(&["start", "payment", PAYMENT, "--id", "order-7"]);
+    let mut first = Server::start_with_text(&["--data", data]);
+    first.output(&["start", "payment", PAYMENT, "--id", "order-7"]);
     first.until("Step `fetch-user:0` completed");
     first.kill();
 
-    let mut second = Server::told(&["--data", data]);
-    let introduction = second.until("Kill this one").join("\n");
+    let mut second = Server::start_with_text(&["--data", data]);
+    let introduction = second.until("Kill this server").join("\n");
     assert!(
-        introduction.contains("1 that was left behind goes on"),
+        introduction.contains("continuing 1 unfinished run"),
         "{introduction}"
     );
     let approval = r#"{"approved":true,"reviewer":"grace"}"#;
-    second.said(&["send", "order-7", "approval", approval]);
-    let story = second.until("Run completed").join("\n");
-    assert!(!story.contains("Step `fetch-user:0`"), "{story}");
-    assert!(story.contains("Step `charge:0` completed"), "{story}");
+    second.output(&["send", "order-7", "approval", approval]);
+    let output = second.until("Run completed").join("\n");
+    assert!(!output.contains("Step `fetch-user:0`"), "{output}");
+    assert!(output.contains("Step `charge:0` completed"), "{output}");
 }
 
 #[test]
-fn a_directory_in_use_is_refused_with_its_code_and_what_to_do() {
+fn a_directory_in_use_is_rejected_with_its_error_code() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let data = data.to_str().unwrap();
@@ -78,11 +78,11 @@ fn a_directory_in_use_is_refused_with_its_code_and_what_to_do() {
 }
 
 #[test]
-fn a_port_in_use_is_refused_with_what_to_do() {
+fn a_port_in_use_is_rejected_with_a_suggestion() {
     let server = Server::start(&["dev", "--port", "0", "--memory"]);
     let port = server.url.rsplit(':').next().unwrap();
     let output = everstep(&["dev", "--port", port, "--memory"]);
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
-    assert!(said.contains("try another with --port"), "{said}");
+    assert!(said.contains("choose another one with --port"), "{said}");
 }

@@ -1,26 +1,44 @@
-//! The binary as people and scripts meet it: output and exit codes.
+//! Tests of the binary: output and exit codes.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "a test fails by panicking"
 )]
 
+#[cfg(feature = "bench")]
 mod bench;
+mod client_commands;
 mod command_line;
-mod configuring;
+mod configuration;
 mod dev;
 mod postgres;
+mod serve;
 mod server;
-mod serving;
-mod speaking;
-mod tracing;
+mod trace_export;
 
 use std::process::{Command, Output};
 
-/// Runs `everstep` with these arguments to its end.
+/// Returns a command that runs a program without the `EVERSTEP_` variables of the developer.
+fn program(name: &str) -> Command {
+    let mut command = Command::new(name);
+    for (variable, _) in std::env::vars_os() {
+        if variable.to_string_lossy().starts_with("EVERSTEP_") {
+            command.env_remove(variable);
+        }
+    }
+    command
+}
+
+/// Returns a command that runs the binary with these arguments.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = program(env!("CARGO_BIN_EXE_everstep"));
+    command.args(arguments);
+    command
+}
+
+/// Runs the binary with these arguments to its end.
 fn everstep(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_everstep"));
-    command.args(arguments).output().unwrap()
+    command(arguments).output().unwrap()
 }
 
 fn stdout(output: &Output) -> String {

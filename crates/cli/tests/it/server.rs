@@ -1,11 +1,11 @@
-//! A server in a process of its own, and commands that speak to it.
+//! A server in a child process, and client commands that call it.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
-use crate::stdout;
+use crate::{command, stdout};
 
-/// A running `everstep dev` or `everstep serve`; ended the hard way when it is dropped.
+/// A running `everstep dev` or `everstep serve`. Killed when dropped.
 pub(crate) struct Server {
     child: Child,
     pub(crate) lines: Lines<BufReader<ChildStdout>>,
@@ -13,22 +13,22 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server that says where it listens in its first line of JSON.
+    /// Starts a server with JSON output, whose first line contains its URL.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::start_with(arguments, &[])
     }
 
-    /// The same with these variables.
+    /// Starts it with these environment variables.
     pub(crate) fn start_with(arguments: &[&str], environment: &[(String, String)]) -> Self {
         let mut server = Self::spawn(&[arguments, &["--json"]].concat(), environment);
         let first = server.lines.next().unwrap().unwrap();
-        let said: serde_json::Value = serde_json::from_str(&first).unwrap();
-        server.url = said["listening"].as_str().unwrap().to_owned();
+        let line: serde_json::Value = serde_json::from_str(&first).unwrap();
+        server.url = line["listening"].as_str().unwrap().to_owned();
         server
     }
 
-    /// The demo workflows, in memory, told as a story.
-    pub(crate) fn told(arguments: &[&str]) -> Self {
+    /// Starts `everstep dev` with text output.
+    pub(crate) fn start_with_text(arguments: &[&str]) -> Self {
         let mut server = Self::spawn(&[&["dev", "--port", "0"], arguments].concat(), &[]);
         let first = server.lines.next().unwrap().unwrap();
         let url = first
@@ -39,8 +39,7 @@ impl Server {
     }
 
     fn spawn(arguments: &[&str], environment: &[(String, String)]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_everstep"))
-            .args(arguments)
+        let mut child = command(arguments)
             .envs(environment.iter().cloned())
             .stdout(Stdio::piped())
             .spawn()
@@ -53,7 +52,7 @@ impl Server {
         }
     }
 
-    /// Lines until one that holds this text, and that one.
+    /// Returns the lines up to and including the first that contains this text.
     pub(crate) fn until(&mut self, text: &str) -> Vec<String> {
         let mut seen = Vec::new();
         for line in self.lines.by_ref() {
@@ -62,26 +61,25 @@ impl Server {
                 return seen;
             }
         }
-        panic!("`{text}` does not come: {seen:?}");
+        panic!("no line contains `{text}`: {seen:?}");
     }
 
-    /// Runs a command that speaks to it.
+    /// Runs a client command.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_everstep"));
-        command.args(arguments).env("EVERSTEP_SERVER", &self.url);
-        command.output().unwrap()
+        let mut command = command(arguments);
+        command.env("EVERSTEP_SERVER", &self.url).output().unwrap()
     }
 
-    /// Starts a command that goes on while others run.
-    pub(crate) fn follow(&self, arguments: &[&str]) -> Child {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_everstep"));
-        command.args(arguments).env("EVERSTEP_SERVER", &self.url);
+    /// Starts a client command without waiting for its end.
+    pub(crate) fn spawn_client(&self, arguments: &[&str]) -> Child {
+        let mut command = command(arguments);
+        command.env("EVERSTEP_SERVER", &self.url);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     }
 
-    /// What a command that goes well prints.
-    pub(crate) fn said(&self, arguments: &[&str]) -> String {
+    /// Returns the output of a successful client command.
+    pub(crate) fn output(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let printed = stdout(&output);
         assert!(
@@ -91,9 +89,9 @@ impl Server {
         printed
     }
 
-    /// What a command that goes well prints for programs.
+    /// Returns the JSON output of a successful client command.
     pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
-        let printed = self.said(&[arguments, &["--json"]].concat());
+        let printed = self.output(&[arguments, &["--json"]].concat());
         serde_json::from_str(&printed).unwrap()
     }
 
@@ -102,12 +100,12 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// Asks it to end, and gives its exit code.
+    /// Sends SIGINT and returns the exit code.
     pub(crate) fn interrupt(mut self) -> Option<i32> {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args(["-INT", &id]).status().unwrap();
         assert!(sent.success());
-        // What it says on its way is read, so that it never waits for us.
+        // Read the remaining output, so that the server does not block on a full pipe.
         for line in self.lines.by_ref() {
             line.unwrap();
         }

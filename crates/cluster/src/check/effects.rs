@@ -1,5 +1,6 @@
-//! Invariants 8, 10 and 22 as the world outside saw them: every recorded result has an effect, all attempts of a step have one key
-//! and no other step has it, a fenced step never begins after its run was seen to be over, and what failed was undone.
+//! Invariants 8, 10 and 22, checked against the recorded effects: every recorded result has an
+//! effect, all attempts of a step share an idempotency key that no other step uses, no fenced step
+//! begins after the end of its run was seen, and failed runs were undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +8,18 @@ use everstep_model::Body;
 use everstep_sim::Violation;
 
 use super::reading::Journal;
-use crate::clients::Told;
+use crate::clients::Observed;
 use crate::ledger::{EffectKind, Line};
 use crate::program::value;
 
-/// How many results were compared, and what does not hold.
+/// Returns the number of compared results and the violations.
 pub(super) fn check(
     journals: &[Journal],
-    told: &[Told],
+    observed: &[Observed],
     lines: &[Line],
 ) -> (usize, Vec<Violation>) {
     let mut found = keys(lines);
-    found.extend(fenced(told, lines));
+    found.extend(fenced(observed, lines));
     let begun: BTreeSet<(&str, &str)> = lines
         .iter()
         .map(|line| (line.effect.run.as_str(), line.effect.place.as_str()))
@@ -47,7 +48,7 @@ pub(super) fn check(
     (steps, found)
 }
 
-/// All attempts of a step carry one key, which is its own.
+/// Checks that all attempts of a step have the same key, which no other step uses.
 fn keys(lines: &[Line]) -> Vec<Violation> {
     let mut by_step: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     let mut by_key: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
@@ -65,11 +66,11 @@ fn keys(lines: &[Line]) -> Vec<Violation> {
     found
 }
 
-/// Whose end was seen has no fenced step that begins later.
-fn fenced(told: &[Told], lines: &[Line]) -> Vec<Violation> {
-    let ends: BTreeMap<&str, u64> = told
+/// Checks that no fenced step begins after a client saw the end of its run.
+fn fenced(observed: &[Observed], lines: &[Line]) -> Vec<Violation> {
+    let ends: BTreeMap<&str, u64> = observed
         .iter()
-        .filter_map(|told| Some((told.run.as_str(), told.ends.first()?.1)))
+        .filter_map(|observed| Some((observed.run.as_str(), observed.ends.first()?.1)))
         .collect();
     let fenced = lines
         .iter()

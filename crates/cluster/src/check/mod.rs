@@ -1,5 +1,6 @@
-//! What must hold when all is over: the journals as they are in the database, what clients were told, and what happened outside,
-//! compared with each other and with the programs. The numbers are those of the invariants (`docs/simulation.md`).
+//! The final checks: compares the journals in the database, the observations of the clients and the
+//! recorded effects with each other and with the programs. The numbers refer to the invariants
+//! (`docs/simulation.md`).
 
 mod effects;
 mod outcomes;
@@ -10,13 +11,13 @@ mod timers;
 use everstep_sim::Violation;
 use everstep_sim::check::check_journals;
 
-use crate::clients::Told;
+use crate::clients::Observed;
 use crate::ledger::Line;
-use crate::nemesis::Troubles;
+use crate::nemesis::InjectedFaults;
 
 pub(crate) use reading::{Database, Journal};
 
-/// What was compared, so that nobody takes nothing for success.
+/// What was compared. Guards against a run that succeeds because it checked nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) runs: usize,
@@ -24,27 +25,26 @@ pub(crate) struct Figures {
     pub(crate) steps: usize,
     pub(crate) effects: usize,
     pub(crate) timers: usize,
-    /// Sleeps whose length was compared with the true clock.
+    /// Sleeps whose duration was compared with the true clock.
     pub(crate) sleeps: usize,
     /// Runs that had more than one executor.
     pub(crate) taken_over: usize,
 }
 
-/// Everything that is known.
+/// The input of the checks.
 pub(crate) struct Evidence<'a> {
     pub(crate) journals: Vec<Journal>,
-    pub(crate) told: &'a [Told],
+    pub(crate) observed: &'a [Observed],
     pub(crate) lines: Vec<Line>,
-    pub(crate) troubles: &'a Troubles,
+    pub(crate) faults_injected: &'a InjectedFaults,
 }
 
-/// Compares all of it.
 pub(crate) fn check(evidence: &Evidence<'_>) -> (Vec<Violation>, Figures) {
     let Evidence {
         journals,
-        told,
+        observed,
         lines,
-        troubles,
+        faults_injected,
     } = evidence;
     let streams = journals.iter().map(|journal| journal.stream.clone());
     let mut found = check_journals(streams.collect());
@@ -55,15 +55,15 @@ pub(crate) fn check(evidence: &Evidence<'_>) -> (Vec<Violation>, Figures) {
         taken_over: journals.iter().filter(|it| it.epoch > 1).count(),
         ..Figures::default()
     };
-    found.extend(outcomes::check(journals, told));
+    found.extend(outcomes::check(journals, observed));
     found.extend(journals.iter().filter_map(replaying::check));
-    let (steps, broken) = effects::check(journals, told, lines);
+    let (steps, broken) = effects::check(journals, observed, lines);
     figures.steps = steps;
     found.extend(broken);
     let (timers, broken) = timers::check_once(journals);
     figures.timers = timers;
     found.extend(broken);
-    let (sleeps, broken) = timers::check_early(journals, lines, troubles);
+    let (sleeps, broken) = timers::check_early(journals, lines, faults_injected);
     figures.sleeps = sleeps;
     found.extend(broken);
     (found, figures)

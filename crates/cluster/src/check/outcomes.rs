@@ -1,4 +1,5 @@
-//! Invariants 4, 13, 14, 16, 26 and 29: what was acknowledged is there, once, and came to the end that the program has.
+//! Invariants 4, 13, 14, 16, 26 and 29: every acknowledged run exists once and ended as its program
+//! determines.
 
 use std::collections::BTreeMap;
 
@@ -6,41 +7,44 @@ use everstep_model::Body;
 use everstep_sim::Violation;
 
 use super::reading::Journal;
-use crate::clients::Told;
+use crate::clients::Observed;
 use crate::program::{Op, Outcome, Program};
 
-pub(super) fn check(journals: &[Journal], told: &[Told]) -> Vec<Violation> {
+pub(super) fn check(journals: &[Journal], observed: &[Observed]) -> Vec<Violation> {
     let by_run: BTreeMap<&str, &Journal> = journals
         .iter()
         .map(|journal| (journal.run.as_str(), journal))
         .collect();
     let mut found = Vec::new();
-    for told in told {
-        let mut say = |invariant, what: String| {
-            found.push(Violation::of(invariant, format!("{}: {what}", told.run)));
+    for observed in observed {
+        let mut report = |invariant, what: String| {
+            found.push(Violation::of(
+                invariant,
+                format!("{}: {what}", observed.run),
+            ));
         };
-        for strange in &told.strange {
-            say(4, format!("a client was told: {strange}"));
+        for strange in &observed.strange {
+            report(4, format!("unexpected response: {strange}"));
         }
-        if told.created > 1 {
-            say(13, format!("it was created {} times", told.created));
+        if observed.created > 1 {
+            report(13, format!("it was created {} times", observed.created));
         }
-        let Some(journal) = by_run.get(told.run.as_str()) else {
-            if told.started {
-                say(4, "it was acknowledged and is not there".to_owned());
+        let Some(journal) = by_run.get(observed.run.as_str()) else {
+            if observed.started {
+                report(4, "it was acknowledged but does not exist".to_owned());
             }
             continue;
         };
-        if journal.program().as_ref() != Some(&told.program) {
-            say(13, "it was given something else to do".to_owned());
+        if journal.program().as_ref() != Some(&observed.program) {
+            report(13, "it has a different input".to_owned());
         }
-        check_tokens(journal, told, &mut say);
-        let right = told.program.outcome(&told.run);
-        for (end, _) in &told.ends {
-            if *end != right {
-                say(
+        check_tokens(journal, observed, &mut report);
+        let expected_end = observed.program.outcome(&observed.run);
+        for (end, _) in &observed.ends {
+            if *end != expected_end {
+                report(
                     26,
-                    format!("a client heard of {end:?}, and right is {right:?}"),
+                    format!("a client saw {end:?} instead of {expected_end:?}"),
                 );
             }
         }
@@ -52,32 +56,32 @@ pub(super) fn check(journals: &[Journal], told: &[Told]) -> Vec<Violation> {
     found
 }
 
-/// Tokens came once each, in order, and none that was acknowledged is missing.
-fn check_tokens(journal: &Journal, told: &Told, say: &mut impl FnMut(u8, String)) {
+/// Checks that tokens arrived once, in order, and that no acknowledged token is missing.
+fn check_tokens(journal: &Journal, observed: &Observed, report: &mut impl FnMut(u8, String)) {
     let entries = journal.stream.entries.iter();
-    let came: Vec<u64> = entries
+    let arrived: Vec<u64> = entries
         .filter_map(|entry| match &entry.record.body {
             Body::Event(event) => event.payload.decode().ok(),
             _ => None,
         })
         .collect();
-    let expected: Vec<u64> = (1..=came.len() as u64).collect();
-    if came != expected {
-        say(14, format!("tokens came as {came:?}"));
+    let expected: Vec<u64> = (1..=arrived.len() as u64).collect();
+    if arrived != expected {
+        report(14, format!("tokens arrived as {arrived:?}"));
     }
-    if (came.len() as u64) < told.tokens {
-        let tokens = told.tokens;
-        say(
+    if (arrived.len() as u64) < observed.tokens {
+        let tokens = observed.tokens;
+        report(
             14,
-            format!("{tokens} tokens were acknowledged, {came:?} came"),
+            format!("{tokens} tokens were acknowledged, but {arrived:?} arrived"),
         );
     }
 }
 
-/// The end that is recorded is the one that the program has.
+/// Checks that the recorded end is the one that the program determines.
 fn check_end(journal: &Journal) -> Option<Violation> {
     let program: Program = journal.program()?;
-    let right = program.outcome(&journal.run);
+    let expected_end = program.outcome(&journal.run);
     let end = match journal.stream.end() {
         None => None,
         Some(Body::Completed(completed)) => {
@@ -92,18 +96,21 @@ fn check_end(journal: &Journal) -> Option<Violation> {
     };
     match end {
         None => {
-            let what = format!("{} is {:?} for ever", journal.run, journal.status);
+            let what = format!("{} never ends and is {:?}", journal.run, journal.status);
             Some(Violation::of(29, what))
         }
-        Some(end) if end != right => {
-            let what = format!("{} ended with {end:?}, and right is {right:?}", journal.run);
+        Some(end) if end != expected_end => {
+            let what = format!(
+                "{} ended with {end:?} instead of {expected_end:?}",
+                journal.run
+            );
             Some(Violation::of(26, what))
         }
         Some(_) => None,
     }
 }
 
-/// Every child that a finished run called has a journal of its own.
+/// Checks that every child that a finished run called has a journal.
 fn check_children(journal: &Journal, by_run: &BTreeMap<&str, &Journal>) -> Vec<Violation> {
     let Some(program) = journal.program() else {
         return Vec::new();
@@ -114,6 +121,6 @@ fn check_children(journal: &Journal, by_run: &BTreeMap<&str, &Journal>) -> Vec<V
     });
     let missing = children.filter(|child| !by_run.contains_key(child.as_str()));
     missing
-        .map(|child| Violation::of(17, format!("{child} was called and is not there")))
+        .map(|child| Violation::of(17, format!("{child} was called but does not exist")))
         .collect()
 }

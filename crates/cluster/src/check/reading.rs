@@ -1,4 +1,4 @@
-//! Reading everything back from the database, with a store of our own and nobody else on it.
+//! Reads all journals from the database after the nodes have shut down.
 
 use everstep_model::{Body, RecordNumber, RunStatus, StreamName};
 use everstep_sim::Violation;
@@ -8,21 +8,21 @@ use everstep_store_postgres::{Options, PostgresStore};
 
 use crate::program::Program;
 
-/// Rows and records read at once.
+/// Page size for rows and records.
 const PAGE: usize = 500;
 
-/// A journal, and what the store knows beside it.
+/// A journal with its row and head.
 #[derive(Clone, Debug)]
 pub(crate) struct Journal {
     pub(crate) run: String,
     pub(crate) stream: Stream,
     pub(crate) status: RunStatus,
-    /// How often it was given to an executor.
+    /// The number of claims.
     pub(crate) epoch: u64,
 }
 
 impl Journal {
-    /// What its run was given to do.
+    /// The input of the run.
     pub(crate) fn program(&self) -> Option<Program> {
         match &self.stream.entries.first()?.record.body {
             Body::Created(created) => created.input.decode().ok(),
@@ -38,7 +38,6 @@ impl Database {
         Ok(Self(PostgresStore::open(Options::new(url)?).await?))
     }
 
-    /// Every journal there is.
     pub(crate) async fn journals(&self) -> anyhow::Result<Vec<Journal>> {
         let mut query = ListQuery {
             limit: PAGE,
@@ -60,7 +59,8 @@ impl Database {
     async fn journal(&self, row: RunRow) -> anyhow::Result<Journal> {
         let name = StreamName::of_run(&row.id, row.generation);
         let head = self.0.head(StreamRef::Name(name)).await?;
-        let head = head.ok_or_else(|| anyhow::anyhow!("{} is listed and not there", row.id))?;
+        let head =
+            head.ok_or_else(|| anyhow::anyhow!("{} is listed but does not exist", row.id))?;
         let mut entries = Vec::new();
         let mut from = RecordNumber(0);
         while from < head.next {
@@ -91,7 +91,8 @@ impl Database {
         })
     }
 
-    /// What is left to do although everything is over (invariants 17, 21, 29).
+    /// Returns violations for work that is left although all runs have ended (invariants 17, 21,
+    /// 29).
     pub(crate) async fn left(&self) -> anyhow::Result<Vec<Violation>> {
         let mut found = Vec::new();
         let outbox = self.0.outbox(None, 10).await?;
@@ -105,7 +106,7 @@ impl Database {
         for ready in self.0.ready(None, PAGE).await? {
             let head: Option<Head> = self.0.head(StreamRef::Number(ready.stream)).await?;
             if head.is_some_and(|head| !head.closed) {
-                let what = format!("stream {} has something to do", ready.stream);
+                let what = format!("stream {} still has a ready mark", ready.stream);
                 found.push(Violation::of(29, what));
             }
         }

@@ -1,5 +1,5 @@
-//! Invariants 19 and 20: timers fire once each, and where all clocks were right no sleep is shorter than it should be by the true
-//! clock.
+//! Invariants 19 and 20: timers fire once each, and while all clocks were right, no sleep was
+//! shorter by the true clock than requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use everstep_sim::Violation;
 
 use super::reading::Journal;
 use crate::ledger::Line;
-use crate::nemesis::Troubles;
+use crate::nemesis::InjectedFaults;
 use crate::program::{Op, place};
 
-/// Clocks of this machine count milliseconds, and a time is cut to whole ones.
+/// Clocks have a resolution of one millisecond, and times are truncated.
 const ROUNDING_MS: u64 = 1;
 
-/// How many timers fired, and which did so twice.
+/// Returns the number of timers that fired, and violations for those that fired twice.
 pub(super) fn check_once(journals: &[Journal]) -> (usize, Vec<Violation>) {
     let mut count = 0;
     let mut found = Vec::new();
@@ -39,11 +39,11 @@ pub(super) fn check_once(journals: &[Journal]) -> (usize, Vec<Violation>) {
     (count, found)
 }
 
-/// How many sleeps could be compared, and which were too short.
+/// Returns the number of compared sleeps, and violations for those that were too short.
 pub(super) fn check_early(
     journals: &[Journal],
     lines: &[Line],
-    troubles: &Troubles,
+    faults_injected: &InjectedFaults,
 ) -> (usize, Vec<Violation>) {
     let mut first: BTreeMap<(&str, String), u64> = BTreeMap::new();
     for line in lines {
@@ -60,7 +60,7 @@ pub(super) fn check_early(
             let (Some(began), Some(ended)) = (at("before"), at("after")) else {
                 continue;
             };
-            if !troubles.clocks_were_right(began, ended) {
+            if !faults_injected.clocks_were_right(began, ended) {
                 continue;
             }
             compared += 1;
@@ -74,7 +74,7 @@ pub(super) fn check_early(
     (compared, found)
 }
 
-/// The sleeps of a sequence in its own run, with their places.
+/// Returns the sleeps of a sequence within its own run, with their paths.
 fn sleeps(ops: &[Op], path: &str) -> Vec<(String, u64)> {
     let mut all = Vec::new();
     for (index, op) in ops.iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use everstep_model::{RunId, limits};
+use everstep_model::{Control, RunId, limits};
 use everstep_store::ListQuery;
 use futures_util::stream::{self, StreamExt};
 
@@ -13,33 +13,6 @@ use crate::error::EngineError;
 
 /// Runs that are worked on at once.
 const AT_ONCE: usize = 64;
-
-/// What is to be done with a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Control {
-    /// It pauses once its steps in flight are over.
-    Pause,
-    /// It goes on after a pause.
-    Resume,
-    /// It ends in good order.
-    Cancel {
-        /// Whether completed steps are undone.
-        rollback: bool,
-    },
-    /// It ends at once.
-    Terminate,
-    /// It fails.
-    ForceFail,
-    /// It begins again.
-    Restart,
-    /// It goes on where it failed.
-    Recover,
-    /// Its failed rollback is tried again.
-    RetryRollback,
-    /// It is deleted.
-    Delete,
-}
 
 /// How far a bulk request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +63,7 @@ impl Core {
             Control::Resume => self.resume(run, asked).await,
             Control::Cancel { rollback } => self.cancel(run, rollback, asked).await,
             Control::Terminate => self.terminate(run, asked).await,
-            Control::ForceFail => self.force_fail(run, asked).await,
+            Control::Fail => self.force_fail(run, asked).await,
             Control::Restart => self.revive(run, Revival::Restart, asked).await,
             Control::Recover => self.revive(run, Revival::Recover, asked).await,
             Control::RetryRollback => self.revive(run, Revival::RetryRollback, asked).await,

@@ -23,7 +23,8 @@ use everstep_inspect::Overview;
 use everstep_model::{Body, Entry, Generation, Record, RecordNumber, RunId, RunStatus};
 use everstep_store::{Head, Outcome, Refusal, RunRow};
 
-pub use bulk::{BulkProgress, BulkReport, Control};
+pub use bulk::{BulkProgress, BulkReport};
+pub use everstep_model::Control;
 pub use fork::ForkRun;
 pub use retention::Retention;
 pub use revive::Revival;

@@ -48,7 +48,7 @@ impl RunHandle {
 
     /// Makes the run fail, with this message. It rolls back like any run that fails.
     pub fn force_fail(&self, message: impl Into<String>) -> ControlRequest<Plain> {
-        ControlRequest::new(self, Plain(Control::ForceFail)).reason(message)
+        ControlRequest::new(self, Plain(Control::Fail)).reason(message)
     }
 
     /// Begins the run again from its start, as a new generation. One that is not over is terminated first.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 pub(crate) use description::DescriptionShape;
-pub(crate) use words::{CloseWord, PurposeWord, RunWord, StepWord};
+pub(crate) use words::{CloseWord, PurposeWord, RunWord, StepWord, VerbWord};
 
 /// Any JSON value.
 pub(crate) struct Any;

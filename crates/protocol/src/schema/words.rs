@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use everstep_model::record::{ParentClose, TimerPurpose};
-use everstep_model::{RunStatus, StepStatus};
+use everstep_model::{RunStatus, StepStatus, Verb};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 /// What a run is doing.
@@ -30,6 +30,20 @@ impl JsonSchema for StepWord {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let words: Vec<_> = StepStatus::ALL.iter().map(|word| word.as_str()).collect();
+        json_schema!({"type": "string", "enum": words})
+    }
+}
+
+/// A verb that controls runs.
+pub(crate) struct VerbWord;
+
+impl JsonSchema for VerbWord {
+    fn schema_name() -> Cow<'static, str> {
+        "Verb".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words: Vec<_> = Verb::ALL.iter().map(|word| word.as_str()).collect();
         json_schema!({"type": "string", "enum": words})
     }
 }

@@ -1,35 +1,10 @@
 //! `POST /bulk`: one verb for many runs, each reported on.
 
-use everstep_model::RunId;
+use everstep_model::{RunId, Verb};
 use serde::{Deserialize, Serialize};
 
 use super::control::{ControlAnswer, yes};
 use crate::problem::Problem;
-
-/// What can be done in bulk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Verb {
-    /// They pause once their steps in flight are over.
-    Pause,
-    /// They go on after a pause.
-    Resume,
-    /// They end in good order.
-    Cancel,
-    /// They end at once.
-    Terminate,
-    /// They fail.
-    Fail,
-    /// They begin again.
-    Restart,
-    /// They go on where they failed.
-    Recover,
-    /// Their failed rollback is tried again.
-    RetryRollback,
-    /// They are deleted.
-    Delete,
-}
 
 /// Which runs; an empty filter means all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +34,7 @@ pub struct Filter {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkRequest {
     /// What to do.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::schema::VerbWord"))]
     pub verb: Verb,
     /// With these runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,12 +9,13 @@ mod run;
 mod start;
 mod why;
 
-pub use bulk::{BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Filter, Verb};
+pub use bulk::{BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Filter};
 pub use control::{
     CancelRequest, ControlAnswer, ControlRequest, EffectWord, ForkRequest, RestartRequest,
     SettleRequest,
 };
 pub use event::{AnswerAccepted, EventAnswer, EventOutcome};
+pub use everstep_model::Verb;
 pub use kind::{TypePage, TypeView};
 pub use list::{RunPage, RunSummary};
 pub use run::{RpcView, RunView, StepView, WaitKind, WaitView};

@@ -5,9 +5,9 @@ use std::convert::Infallible;
 use axum::body::{Body, Bytes};
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{BulkReport as Report, Control};
+use everstep_engine::BulkReport as Report;
 use everstep_model::RunId;
-use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun, Verb};
+use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkReport, BulkRequest, BulkRun};
 use futures_util::stream;
 use tokio::sync::mpsc;
 
@@ -22,7 +22,7 @@ pub(crate) const LINES: &str = "application/x-ndjson";
 pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
     let request: BulkRequest = call.request()?;
     let runs = runs(&call, &request).await?;
-    let control = control(&request);
+    let control = request.verb.with_rollback(request.rollback);
     let asked = call.asked(request.reason);
     let engine = call.engine().clone();
     if !call.prefers(LINES) {
@@ -72,22 +72,6 @@ async fn runs(call: &Call, request: &BulkRequest) -> Result<Vec<RunId>, Failure>
         (None, None) | (Some(_), Some(_)) => Err(Failure::invalid(
             "say which runs by `ids` or by `filter`, one of them; an empty filter means all",
         )),
-    }
-}
-
-fn control(request: &BulkRequest) -> Control {
-    match request.verb {
-        Verb::Pause => Control::Pause,
-        Verb::Resume => Control::Resume,
-        Verb::Cancel => Control::Cancel {
-            rollback: request.rollback,
-        },
-        Verb::Terminate => Control::Terminate,
-        Verb::Fail => Control::ForceFail,
-        Verb::Restart => Control::Restart,
-        Verb::Recover => Control::Recover,
-        Verb::RetryRollback => Control::RetryRollback,
-        Verb::Delete => Control::Delete,
     }
 }
 

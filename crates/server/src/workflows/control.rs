@@ -38,7 +38,7 @@ pub(crate) async fn retry_rollback(call: Call) -> Result<Response, Failure> {
 }
 
 pub(crate) async fn fail(call: Call) -> Result<Response, Failure> {
-    plain(call, Control::ForceFail).await
+    plain(call, Control::Fail).await
 }
 
 async fn plain(call: Call, control: Control) -> Result<Response, Failure> {

@@ -1,31 +1,29 @@
-//! What `docs/guides/scaling.md` says to type is typed, with this test's database and ports in the place of those that the guide
-//! names.
+//! Executes the commands of `docs/guides/scaling.md` with a database and ports of the test.
 
 use std::path::Path;
-use std::process::Command;
 
 use everstep_private_postgres::Server as Database;
 
 use crate::server::Server;
-use crate::stderr;
+use crate::{program, stderr};
 
 const GUIDE: &str = include_str!("../../../../../docs/guides/scaling.md");
-/// The address of the database in the guide.
+/// The database URL in the guide.
 const STORE: &str = "postgres://everstep@db.example/app?sslmode=require";
-/// Where its API node listens.
+/// The address of the API node in the guide.
 const API: &str = "127.0.0.1:4437";
 
-/// The lines behind a prompt, in order.
+/// The lines after a prompt.
 fn commands() -> impl Iterator<Item = &'static str> {
     GUIDE.lines().filter_map(|line| line.strip_prefix("$ "))
 }
 
-/// Types a line into a shell that knows the binary.
-fn typed(line: &str, folder: &Path, environment: &[(String, String)]) {
+/// Runs a line in a shell that finds the binary in its path.
+fn run_in_shell(line: &str, folder: &Path, environment: &[(String, String)]) {
     let binary = Path::new(env!("CARGO_BIN_EXE_everstep"));
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", binary.parent().unwrap().display());
-    let mut shell = Command::new("sh");
+    let mut shell = program("sh");
     shell.args(["-c", line]).current_dir(folder);
     shell.env("PATH", path).envs(environment.iter().cloned());
     let output = shell.output().unwrap();
@@ -33,7 +31,7 @@ fn typed(line: &str, folder: &Path, environment: &[(String, String)]) {
 }
 
 #[test]
-fn the_guide_to_many_machines_does_what_it_says() {
+fn the_commands_of_the_scaling_guide_succeed() {
     let database = Database::start(&[]);
     let folder = tempfile::tempdir().unwrap();
     let mut environment: Vec<(String, String)> = Vec::new();
@@ -47,7 +45,7 @@ fn the_guide_to_many_machines_does_what_it_says() {
                     database.url()
                 }
                 "EVERSTEP_KEY" => std::fs::read_to_string(folder.path().join("ops.key")).unwrap(),
-                other => panic!("{other} is not set here"),
+                other => panic!("the test has no value for {other}"),
             };
             environment.push((name.to_owned(), value.trim().to_owned()));
         } else if let Some(arguments) = line.strip_prefix("everstep serve ") {
@@ -62,7 +60,7 @@ fn the_guide_to_many_machines_does_what_it_says() {
             }
             nodes.push(node);
         } else if !line.starts_with("cargo ") {
-            typed(line, folder.path(), &environment);
+            run_in_shell(line, folder.path(), &environment);
         }
     }
     assert_eq!(nodes.len(), 3);

@@ -1,5 +1,5 @@
-//! `everstep serve` on a PostgreSQL server of the test's own: nodes that share the work, and what becomes of them when the
-//! database is unsafe, goes away and comes back.
+//! `everstep serve` on a PostgreSQL server started by the test: several nodes, unsafe databases and
+//! outages.
 
 mod guide;
 mod nodes;
@@ -8,18 +8,18 @@ mod settings;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Command, Output};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use everstep_private_postgres::Server as Database;
 
 use crate::server::Server;
-use crate::{everstep, stderr, stdout};
+use crate::{command, everstep, stderr, stdout};
 
-/// How long something may take that must happen.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout of [`until`].
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// An installation: a database of its own and a key to it.
+/// A database with an API key.
 struct Installation {
     database: Database,
     key: String,
@@ -39,15 +39,15 @@ impl Installation {
         Server::start(&[&place[..], &["--roles", roles, "--demo"]].concat())
     }
 
-    /// Runs a command that speaks to a node.
+    /// Runs a client command against a node.
     fn run(&self, node: &Server, arguments: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_everstep"));
-        command.args(arguments).env("EVERSTEP_SERVER", &node.url);
+        let mut command = command(arguments);
+        command.env("EVERSTEP_SERVER", &node.url);
         command.env("EVERSTEP_KEY", &self.key).output().unwrap()
     }
 
-    /// What a command that goes well prints.
-    fn said(&self, node: &Server, arguments: &[&str]) -> String {
+    /// Returns the output of a successful command.
+    fn output(&self, node: &Server, arguments: &[&str]) -> String {
         let output = self.run(node, arguments);
         assert!(
             output.status.success(),
@@ -57,8 +57,8 @@ impl Installation {
         stdout(&output)
     }
 
-    /// The answer of a node to a request, its head and its body.
-    fn asked(&self, node: &Server, request: &str, body: &str) -> String {
+    /// Sends a request and returns the head and body of the response.
+    fn request(&self, node: &Server, request: &str, body: &str) -> String {
         let address = node.url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
         let (key, length) = (&self.key, body.len());
@@ -68,9 +68,9 @@ impl Installation {
         );
         stream.write_all(head.as_bytes()).unwrap();
         stream.write_all(body.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        response
     }
 }
 
@@ -82,21 +82,21 @@ fn key(database: &Database, namespace: &str) -> String {
     stdout(&output).trim().to_owned()
 }
 
-/// Asks again and again until the answer is as hoped. Asking takes its time, so nobody need sleep.
-fn until<T>(hoped_for: &str, mut ask: impl FnMut() -> Result<T, String>) -> T {
+/// Repeats a request until it succeeds. Each request takes some time, so no sleep is needed.
+fn until<T>(expected: &str, mut request: impl FnMut() -> Result<T, String>) -> T {
     let started = Instant::now();
     loop {
-        match ask() {
-            Ok(answer) => return answer,
-            Err(other) if started.elapsed() > PATIENCE => panic!("no {hoped_for}: {other}"),
+        match request() {
+            Ok(response) => return response,
+            Err(other) if started.elapsed() > TIMEOUT => panic!("no {expected}: {other}"),
             Err(_) => {}
         }
     }
 }
 
-/// Ok if a text begins so.
-fn begins(text: String, with: &str) -> Result<String, String> {
-    match text.starts_with(with) {
+/// Checks the beginning of a text.
+fn starts_with(text: String, prefix: &str) -> Result<String, String> {
+    match text.starts_with(prefix) {
         true => Ok(text),
         false => Err(text),
     }

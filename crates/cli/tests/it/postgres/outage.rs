@@ -1,30 +1,31 @@
-//! A node whose database goes away says so, acknowledges nothing, and goes on when it is back.
+//! During an outage of the database, a node reports it and acknowledges nothing. It continues
+//! afterwards.
 
 use everstep_private_postgres::Stop;
 
-use super::{Installation, begins, until};
+use super::{Installation, starts_with, until};
 
 const ORDER: &str = r#"{"customer":"ada","amount":4200}"#;
 const APPROVAL: &str = r#"{"approved":true,"reviewer":"grace"}"#;
 
 #[test]
-fn a_node_without_its_database_refuses_and_goes_on_when_it_is_back() {
+fn a_node_rejects_requests_during_an_outage_and_continues_afterwards() {
     let installation = Installation::new();
     let node = installation.node("api,worker,timers");
-    installation.said(&node, &["start", "payment", ORDER, "--id", "before"]);
-    installation.said(&node, &["send", "before", "approval", APPROVAL]);
+    installation.output(&node, &["start", "payment", ORDER, "--id", "before"]);
+    installation.output(&node, &["send", "before", "approval", APPROVAL]);
     installation.database.stop(Stop::Immediate);
     let refusal = until("refusal", || {
-        let ready = installation.asked(&node, "GET /health/ready", "");
-        begins(ready, "HTTP/1.1 503")
+        let ready = installation.request(&node, "GET /health/ready", "");
+        starts_with(ready, "HTTP/1.1 503")
     });
     assert!(refusal.contains("store_unavailable"), "{refusal}");
-    begins(
-        installation.asked(&node, "GET /health/live", ""),
+    starts_with(
+        installation.request(&node, "GET /health/live", ""),
         "HTTP/1.1 200",
     )
     .unwrap();
-    // Nothing is acknowledged, whatever is asked, and the client hears when to come back.
+    // No request is acknowledged, and each response says when to retry.
     let start = r#"{"type":"hello","id":"during","input":{"name":"Ada"}}"#;
     for (request, body) in [
         ("POST /workflows", start),
@@ -35,23 +36,25 @@ fn a_node_without_its_database_refuses_and_goes_on_when_it_is_back() {
         ("PUT /v1/stream/chat", ""),
         ("GET /v1/stream/chat", ""),
     ] {
-        let answer = installation.asked(&node, request, body);
-        let answer = begins(answer, "HTTP/1.1 503").unwrap().to_lowercase();
-        assert!(answer.contains("retry-after: 1"), "{request}: {answer}");
+        let response = installation.request(&node, request, body);
+        let response = starts_with(response, "HTTP/1.1 503")
+            .unwrap()
+            .to_lowercase();
+        assert!(response.contains("retry-after: 1"), "{request}: {response}");
         assert!(
-            answer.contains("application/problem+json"),
-            "{request}: {answer}"
+            response.contains("application/problem+json"),
+            "{request}: {response}"
         );
     }
     installation.database.resume();
     until("readiness", || {
-        let ready = installation.asked(&node, "GET /health/ready", "");
-        begins(ready, "HTTP/1.1 200")
+        let ready = installation.request(&node, "GET /health/ready", "");
+        starts_with(ready, "HTTP/1.1 200")
     });
     let missing = installation.run(&node, &["show", "during"]);
     assert_eq!(missing.status.code(), Some(6), "it was never acknowledged");
     let start = ["start", "payment", ORDER, "--id", "before", "--wait"];
-    let receipt = installation.said(&node, &start);
+    let receipt = installation.output(&node, &start);
     assert!(receipt.contains("settled"), "{receipt}");
     assert_eq!(node.interrupt(), Some(130));
 }

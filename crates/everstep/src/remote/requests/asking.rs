@@ -12,7 +12,7 @@ use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
     AnswerAccepted, BulkReport as BulkAnswer, BulkRequest, CancelRequest, ControlAnswer,
     ControlRequest, EventAnswer, EventOutcome, Filter, ForkRequest, RestartRequest, RunPage,
-    RunView, SettleRequest, StartAnswer, StartRequest, Verb, WhyView,
+    RunView, SettleRequest, StartAnswer, StartRequest, WhyView,
 };
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 use http::{HeaderName, Method};
@@ -84,29 +84,19 @@ impl HttpRequests {
         control: Control,
         asked: Asked,
     ) -> Result<Done, EngineError> {
-        let verb = match control {
-            Control::Cancel { rollback } => {
-                let reason = asked.reason.clone();
-                let request = CancelRequest { reason, rollback };
-                return self.verb(run, "cancel".to_owned(), &request, &asked).await;
-            }
-            Control::Delete => return self.delete(run, asked).await,
-            Control::Pause => "pause",
-            Control::Resume => "resume",
-            Control::Terminate => "terminate",
-            Control::ForceFail => "fail",
-            Control::Restart => "restart",
-            Control::Recover => "recover",
-            Control::RetryRollback => "retry-rollback",
-            _ => {
-                let unknown = format!("servers do not know `{control:?}`");
-                return Err(EngineError::Options(unknown));
-            }
-        };
+        let verb = control.verb().to_string();
+        if let Control::Cancel { rollback } = control {
+            let reason = asked.reason.clone();
+            let request = CancelRequest { reason, rollback };
+            return self.verb(run, verb, &request, &asked).await;
+        }
+        if control == Control::Delete {
+            return self.delete(run, asked).await;
+        }
         let request = ControlRequest {
             reason: asked.reason.clone(),
         };
-        self.verb(run, verb.to_owned(), &request, &asked).await
+        self.verb(run, verb, &request, &asked).await
     }
 
     async fn delete(&self, run: &RunId, asked: Asked) -> Result<Done, EngineError> {
@@ -362,7 +352,7 @@ impl Port for HttpRequests {
             };
             let rollback = matches!(control, Control::Cancel { rollback: true });
             let request = BulkRequest {
-                verb: verb(control)?,
+                verb: control.verb(),
                 ids,
                 filter,
                 reason: asked.reason,
@@ -389,24 +379,6 @@ fn by(call: Call, name: Option<&str>) -> Call {
 
 fn millis(duration: Duration) -> String {
     format!("{}ms", duration.as_millis())
-}
-
-fn verb(control: Control) -> Result<Verb, EngineError> {
-    Ok(match control {
-        Control::Pause => Verb::Pause,
-        Control::Resume => Verb::Resume,
-        Control::Cancel { .. } => Verb::Cancel,
-        Control::Terminate => Verb::Terminate,
-        Control::ForceFail => Verb::Fail,
-        Control::Restart => Verb::Restart,
-        Control::Recover => Verb::Recover,
-        Control::RetryRollback => Verb::RetryRollback,
-        Control::Delete => Verb::Delete,
-        _ => {
-            let unknown = format!("servers do not know `{control:?}`");
-            return Err(EngineError::Options(unknown));
-        }
-    })
 }
 
 fn filter(query: &ListQuery) -> Filter {

@@ -1,0 +1,73 @@
+//! `event`: a run waits for an event and then completes. Measures the time from sending the event
+//! until the caller has the run's result. The event and the end of the run become durable in
+//! between.
+
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+use everstep::{Accepts, Body, Ctx, Engine, Event, Handle, Workflow};
+use serde::{Deserialize, Serialize};
+
+use super::repeated::{LatencyBudget, measure_repeatedly};
+use crate::case::Case;
+use crate::setup::Setup;
+
+const NAME: &str = "sent to completed";
+const BUDGET: LatencyBudget = LatencyBudget {
+    syncs: 3.0,
+    extra_ms: 0.3,
+    name: "ratio to 3 fdatasyncs + 0.3 ms",
+};
+
+#[derive(Serialize, Deserialize)]
+struct Go;
+
+impl Event for Go {
+    const NAME: &'static str = "go";
+}
+
+struct WaitsForOne;
+
+impl Accepts<Go> for WaitsForOne {}
+
+impl Workflow for WaitsForOne {
+    const NAME: &'static str = "waits-for-one";
+    type Input = ();
+    type Output = ();
+
+    async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
+        ctx.event::<Go>().await?;
+        Ok(())
+    }
+}
+
+pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
+    let runtime = setup.runtime()?;
+    let engine = Engine::open(setup.scratch.fresh("engine")?).workflow(WaitsForOne);
+    let engine = runtime.block_on(engine.start())?;
+    let rounds = measure_repeatedly(setup, &runtime, NAME, Some(BUDGET), async || {
+        let run = engine.start::<WaitsForOne>(&()).await?;
+        until_waiting(&run).await?;
+        let sent = Instant::now();
+        run.send(&Go).await?;
+        run.wait().await?;
+        Ok(sent.elapsed())
+    })?;
+    runtime.block_on(engine.shutdown());
+    Ok(vec![
+        BUDGET.add_target(rounds.into_case("one run at a time")),
+    ])
+}
+
+/// Returns when the record that the run waits for its event is durable.
+async fn until_waiting(run: &Handle<WaitsForOne>) -> anyhow::Result<()> {
+    let mut records = run.records().await?;
+    loop {
+        let entry = records.next().await?.context("the run ended")?;
+        match entry.record.body {
+            Body::Waiting(_) => return Ok(()),
+            Body::Failed(_) => bail!("the run failed"),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `fanout`: the duration of one run with many parallel steps (joined futures, branches) or children.
+
+use std::time::Instant;
+
+use everstep::{Ctx, Engine, Error, Payload, Result, Workflow};
+use futures_util::future::try_join_all;
+use tokio::runtime::Runtime;
+
+use super::repeated::measure_repeatedly;
+use crate::case::Case;
+use crate::figure::Bound;
+use crate::setup::Setup;
+
+const NAME: &str = "run";
+
+/// Steps as joined futures.
+async fn joined(ctx: Ctx, width: u32) -> Result<u32> {
+    let steps = (0..width).map(|n| ctx.step("work", move || async move { Ok::<_, Error>(n) }));
+    let results = try_join_all(steps).await?;
+    Ok(results.into_iter().sum())
+}
+
+/// Steps in branches, each in its own scope.
+async fn branches(ctx: Ctx, width: u32) -> Result<u32> {
+    let work = |ctx: Ctx, n: u32| async move {
+        let step = ctx.step("work", move || async move { Ok::<_, Error>(n) });
+        step.await
+    };
+    let results = ctx.for_each("all", 0..width, work).await?;
+    Ok(results.into_iter().sum())
+}
+
+/// Children as joined futures.
+async fn children(ctx: Ctx, width: u32) -> Result<u32> {
+    let children = (0..width).map(|n| ctx.child::<Child>(&n));
+    let results = try_join_all(children).await?;
+    Ok(results.into_iter().sum())
+}
+
+struct Child;
+
+impl Workflow for Child {
+    const NAME: &'static str = "child";
+    type Input = u32;
+    type Output = u32;
+
+    async fn run(&self, ctx: Ctx<Self>, n: u32) -> Result<u32> {
+        ctx.step("work", move || async move { Ok::<_, Error>(n) })
+            .await
+    }
+}
+
+pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
+    let (runtime, width) = (setup.runtime()?, setup.arguments.width);
+    let engine = Engine::open(setup.scratch.fresh("engine")?)
+        .workflow(Child)
+        .function("joined", joined)
+        .function("branches", branches)
+        .function("children", children);
+    let engine = runtime.block_on(engine.start())?;
+    let case = |workflow, what: &str| {
+        measure_one(
+            setup,
+            &runtime,
+            &engine,
+            workflow,
+            &format!("{width} {what}"),
+        )
+    };
+    let cases = vec![
+        case("joined", "steps joined")?,
+        case("branches", "steps in branches")?,
+        case("children", "children")?,
+    ];
+    runtime.block_on(engine.shutdown());
+    let with_target = |case: Case| match case.case.contains("steps") && width == 1_000 {
+        true => case.with_target("run p50", Bound::AtMost, 30.0, "1,000 parallel steps"),
+        false => case,
+    };
+    Ok(cases.into_iter().map(with_target).collect())
+}
+
+fn measure_one(
+    setup: &Setup<'_>,
+    runtime: &Runtime,
+    engine: &Engine,
+    workflow: &str,
+    case: &str,
+) -> anyhow::Result<Case> {
+    let width = setup.arguments.width;
+    let input = Payload::from_value(&width)?;
+    let rounds = measure_repeatedly(setup, runtime, NAME, None, async || {
+        let begun = Instant::now();
+        let run = engine.start_by_name(workflow, input.clone()).await?;
+        run.wait_json().await?;
+        Ok(begun.elapsed())
+    })?;
+    Ok(rounds.into_case(case))
+}

@@ -1,0 +1,274 @@
+//! The load: a constant number of runs of ten strict steps, started and awaited through the public
+//! API. When one ends, the next one starts. The load pauses between the measured windows, so that
+//! the limits can be measured.
+//!
+//! Only events inside a window count: a step when its result is durable (only then does the code
+//! after it run), a run when its caller has the result.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use everstep::{Ctx, Engine, Error, Grouping, WaitError, Workflow};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::remote_worker::RemoteWorker;
+use crate::cpu;
+use crate::payload::RandomTexts;
+use crate::progress::Progress;
+use crate::statistics::ratio;
+use crate::store_location::StoreLocation;
+use crate::ten_step_run::STEP_NAMES;
+
+/// How often a paused load checks whether runs are still in flight.
+const REST_POLL: Duration = Duration::from_millis(1);
+
+pub(crate) struct LoadPlan {
+    pub(crate) in_flight: u32,
+    pub(crate) payload_bytes: usize,
+    /// Whether a worker executes the workflows over HTTP.
+    pub(crate) is_remote: bool,
+    /// The unmeasured load before each window.
+    pub(crate) warm_up: Duration,
+}
+
+/// The measurements of one window.
+pub(crate) struct Window {
+    /// The actual length.
+    pub(crate) elapsed: Duration,
+    pub(crate) cpu: Duration,
+    pub(crate) steps: u64,
+    /// The average number of commits per batch.
+    pub(crate) group: f64,
+    /// The duration of each run that ended inside the window.
+    pub(crate) run_us: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Paused,
+    WarmingUp,
+    Measuring,
+    Ending,
+}
+
+/// State shared by the drivers and the measurement.
+struct Shared {
+    phase: watch::Sender<Phase>,
+    in_flight: AtomicUsize,
+    steps: Arc<AtomicU64>,
+    run_us: Mutex<Vec<f64>>,
+}
+
+impl Shared {
+    fn take_run_us(&self) -> Vec<f64> {
+        let mut run_us = self.run_us.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *run_us)
+    }
+}
+
+/// The measured workflow.
+struct TenSteps {
+    texts: RandomTexts,
+    steps: Arc<AtomicU64>,
+}
+
+impl Workflow for TenSteps {
+    const NAME: &'static str = "ten-steps";
+    type Input = ();
+    type Output = ();
+
+    async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
+        for name in STEP_NAMES {
+            ctx.step(name, || async { Ok::<_, Error>(self.texts.next()) })
+                .await?;
+            self.steps.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// An engine with its load.
+pub(crate) struct Load {
+    runtime: Runtime,
+    engine: Engine,
+    remote: Option<RemoteWorker>,
+    drivers: JoinSet<Result<(), WaitError>>,
+    shared: Arc<Shared>,
+    plan: LoadPlan,
+}
+
+impl Load {
+    /// Opens an engine on an empty store. The load is paused.
+    pub(crate) fn open(
+        plan: LoadPlan,
+        runtime: Runtime,
+        location: &StoreLocation,
+    ) -> anyhow::Result<Self> {
+        let steps = Arc::new(AtomicU64::new(0));
+        let workflow = TenSteps {
+            texts: RandomTexts::of_json_bytes(plan.payload_bytes),
+            steps: steps.clone(),
+        };
+        let engine = runtime.block_on(location.engine())?;
+        let (engine, remote) = match plan.is_remote {
+            false => (runtime.block_on(engine.workflow(workflow).start())?, None),
+            true => {
+                let engine = runtime.block_on(engine.start())?;
+                let remote = runtime.block_on(RemoteWorker::start(&engine, workflow))?;
+                (engine, Some(remote))
+            }
+        };
+        let shared = Arc::new(Shared {
+            phase: watch::channel(Phase::Paused).0,
+            in_flight: AtomicUsize::new(0),
+            steps,
+            run_us: Mutex::default(),
+        });
+        let mut drivers = JoinSet::new();
+        for _ in 0..plan.in_flight {
+            drivers.spawn_on(drive(engine.clone(), shared.clone()), runtime.handle());
+        }
+        Ok(Self {
+            runtime,
+            engine,
+            remote,
+            drivers,
+            shared,
+            plan,
+        })
+    }
+
+    /// Measures one window, then pauses the load.
+    pub(crate) fn measure(
+        &mut self,
+        length: Duration,
+        progress: &Progress,
+    ) -> anyhow::Result<Window> {
+        let handle = self.runtime.handle().clone();
+        handle.block_on(self.measure_window(length, progress))
+    }
+
+    async fn measure_window(
+        &mut self,
+        length: Duration,
+        progress: &Progress,
+    ) -> anyhow::Result<Window> {
+        let (plan, shared) = (&self.plan, &self.shared);
+        let in_flight = plan.in_flight;
+        progress.stage(&format!("{in_flight} in flight: workflows for {length:?}"));
+        shared.phase.send_replace(Phase::WarmingUp);
+        tokio::time::sleep(plan.warm_up).await;
+        let (begun, cpu, steps) = (
+            Instant::now(),
+            cpu::used(),
+            shared.steps.load(Ordering::Relaxed),
+        );
+        let grouping = self.engine.as_ref().grouping();
+        shared.phase.send_replace(Phase::Measuring);
+        wait_for_end_of_window(in_flight, (begun, length), &shared.steps, progress).await;
+        let steps = shared.steps.load(Ordering::Relaxed).saturating_sub(steps);
+        let (elapsed, cpu) = (begun.elapsed(), cpu::used().saturating_sub(cpu));
+        let group = mean_group(grouping, self.engine.as_ref().grouping());
+        shared.phase.send_replace(Phase::Paused);
+        let run_us = shared.take_run_us();
+        self.wait_until_idle().await?;
+        Ok(Window {
+            elapsed,
+            cpu,
+            steps,
+            group,
+            run_us,
+        })
+    }
+
+    /// Waits for the runs in flight to end. Returns the error of a driver that failed.
+    async fn wait_until_idle(&mut self) -> anyhow::Result<()> {
+        loop {
+            if let Some(driver) = self.drivers.try_join_next() {
+                driver??;
+            }
+            if self.shared.in_flight.load(Ordering::SeqCst) == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(REST_POLL).await;
+        }
+    }
+
+    /// Stops the load and shuts the engine down.
+    pub(crate) fn close(mut self) -> anyhow::Result<()> {
+        self.shared.phase.send_replace(Phase::Ending);
+        let handle = self.runtime.handle().clone();
+        handle.block_on(async {
+            while let Some(driver) = self.drivers.join_next().await {
+                driver??;
+            }
+            if let Some(remote) = self.remote {
+                remote.stop().await;
+            }
+            self.engine.shutdown().await;
+            Ok(())
+        })
+    }
+}
+
+/// Returns the average number of commits per batch between two points in time.
+fn mean_group(before: Grouping, after: Grouping) -> f64 {
+    let commits = after.commits.saturating_sub(before.commits);
+    let batches = after.batches.saturating_sub(before.batches);
+    ratio(commits as f64, batches as f64)
+}
+
+/// Waits for the end of the window and reports the rate once per second.
+async fn wait_for_end_of_window(
+    in_flight: u32,
+    (begun, length): (Instant, Duration),
+    steps: &AtomicU64,
+    progress: &Progress,
+) {
+    let mut last = steps.load(Ordering::Relaxed);
+    while let Some(left) = length.checked_sub(begun.elapsed()) {
+        let tick = left.min(Duration::from_secs(1));
+        tokio::time::sleep(tick).await;
+        let now = steps.load(Ordering::Relaxed);
+        let rate = (now - last) as f64 / tick.as_secs_f64();
+        last = now;
+        let seconds = left.saturating_sub(tick).as_secs_f64();
+        progress.update(&format!(
+            "{in_flight} in flight: {rate:.0} steps/s, {seconds:.0} s left"
+        ));
+    }
+}
+
+/// Starts one run after the other until the load ends.
+async fn drive(engine: Engine, shared: Arc<Shared>) -> Result<(), WaitError> {
+    let mut phase = shared.phase.subscribe();
+    loop {
+        // Incremented before the phase is read. Otherwise a run could begin after the load
+        // was found idle.
+        shared.in_flight.fetch_add(1, Ordering::SeqCst);
+        let now = *phase.borrow_and_update();
+        let ran = match now {
+            Phase::WarmingUp | Phase::Measuring => run_once(&engine, &shared).await,
+            Phase::Paused | Phase::Ending => Ok(()),
+        };
+        shared.in_flight.fetch_sub(1, Ordering::SeqCst);
+        ran?;
+        if now == Phase::Ending || (now == Phase::Paused && phase.changed().await.is_err()) {
+            return Ok(());
+        }
+    }
+}
+
+async fn run_once(engine: &Engine, shared: &Shared) -> Result<(), WaitError> {
+    let begun = Instant::now();
+    engine.start_and_wait::<TenSteps>(&()).await?;
+    let took = begun.elapsed().as_secs_f64() * 1e6;
+    if *shared.phase.borrow() == Phase::Measuring {
+        let mut run_us = shared.run_us.lock().unwrap_or_else(PoisonError::into_inner);
+        run_us.push(took);
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! `recovery`: a process is killed while many runs are in the middle of a step. Measures the time from
+//! the start of the next process on the same directory until all runs are executing again.
+//!
+//! ```text
+//!   bench ── spawns ──▶ worker process: opens, starts the runs ── "executing" ──▶ bench
+//!     │  kill -9 ─────────▶ ✗
+//!     └── spawns ──▶ worker process: opens, resumes the runs ── "executing" ──▶ bench   (each round)
+//! ```
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use everstep::{Ctx, Engine, Error, Workflow};
+use tokio::sync::Notify;
+
+use super::batches::batches;
+use crate::arguments::RecoveryWorker;
+use crate::case::{Case, Rounds};
+use crate::figure::{Bound, Unit};
+use crate::setup::{self, Setup};
+
+/// The lines a worker process prints when its engine is open and when all runs are executing.
+const OPEN: &str = "open";
+const EXECUTING: &str = "executing";
+/// The default number of runs in flight.
+const RUNS: u64 = 10_000;
+
+pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
+    let runs = setup.runs(RUNS);
+    let directory = setup.scratch.fresh("engine")?;
+    setup.progress.stage(&format!("starting {runs} runs"));
+    let mut process = WorkerProcess::spawn(setup, &directory, true)?;
+    process.wait_for_line(EXECUTING)?;
+    let mut rounds = Rounds::default();
+    // Each round is one takeover. The engine parks a run after ten takeovers without progress, so
+    // there must be fewer rounds.
+    for _ in 0..setup.rounds() {
+        drop(process);
+        let disk = setup.measure_sync()?;
+        setup.progress.stage(&format!("recovering {runs} runs"));
+        let begun = Instant::now();
+        process = WorkerProcess::spawn(setup, &directory, false)?;
+        let milliseconds = |took: Duration| took.as_secs_f64() * 1e3;
+        process.wait_for_line(OPEN)?;
+        let open = milliseconds(begun.elapsed());
+        process.wait_for_line(EXECUTING)?;
+        let recovered = milliseconds(begun.elapsed());
+        rounds.add("recovery", Unit::Milliseconds, recovered);
+        rounds.add("open", Unit::Milliseconds, open);
+        rounds.add_sync(&disk);
+    }
+    drop(process);
+    let case = rounds.into_case(format!("{runs} runs in flight"));
+    let limit = 1_000.0;
+    let means = "10,000 runs in flight";
+    Ok(vec![case.with_target(
+        "recovery",
+        Bound::AtMost,
+        limit,
+        means,
+    )])
+}
+
+/// A process that executes the runs. Killed when dropped.
+struct WorkerProcess {
+    child: Child,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl WorkerProcess {
+    fn spawn(setup: &Setup<'_>, directory: &Path, starts_runs: bool) -> anyhow::Result<Self> {
+        let binary = std::env::current_exe().context("cannot find the path of this binary")?;
+        let mut command = Command::new(binary);
+        command.args([
+            "bench",
+            "recovery-worker",
+            "--runs",
+            &setup.runs(RUNS).to_string(),
+        ]);
+        command.args(["--workers", &setup.arguments.workers().to_string()]);
+        command.arg("--directory").arg(directory);
+        if starts_runs {
+            command.arg("--start-runs");
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let out = child
+            .stdout
+            .take()
+            .context("the output of the worker process is not piped")?;
+        let output = BufReader::new(out);
+        Ok(Self { child, output })
+    }
+
+    fn wait_for_line(&mut self, expected: &str) -> anyhow::Result<()> {
+        let mut line = String::new();
+        while self.output.read_line(&mut line)? > 0 {
+            if line.trim() == expected {
+                return Ok(());
+            }
+            line.clear();
+        }
+        anyhow::bail!("the worker process ended before it printed `{expected}`")
+    }
+}
+
+impl Drop for WorkerProcess {
+    fn drop(&mut self) {
+        // SIGKILL on Unix. Errors mean that the process has already ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Completes one step and never ends the second.
+struct Unfinished {
+    executing: Arc<AtomicU64>,
+    changed: Arc<Notify>,
+}
+
+impl Workflow for Unfinished {
+    const NAME: &'static str = "unfinished";
+    type Input = ();
+    type Output = ();
+
+    async fn run(&self, ctx: Ctx<Self>, (): ()) -> everstep::Result<()> {
+        ctx.step("done", || async { Ok::<_, Error>(()) }).await?;
+        ctx.step("never-ends", || async {
+            self.executing.fetch_add(1, Ordering::SeqCst);
+            self.changed.notify_one();
+            std::future::pending::<Result<(), Error>>().await
+        })
+        .await
+    }
+}
+
+/// The main function of the worker process.
+pub(crate) fn run_worker(arguments: &RecoveryWorker) -> anyhow::Result<()> {
+    let runtime = setup::runtime(arguments.workers)?;
+    runtime.block_on(async {
+        let (executing, changed) = (Arc::new(AtomicU64::new(0)), Arc::new(Notify::new()));
+        let workflow = Unfinished {
+            executing: executing.clone(),
+            changed: changed.clone(),
+        };
+        let engine = Engine::open(&arguments.directory).workflow(workflow);
+        let engine = engine.start().await?;
+        print_line(OPEN)?;
+        if arguments.start_runs {
+            start_runs(&engine, arguments.runs).await?;
+        }
+        while executing.load(Ordering::SeqCst) < arguments.runs {
+            changed.notified().await;
+        }
+        print_line(EXECUTING)?;
+        // The benchmark kills this process. If the benchmark itself died, stdin is closed.
+        let wait_for_eof = || std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        tokio::task::spawn_blocking(wait_for_eof).await??;
+        Ok(())
+    })
+}
+
+async fn start_runs(engine: &Engine, runs: u64) -> anyhow::Result<()> {
+    for batch in batches(runs) {
+        let batch = batch.map(|run| (format!("run-{run}"), ()));
+        for started in engine.start_batch::<Unfinished>(batch).await {
+            started?;
+        }
+    }
+    Ok(())
+}
+
+fn print_line(line: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout();
+    writeln!(out, "{line}")?;
+    out.flush()
+}

@@ -1,0 +1,113 @@
+//! `timers`: very many runs wake up from a sleep, evenly spread over four seconds. Measures the delay
+//! of the code after the sleep.
+//!
+//! All runs are asleep before the first deadline, so that the workload measures waking, not starting.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use everstep::{Ctx, Engine, Timestamp, Workflow};
+
+use super::batches::batches;
+use crate::case::{Case, Rounds};
+use crate::cpu;
+use crate::figure::{Bound, Unit};
+use crate::memory;
+use crate::setup::Setup;
+use crate::statistics::ratio;
+
+/// The period over which the sleeps end.
+const SPREAD: Duration = Duration::from_secs(4);
+/// The initial estimate of the time to start all runs.
+const LEAD: Duration = Duration::from_secs(1);
+/// The default number of runs: 10,000 are due per second.
+const RUNS: u64 = 40_000;
+
+type Delays = Arc<Mutex<Vec<f64>>>;
+
+struct Sleeper {
+    delays_ms: Delays,
+}
+
+impl Workflow for Sleeper {
+    const NAME: &'static str = "sleeper";
+    /// The deadline, in milliseconds since 1970.
+    type Input = u64;
+    type Output = ();
+
+    async fn run(&self, ctx: Ctx<Self>, until_ms: u64) -> everstep::Result<()> {
+        let until = Timestamp::from_millis(until_ms);
+        ctx.sleep_until("sleep", until).await?;
+        let deadline = SystemTime::UNIX_EPOCH + Duration::from_millis(until_ms);
+        let delays = deadline.elapsed().unwrap_or_default();
+        let mut all = self
+            .delays_ms
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.push(delays.as_secs_f64() * 1e3);
+        Ok(())
+    }
+}
+
+pub(crate) fn measure(setup: &Setup<'_>) -> anyhow::Result<Vec<Case>> {
+    let (runtime, runs) = (setup.runtime()?, setup.runs(RUNS));
+    let delays_ms = Delays::default();
+    let sleeper = Sleeper {
+        delays_ms: delays_ms.clone(),
+    };
+    let engine = Engine::open(setup.scratch.fresh("engine")?).workflow(sleeper);
+    let engine = runtime.block_on(engine.start())?;
+    let (mut rounds, mut lead, mut done) = (Rounds::default(), LEAD, 0);
+    while done < setup.rounds() {
+        setup.progress.stage(&format!("{runs} sleeping runs"));
+        let slept = runtime.block_on(sleep_and_wake(&engine, runs, lead))?;
+        let mut delays =
+            std::mem::take(&mut *delays_ms.lock().unwrap_or_else(PoisonError::into_inner));
+        if slept.starting > lead {
+            // Some runs were due before all runs slept. Repeat with more time to start.
+            lead = slept.starting * 2;
+            continue;
+        }
+        rounds.add_latencies("delay", &mut delays);
+        let rate = ratio(delays.len() as f64, SPREAD.as_secs_f64());
+        rounds.add("due", Unit::PerSecond, rate);
+        let each = ratio(slept.cpu.as_secs_f64() * 1e6, delays.len() as f64);
+        rounds.add("CPU per run", Unit::Microseconds, each);
+        rounds.add("memory", Unit::Bytes, memory::resident());
+        rounds.add_sync(&setup.measure_sync()?);
+        done += 1;
+    }
+    runtime.block_on(engine.shutdown());
+    let case = rounds.into_case(format!("{runs} runs"));
+    let case = case.with_target("delay p99", Bound::AtMost, 50.0, "10,000 due per second");
+    Ok(vec![case])
+}
+
+struct Slept {
+    /// The time to start all runs.
+    starting: Duration,
+    /// Processor time from then until all runs ended.
+    cpu: Duration,
+}
+
+async fn sleep_and_wake(engine: &Engine, runs: u64, lead: Duration) -> anyhow::Result<Slept> {
+    let begun = SystemTime::now();
+    let first = begun + lead;
+    let mut handles = Vec::new();
+    for batch in batches(runs) {
+        let batch = batch.map(|run| {
+            let due = first + SPREAD.mul_f64(run as f64 / runs as f64);
+            let id = format!("{}-{run}", Timestamp::from(begun).as_millis());
+            (id, Timestamp::from(due).as_millis())
+        });
+        let started = engine.start_batch::<Sleeper>(batch).await;
+        handles.extend(started.into_iter().collect::<Result<Vec<_>, _>>()?);
+    }
+    let starting = begun.elapsed()?;
+    let cpu = cpu::used();
+    for run in handles {
+        run.wait().await?;
+    }
+    let cpu = cpu::used().saturating_sub(cpu);
+    Ok(Slept { starting, cpu })
+}

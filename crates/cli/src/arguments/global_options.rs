@@ -1,0 +1,37 @@
+//! The options of every command.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::config::{Config, Environment, Flags};
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct GlobalOptions {
+    /// Print JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// URL of the server [default: http://localhost:4437]
+    #[arg(long, global = true, value_name = "URL")]
+    server: Option<String>,
+    /// API key or run token; the variable EVERSTEP_KEY hides it from other users of this machine
+    #[arg(long, global = true)]
+    key: Option<String>,
+    /// Trust the root certificates in this file (PEM), in addition to the public ones
+    #[arg(long, global = true, value_name = "FILE")]
+    root_certificate: Option<String>,
+    /// Configuration file [default: ./everstep.toml]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl GlobalOptions {
+    /// Resolves the configuration. `flags` are the settings given as flags of the command.
+    pub(crate) fn config(&self, mut flags: Flags) -> anyhow::Result<Config> {
+        flags.push(("server", self.server.clone()));
+        flags.push(("key", self.key.clone()));
+        flags.push(("root_certificate", self.root_certificate.clone()));
+        Config::resolve(flags, &Environment::of_process(self.config.clone()))
+    }
+}

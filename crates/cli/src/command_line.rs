@@ -1,0 +1,158 @@
+//! The command line as `--help` shows it, and the dispatch to the commands.
+
+use clap::{CommandFactory, Parser, Subcommand};
+use everstep_model::Verb;
+
+use crate::arguments::GlobalOptions;
+use crate::commands::control::{Cancel, Fail, Fork, Restart, StepResult, Targets};
+use crate::commands::{self, control};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::hosting::log_warnings;
+use crate::runtime::{block_on, block_on_all_cores};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    success
+  1    failure; the message says why
+  2    invalid command line or setting
+  3    the store cannot be used: locked, corrupt, full, or written by a newer version
+  4    no server is reachable
+  5    the server requires a key, or a key with more scopes
+  6    the run, workflow or key does not exist
+  7    refused because of the state of the run or the content of the request
+  8    the run that the command waited for did not complete
+  130  interrupted, after an orderly shutdown
+
+Examples:
+  everstep dev                                   start a local server with demo workflows
+  everstep start hello '{\"name\":\"Ada\"}' --wait   start a run from another terminal
+  everstep list --status failed                  list failed runs
+  everstep tail order-7                          follow a run
+  everstep explain store_locked                  explain an error code and what to do about it";
+
+/// Durable workflows: ordinary async functions that survive crashes, deployments and months of waiting
+#[derive(Debug, Parser)]
+#[command(name = "everstep", version, after_help = EXIT_CODES)]
+pub(crate) struct CommandLine {
+    #[command(flatten)]
+    pub(crate) global: GlobalOptions,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a local server with demo workflows and show live events
+    Dev(commands::dev::Dev),
+    /// Run a production server
+    Serve(commands::serve::Serve),
+    /// Start a run
+    Start(commands::start::Start),
+    /// List runs
+    List(commands::list::List),
+    /// Show a run
+    Show(commands::show::Show),
+    /// Follow a run live
+    Tail(commands::tail::Tail),
+    /// Explain why a run makes no progress
+    Why(commands::why::Why),
+    /// Send an event to a run
+    Send(commands::send::Send),
+    /// Answer a question of a run
+    Answer(commands::answer::Answer),
+    /// Pause runs after their steps in flight
+    Pause(Targets),
+    /// Continue paused runs
+    Resume(Targets),
+    /// Cancel runs and undo their completed steps
+    Cancel(Cancel),
+    /// End runs immediately, without undoing anything
+    Terminate(Targets),
+    /// Start runs again from the beginning or from one of their operations
+    Restart(Restart),
+    /// Start a new run as a copy of another one
+    Fork(Fork),
+    /// Continue failed runs where they failed
+    Recover(Targets),
+    /// Repeat failed rollbacks
+    RetryRollback(Targets),
+    /// Complete a step without executing it
+    Skip(StepResult),
+    /// Set the result of a step that has none
+    Edit(StepResult),
+    /// Make runs, or one operation of a run, fail
+    Fail(Fail),
+    /// Delete runs and their journals
+    Delete(Targets),
+    /// Export the journal of a run as JSON lines
+    Export(commands::export::Export),
+    /// Create a token that gives a browser access to one run
+    Token(commands::token::Token),
+    /// Create, list and revoke API keys
+    Key(commands::key::Key),
+    /// Show all settings and where their values come from
+    Config(commands::config::ShowConfig),
+    #[cfg(feature = "bench")]
+    Bench(everstep_bench::BenchArguments),
+    /// Explain an error code, or list all error codes
+    Explain(commands::explain::Explain),
+    /// Print a completion script for a shell
+    Completions(commands::completions::Completions),
+}
+
+impl Command {
+    pub(crate) fn run(self, global: &GlobalOptions) -> anyhow::Result<Exit> {
+        // The two servers configure logging themselves.
+        if !matches!(self, Self::Dev(_) | Self::Serve(_)) {
+            log_warnings();
+        }
+        match self {
+            Self::Dev(it) => block_on_all_cores(commands::dev::run(&it, global)),
+            Self::Serve(it) => block_on_all_cores(commands::serve::run(&it, global)),
+            Self::Key(it) => block_on_all_cores(commands::key::run(&it, global)),
+            #[cfg(feature = "bench")]
+            Self::Bench(it) => commands::bench::run(&it, global.json),
+            Self::Explain(it) => commands::explain::run(&it, global.json),
+            Self::Config(_) => commands::config::run(global),
+            Self::Completions(it) => commands::completions::run(&it, CommandLine::command()),
+            Self::Start(it) => block_on(commands::start::run(&it, &Context::new(global)?)),
+            Self::List(it) => block_on(commands::list::run(&it, &Context::new(global)?)),
+            Self::Show(it) => block_on(commands::show::run(&it, &Context::new(global)?)),
+            Self::Tail(it) => block_on(commands::tail::run(&it, &Context::new(global)?)),
+            Self::Why(it) => block_on(commands::why::run(&it, &Context::new(global)?)),
+            Self::Send(it) => block_on(commands::send::run(&it, &Context::new(global)?)),
+            Self::Answer(it) => block_on(commands::answer::run(&it, &Context::new(global)?)),
+            Self::Export(it) => block_on(commands::export::run(&it, &Context::new(global)?)),
+            Self::Token(it) => block_on(commands::token::run(&it, &Context::new(global)?)),
+            Self::Pause(it) => plain(Verb::Pause, &it, global),
+            Self::Resume(it) => plain(Verb::Resume, &it, global),
+            Self::Terminate(it) => plain(Verb::Terminate, &it, global),
+            Self::Recover(it) => plain(Verb::Recover, &it, global),
+            Self::RetryRollback(it) => plain(Verb::RetryRollback, &it, global),
+            Self::Delete(it) => plain(Verb::Delete, &it, global),
+            Self::Cancel(it) => block_on(it.run(&Context::new(global)?)),
+            Self::Restart(it) => block_on(it.run(&Context::new(global)?)),
+            Self::Fork(it) => block_on(it.run(&Context::new(global)?)),
+            Self::Fail(it) => block_on(it.run(&Context::new(global)?)),
+            Self::Skip(it) => block_on(it.run("skip", &Context::new(global)?)),
+            Self::Edit(it) => block_on(it.run("edit", &Context::new(global)?)),
+        }
+    }
+}
+
+/// Runs a control verb without options of its own.
+fn plain(verb: Verb, targets: &Targets, global: &GlobalOptions) -> anyhow::Result<Exit> {
+    let context = Context::new(global)?;
+    block_on(control::apply(verb.with_rollback(true), targets, &context))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        CommandLine::command().debug_assert();
+    }
+}

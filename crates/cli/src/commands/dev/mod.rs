@@ -1,0 +1,148 @@
+//! `everstep dev`: a local server with demo workflows that shows every record of every run.
+//!
+//! ```text
+//!   requests ─▶ server ─▶ engine ─▶ watch (all records of all runs) ─▶ screen
+//! ```
+
+mod screen;
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use everstep::Engine;
+use everstep_demo::{Gateway, Pace};
+use everstep_server::{Access, Origins, router};
+use everstep_store::{MemoryStore, Store};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::arguments::GlobalOptions;
+use crate::exit::Exit;
+use crate::hosting::{
+    ShutdownSignal, SystemClock, connection_options, export_traces, log_to_stderr, open_directory,
+    server_options,
+};
+use screen::Screen;
+use watch::Watch;
+
+/// Capacity of the channel between watch and screen.
+const LINES_MAX: usize = 1_024;
+
+const EXAMPLES: &str = "\
+Examples:
+  everstep dev                  kill it (kill -9) and start it again: all runs continue
+  everstep dev --memory         keep data in memory only
+  everstep dev --json | jq      the records, one JSON object per line";
+
+/// Run a local server with demo workflows, without API keys, and show every record as it becomes durable.
+///
+/// Development mode is on: the engine replays every activation a second time to detect hidden nondeterminism.
+/// Unfinished runs of the last process continue. Ctrl-C shuts the server down.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Dev {
+    /// Port; 0 selects a free one
+    #[arg(long, default_value_t = 4437)]
+    port: u16,
+    /// Directory of the embedded store [default: ./.everstep]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Keep data in memory only
+    #[arg(long, conflicts_with = "data")]
+    memory: bool,
+    /// Maximum duration of a long-poll
+    #[arg(long, value_name = "DURATION")]
+    long_poll_timeout: Option<String>,
+}
+
+pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Result<Exit> {
+    let mut shutdown_signal = ShutdownSignal::listen()?;
+    let flags = vec![
+        (
+            "data",
+            arguments
+                .data
+                .as_ref()
+                .map(|path| path.display().to_string()),
+        ),
+        ("long_poll_timeout", arguments.long_poll_timeout.clone()),
+    ];
+    let config = global.config(flags)?;
+    log_to_stderr(&config);
+    let mut options = server_options(&config)?;
+    options.access = Access::Open;
+    options.loopback_only = true;
+    options.origins = Origins::Loopback;
+    let mut connections = connection_options(&config)?;
+    // Developers restart the server often, and clients reconnect.
+    connections.grace = std::time::Duration::from_millis(200);
+    connections.tls = None;
+
+    let mut screen = Screen::new(global.json);
+    let (store, location) = match config.path("data") {
+        Some(path) if !arguments.memory => {
+            let store = open_directory(&path)?;
+            (
+                store,
+                format!("in {}", path.canonicalize().unwrap_or(path).display()),
+            )
+        }
+        _ => {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new(Arc::new(SystemClock)));
+            (store, "in memory".to_owned())
+        }
+    };
+    let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await;
+    let listener = listener.with_context(|| {
+        format!(
+            "cannot listen on port {}; choose another one with --port",
+            arguments.port
+        )
+    })?;
+    let url = format!("http://localhost:{}", listener.local_addr()?.port());
+    let mut watch = Watch::on_store(&*store).await?;
+    let durability = store.describe().durability;
+
+    let builder = Engine::on_store(store).development(true);
+    // The payment gateway fails once, to demonstrate a retry.
+    let engine = everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1))
+        .start()
+        .await?;
+    let traces = export_traces(&engine, &config)?;
+    screen.introduce(&url, &location, durability, watch.unfinished())?;
+    let router = router(&engine, options);
+    let served = everstep_server::serve(listener, router, connections, shutdown_signal.received());
+    let (send, mut receive) = mpsc::channel(LINES_MAX);
+    let shown = async {
+        tokio::select! {
+            watched = watch.follow_all(&engine, send) => watched,
+            shown = async {
+                while let Some(line) = receive.recv().await {
+                    screen.show(&line)?;
+                }
+                Ok(())
+            } => shown,
+        }
+    };
+    let ended: anyhow::Result<()> = tokio::select! {
+        () = served => Ok(()),
+        failed = shown => failed,
+    };
+    if ended.is_ok() {
+        screen.note("shutting down; unfinished runs continue after the next start")?;
+    }
+    let shutdown = async {
+        engine.shutdown().await;
+        if let Some(traces) = traces {
+            traces.stop().await;
+        }
+    };
+    tokio::select! {
+        () = shutdown => {}
+        () = shutdown_signal.received() => {}
+    }
+    ended.map(|()| Exit::Interrupted)
+}

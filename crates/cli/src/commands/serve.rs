@@ -1,0 +1,190 @@
+//! `everstep serve`: a production server. It always requires API keys, and TLS or a TLS-terminating
+//! proxy unless it listens on a loopback address.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use everstep_demo::{Gateway, Pace};
+use everstep_server::{Access, Keys, router};
+use tokio::net::TcpListener;
+
+use crate::arguments::GlobalOptions;
+use crate::config::{Config, Flags};
+use crate::exit::Exit;
+use crate::hosting::{
+    ShutdownSignal, StorageConfig, connection_options, export_traces, log_to_stderr, server_options,
+};
+use crate::output::Output;
+use crate::usage_error::UsageError;
+
+const EXAMPLES: &str = "\
+Examples:
+  everstep key create ops --scope admin --data ./.everstep     create the first key
+  everstep serve                                               local clients only
+  everstep serve --listen 0.0.0.0:443 --tls-certificate chain.pem --tls-key key.pem
+  everstep serve --listen 0.0.0.0:4437 --behind-proxy --public-url https://flows.example
+  everstep serve --store postgres://everstep@db.example/app?sslmode=require --roles api
+
+Put passwords into the variable EVERSTEP_STORE, which hides them from other users of this machine.
+
+All options can also be set in everstep.toml or with EVERSTEP_… variables; `everstep config` shows the current values.";
+
+/// Run a production server: streams, the workflow API and the worker protocol. Connected workers execute the workflows
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Serve {
+    /// Address to listen on, such as 0.0.0.0:4437 [default: 127.0.0.1:4437]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Directory of the embedded store, for a single node [default: ./.everstep]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// PostgreSQL database for any number of nodes, such as postgres://user@host/database
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Namespace that separates several installations in one database [default: everstep]
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+    /// Roles of this node: api, worker, timers; separate several with commas [default: all]
+    #[arg(long, value_name = "ROLE,...")]
+    roles: Option<String>,
+    /// Accept a database that can lose acknowledged commits
+    #[arg(long)]
+    allow_lossy: bool,
+    /// Certificate chain of the server (PEM)
+    #[arg(long, value_name = "FILE")]
+    tls_certificate: Option<String>,
+    /// Private key of the certificate (PEM)
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<String>,
+    /// A proxy terminates TLS for the server
+    #[arg(long)]
+    behind_proxy: bool,
+    /// URL under which clients reach the server, if it differs from `Host`
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Web origins that may read responses (CORS), such as https://app.example; separate several with commas
+    #[arg(long, value_name = "ORIGIN,...")]
+    origins: Option<String>,
+    /// Maximum duration of a long-poll [default: 30s]
+    #[arg(long, value_name = "DURATION")]
+    long_poll_timeout: Option<String>,
+    /// Log level: error, warn, info, debug or trace [default: warn]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
+    /// Log format: text or json [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+    /// OpenTelemetry collector for the traces of runs, such as http://localhost:4318
+    #[arg(long, value_name = "URL")]
+    otlp_endpoint: Option<String>,
+    /// Also execute the demo workflows
+    #[arg(long)]
+    demo: bool,
+}
+
+impl Serve {
+    fn flags(&self) -> Flags {
+        vec![
+            ("listen", self.listen.clone()),
+            (
+                "data",
+                self.data.as_ref().map(|path| path.display().to_string()),
+            ),
+            ("store", self.store.clone()),
+            ("namespace", self.namespace.clone()),
+            ("roles", self.roles.clone()),
+            ("allow_lossy", self.allow_lossy.then(|| "true".to_owned())),
+            ("tls_certificate", self.tls_certificate.clone()),
+            ("tls_key", self.tls_key.clone()),
+            ("behind_proxy", self.behind_proxy.then(|| "true".to_owned())),
+            ("public_url", self.public_url.clone()),
+            ("origins", self.origins.clone()),
+            ("long_poll_timeout", self.long_poll_timeout.clone()),
+            ("log", self.log.clone()),
+            ("log_format", self.log_format.clone()),
+            ("otlp_endpoint", self.otlp_endpoint.clone()),
+        ]
+    }
+}
+
+pub(crate) async fn run(arguments: &Serve, global: &GlobalOptions) -> anyhow::Result<Exit> {
+    let mut shutdown_signal = ShutdownSignal::listen()?;
+    let out = Output::new(global.json);
+    // Check all settings before binding the address and opening the store.
+    let config = global.config(arguments.flags())?;
+    log_to_stderr(&config);
+    let mut options = server_options(&config)?;
+    options.access = Access::Keys;
+    let connections = connection_options(&config)?;
+    let address = config.address("listen")?;
+    check_exposure(&config, address, connections.tls.is_some())?;
+    let storage = StorageConfig::new(&config)?;
+    let roles = storage.roles(&config)?;
+    let listener = TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen on {address}"))?;
+    let storage = storage.open().await?;
+    let builder = storage.engine(roles);
+    let builder = match arguments.demo {
+        true => everstep_demo::register(builder, Pace::brisk(), Gateway::busy(1)),
+        false => builder,
+    };
+    let engine = builder.start().await?;
+    if Keys::of(&engine).list().await?.is_empty() {
+        engine.shutdown().await;
+        return Err(no_key(&storage.flags).into());
+    }
+    let traces = export_traces(&engine, &config)?;
+    let scheme = if connections.tls.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let url = format!("{scheme}://{}", listener.local_addr()?);
+    match out.is_json {
+        true => out.json(&serde_json::json!({"listening": url, "roles": config.list("roles")}))?,
+        false => out.line(&format!(
+            "listening on {url} ({roles}), data in {}",
+            storage.description
+        ))?,
+    }
+    let router = router(&engine, options);
+    everstep_server::serve(listener, router, connections, shutdown_signal.received()).await;
+    if !out.is_json {
+        out.line("shutting down; unfinished runs continue after the next start")?;
+    }
+    let shutdown = async {
+        engine.shutdown().await;
+        if let Some(traces) = traces {
+            traces.stop().await;
+        }
+    };
+    tokio::select! {
+        () = shutdown => {}
+        () = shutdown_signal.received() => {}
+    }
+    Ok(Exit::Interrupted)
+}
+
+/// Keys and payloads must not cross a network without encryption.
+fn check_exposure(config: &Config, address: SocketAddr, is_tls: bool) -> Result<(), UsageError> {
+    if address.ip().is_loopback() || is_tls || config.is_on("behind_proxy") {
+        return Ok(());
+    }
+    Err(UsageError {
+        what: format!("{address} is reachable from other machines without encryption"),
+        remedy: "Configure a certificate (--tls-certificate, --tls-key), use a proxy that terminates TLS (--behind-proxy), or \
+                 listen on 127.0.0.1."
+            .to_owned(),
+    })
+}
+
+fn no_key(flags: &str) -> UsageError {
+    UsageError {
+        what: "there is no API key, so no client could connect".to_owned(),
+        remedy: format!("Create the first key: everstep key create ops --scope admin {flags}"),
+    }
+}

@@ -1,0 +1,35 @@
+//! The context of a command that calls a server: the connection, and the output.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use everstep_protocol::Secret;
+use everstep_protocol::client::{Connection, HttpOptions, HttpTransport};
+
+use crate::arguments::GlobalOptions;
+use crate::output::Output;
+
+pub(crate) struct Context {
+    pub(crate) server: Connection,
+    pub(crate) out: Output,
+}
+
+impl Context {
+    pub(crate) fn new(global: &GlobalOptions) -> anyhow::Result<Self> {
+        let config = global.config(Vec::new())?;
+        let roots = config.path("root_certificate").map(|path| {
+            std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))
+        });
+        let roots = roots.transpose()?;
+        let transport = HttpTransport::with_roots(HttpOptions::default(), roots.as_deref())?;
+        let url = config.text("server").unwrap_or_default();
+        let mut server = Connection::over(Arc::new(transport), url)?;
+        if let Some(key) = config.text("key") {
+            server = server.with_key(&Secret::new(key))?;
+        }
+        Ok(Self {
+            server,
+            out: Output::new(global.json),
+        })
+    }
+}

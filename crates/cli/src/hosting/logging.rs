@@ -1,0 +1,37 @@
+//! Logs on stderr. They contain neither payloads nor keys.
+
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::config::Config;
+
+/// Enables the configured log level and format.
+pub(crate) fn log_to_stderr(config: &Config) {
+    let level = match config.text("log") {
+        Some("error") => LevelFilter::ERROR,
+        Some("info") => LevelFilter::INFO,
+        Some("debug") => LevelFilter::DEBUG,
+        Some("trace") => LevelFilter::TRACE,
+        _ => LevelFilter::WARN,
+    };
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_ansi(false);
+    // Fails only if a subscriber is already installed.
+    let _ = match config.text("log_format") {
+        Some("json") => subscriber.json().flatten_event(true).try_init(),
+        _ => subscriber.try_init(),
+    };
+}
+
+/// Logs warnings and errors without timestamps, for commands that are not servers.
+pub(crate) fn log_warnings() {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::WARN)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .without_time()
+        .with_target(false);
+    // Fails only if a subscriber is already installed.
+    let _ = subscriber.try_init();
+}

@@ -1,0 +1,135 @@
+//! The store of a server: a directory for a single node, or a database for any number of nodes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use everstep::{Engine, EngineBuilder, Role, Roles};
+use everstep_store::{Bus, Store};
+use everstep_store_embedded::EmbeddedStore;
+use everstep_store_postgres::{Options, PostgresBus, PostgresStore};
+
+use super::system_clock::SystemClock;
+use crate::config::{Config, without_password};
+use crate::usage_error::UsageError;
+
+/// Opens the embedded store in a directory.
+pub(crate) fn open_directory(path: &Path) -> anyhow::Result<Arc<dyn Store>> {
+    let store = EmbeddedStore::open(path, Arc::new(SystemClock))
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(Arc::new(store))
+}
+
+/// Validated settings of a store that is not open yet.
+pub(crate) enum StorageConfig {
+    Directory(PathBuf),
+    Database(Box<DatabaseConfig>),
+}
+
+pub(crate) struct DatabaseConfig {
+    store: Options,
+    bus: Options,
+    /// The URL without its password.
+    url: String,
+    namespace: String,
+}
+
+impl StorageConfig {
+    /// Chooses between the settings `store` and `data`, whichever takes precedence.
+    pub(crate) fn new(config: &Config) -> anyhow::Result<Self> {
+        match config.preferred("store", "data")? {
+            Some(("store", url)) => Self::database(config, url),
+            Some((_, path)) => Ok(Self::Directory(path.into())),
+            None => Ok(Self::Directory(PathBuf::new())),
+        }
+    }
+
+    fn database(config: &Config, url: &str) -> anyhow::Result<Self> {
+        let bus_url = config.text("store_hints").unwrap_or(url);
+        Ok(Self::Database(Box::new(DatabaseConfig {
+            store: database_options(config, url)
+                .with_context(|| format!("invalid database URL {}", without_password(url)))?,
+            bus: database_options(config, bus_url)
+                .with_context(|| format!("invalid database URL {}", without_password(bus_url)))?,
+            url: without_password(url),
+            namespace: config.text("namespace").unwrap_or_default().to_owned(),
+        })))
+    }
+
+    /// Returns the configured roles. The only node of a directory must have all of them.
+    pub(crate) fn roles(&self, config: &Config) -> anyhow::Result<Roles> {
+        let names = config.list("roles");
+        let roles: Result<Vec<Role>, _> = names.iter().map(|name| name.parse()).collect();
+        let roles = Roles::from_iter(roles?);
+        match self {
+            Self::Directory(_) if roles != Roles::ALL => Err(UsageError {
+                what: format!("a node on a directory needs all roles, not only {roles}"),
+                remedy: "Remove `roles`, or use a database that several nodes share (--store)."
+                    .to_owned(),
+            }
+            .into()),
+            Self::Directory(_) | Self::Database(_) => Ok(roles),
+        }
+    }
+
+    pub(crate) async fn open(self) -> anyhow::Result<Storage> {
+        match self {
+            Self::Directory(path) => Ok(Storage {
+                store: open_directory(&path)?,
+                bus: None,
+                description: path.display().to_string(),
+                flags: format!("--data {}", path.display()),
+            }),
+            Self::Database(database) => {
+                let DatabaseConfig {
+                    store,
+                    bus,
+                    url,
+                    namespace,
+                } = *database;
+                let description = format!("{url}, namespace {namespace}");
+                let store = PostgresStore::open(store)
+                    .await
+                    .with_context(|| format!("cannot open {description}"))?;
+                Ok(Storage {
+                    store: Arc::new(store),
+                    bus: Some(Arc::new(PostgresBus::open(bus)?)),
+                    flags: format!("--store '{url}' --namespace {namespace}"),
+                    description,
+                })
+            }
+        }
+    }
+}
+
+fn database_options(config: &Config, url: &str) -> anyhow::Result<Options> {
+    let options = Options::new(url)?
+        .namespace(config.text("namespace").unwrap_or_default())?
+        .allow_lossy(config.is_on("allow_lossy"))
+        .connections(config.count("store_connections")?);
+    Ok(match config.path("store_authority") {
+        Some(file) => options.certificate_authority(file),
+        None => options,
+    })
+}
+
+/// An open store.
+pub(crate) struct Storage {
+    store: Arc<dyn Store>,
+    /// Carries hints between the nodes of a shared store.
+    bus: Option<Arc<dyn Bus>>,
+    /// The store in a message.
+    pub(crate) description: String,
+    /// The flags that make another command use the same store.
+    pub(crate) flags: String,
+}
+
+impl Storage {
+    pub(crate) fn engine(&self, roles: Roles) -> EngineBuilder {
+        let builder = Engine::on_store(self.store.clone()).roles(roles);
+        match &self.bus {
+            Some(bus) => builder.bus(bus.clone()),
+            None => builder,
+        }
+    }
+}

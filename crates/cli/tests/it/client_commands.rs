@@ -1,0 +1,229 @@
+//! Client commands: effects, output and exit codes.
+
+use crate::server::Server;
+use crate::{everstep, stderr, stdout};
+
+const ADA: &str = r#"{"name":"Ada"}"#;
+const DINNER: &str =
+    r#"{"amount":1500,"description":"Team dinner","submittedBy":"alice@example.com"}"#;
+
+fn server() -> Server {
+    Server::start(&["dev", "--port", "0", "--memory"])
+}
+
+/// Waits until a run asks a question.
+fn wait_for_question(server: &mut Server) {
+    server.until("workflow:rpc_requested");
+}
+
+#[test]
+fn a_run_is_started_shown_answered_and_awaited() {
+    let mut server = server();
+    let started = server.output(&[
+        "start",
+        "expense",
+        DINNER,
+        "--id",
+        "expense-1",
+        "--tag",
+        "team",
+    ]);
+    assert_eq!(started, "expense-1 started\n");
+    wait_for_question(&mut server);
+    let again = server.output(&["start", "expense", DINNER, "--id", "expense-1"]);
+    assert_eq!(again, "expense-1 already exists and is waiting\n");
+    let shown = server.output(&["show", "expense-1"]);
+    for part in [
+        "expense-1 is waiting",
+        "file-receipt:0",
+        "everstep answer expense-1 approveExpense",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let why = server.output(&["why", "expense-1"]);
+    assert!(
+        why.contains("waits for an answer to `approveExpense`"),
+        "{why}"
+    );
+    let listed = server.output(&["list", "--tag", "team"]);
+    assert!(
+        listed.contains("expense-1   expense    waiting"),
+        "{listed}"
+    );
+    let answered = server.output(&[
+        "answer",
+        "expense-1",
+        "approveExpense",
+        r#"{"approved":true}"#,
+    ]);
+    assert_eq!(answered, "answered the question of expense-1\n");
+    let ended = server.output(&["show", "expense-1", "--wait"]);
+    assert!(ended.starts_with("expense-1 is completed: "), "{ended}");
+    assert_eq!(
+        server.json(&["show", "expense-1"])["result"]["reimbursed"],
+        1500
+    );
+}
+
+#[test]
+fn errors_have_exit_codes_and_remedies() {
+    let server = server();
+    server.output(&["start", "hello", ADA, "--id", "taken", "--wait"]);
+    for (arguments, code, part) in [
+        (vec!["show", "nobody"], 6, "[unknown_run]"),
+        (vec!["start", "nothing"], 6, "[unknown_workflow]"),
+        (
+            vec!["start", "hello", ADA, "--id", "taken", "--strict"],
+            7,
+            "[run_exists]",
+        ),
+        (
+            vec!["start", "hello", "Ada"],
+            2,
+            "Strings need double quotes",
+        ),
+        (vec!["start", "hello", "{}"], 7, "error: "),
+        (vec!["list", "--status", "bogus"], 7, "[invalid_request]"),
+        (vec!["pause"], 2, "--dry-run"),
+        (vec!["pause", "a", "--status", "failed"], 2, "not both"),
+        (vec!["send", "taken", "approval", "1"], 7, "[run_finished]"),
+        (vec!["key", "revoke", "0123"], 6, "[unknown_key]"),
+        (
+            vec!["key", "create", "w", "--scope", "work"],
+            7,
+            "names its workflows",
+        ),
+    ] {
+        let output = server.run(&arguments);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(
+            said.starts_with("error: ") && said.contains(part),
+            "{arguments:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn without_a_server_the_message_explains_how_to_start_one() {
+    let output = everstep(&["list", "--server", "http://127.0.0.1:1"]);
+    assert_eq!(output.status.code(), Some(4));
+    let said = stderr(&output);
+    assert!(
+        said.contains("nothing listens at http://127.0.0.1:1"),
+        "{said}"
+    );
+    assert!(said.contains("everstep dev"), "{said}");
+}
+
+#[test]
+fn a_verb_applies_to_many_runs_and_reports_each() {
+    let mut server = server();
+    for n in 1..=3 {
+        let id = format!("e-{n}");
+        server.output(&["start", "expense", DINNER, "--id", &id, "--tag", "batch"]);
+        wait_for_question(&mut server);
+    }
+    let would = server.output(&["cancel", "--tag", "batch", "--dry-run"]);
+    assert!(
+        would.contains("dry run: `cancel` would apply to 3 runs"),
+        "{would}"
+    );
+    let paused = server.output(&["pause", "e-1", "e-2"]);
+    assert!(paused.contains("2 runs: 2 changed, 0 refused"), "{paused}");
+    let report = server.json(&["terminate", "--tag", "batch", "--reason", "enough"]);
+    assert_eq!(
+        (report["total"].as_u64(), report["changed"].as_u64()),
+        (Some(3), Some(3))
+    );
+    let mixed = server.run(&["pause", "e-1", "nobody"]);
+    assert_eq!(mixed.status.code(), Some(7));
+    let said = stdout(&mixed);
+    assert!(
+        said.contains("[unknown_run]") && said.contains("1 refused"),
+        "{said}"
+    );
+    let shown = server.json(&["show", "e-1"]);
+    assert_eq!(shown["reason"], "enough");
+    let deleted = server.output(&["delete", "e-1"]);
+    assert_eq!(deleted, "run `e-1` is deleted; it was terminated\n");
+    server.output(&["delete", "--tag", "batch"]);
+    let none = server.output(&["list", "--tag", "batch"]);
+    assert_eq!(none, "no run matches this filter\n");
+}
+
+#[test]
+fn waiting_for_a_run_that_fails_has_its_own_exit_code() {
+    let mut server = server();
+    server.output(&["start", "expense", DINNER, "--id", "e"]);
+    wait_for_question(&mut server);
+    server.output(&["fail", "e", "--reason", "no"]);
+    let output = server.run(&["show", "e", "--wait"]);
+    assert_eq!(output.status.code(), Some(8));
+    let said = stdout(&output);
+    assert!(
+        said.contains("e is failed: ") && said.contains("[forced_failure]"),
+        "{said}"
+    );
+    let restarted = server.output(&["restart", "e"]);
+    assert!(restarted.contains("`e`"), "{restarted}");
+    wait_for_question(&mut server);
+    assert_eq!(server.json(&["show", "e"])["generation"], 2);
+    let forked = server.json(&["fork", "e", "--id", "f"]);
+    assert_eq!(forked["id"], "f");
+}
+
+#[test]
+fn control_characters_in_user_input_are_escaped() {
+    let server = server();
+    let nasty = r#"{"name":"\u001b]0;owned\u0007\u009b31m"}"#;
+    server.output(&["start", "hello", nasty, "--id", "n", "--wait"]);
+    for arguments in [vec!["list"], vec!["show", "n"]] {
+        let said = server.output(&arguments);
+        assert!(!said.contains(['\x1b', '\x07', '\u{9b}']), "{said:?}");
+    }
+}
+
+#[test]
+fn tail_prints_the_timeline_until_the_run_ends() {
+    let server = server();
+    server.output(&["start", "expense", DINNER, "--id", "e"]);
+    let follower = server.spawn_client(&["tail", "e"]);
+    server.output(&["answer", "e", "approveExpense", r#"{"approved":true}"#]);
+    let output = follower.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let timeline = stdout(&output);
+    let mut rest = timeline.as_str();
+    for part in [
+        "Run of workflow `expense` (version 1) created",
+        "Step `file-receipt:0` started",
+        "Question `approveExpense:0` asked",
+        "answered after",
+        "Run completed after",
+    ] {
+        let (_, behind) = rest
+            .split_once(part)
+            .unwrap_or_else(|| panic!("{part}: {timeline}"));
+        rest = behind;
+    }
+    assert_eq!(
+        rest.lines().count(),
+        1,
+        "no line is repeated or follows the end: {timeline}"
+    );
+    let again = server.output(&["tail", "e", "--json"]);
+    assert_eq!(again.lines().count(), timeline.lines().count());
+    let nothing = server.output(&["tail", "e", "--from", "now"]);
+    assert_eq!(nothing, "");
+}
+
+#[test]
+fn an_exported_journal_contains_all_records() {
+    let server = server();
+    server.output(&["start", "hello", ADA, "--id", "h", "--wait"]);
+    let lines = server.output(&["export", "h"]);
+    for line in lines.lines() {
+        everstep_model::entry_from_json(line).unwrap();
+    }
+    assert!(lines.lines().count() >= 8, "{lines}");
+}

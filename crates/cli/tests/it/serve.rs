@@ -1,0 +1,119 @@
+//! `everstep serve`: API keys and TLS.
+
+use std::fs;
+use std::path::Path;
+
+use crate::server::Server;
+use crate::{command, everstep, stderr, stdout};
+
+const ADA: &str = r#"{"name":"Ada"}"#;
+
+pub(crate) fn key(data: &str, scopes: &str) -> String {
+    let output = everstep(&["key", "create", "ops", "--scope", scopes, "--data", data]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output).trim().to_owned()
+}
+
+/// Creates a certificate for `localhost`. Returns the paths of the root, the chain and the key.
+fn certificate(folder: &Path) -> [String; 3] {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let paths = ["root.pem", "chain.pem", "key.pem"].map(|name| folder.join(name));
+    let texts = [
+        made.cert.pem(),
+        made.cert.pem(),
+        made.signing_key.serialize_pem(),
+    ];
+    for (path, text) in paths.iter().zip(texts) {
+        fs::write(path, text).unwrap();
+    }
+    paths.map(|path| path.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn without_a_key_it_does_not_start_and_explains_how_to_create_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    let output = everstep(&["serve", "--listen", "127.0.0.1:0", "--data", data]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    let remedy = format!("everstep key create ops --scope admin --data {data}");
+    assert!(said.contains(&remedy), "{said}");
+}
+
+#[test]
+fn other_machines_need_tls_or_a_proxy() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    key(data, "admin");
+    let output = everstep(&["serve", "--listen", "0.0.0.0:0", "--data", data]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--behind-proxy"));
+    let proxied = [
+        "serve",
+        "--listen",
+        "0.0.0.0:0",
+        "--data",
+        data,
+        "--behind-proxy",
+    ];
+    let server = Server::start(&proxied);
+    assert_eq!(server.interrupt(), Some(130));
+}
+
+#[test]
+fn clients_use_keys_and_tls() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    let admin = key(data, "admin");
+    let [root, chain, private] = certificate(directory.path());
+    let mut server = Server::start(&[
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--data",
+        data,
+        "--demo",
+        "--tls-certificate",
+        &chain,
+        "--tls-key",
+        &private,
+    ]);
+    server.url = server.url.replace("127.0.0.1", "localhost");
+    assert!(server.url.starts_with("https://"), "{}", server.url);
+    let with = |key: &str, arguments: &[&str]| {
+        let mut command = command(arguments);
+        command.args(["--server", &server.url]);
+        command
+            .env("EVERSTEP_KEY", key)
+            .env("EVERSTEP_ROOT_CERTIFICATE", &root);
+        command.output().unwrap()
+    };
+    let started = with(&admin, &["start", "hello", ADA, "--id", "h", "--wait"]);
+    assert!(started.status.success(), "{}", stderr(&started));
+    let made = with(&admin, &["key", "create", "reader", "--scope", "read"]);
+    let reader = stdout(&made).trim().to_owned();
+    assert!(with(&reader, &["show", "h"]).status.success());
+    for (key, arguments, part) in [
+        (reader.as_str(), vec!["start", "hello", ADA], "[forbidden]"),
+        ("evk_nonsense", vec!["list"], "[unauthenticated]"),
+    ] {
+        let refused = with(key, &arguments);
+        assert_eq!(refused.status.code(), Some(5), "{arguments:?}");
+        assert!(stderr(&refused).contains(part), "{}", stderr(&refused));
+    }
+    let untrusting = server.run(&["list", "--key", &admin]);
+    assert_eq!(untrusting.status.code(), Some(4));
+    assert!(stderr(&untrusting).contains("no secure connection"));
+    let listed = with(&admin, &["key", "list", "--json"]);
+    let listed = stdout(&listed);
+    assert!(
+        !listed.contains(&reader) && listed.lines().count() == 2,
+        "{listed}"
+    );
+    let id = &reader[4..20];
+    assert!(with(&admin, &["key", "revoke", id]).status.success());
+    assert_eq!(with(&reader, &["show", "h"]).status.code(), Some(5));
+}
