@@ -8,7 +8,7 @@ use everstep_engine::streams::{InvalidPath, StreamError};
 use everstep_model::{ErrorCode, PayloadError};
 use everstep_protocol::{Problem, problem};
 
-use crate::streams::headers as names;
+use crate::stream_protocol as names;
 
 /// An answer that is a refusal.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What a caller gets who may not.
+//! Why a caller is rejected, and the response.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,16 +7,15 @@ use everstep_model::ErrorCode;
 
 use crate::failure::Failure;
 
-/// Why somebody may not.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// There is no telling who it is.
-    Unknown(&'static str),
-    /// It was known until their token's time was over.
+    /// The caller could not be identified.
+    Unauthenticated(&'static str),
+    /// The run token has expired.
     Expired,
-    /// It is known who it is, and they may not.
+    /// The caller lacks a right.
     Forbidden(String),
-    /// The store could not be asked.
+    /// The store could not be read.
     Failed(StreamError),
 }
 
@@ -35,7 +34,7 @@ impl From<StreamError> for Refusal {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Unknown(why) => Self::new(StatusCode::UNAUTHORIZED, why)
+            Refusal::Unauthenticated(why) => Self::new(StatusCode::UNAUTHORIZED, why)
                 .coded(ErrorCode::Unauthenticated)
                 .with(header::WWW_AUTHENTICATE, "Bearer"),
             Refusal::Expired => {

@@ -1,11 +1,10 @@
-//! The query of a read: where from, and whether to wait.
+//! The query of a read: from which offset, and whether to wait for more.
 
 use everstep_engine::streams::ReadFrom;
 use everstep_model::ErrorCode;
 
 use crate::failure::Failure;
 
-/// Whether and how to wait for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Live {
     No,
@@ -13,7 +12,7 @@ pub(crate) enum Live {
     Sse,
 }
 
-/// What a read asks for. Parameters nobody knows are ignored.
+/// The parameters of a read. Unknown parameters are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Query {
     pub(crate) from: ReadFrom,

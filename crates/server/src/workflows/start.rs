@@ -1,4 +1,4 @@
-//! `POST /workflows`: a run is started, or found.
+//! `POST /workflows` starts a run, or returns the existing one.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -6,8 +6,9 @@ use everstep_engine::{EngineError, Start};
 use everstep_model::Name;
 use everstep_protocol::workflow::{StartAnswer, StartRequest};
 
-use super::call::{Call, answer, duration, run_id};
+use super::call::{Call, respond, run_id};
 use crate::failure::Failure;
+use crate::parameters::duration;
 
 pub(crate) async fn start(call: Call) -> Result<Response, Failure> {
     let request: StartRequest = call.request()?;
@@ -35,7 +36,7 @@ pub(crate) async fn start(call: Call) -> Result<Response, Failure> {
         false => StatusCode::OK,
     };
     let stream = call.stream(&started.run, started.generation);
-    answer(
+    respond(
         status,
         &StartAnswer {
             id: started.run,
