@@ -1,6 +1,6 @@
 //! A run as people look at it afterwards: its timeline, and its shape.
 
-use everstep_engine::EngineError;
+use crate::engine_error::EngineError;
 use everstep_machine::{Line, Shape, shape, timeline};
 
 use crate::handle::RunHandle;

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use everstep_engine::{Engine, EngineError};
+use everstep_engine::Engine;
 use everstep_model::{ErrorCode, RunId, StreamName};
 use everstep_protocol::access::{CreateKey, CreatedKey, KeyList, MintToken, MintedToken, Scope};
 use serde::Serialize;
@@ -112,7 +112,7 @@ async fn mint_token(
     let run = run.map_err(|error| invalid(error.to_string()).coded(ErrorCode::InvalidRunId))?;
     check_rights(&request, &identified.caller)?;
     let lifetime = lifetime(&request, state.token_lifetime_max)?;
-    let row = state.engine.row(&run).await.map_err(unknown_run)?;
+    let row = state.engine.row(&run).await?;
     let token = RunToken {
         run,
         generation: row.generation,
@@ -161,15 +161,6 @@ fn lifetime(request: &MintToken, max: Duration) -> Result<Duration, Failure> {
         return Err(invalid(detail));
     }
     Ok(lifetime)
-}
-
-fn unknown_run(error: EngineError) -> Failure {
-    match error {
-        EngineError::UnknownRun(_) => {
-            Failure::new(StatusCode::NOT_FOUND, error.to_string()).coded(error.code())
-        }
-        _ => everstep_engine::streams::StreamError::from(error).into(),
-    }
 }
 
 impl From<KeyError> for Failure {

@@ -30,6 +30,7 @@ mod routes;
 mod serve;
 mod services;
 mod stalling;
+mod status;
 mod stream_protocol;
 mod stream_routes;
 mod streams;

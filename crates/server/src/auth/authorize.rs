@@ -4,7 +4,7 @@
 //! with the methods of [`Caller`].
 
 use axum::http::Method;
-use everstep_engine::{Engine, EngineError};
+use everstep_engine::{Engine, OpenRpcError, ReadError};
 use everstep_model::{Body, Generation, RpcId, RunId, StreamName};
 use everstep_protocol::access::{Scope, View};
 use percent_encoding::percent_decode_str;
@@ -156,8 +156,8 @@ pub(super) async fn check_run(
 async fn is_current(engine: &Engine, token: &RunGrant) -> Result<bool, Refusal> {
     match engine.row(&token.run).await {
         Ok(row) => Ok(row.generation == token.generation),
-        Err(EngineError::UnknownRun(_)) => Ok(false),
-        Err(error) => Err(Refusal::Failed(error.into())),
+        Err(ReadError::UnknownRun(_)) => Ok(false),
+        Err(ReadError::Unavailable(error)) => Err(error.into()),
     }
 }
 
@@ -171,12 +171,15 @@ async fn method_of(
     let rpc = RpcId(rpc.into());
     match engine.open_rpc(&token.run, &rpc).await {
         Ok(row) => return Ok(Some(row.method.to_string())),
-        Err(EngineError::UnknownRun(_)) => return Ok(None),
-        Err(EngineError::RpcNotOpen { .. }) => {}
-        Err(error) => return Err(Refusal::Failed(error.into())),
+        Err(OpenRpcError::UnknownRun(_)) => return Ok(None),
+        Err(OpenRpcError::NotOpen(_)) => {}
+        Err(OpenRpcError::Unavailable(error)) => return Err(error.into()),
     }
-    let journal = engine.journal(&token.run).await;
-    let journal = journal.map_err(|error| Refusal::Failed(error.into()))?;
+    let journal = match engine.journal(&token.run).await {
+        Ok(journal) => journal,
+        Err(ReadError::UnknownRun(_)) => return Ok(None),
+        Err(ReadError::Unavailable(error)) => return Err(error.into()),
+    };
     Ok(journal
         .into_iter()
         .find_map(|entry| match entry.record.body {

@@ -7,6 +7,7 @@ use everstep_engine::Engine;
 use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
 use everstep_protocol::Secret;
 use everstep_protocol::access::{CreateKey, CreatedKey, KeyView};
+use everstep_store::StoreError;
 use serde::{Deserialize, Serialize};
 
 use super::key::{StoredKey, check, parts};
@@ -142,9 +143,10 @@ impl Keys {
         let read = self.streams.document(&StreamPath::internal(PATH)?).await?;
         let document = match &read {
             Some(read) => serde_json::from_slice(&read.bytes).map_err(|error| {
-                StreamError::from(everstep_engine::EngineError::Options(format!(
-                    "the list of keys cannot be read: {error}"
-                )))
+                StreamError::from(StoreError::Corrupt {
+                    place: "the list of keys".to_owned(),
+                    detail: error.to_string(),
+                })
             })?,
             None => KeyDocument::default(),
         };

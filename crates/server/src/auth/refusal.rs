@@ -2,6 +2,7 @@
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use everstep_engine::Unavailable;
 use everstep_engine::streams::StreamError;
 use everstep_model::ErrorCode;
 
@@ -22,6 +23,12 @@ pub(crate) enum Refusal {
 impl Refusal {
     pub(crate) fn forbidden(why: impl Into<String>) -> Self {
         Self::Forbidden(why.into())
+    }
+}
+
+impl From<Unavailable> for Refusal {
+    fn from(error: Unavailable) -> Self {
+        Self::Failed(error.into())
     }
 }
 

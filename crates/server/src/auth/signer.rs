@@ -3,8 +3,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everstep_engine::EngineError;
 use everstep_engine::streams::{StreamError, StreamPath, Streams};
+use everstep_store::StoreError;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -63,7 +63,9 @@ fn signed(purpose: &str, content: &[u8]) -> Vec<u8> {
 pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], StreamError> {
     let mut bytes = [0; N];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| EngineError::Options("the system gives no random numbers".to_owned()))?;
+    filled.map_err(|_| StoreError::Unavailable {
+        detail: "the system gives no random numbers".to_owned(),
+    })?;
     Ok(bytes)
 }
 

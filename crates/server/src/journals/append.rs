@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{ContentType, Journal, Producer, StreamError};
-use everstep_engine::{Answer, Answered, Engine, EngineError, SendEvent, Sent};
+use everstep_engine::{Answer, AnswerError, Answered, Engine, SendError, SendEvent, Sent};
 use everstep_model::{ErrorCode, Name, Payload, RecordNumber};
 use everstep_protocol::access::Scope;
 
@@ -52,9 +52,22 @@ impl From<Failure> for Rejection {
     }
 }
 
-impl From<EngineError> for Rejection {
-    fn from(error: EngineError) -> Self {
-        let closed = error.code() == ErrorCode::RunFinished;
+impl From<SendError> for Rejection {
+    fn from(error: SendError) -> Self {
+        let closed = matches!(
+            error,
+            SendError::Finished(_) | SendError::OtherGeneration(_)
+        );
+        Self {
+            failure: error.into(),
+            closed,
+        }
+    }
+}
+
+impl From<AnswerError> for Rejection {
+    fn from(error: AnswerError) -> Self {
+        let closed = matches!(error, AnswerError::OtherGeneration(_));
         Self {
             failure: error.into(),
             closed,
@@ -156,7 +169,7 @@ impl Appender<'_> {
         }
         let event = SendEvent {
             run: run.clone(),
-            name: Name::new(&name).map_err(EngineError::from)?,
+            name: Name::new(&name).map_err(Failure::from)?,
             payload,
             dedup_id,
             by: self.by(),
@@ -171,7 +184,8 @@ impl Appender<'_> {
 
     async fn send_answer(&self, answer: Answer) -> Result<AppendedRecord, Rejection> {
         if !self.caller.has(Scope::Send) {
-            let open = self.engine.open_rpc(&answer.run, &answer.rpc).await?;
+            let open = self.engine.open_rpc(&answer.run, &answer.rpc).await;
+            let open = open.map_err(Failure::from)?;
             let JournalAddress { run, generation } = self.address;
             let method = open.method.as_str();
             if !self.caller.may_answer(run, *generation, method) {

@@ -114,7 +114,7 @@ impl Subscriptions {
         };
         match self.streams.append(append).await {
             Ok(_) => Ok(()),
-            Err(error @ StreamError::Engine(_)) => Err(error),
+            Err(error @ StreamError::Unavailable(_)) => Err(error),
             // Workers can still claim the wake, but are not notified.
             Err(error) => {
                 tracing::warn!(%error, stream, "cannot append to wake stream");

@@ -4,6 +4,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use everstep_engine::streams::{StreamError, StreamPath, Streams};
+use everstep_store::StoreError;
 use ring::rand::SecureRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde_json::{Value, json};
@@ -98,8 +99,11 @@ fn claim(subscription: &str, wake_id: &str, generation: u64) -> String {
 }
 
 fn no_key() -> StreamError {
-    everstep_engine::EngineError::Options("the signing key cannot be read or made".to_owned())
-        .into()
+    StoreError::Corrupt {
+        place: "the signing key".to_owned(),
+        detail: "it cannot be read or created".to_owned(),
+    }
+    .into()
 }
 
 #[cfg(test)]

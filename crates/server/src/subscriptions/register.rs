@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
 use everstep_model::Offset;
+use everstep_store::StoreError;
 use tokio::sync::OnceCell;
 
 use super::error::SubscriptionError;
@@ -250,6 +251,9 @@ fn document_path(id: &str) -> Result<StreamPath, StreamError> {
 }
 
 fn unreadable(what: &str, error: &serde_json::Error) -> StreamError {
-    let detail = format!("`{what}` cannot be read or written: {error}");
-    everstep_engine::EngineError::Options(detail).into()
+    StoreError::Corrupt {
+        place: what.to_owned(),
+        detail: error.to_string(),
+    }
+    .into()
 }

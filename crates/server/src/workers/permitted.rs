@@ -1,7 +1,7 @@
 //! Checks what a worker may write into the journals of its runs, so that a faulty worker or a stolen
 //! key can only execute runs incorrectly. The fence decides whether it may write at all.
 
-use everstep_engine::{Append, EngineError, Then};
+use everstep_engine::{Append, Then};
 use everstep_model::record::{LoopAdvanced, RESERVED_COLLECTIONS};
 use everstep_model::{Body, ErrorCode, Origin, RecordNumber, RunStatus, limits};
 
@@ -79,7 +79,7 @@ fn check_record(body: &Body, append: &Append) -> Result<(), Failure> {
         return Err(rejected(format!("a worker writes no `{kind}` records")));
     }
     for payload in body.payloads() {
-        payload.check_size().map_err(EngineError::from)?;
+        payload.check_size()?;
     }
     match body {
         Body::LoopAdvanced(advanced) => check_dropped(advanced, append.seen),

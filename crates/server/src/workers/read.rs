@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use everstep_engine::EngineError;
+use everstep_engine::Unavailable;
 use everstep_protocol::worker::{ReadAnswer, ReadRequest, WireEntry};
 use tokio::sync::oneshot;
 
@@ -42,7 +42,7 @@ impl Pool {
             }
         }
         let records = read.await.map_err(|_| not_its_run())?;
-        let records = records.map_err(EngineError::from)?;
+        let records = records.map_err(Unavailable::from)?;
         Ok(ReadAnswer {
             records: records.into_iter().map(WireEntry).collect(),
             now: self.now(),

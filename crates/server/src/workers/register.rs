@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{EngineError, Offer};
+use everstep_engine::Offer;
 use everstep_model::ErrorCode;
 use everstep_protocol::worker::{
     RegisterAnswer, RegisterRequest, SLOTS_MAX, WORKER_NAME_CHARS_MAX, WORKFLOWS_MAX,
@@ -149,7 +149,7 @@ fn check(request: &RegisterRequest) -> Result<(), Failure> {
             return Err(Failure::invalid(detail));
         }
         for schema in offered.description.schemas() {
-            schema.check_size().map_err(EngineError::from)?;
+            schema.check_size()?;
         }
     }
     Ok(())

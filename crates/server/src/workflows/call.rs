@@ -199,7 +199,7 @@ fn actor(headers: &HeaderMap) -> Option<String> {
 }
 
 pub(crate) fn run_id(text: &str) -> Result<RunId, Failure> {
-    RunId::new(text).map_err(|error| everstep_engine::EngineError::from(error).into())
+    Ok(RunId::new(text)?)
 }
 
 pub(crate) fn location(text: &str) -> Result<Location, Failure> {

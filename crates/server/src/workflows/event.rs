@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{EngineError, SendEvent, Sent};
+use everstep_engine::{SendEvent, Sent};
 use everstep_model::{ErrorCode, Name};
 use everstep_protocol::workflow::{EventAnswer, EventOutcome};
 
@@ -21,7 +21,7 @@ pub(crate) const PARAMETERS: &[Parameter] = &[Parameter {
 
 pub(crate) async fn send(call: Call) -> Result<Response, Failure> {
     let run = call.run()?;
-    let name = Name::new(call.path_parameter("name")).map_err(EngineError::from)?;
+    let name = Name::new(call.path_parameter("name"))?;
     let timeout = call.parameters(PARAMETERS)?.duration("reply")?;
     let dedup_id = call.header(DEDUP_ID)?.map(str::to_owned);
     let event = SendEvent {

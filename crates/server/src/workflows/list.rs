@@ -2,8 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::EngineError;
-use everstep_model::{Name, RunStatus, Timestamp, limits};
+use everstep_model::{InvalidName, Name, RunStatus, Timestamp, limits};
 use everstep_protocol::workflow::{Filter, RunPage, RunSummary};
 use everstep_store::{ListQuery, RunRow};
 
@@ -87,10 +86,10 @@ fn filter(parameters: &Parameters) -> Filter {
 /// Converts a filter to a query of the store.
 pub(super) fn query(filter: &Filter) -> Result<ListQuery, Failure> {
     let workflows = filter.workflows.iter().map(Name::new);
-    let workflows: Result<_, _> = workflows.collect();
+    let workflows: Result<_, InvalidName> = workflows.collect();
     let statuses = filter.statuses.iter().map(|word| status(word));
     Ok(ListQuery {
-        workflows: workflows.map_err(EngineError::from)?,
+        workflows: workflows?,
         statuses: statuses.collect::<Result<_, _>>()?,
         tag: filter.tag.clone(),
         created_from: timestamp("createdFrom", filter.created_from.as_deref())?,

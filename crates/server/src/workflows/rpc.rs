@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{Answer, Answered, Engine, EngineError};
+use everstep_engine::{Answer, AnswerError, Answered, Engine};
 use everstep_model::{Body, RpcId, RunId};
 use everstep_protocol::workflow::{AnswerAccepted, EventOutcome};
 
@@ -23,7 +23,7 @@ pub(crate) async fn answer(call: Call) -> Result<Response, Failure> {
         generation: call.generation(),
     };
     let answered = match call.engine().answer(given).await {
-        Err(error @ EngineError::RpcNotOpen { .. }) => {
+        Err(error @ AnswerError::NotOpen(_)) => {
             let failure = Failure::from(error);
             return Err(match was_requested(call.engine(), &run, &rpc).await? {
                 true => failure,

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{EngineError, Start};
+use everstep_engine::Start;
 use everstep_model::Name;
 use everstep_protocol::workflow::{StartAnswer, StartRequest};
 
@@ -12,7 +12,7 @@ use crate::parameters::duration;
 
 pub(crate) async fn start(call: Call) -> Result<Response, Failure> {
     let request: StartRequest = call.request()?;
-    let workflow = Name::new(&request.workflow).map_err(EngineError::from)?;
+    let workflow = Name::new(&request.workflow)?;
     let deadline = request.deadline.as_deref();
     let started = call
         .engine()

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use everstep_engine::{
-    Answer, Asked, BulkReport, Control, Done, EngineError, ForkRun, Revival, RunInfo, SendEvent,
-    Sent, Settlement, Start,
+    Answer, Asked, Control, Done, ForkRun, Revival, RunInfo, SendEvent, Sent, Settlement, Start,
 };
+
+use crate::engine_error::{BulkReport, EngineError};
 use everstep_machine::{Overview, Why};
 use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
