@@ -95,7 +95,7 @@ async fn revoke_key(
     Path(id): Path<String>,
 ) -> Result<Response, Failure> {
     if !state.identities.keys.revoke(&id).await? {
-        let failure = Failure::new(StatusCode::NOT_FOUND, "there is no key of that id");
+        let failure = Failure::new(StatusCode::NOT_FOUND, "there is no key with this id");
         return Err(failure.coded(ErrorCode::UnknownKey));
     }
     tracing::info!(key = id, by = caller.name(), "API key revoked");
@@ -178,7 +178,7 @@ fn invalid(detail: impl Into<String>) -> Failure {
 
 fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
     serde_json::from_slice(body).map_err(|error| {
-        let detail = format!("the body is not what it should be: {error}");
+        let detail = format!("the body is invalid: {error}");
         Failure::new(StatusCode::BAD_REQUEST, detail).coded(ErrorCode::Undecodable)
     })
 }

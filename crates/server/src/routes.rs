@@ -62,12 +62,12 @@ pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
 }
 
 async fn unknown_route() -> Failure {
-    let detail = "there is nothing at this address; `/openapi.json` names all there is";
+    let detail = "there is no such route; `/openapi.json` lists all routes";
     Failure::new(StatusCode::NOT_FOUND, detail).coded(ErrorCode::NoRoute)
 }
 
 async fn unknown_method() -> Failure {
-    let detail = "this address does not know that method";
+    let detail = "the route does not support this method";
     Failure::new(StatusCode::METHOD_NOT_ALLOWED, detail).coded(ErrorCode::NoRoute)
 }
 

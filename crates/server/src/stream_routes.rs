@@ -161,7 +161,7 @@ impl StreamRoutes {
             Method::DELETE => streams::delete(server, &request.path).await,
             _ => Err(Failure::new(
                 StatusCode::METHOD_NOT_ALLOWED,
-                "a stream knows GET, PUT, POST, HEAD, DELETE and OPTIONS",
+                "a stream supports GET, PUT, POST, HEAD, DELETE and OPTIONS",
             )),
         }
     }

@@ -195,18 +195,18 @@ mod tests {
     }
 
     #[test]
-    fn no_scope_includes_another_but_admin_all() {
+    fn only_admin_includes_other_scopes() {
         for given in Scope::ALL {
             let caller = Caller::with_scopes("k", [given]);
-            for asked in Scope::ALL {
-                let expected = given == asked || given == Scope::Admin;
-                assert_eq!(caller.has(asked), expected, "{given} {asked}");
+            for scope in Scope::ALL {
+                let expected = given == scope || given == Scope::Admin;
+                assert_eq!(caller.has(scope), expected, "{given} {scope}");
             }
         }
     }
 
     #[test]
-    fn a_worker_executes_what_its_key_names() {
+    fn a_worker_may_execute_only_the_workflows_its_key_names() {
         let worker = Caller::with_workflows("w", [Scope::Work], ["pay".to_owned()]);
         assert!(worker.may_work_on("pay") && !worker.may_work_on("ship"));
         let reader = Caller::with_workflows("r", [Scope::Read], ["pay".to_owned()]);

@@ -95,7 +95,7 @@ pub(super) fn check(request: &CreateKey) -> Result<(), &'static str> {
         .all(|workflow| everstep_model::Name::new(workflow).is_ok())
     {
         true => Ok(()),
-        false => Err("one of the workflows cannot be the name of one"),
+        false => Err("one of the workflows is not a valid name"),
     }
 }
 

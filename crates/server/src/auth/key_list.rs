@@ -205,12 +205,12 @@ mod tests {
             let engine = everstep::Engine::in_memory().runtime(clock.clone());
             let engine = engine.start().await.unwrap();
             let (one, other) = (Keys::of(&engine), Keys::of(&engine));
-            let asked = CreateKey {
+            let request = CreateKey {
                 name: "web".to_owned(),
                 scopes: vec![Scope::Read],
                 workflows: Vec::new(),
             };
-            let id = one.create(asked, None).await.unwrap().view.id;
+            let id = one.create(request, None).await.unwrap().view.id;
             assert!(other.with_id(&id).await.unwrap().is_some());
             clock.set_clock_error(-3_600_000);
             assert!(one.revoke(&id).await.unwrap());

@@ -45,7 +45,7 @@ impl From<Refusal> for Failure {
                 .coded(ErrorCode::Unauthenticated)
                 .with(header::WWW_AUTHENTICATE, "Bearer"),
             Refusal::Expired => {
-                let detail = "the run token's time is over; ask whoever made it for another";
+                let detail = "the run token has expired; request a new one";
                 Self::new(StatusCode::UNAUTHORIZED, detail)
                     .coded(ErrorCode::TokenExpired)
                     .with(header::WWW_AUTHENTICATE, "Bearer")

@@ -35,7 +35,7 @@ impl JournalAddress {
     /// Returns the requested view, or the view that the caller may have if none is requested.
     pub(super) fn view(&self, caller: &Caller, query: &str) -> Result<View, Failure> {
         let allowed = caller.view_of(&self.run, self.generation);
-        let allowed = allowed.ok_or_else(|| forbidden("this journal is not yours to read"))?;
+        let allowed = allowed.ok_or_else(|| forbidden("the caller may not read this journal"))?;
         let mut given = form_urlencoded::parse(query.as_bytes());
         let Some((_, word)) = given.find(|(name, _)| name == "view") else {
             return Ok(allowed);

@@ -83,8 +83,7 @@ impl Appender<'_> {
             return Err(reserved("only the engine closes journals; cancel the run"));
         }
         if headers.contains_key(names::SEQ) {
-            let detail =
-                "a journal takes no Stream-Seq; producers are told apart by their own headers";
+            let detail = "a journal accepts no Stream-Seq; use the producer headers";
             return Err(Failure::bad_request(detail));
         }
         let content_type = text(&headers, &header::CONTENT_TYPE)?.unwrap_or_default();

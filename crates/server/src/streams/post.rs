@@ -26,10 +26,10 @@ pub(crate) async fn post(
     let content_type = content_type.map(ContentType::new);
     let body = server.body_limits.read(request.body).await?;
     if body.is_empty() && !close {
-        return Err(Failure::bad_request("an append has a body"));
+        return Err(Failure::bad_request("an append needs a body"));
     }
     if !body.is_empty() && content_type.is_none() {
-        return Err(Failure::bad_request("an append has a Content-Type"));
+        return Err(Failure::bad_request("an append needs a Content-Type"));
     }
     let close_only = body.is_empty();
     let append = Append {

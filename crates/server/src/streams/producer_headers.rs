@@ -20,7 +20,7 @@ pub(crate) fn producer(headers: &HeaderMap) -> Result<Option<Producer>, Failure>
         (Some(id), Some(epoch), Some(seq)) => (id, epoch, seq),
         _ => {
             return Err(Failure::bad_request(
-                "Producer-Id, Producer-Epoch and Producer-Seq come together",
+                "Producer-Id, Producer-Epoch and Producer-Seq must be given together",
             ));
         }
     };

@@ -35,9 +35,7 @@ impl Query {
             }
         }
         if live != Live::No && offset.is_none() {
-            return Err(Failure::bad_request(
-                "a live read says from which offset on",
-            ));
+            return Err(Failure::bad_request("a live read needs an offset"));
         }
         Ok(Self {
             from: offset.unwrap_or(ReadFrom::Start),
@@ -54,7 +52,7 @@ fn from(text: &str) -> Result<ReadFrom, Failure> {
         text => match text.parse() {
             Ok(offset) => Ok(ReadFrom::Offset(offset)),
             Err(_) => {
-                let failure = Failure::bad_request("the offset is none that this server gave");
+                let failure = Failure::bad_request("the offset was not issued by this server");
                 Err(failure.coded(ErrorCode::InvalidOffset))
             }
         },

@@ -38,7 +38,7 @@ impl SubscriptionError {
             Self::TokenInvalid => (
                 StatusCode::UNAUTHORIZED,
                 "TOKEN_INVALID",
-                text("the bearer token is not that of this wake"),
+                text("the bearer token does not belong to this wake"),
             ),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,
@@ -48,12 +48,12 @@ impl SubscriptionError {
             Self::Exists => (
                 StatusCode::CONFLICT,
                 "SUBSCRIPTION_ALREADY_EXISTS",
-                text("the subscription exists and is another one"),
+                text("a subscription with this id and other settings exists"),
             ),
             Self::Fenced => (
                 StatusCode::CONFLICT,
                 "FENCED",
-                text("another wake has taken the place of this one, or it is done"),
+                text("the wake has ended or was superseded by another"),
             ),
             Self::Claimed { .. } => (
                 StatusCode::CONFLICT,
@@ -63,7 +63,7 @@ impl SubscriptionError {
             Self::NothingPending => (
                 StatusCode::CONFLICT,
                 "NO_PENDING_WORK",
-                text("no stream has grown"),
+                text("no stream has unacknowledged messages"),
             ),
             Self::InvalidOffset(path) => (
                 StatusCode::CONFLICT,

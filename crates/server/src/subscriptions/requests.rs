@@ -90,9 +90,7 @@ impl WakeBody {
 
 pub(super) fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, SubscriptionError> {
     let parsed = serde_json::from_slice(body);
-    parsed.map_err(|error| {
-        SubscriptionError::invalid(format!("the body is not what it should be: {error}"))
-    })
+    parsed.map_err(|error| SubscriptionError::invalid(format!("the body is invalid: {error}")))
 }
 
 /// Returns the bearer token of a request.
@@ -114,7 +112,7 @@ pub(super) fn config(body: &Bytes, targets: WebhookTargets) -> Result<Config, Su
     }
     if body.pattern.is_none() && body.streams.is_empty() {
         return Err(SubscriptionError::invalid(
-            "a subscription has a pattern or streams",
+            "a subscription needs a pattern or streams",
         ));
     }
     let texts = [&body.pattern, &body.description];
@@ -136,12 +134,12 @@ pub(super) fn config(body: &Bytes, targets: WebhookTargets) -> Result<Config, Su
         (Kind::PullWake, None, Some(stream)) => check_streams(std::slice::from_ref(stream))?,
         (Kind::Webhook, ..) => {
             return Err(SubscriptionError::invalid(
-                "a webhook has webhook.url alone",
+                "a webhook needs webhook.url and nothing else",
             ));
         }
         (Kind::PullWake, ..) => {
             return Err(SubscriptionError::invalid(
-                "a pull-wake has wake_stream alone",
+                "a pull-wake needs wake_stream and nothing else",
             ));
         }
     }
@@ -159,7 +157,7 @@ pub(super) fn config(body: &Bytes, targets: WebhookTargets) -> Result<Config, Su
 pub(super) fn check_streams(streams: &[String]) -> Result<(), SubscriptionError> {
     if streams.len() > STREAMS_MAX {
         return Err(SubscriptionError::invalid(
-            "at most 1,000 streams are named",
+            "a subscription names at most 1,000 streams",
         ));
     }
     for stream in streams {

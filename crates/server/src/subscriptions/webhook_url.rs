@@ -28,12 +28,12 @@ pub(crate) enum WebhookTargets {
 
 /// Validates a URL without resolving its host.
 pub(super) fn check(url: &str, targets: WebhookTargets) -> Result<Target, &'static str> {
-    let uri: Uri = url.parse().map_err(|_| "the webhook's address is no URL")?;
-    let authority = uri
-        .authority()
-        .ok_or("the webhook's address names no host")?;
+    let uri: Uri = url
+        .parse()
+        .map_err(|_| "the webhook's address is not a URL")?;
+    let authority = uri.authority().ok_or("the webhook's URL has no host")?;
     if authority.as_str().contains('@') {
-        return Err("a webhook's address holds no password");
+        return Err("a webhook's URL must not contain a password");
     }
     let host = authority
         .host()
@@ -42,7 +42,7 @@ pub(super) fn check(url: &str, targets: WebhookTargets) -> Result<Target, &'stat
     let is_tls = match uri.scheme_str() {
         Some("https") => true,
         Some("http") if is_loopback_host(host) => false,
-        _ => return Err("a webhook is called by https"),
+        _ => return Err("a webhook's URL must use https"),
     };
     if is_loopback_host(host) && targets == WebhookTargets::Public {
         return Err("a webhook's address must be public");

@@ -60,7 +60,7 @@ fn check_end(append: &Append) -> Result<(), Failure> {
     let last = append.records.last();
     let last = last.and_then(|last| last.body.terminal());
     if last != ends_as {
-        let detail = "an append that ends a run ends with the record that says how, and no other append has one";
+        let detail = "the terminal record is the last record of the append that ends the run, and no other append has one";
         return Err(rejected(detail));
     }
     let ends = append.records.iter();
@@ -69,7 +69,7 @@ fn check_end(append: &Append) -> Result<(), Failure> {
         .count()
     {
         0 | 1 => Ok(()),
-        _ => Err(rejected("a run ends once")),
+        _ => Err(rejected("a run has one terminal record")),
     }
 }
 
@@ -90,7 +90,7 @@ fn check_record(body: &Body, append: &Append) -> Result<(), Failure> {
         Body::StateChanged(row) if RESERVED_COLLECTIONS.contains(&row.collection.as_str()) => {
             let collection = &row.collection;
             Err(rejected(format!(
-                "rows named `{collection}` are the engine's"
+                "the collection `{collection}` is reserved for the engine"
             )))
         }
         _ => Ok(()),
@@ -122,7 +122,7 @@ fn check_dropped(advanced: &LoopAdvanced, seen: RecordNumber) -> Result<(), Fail
     match ranges.all(|(first, last)| is_well_formed(first, last)) {
         true => Ok(()),
         false => Err(rejected(
-            "a loop drops records that its worker knows, from the second one on",
+            "a loop drops only records that its worker has seen, and never the first",
         )),
     }
 }

@@ -41,7 +41,7 @@ impl WorkerRoutes {
             }
         };
         serde_json::from_slice(&bytes).map_err(|error| {
-            Failure::invalid(format!("the body does not fit this request: {error}"))
+            Failure::invalid(format!("the body does not match this request: {error}"))
         })
     }
 }

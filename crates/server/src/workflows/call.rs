@@ -204,13 +204,14 @@ pub(crate) fn run_id(text: &str) -> Result<RunId, Failure> {
 
 pub(crate) fn location(text: &str) -> Result<Location, Failure> {
     let location = text.parse();
-    location.map_err(|error| Failure::invalid(format!("`{text}` is no place in a run: {error}")))
+    location
+        .map_err(|error| Failure::invalid(format!("`{text}` is not a location in a run: {error}")))
 }
 
 /// A JSON response.
 pub(crate) fn respond(status: StatusCode, value: &impl Serialize) -> Result<Response, Failure> {
     let body = serde_json::to_vec(value).map_err(|error| {
-        let detail = format!("the answer cannot be written: {error}");
+        let detail = format!("the response cannot be serialized: {error}");
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
     })?;
     Ok(respond_as(status, "application/json", body))

@@ -1,7 +1,6 @@
-//! What the full view shows of each kind of record: an allow-list, so that a field that is added to a record for the engine
-//! stays with the engine until somebody says otherwise here.
+//! The fields of each record kind that the full view shows. This is an allow-list: a field that is
+//! added to a record stays internal until it is added here.
 
-/// The fields of each type of record that readers see.
 const SHOWN: &[(&str, &[&str])] = &[
     (
         "created",
@@ -100,7 +99,7 @@ const SHOWN: &[(&str, &[&str])] = &[
     ("cancelled", &["reason", "rolledBack", "abandoned"]),
 ];
 
-/// The fields of records of this type that readers see.
+/// Returns the visible fields of a record type.
 pub(super) fn fields(type_name: &str) -> &'static [&'static str] {
     let found = SHOWN.iter().find(|(known, _)| *known == type_name);
     found.map_or(&[], |(_, fields)| fields)
@@ -113,13 +112,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_record_is_on_the_list_once() {
+    fn the_list_has_every_record_kind_once() {
         let listed: Vec<_> = SHOWN.iter().map(|(name, _)| *name).collect();
         assert_eq!(listed, Body::TYPE_NAMES);
     }
 
     #[test]
-    fn what_only_the_engine_needs_is_not_on_the_list() {
+    fn internal_fields_are_not_on_the_list() {
         for (name, fields) in SHOWN {
             for secret in [
                 "seed",
