@@ -7,7 +7,7 @@ use everstep_model::{Body, Generation, Payload, Record, RecordNumber, RpcId, Run
 use everstep_store::{Guard, Head, Outcome, Row, RowKey, RpcRow};
 
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{AnswerError, OpenRpcError, RpcNotOpen};
 use crate::projection;
 use crate::start::check_key;
 
@@ -39,7 +39,7 @@ pub enum Answered {
 
 impl Core {
     /// The open rpc with that id.
-    pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
+    pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
         let (head, _) = self.find(run).await?;
         self.open_rpc_of(&head, run, rpc).await
     }
@@ -49,7 +49,7 @@ impl Core {
         head: &Head,
         run: &RunId,
         rpc: &RpcId,
-    ) -> Result<RpcRow, EngineError> {
+    ) -> Result<RpcRow, OpenRpcError> {
         let key = RowKey::Rpc(head.number, rpc.clone());
         match self.store.row(key).await? {
             Some(Row::Rpc(row)) => Ok(row),
@@ -61,18 +61,22 @@ impl Core {
                 | Row::Stream(_)
                 | Row::Producer(_),
             )
-            | None => Err(self.not_open(run, rpc)),
+            | None => Err(not_open(run, rpc).into()),
         }
     }
 
-    pub(crate) async fn answer(self: &Arc<Self>, answer: Answer) -> Result<Answered, EngineError> {
+    pub(crate) async fn answer(self: &Arc<Self>, answer: Answer) -> Result<Answered, AnswerError> {
         self.check_open()?;
         answer.answer.check_size()?;
         check_key("dedup id", answer.dedup_id.as_deref())?;
-        let (head, run) = self.find_meant(&answer.run, answer.generation).await?;
+        let (head, run) = self
+            .find_meant::<AnswerError>(&answer.run, answer.generation)
+            .await?;
         let row = match self.open_rpc_of(&head, &answer.run, &answer.rpc).await {
-            Err(EngineError::RpcNotOpen { .. }) => return self.answered_before(&answer).await,
-            row => row?,
+            Ok(row) => row,
+            Err(OpenRpcError::NotOpen(_)) => return self.answered_before(&answer).await,
+            Err(OpenRpcError::UnknownRun(error)) => return Err(error.into()),
+            Err(OpenRpcError::Unavailable(error)) => return Err(error.into()),
         };
         self.check_answer(&run, &row.method, &answer.answer)?;
         let mut commit = self.inbox_commit(&head);
@@ -105,8 +109,9 @@ impl Core {
     }
 
     /// Looks for this very answer in the journal of a question that is not open any more.
-    async fn answered_before(&self, answer: &Answer) -> Result<Answered, EngineError> {
-        self.find_meant(&answer.run, answer.generation).await?;
+    async fn answered_before(&self, answer: &Answer) -> Result<Answered, AnswerError> {
+        self.find_meant::<AnswerError>(&answer.run, answer.generation)
+            .await?;
         if answer.dedup_id.is_some() {
             let (_, journal) = self.journal(&answer.run).await?;
             let found = journal.iter().find(|entry| match &entry.record.body {
@@ -119,13 +124,13 @@ impl Core {
                 return Ok(Answered::Duplicate(entry.number));
             }
         }
-        Err(self.not_open(&answer.run, &answer.rpc))
+        Err(not_open(&answer.run, &answer.rpc).into())
     }
+}
 
-    fn not_open(&self, run: &RunId, rpc: &RpcId) -> EngineError {
-        EngineError::RpcNotOpen {
-            run: run.clone(),
-            rpc: rpc.to_string(),
-        }
+fn not_open(run: &RunId, rpc: &RpcId) -> RpcNotOpen {
+    RpcNotOpen {
+        run: run.clone(),
+        rpc: rpc.to_string(),
     }
 }

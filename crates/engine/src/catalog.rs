@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::activation::{Offer, Worker};
 use crate::core::Core;
 use crate::declares::Declares;
-use crate::error::EngineError;
+use crate::error::{StartError, Unavailable, UnknownWorkflow};
 use crate::roles::Role;
 use crate::schema;
 use crate::streams::{Document, StreamError, StreamPath, Streams};
@@ -75,17 +75,17 @@ impl Core {
     pub(crate) async fn version_to_start(
         self: &Arc<Self>,
         workflow: &Name,
-    ) -> Result<u32, EngineError> {
+    ) -> Result<u32, StartError> {
         if let Some(version) = self.newest_version(workflow) {
             return Ok(version);
         }
         self.read_catalog().await?;
-        let unknown = || EngineError::UnknownWorkflow(workflow.to_string());
-        self.newest_version(workflow).ok_or_else(unknown)
+        let version = self.newest_version(workflow);
+        version.ok_or_else(|| UnknownWorkflow(workflow.to_string()).into())
     }
 
     /// Tells the other nodes what is executed here, so that those without the code can start it.
-    pub(crate) async fn tell_of_workers(self: &Arc<Self>) -> Result<(), EngineError> {
+    pub(crate) async fn tell_of_workers(self: &Arc<Self>) -> Result<(), Unavailable> {
         if !self.is(Role::Worker) {
             return Ok(());
         }
@@ -109,11 +109,11 @@ impl Core {
     }
 
     /// Reads the document; another node may have written it.
-    pub(crate) async fn read_catalog(self: &Arc<Self>) -> Result<(), EngineError> {
+    pub(crate) async fn read_catalog(self: &Arc<Self>) -> Result<(), Unavailable> {
         self.reread().await.map(drop)
     }
 
-    async fn reread(self: &Arc<Self>) -> Result<(Option<Document>, Listing), EngineError> {
+    async fn reread(self: &Arc<Self>) -> Result<(Option<Document>, Listing), Unavailable> {
         let streams = Streams { core: self.clone() };
         let document = streams.document(&path()?).await.map_err(store_error)?;
         let listing = match &document {
@@ -125,7 +125,7 @@ impl Core {
     }
 
     /// Keeps what a worker describes. What is durable already is not written again.
-    pub(crate) async fn remember(self: &Arc<Self>, worker: &dyn Worker) -> Result<(), EngineError> {
+    pub(crate) async fn remember(self: &Arc<Self>, worker: &dyn Worker) -> Result<(), Unavailable> {
         let offers = worker.offers();
         let described: Vec<(Offer, Description)> = offers
             .into_iter()
@@ -175,18 +175,18 @@ impl Listing {
     }
 }
 
-fn path() -> Result<StreamPath, EngineError> {
+fn path() -> Result<StreamPath, Unavailable> {
     StreamPath::internal(PATH).map_err(damaged)
 }
 
-fn damaged(error: impl ToString) -> EngineError {
+fn damaged(error: impl ToString) -> Unavailable {
     let (place, detail) = ("the catalog of workflows".to_owned(), error.to_string());
     StoreError::Corrupt { place, detail }.into()
 }
 
-fn store_error(error: StreamError) -> EngineError {
+fn store_error(error: StreamError) -> Unavailable {
     match error {
-        StreamError::Engine(error) => error,
+        StreamError::Unavailable(error) => error,
         error => damaged(error),
     }
 }

@@ -13,7 +13,7 @@ use crate::catalog::Catalog;
 use crate::committer::Committer;
 use crate::effects::Effects;
 use crate::endings::EndingsSource;
-use crate::error::EngineError;
+use crate::error::Unavailable;
 use crate::failures::Failures;
 use crate::hot::HotRuns;
 use crate::outbox::Outbox;
@@ -116,11 +116,11 @@ impl Core {
     }
 
     /// Refuses requests that nothing could come of.
-    pub(crate) fn check_open(&self) -> Result<(), EngineError> {
+    pub(crate) fn check_open(&self) -> Result<(), Unavailable> {
         if self.is_closing() {
-            return Err(EngineError::ShuttingDown);
+            return Err(Unavailable::ShuttingDown);
         }
-        self.reach.check()
+        Ok(self.reach.check()?)
     }
 
     pub(crate) fn is_closing(&self) -> bool {

@@ -8,7 +8,7 @@ use everstep_model::{Description, Name, Payload};
 use everstep_store::RunRow;
 
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{EventNotAccepted, SchemaMismatch, SendError};
 
 /// What others must know of a workflow. Each check says in words what does not fit.
 pub trait Declares: Send + Sync {
@@ -76,13 +76,13 @@ impl Core {
         workflow: &Name,
         version: u32,
         input: &Payload,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), SchemaMismatch> {
         let Some(declared) = self.declares(workflow, version) else {
             return Ok(());
         };
         declared
             .check_input(input)
-            .map_err(|detail| EngineError::Schema {
+            .map_err(|detail| SchemaMismatch {
                 what: format!("the input of workflow `{workflow}`"),
                 detail,
             })
@@ -93,23 +93,25 @@ impl Core {
         run: &RunRow,
         event: &Name,
         payload: &Payload,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), SendError> {
         let Some(declared) = self.declares(&run.workflow, run.version) else {
             return Ok(());
         };
         if !declared.is_accepted(event.as_str()) {
-            return Err(EngineError::EventNotAccepted {
+            return Err(EventNotAccepted {
                 workflow: run.workflow.to_string(),
                 event: event.to_string(),
                 accepted: declared.accepts().unwrap_or_default().join(", "),
-            });
+            }
+            .into());
         }
         declared
             .check_event(event.as_str(), payload)
-            .map_err(|detail| EngineError::Schema {
+            .map_err(|detail| SchemaMismatch {
                 what: format!("the payload of event `{event}`"),
                 detail,
-            })
+            })?;
+        Ok(())
     }
 
     pub(crate) fn check_answer(
@@ -117,13 +119,13 @@ impl Core {
         run: &RunRow,
         method: &Name,
         answer: &Payload,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), SchemaMismatch> {
         let Some(declared) = self.declares(&run.workflow, run.version) else {
             return Ok(());
         };
         declared
             .check_answer(method.as_str(), answer)
-            .map_err(|detail| EngineError::Schema {
+            .map_err(|detail| SchemaMismatch {
                 what: format!("the answer to `{method}`"),
                 detail,
             })

@@ -5,7 +5,7 @@ use everstep_store::StreamRef;
 use tokio::sync::broadcast;
 
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::error::Unavailable;
 
 /// Endings kept for a listener that is behind.
 const KEPT: usize = 16_384;
@@ -73,7 +73,7 @@ impl Engine {
     ///
     /// # Errors
     /// If the store cannot be read.
-    pub async fn ended_run(&self, ending: Ending) -> Result<Option<EndedRun>, EngineError> {
+    pub async fn ended_run(&self, ending: Ending) -> Result<Option<EndedRun>, Unavailable> {
         let head = self.core.store.head(StreamRef::Number(ending.0)).await?;
         let Some((run, generation)) = head.and_then(|head| head.name.run()) else {
             return Ok(None);

@@ -11,7 +11,7 @@ use crate::activation::Worker;
 use crate::answer::{Answer, Answered};
 use crate::committer::{Committer, Grouping};
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{AnswerError, OpenRpcError, ReadError, SendError, StartError, Unavailable};
 use crate::failures::{FailureHook, Failures};
 use crate::inspect::RunInfo;
 use crate::lane;
@@ -44,7 +44,7 @@ pub struct EngineParts {
 
 impl Core {
     /// Begins to do what the node is there for, and picks up whatever was left behind.
-    async fn begin_roles(self: &Arc<Self>) -> Result<(), EngineError> {
+    async fn begin_roles(self: &Arc<Self>) -> Result<(), Unavailable> {
         self.read_catalog().await?;
         if self.store.describe().spans_processes {
             self.tell_of_workers().await?;
@@ -86,7 +86,7 @@ impl AsRef<Self> for Engine {
 
 impl Engine {
     /// Starts an engine and picks up whatever was left behind.
-    pub async fn open(parts: EngineParts) -> Result<Self, EngineError> {
+    pub async fn open(parts: EngineParts) -> Result<Self, Unavailable> {
         let (failures, telling) = Failures::to(parts.failure_hooks);
         let node = NodeId(parts.runtime.random());
         let core = Arc::new(Core {
@@ -152,53 +152,53 @@ impl Engine {
     }
 
     /// Starts a run, or gives the existing one.
-    pub async fn start(&self, start: Start) -> Result<Started, EngineError> {
+    pub async fn start(&self, start: Start) -> Result<Started, StartError> {
         self.core.start(start).await
     }
 
     /// Sends an event to a run.
-    pub async fn send(&self, event: SendEvent) -> Result<Sent, EngineError> {
+    pub async fn send(&self, event: SendEvent) -> Result<Sent, SendError> {
         self.core.send(event).await
     }
 
     /// Sends an event to a run and waits for the answer.
-    pub async fn ask(&self, event: SendEvent) -> Result<Question, EngineError> {
+    pub async fn ask(&self, event: SendEvent) -> Result<Question, SendError> {
         self.core.ask(event).await
     }
 
     /// The open rpc with that id, for instance to see what it asks.
-    pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, EngineError> {
+    pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
         self.core.open_rpc(run, rpc).await
     }
 
     /// Answers an rpc.
-    pub async fn answer(&self, answer: Answer) -> Result<Answered, EngineError> {
+    pub async fn answer(&self, answer: Answer) -> Result<Answered, AnswerError> {
         self.core.answer(answer).await
     }
 
     /// The list row of a run.
-    pub async fn row(&self, run: &RunId) -> Result<RunRow, EngineError> {
+    pub async fn row(&self, run: &RunId) -> Result<RunRow, ReadError> {
         self.core.find(run).await.map(|(_, row)| row)
     }
 
     /// A run in full.
-    pub async fn inspect(&self, run: &RunId) -> Result<RunInfo, EngineError> {
+    pub async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
         self.core.inspect(run).await
     }
 
     /// A run's whole journal.
-    pub async fn journal(&self, run: &RunId) -> Result<Vec<Entry>, EngineError> {
+    pub async fn journal(&self, run: &RunId) -> Result<Vec<Entry>, ReadError> {
         self.core.journal(run).await.map(|(_, journal)| journal)
     }
 
     /// Why a run is not moving.
-    pub async fn why(&self, run: &RunId) -> Result<Why, EngineError> {
+    pub async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
         self.core.why(run).await
     }
 
     /// A page of the list of runs.
-    pub async fn list(&self, query: ListQuery) -> Result<ListPage, EngineError> {
-        self.core.list(query).await
+    pub async fn list(&self, query: ListQuery) -> Result<ListPage, Unavailable> {
+        Ok(self.core.list(query).await?)
     }
 
     /// Waits until the run is over, and gives its last record. `known` is a stream of the run, of whoever has started it.
@@ -206,7 +206,7 @@ impl Engine {
         &self,
         run: &RunId,
         known: Option<StreamNumber>,
-    ) -> Result<Record, EngineError> {
+    ) -> Result<Record, ReadError> {
         self.core.ended(run, known).await
     }
 
@@ -217,7 +217,7 @@ impl Engine {
     }
 
     /// The records of a run as they come.
-    pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, EngineError> {
+    pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, ReadError> {
         self.core.records(run, from).await
     }
 
@@ -239,7 +239,7 @@ impl Engine {
     ///
     /// # Errors
     /// If not, and why.
-    pub fn ready(&self) -> Result<(), EngineError> {
+    pub fn ready(&self) -> Result<(), Unavailable> {
         self.core.check_open()?;
         self.core.watchers.check_open()
     }

@@ -4,11 +4,11 @@ use everstep_model::{Generation, RunId, StreamName};
 use everstep_store::{Head, Row, RowKey, RunRow, StreamRef};
 
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{OtherGeneration, ReadError, UnknownRun};
 
 impl Core {
     /// The latest generation of a run. Only a run whose first one is over can have another.
-    pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), EngineError> {
+    pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), ReadError> {
         let name = StreamName::of_run(run, Generation::FIRST);
         let mut head = self.store.head(StreamRef::Name(name)).await?;
         if head.as_ref().is_some_and(|head| head.closed)
@@ -21,23 +21,24 @@ impl Core {
             let row = head.run.as_deref()?.clone();
             Some((head, row))
         });
-        found.ok_or_else(|| EngineError::UnknownRun(run.clone()))
+        found.ok_or_else(|| UnknownRun(run.clone()).into())
     }
 
     /// The latest generation of a run, for somebody who may mean one of them and no other. What is then committed to its
     /// stream is refused once that generation is over: the next one has a stream of its own.
-    pub(crate) async fn find_meant(
+    pub(crate) async fn find_meant<E: From<ReadError> + From<OtherGeneration>>(
         &self,
         run: &RunId,
         meant: Option<Generation>,
-    ) -> Result<(Head, RunRow), EngineError> {
+    ) -> Result<(Head, RunRow), E> {
         let (head, row) = self.find(run).await?;
         match meant {
-            Some(meant) if meant != row.generation => Err(EngineError::OtherGeneration {
+            Some(meant) if meant != row.generation => Err(OtherGeneration {
                 run: run.clone(),
                 meant,
                 latest: row.generation,
-            }),
+            }
+            .into()),
             Some(_) | None => Ok((head, row)),
         }
     }

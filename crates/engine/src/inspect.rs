@@ -2,10 +2,10 @@
 
 use everstep_inspect::{Overview, Why, why};
 use everstep_model::{Entry, RecordNumber, RunId};
-use everstep_store::{ListPage, ListQuery, RunRow};
+use everstep_store::{ListPage, ListQuery, RunRow, StoreError};
 
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::ReadError;
 use crate::roles::Role;
 
 /// A run: its list row, and what its journal says.
@@ -18,7 +18,7 @@ pub struct RunInfo {
 }
 
 impl Core {
-    pub(crate) async fn inspect(&self, run: &RunId) -> Result<RunInfo, EngineError> {
+    pub(crate) async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
         let (row, journal) = self.journal(run).await?;
         Ok(RunInfo {
             row,
@@ -26,13 +26,13 @@ impl Core {
         })
     }
 
-    pub(crate) async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<Entry>), EngineError> {
+    pub(crate) async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<Entry>), ReadError> {
         let (head, row) = self.find(run).await?;
         let journal = self.read_journal(head.number, RecordNumber(0)).await?;
         Ok((row, journal))
     }
 
-    pub(crate) async fn why(&self, run: &RunId) -> Result<Why, EngineError> {
+    pub(crate) async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
         let info = self.inspect(run).await?;
         // A node that executes nothing does not know who does.
         let offered =
@@ -40,7 +40,7 @@ impl Core {
         Ok(why(&info.overview, offered))
     }
 
-    pub(crate) async fn list(&self, query: ListQuery) -> Result<ListPage, EngineError> {
-        Ok(self.store.list(query).await?)
+    pub(crate) async fn list(&self, query: ListQuery) -> Result<ListPage, StoreError> {
+        self.store.list(query).await
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use everstep_model::{Description, Name};
 
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::error::Unavailable;
 
 /// A workflow that can be started.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct KnownWorkflow {
 
 impl Engine {
     /// Every workflow that can be started, by name.
-    pub async fn workflows(&self) -> Result<Vec<KnownWorkflow>, EngineError> {
+    pub async fn workflows(&self) -> Result<Vec<KnownWorkflow>, Unavailable> {
         self.core.read_catalog().await?;
         let mut known = BTreeMap::new();
         for (workflow, newest, description) in self.core.catalog.all() {

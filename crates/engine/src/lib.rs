@@ -57,7 +57,12 @@ pub use control::{
 pub use declares::Declares;
 pub use endings::{EndedRun, Ending, Endings};
 pub use engine::{Engine, EngineParts};
-pub use error::EngineError;
+pub use error::{
+    AnswerError, CodedError, ControlError, EventNotAccepted, InvalidOptions, OfferError,
+    OpenRpcError, OtherFork, OtherGeneration, OtherWorkflow, ReadError, RpcNotOpen, RunExists,
+    RunFinished, SchemaMismatch, SendError, StartError, TooManyEvents, Unavailable,
+    UnknownOperation, UnknownRun, UnknownWorkflow, UnreadableJournal, WrongState,
+};
 pub use failures::{FailureEvent, FailureHook};
 pub use inspect::RunInfo;
 pub use known::KnownWorkflow;

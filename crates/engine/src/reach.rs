@@ -7,8 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use everstep_store::StoreError;
 use tokio::sync::Notify;
 
-use crate::error::EngineError;
-
 /// What the committer and the lease have last seen of the store.
 #[derive(Default)]
 pub(crate) struct Reach {
@@ -41,12 +39,12 @@ impl Reach {
     }
 
     /// Refuses what the store could not take.
-    pub(crate) fn check(&self) -> Result<(), EngineError> {
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
         if !self.is_away() {
             return Ok(());
         }
         match &*self.why() {
-            Some(error) => Err(EngineError::Store(error.clone())),
+            Some(error) => Err(error.clone()),
             None => Ok(()),
         }
     }
@@ -72,7 +70,7 @@ mod tests {
         assert!(reach.check().is_ok());
         let detail = "no route".to_owned();
         reach.lost(&StoreError::Unavailable { detail });
-        assert!(matches!(reach.check(), Err(EngineError::Store(_))));
+        assert!(reach.check().is_err());
         reach.found();
         assert!(reach.check().is_ok());
         reach.returned().await;

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, RunId, StreamName};
-use everstep_store::StreamRef;
+use everstep_store::{StoreError, StreamRef};
 
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{SendError, Unavailable};
 use crate::send::{SendEvent, Sent};
 use crate::watch::Records;
 
@@ -29,7 +29,7 @@ pub struct Question {
 
 impl Core {
     /// Sends an event whose sender waits for the answer.
-    pub(crate) async fn ask(self: &Arc<Self>, event: SendEvent) -> Result<Question, EngineError> {
+    pub(crate) async fn ask(self: &Arc<Self>, event: SendEvent) -> Result<Question, SendError> {
         let (a, b) = (self.runtime.random(), self.runtime.random());
         let id = format!("{a:016x}{b:016x}");
         let run = event.run.clone();
@@ -58,7 +58,7 @@ impl Question {
     ///
     /// # Errors
     /// If the store fails, or the engine shuts down.
-    pub async fn answer(mut self) -> Result<Option<Payload>, EngineError> {
+    pub async fn answer(mut self) -> Result<Option<Payload>, Unavailable> {
         loop {
             while let Some(entry) = self.records.next().await? {
                 match entry.record.body {
@@ -75,7 +75,7 @@ impl Question {
     }
 
     /// Goes on with the next life of the run; false if there is none, or it knows nothing of the event.
-    async fn follow(&mut self) -> Result<bool, EngineError> {
+    async fn follow(&mut self) -> Result<bool, StoreError> {
         let core = self.records.core();
         let next = self.generation.next();
         let name = StreamName::of_run(&self.run, next);

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::Event;
 use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, limits};
-use everstep_store::{Commit, DeliverCommit, Guard, Head, InboxLease, Outcome, Refusal, RunRow};
+use everstep_store::{
+    Commit, DeliverCommit, Guard, Head, InboxLease, Outcome, Refusal, RunRow, StoreError,
+};
 
 use crate::core::Core;
 use crate::effects::Effects;
-use crate::error::{EngineError, readable};
+use crate::error::{RunFinished, SendError, TooManyEvents, readable};
 use crate::start::check_key;
 
 /// An event to send.
@@ -39,7 +41,7 @@ pub enum Sent {
 }
 
 impl Core {
-    pub(crate) async fn send(self: &Arc<Self>, event: SendEvent) -> Result<Sent, EngineError> {
+    pub(crate) async fn send(self: &Arc<Self>, event: SendEvent) -> Result<Sent, SendError> {
         self.send_from(event, None).await.map(|(sent, _)| sent)
     }
 
@@ -48,16 +50,20 @@ impl Core {
         self: &Arc<Self>,
         event: SendEvent,
         reply_to: Option<&str>,
-    ) -> Result<(Sent, Head), EngineError> {
+    ) -> Result<(Sent, Head), SendError> {
         self.check_open()?;
         event.payload.check_size()?;
         check_key("dedup id", event.dedup_id.as_deref())?;
-        let (mut head, row) = self.find_meant(&event.run, event.generation).await?;
+        let (mut head, row) = self
+            .find_meant::<SendError>(&event.run, event.generation)
+            .await?;
         self.check_event(&row, &event.name, &event.payload)?;
         let mut outcome = self.send_to(&head, &event, reply_to).await?;
         if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
             // It may have been revived at that very moment.
-            let (latest, _) = self.find_meant(&event.run, event.generation).await?;
+            let (latest, _) = self
+                .find_meant::<SendError>(&event.run, event.generation)
+                .await?;
             if latest.number != head.number {
                 outcome = self.send_to(&latest, &event, reply_to).await?;
                 head = latest;
@@ -66,10 +72,11 @@ impl Core {
         match outcome {
             Outcome::Committed { first, .. } => Ok((Sent::Accepted(first), head)),
             Outcome::Duplicate { first, .. } => Ok((Sent::Duplicate(first), head)),
-            Outcome::Refused(Refusal::TooManyEvents(count)) => Err(EngineError::TooManyEvents {
+            Outcome::Refused(Refusal::TooManyEvents(count)) => Err(TooManyEvents {
                 run: event.run,
                 count,
-            }),
+            }
+            .into()),
             Outcome::Refused(_) => Err(self.finished(event.run).await),
         }
     }
@@ -79,7 +86,7 @@ impl Core {
         head: &Head,
         event: &SendEvent,
         reply_to: Option<&str>,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome, StoreError> {
         let mut commit = self.inbox_commit(head);
         commit
             .guards
@@ -119,7 +126,7 @@ impl Core {
         run: &RunId,
         head: &Head,
         commit: DeliverCommit,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome, StoreError> {
         let commit = Commit::from(commit);
         let effects = Effects::of(run, &commit, Vec::new());
         let outcome = readable(self.committer.commit(commit).await?)?;
@@ -131,24 +138,14 @@ impl Core {
     }
 
     /// Why a closed run refuses.
-    pub(crate) async fn finished(&self, run: RunId) -> EngineError {
+    pub(crate) async fn finished(&self, run: RunId) -> SendError {
         match self.find(&run).await {
-            Ok((_, row)) => EngineError::RunFinished {
+            Ok((_, row)) => RunFinished {
                 run,
                 status: row.status,
-            },
-            Err(error) => error,
-        }
-    }
-}
-
-impl EngineError {
-    /// Whether the run had ended, and how.
-    #[must_use]
-    pub fn finished_as(&self) -> Option<RunStatus> {
-        match self {
-            Self::RunFinished { status, .. } => Some(*status),
-            _ => None,
+            }
+            .into(),
+            Err(error) => error.into(),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use everstep_model::record::{Created, ParentLink};
 use everstep_model::{
-    Entry, Generation, Link, Name, Payload, Record, RecordNumber, RunId, RunStatus, Seed,
-    StreamName, StreamNumber, TraceParent, limits,
+    Entry, Generation, InvalidRunId, Link, Name, Payload, Record, RecordNumber, RunId, RunStatus,
+    Seed, StreamName, StreamNumber, TraceParent, limits,
 };
 use everstep_store::{
     Commit, CreateCommit, Guard, Hint, IdempotencyRow, Outcome, Refusal, Row, RowKey, RunRow,
@@ -16,7 +16,7 @@ use everstep_store::{
 use crate::core::Core;
 use crate::dispatch::Claimed;
 use crate::effects::Effects;
-use crate::error::{EngineError, readable};
+use crate::error::{InvalidOptions, OtherWorkflow, RunExists, StartError, UnknownRun, readable};
 use crate::projection;
 
 /// What to start.
@@ -82,7 +82,7 @@ pub struct Started {
 }
 
 impl Core {
-    pub(crate) async fn start(self: &Arc<Self>, start: Start) -> Result<Started, EngineError> {
+    pub(crate) async fn start(self: &Arc<Self>, start: Start) -> Result<Started, StartError> {
         self.check_open()?;
         check(&start)?;
         let version = self.version_to_start(&start.workflow).await?;
@@ -147,9 +147,9 @@ impl Core {
                 | Row::Generation(_)
                 | Row::Outbox(_)
                 | Row::Stream(_)
-                | Row::Producer(_) => Err(EngineError::UnknownRun(id)),
+                | Row::Producer(_) => Err(UnknownRun(id).into()),
             },
-            Outcome::Refused(_) => Err(EngineError::UnknownRun(id)),
+            Outcome::Refused(_) => Err(UnknownRun(id).into()),
         }
     }
 
@@ -216,22 +216,23 @@ impl Core {
         start: &Start,
         stream: StreamRef,
         id: RunId,
-    ) -> Result<Started, EngineError> {
+    ) -> Result<Started, StartError> {
         let head = self.store.head(stream).await?;
         let Some(first) = head.and_then(|head| head.run) else {
-            return Err(EngineError::UnknownRun(id));
+            return Err(UnknownRun(id).into());
         };
         let (head, row) = self.find(&first.id).await?;
         let stream = head.number;
         if start.strict {
-            return Err(EngineError::RunExists(row.id));
+            return Err(RunExists(row.id).into());
         }
         if row.workflow != start.workflow {
-            return Err(EngineError::OtherWorkflow {
+            return Err(OtherWorkflow {
                 run: row.id,
                 workflow: row.workflow,
                 asked: start.workflow.clone(),
-            });
+            }
+            .into());
         }
         Ok(Started {
             run: row.id,
@@ -242,20 +243,21 @@ impl Core {
         })
     }
 
-    pub(crate) fn random_id(&self) -> Result<RunId, EngineError> {
+    pub(crate) fn random_id(&self) -> Result<RunId, InvalidRunId> {
         let (a, b) = (self.runtime.random(), self.runtime.random());
-        Ok(RunId::new(format!("{a:016x}{b:016x}"))?)
+        RunId::new(format!("{a:016x}{b:016x}"))
     }
 }
 
-fn check(start: &Start) -> Result<(), EngineError> {
+fn check(start: &Start) -> Result<(), StartError> {
     start.input.check_size()?;
     if start.tags.len() > limits::TAGS_MAX {
-        return Err(EngineError::Options(format!(
+        return Err(InvalidOptions(format!(
             "a run may have {} tags, {} were given",
             limits::TAGS_MAX,
             start.tags.len()
-        )));
+        ))
+        .into());
     }
     let bad_tag = |tag: &&String| {
         tag.is_empty()
@@ -263,25 +265,24 @@ fn check(start: &Start) -> Result<(), EngineError> {
             || tag.chars().any(char::is_control)
     };
     if let Some(tag) = start.tags.iter().find(bad_tag) {
-        return Err(EngineError::Options(format!(
+        return Err(InvalidOptions(format!(
             "tag {tag:?} must have 1 to {} characters and no control characters",
             limits::TAG_CHARS_MAX
-        )));
+        ))
+        .into());
     }
     check_key("idempotency key", start.idempotency_key.as_deref())?;
     if start.deadline.is_some_and(|deadline| deadline.is_zero()) {
-        return Err(EngineError::Options(
-            "a deadline must be longer than zero".to_owned(),
-        ));
+        return Err(InvalidOptions("a deadline must be longer than zero".to_owned()).into());
     }
     Ok(())
 }
 
 /// Checks a key that becomes part of a row.
-pub(crate) fn check_key(what: &str, key: Option<&str>) -> Result<(), EngineError> {
+pub(crate) fn check_key(what: &str, key: Option<&str>) -> Result<(), InvalidOptions> {
     match key {
         Some(key) if key.is_empty() || key.len() > limits::KEY_BYTES_MAX => {
-            Err(EngineError::Options(format!(
+            Err(InvalidOptions(format!(
                 "the {what} must have 1 to {} bytes, it has {}",
                 limits::KEY_BYTES_MAX,
                 key.len()

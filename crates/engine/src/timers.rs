@@ -16,7 +16,7 @@ use futures_util::future::{Either, join_all, select};
 
 use crate::core::Core;
 use crate::effects::Effects;
-use crate::error::EngineError;
+use crate::error::Unavailable;
 use crate::streams::{StreamError, Streams};
 
 /// Timers read from the store at once.
@@ -153,7 +153,7 @@ impl Core {
         let core = self.clone();
         self.spawn(Box::pin(async move {
             let streams = Streams { core: core.clone() };
-            if let Err(StreamError::Engine(EngineError::Store(error))) =
+            if let Err(StreamError::Unavailable(Unavailable::Store(error))) =
                 streams.look_at(&timer).await
                 && !core.is_closing()
             {

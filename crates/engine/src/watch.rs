@@ -13,7 +13,7 @@ use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, broadcast};
 
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{ReadError, Unavailable, UnknownRun};
 
 /// Emissions kept for a subscriber that is behind.
 const EMISSIONS_KEPT: usize = 1_024;
@@ -165,12 +165,12 @@ impl Watchers {
         }
     }
 
-    pub(crate) fn check_open(&self) -> Result<(), EngineError> {
+    pub(crate) fn check_open(&self) -> Result<(), Unavailable> {
         if self.closed.load(Ordering::Acquire) {
-            return Err(EngineError::ShuttingDown);
+            return Err(Unavailable::ShuttingDown);
         }
         match &*self.failed() {
-            Some(error) => Err(EngineError::Store(error.clone())),
+            Some(error) => Err(Unavailable::Store(error.clone())),
             None => Ok(()),
         }
     }
@@ -258,7 +258,7 @@ impl Records {
     }
 
     /// The next record; none once the run is over and everything was seen.
-    pub async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
+    pub async fn next(&mut self) -> Result<Option<Entry>, Unavailable> {
         loop {
             if let Some(entry) = self.buffered.pop_front() {
                 self.next = entry.number.plus(1);
@@ -313,7 +313,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         known: Option<StreamNumber>,
-    ) -> Result<Record, EngineError> {
+    ) -> Result<Record, ReadError> {
         if let Some(stream) = known
             && let Some(end) = self.end_of_open(stream).await?
         {
@@ -329,9 +329,9 @@ impl Core {
             // It was closed, or deleted, while it was looked at.
             None => {
                 let head = self.store.head(StreamRef::Number(head.number)).await?;
-                let head = head.ok_or_else(|| EngineError::UnknownRun(run.clone()))?;
+                let head = head.ok_or_else(|| UnknownRun(run.clone()))?;
                 let last = self.last_record(&head).await?;
-                last.ok_or_else(|| EngineError::UnknownRun(run.clone()))
+                last.ok_or_else(|| UnknownRun(run.clone()).into())
             }
         }
     }
@@ -340,7 +340,7 @@ impl Core {
     async fn end_of_open(
         self: &Arc<Self>,
         stream: StreamNumber,
-    ) -> Result<Option<Record>, EngineError> {
+    ) -> Result<Option<Record>, Unavailable> {
         let watch = Watch::new(self.clone(), stream, true);
         let mut was_open = false;
         loop {
@@ -354,7 +354,7 @@ impl Core {
                 };
                 if head.closed {
                     return match was_open {
-                        true => self.last_record(&head).await,
+                        true => Ok(self.last_record(&head).await?),
                         false => Ok(None),
                     };
                 }
@@ -369,7 +369,7 @@ impl Core {
     }
 
     /// The last record of a stream, unless the stream is gone by now.
-    async fn last_record(&self, head: &Head) -> Result<Option<Record>, EngineError> {
+    async fn last_record(&self, head: &Head) -> Result<Option<Record>, StoreError> {
         let last = RecordNumber(head.next.0.saturating_sub(1));
         let entry = self.read_journal(head.number, last).await?.pop();
         Ok(entry.map(|entry| entry.record))
@@ -380,7 +380,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         from: RecordNumber,
-    ) -> Result<Records, EngineError> {
+    ) -> Result<Records, ReadError> {
         let (head, _) = self.find(run).await?;
         Ok(self.records_of(head.number, from))
     }

@@ -9,7 +9,7 @@ use everstep_model::Name;
 use crate::activation::{Offer, Worker};
 use crate::core::Core;
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::error::OfferError;
 use crate::roles::Role;
 
 /// The workers of an engine, by workflow.
@@ -149,11 +149,10 @@ impl Engine {
     ///
     /// # Errors
     /// If the store fails, or the engine shuts down.
-    pub async fn offer(&self, worker: Arc<dyn Worker>) -> Result<Offered, EngineError> {
+    pub async fn offer(&self, worker: Arc<dyn Worker>) -> Result<Offered, OfferError> {
         self.core.check_open()?;
         if !self.core.is(Role::Worker) {
-            let refused = "this node has not the role `worker`, so it executes nothing";
-            return Err(EngineError::Options(refused.to_owned()));
+            return Err(OfferError::NoWorkerRole);
         }
         self.core.remember(&*worker).await?;
         let offered = Offered {

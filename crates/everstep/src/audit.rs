@@ -1,7 +1,8 @@
 //! A run as people look at it afterwards: its timeline, and its shape.
 
-use everstep_engine::EngineError;
 use everstep_inspect::{Line, Shape, shape, timeline};
+
+use crate::engine_error::EngineError;
 
 use crate::handle::RunHandle;
 

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{
-    EngineError, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime, Settings,
-    TokioRuntime, Worker,
+    EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime, Settings, TokioRuntime,
+    Worker,
 };
+
+use crate::engine_error::EngineError;
 use everstep_model::{ErrorCode, InvalidName, Name};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 use serde::Serialize;
@@ -315,7 +317,8 @@ impl EngineBuilder {
             workers: vec![registry.clone() as Arc<dyn Worker>],
             failure_hooks: self.failure_hooks,
         })
-        .await?;
+        .await
+        .map_err(EngineError::from)?;
         Ok(Engine {
             client: Client::new(Arc::new(inner.clone())),
             inner,

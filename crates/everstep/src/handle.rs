@@ -5,8 +5,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{Answer, EngineError, RunInfo, SendEvent, Sent};
+use everstep_engine::{Answer, RunInfo, SendEvent, Sent};
 use everstep_inspect::Why;
+
+use crate::engine_error::EngineError;
 use everstep_model::{
     Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
     RunStatus, StreamNumber,

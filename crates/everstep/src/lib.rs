@@ -12,6 +12,7 @@ mod ctx;
 mod declare;
 mod definition;
 mod engine;
+mod engine_error;
 mod error;
 mod event;
 mod execution;
@@ -42,6 +43,7 @@ pub use control::{
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declare::{Declaration, Declare};
 pub use engine::{Engine, EngineBuilder, OpenError};
+pub use engine_error::{BulkReport, EngineError};
 pub use error::{BranchFailure, BranchesFailure, ChildFailure, Error, Result, Source};
 pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
 pub use handle::{Handle, RunHandle, WaitError};
@@ -63,8 +65,8 @@ pub use workflow::Workflow;
 pub use workflows::Workflows;
 
 pub use everstep_engine::{
-    Because, BulkProgress, BulkReport, Control, Done, Effect, Emission, Emissions, EngineError,
-    FailureEvent, Grouping, Retention, Role, Roles, RunInfo, Sent, Settings,
+    Because, BulkProgress, Control, Done, Effect, Emission, Emissions, FailureEvent, Grouping,
+    Retention, Role, Roles, RunInfo, Sent, Settings,
 };
 pub use everstep_inspect::{
     Line, Outcome, Overview, Reason, Shape, StepView, Why, timeline, to_json_lines, to_mermaid,

@@ -3,7 +3,9 @@
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
-use everstep_engine::{Emissions, EngineError};
+use everstep_engine::Emissions;
+
+use crate::engine_error::EngineError;
 use everstep_model::{Name, RunStatus, Timestamp, limits};
 use everstep_store::{Cursor, ListQuery, RunRow};
 

@@ -5,10 +5,12 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use everstep_engine::{
-    Answer, Asked, BulkProgress, BulkReport, Control, Done, EngineError, ForkRun, Revival, RunInfo,
-    SendEvent, Sent, Settlement, Start,
+    Answer, Asked, BulkProgress, Control, Done, ForkRun, Revival, RunInfo, SendEvent, Sent,
+    Settlement, Start,
 };
 use everstep_inspect::Why;
+
+use crate::engine_error::{BulkReport, EngineError};
 use everstep_model::{Body, Entry, Failure, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 
@@ -98,35 +100,38 @@ impl Port for everstep_engine::Engine {
     }
 
     fn send(&self, event: SendEvent) -> Asking<'_, Sent> {
-        Box::pin(self.send(event))
+        Box::pin(async move { Ok(self.send(event).await?) })
     }
 
     fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>> {
-        Box::pin(async move { self.ask(event).await?.answer().await })
+        Box::pin(async move { Ok(self.ask(event).await?.answer().await?) })
     }
 
     fn answer(&self, answer: Answer) -> Asking<'_, ()> {
-        Box::pin(async move { self.answer(answer).await.map(drop) })
+        Box::pin(async move {
+            self.answer(answer).await?;
+            Ok(())
+        })
     }
 
     fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow> {
-        Box::pin(self.row(run))
+        Box::pin(async move { Ok(self.row(run).await?) })
     }
 
     fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo> {
-        Box::pin(self.inspect(run))
+        Box::pin(async move { Ok(self.inspect(run).await?) })
     }
 
     fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why> {
-        Box::pin(self.why(run))
+        Box::pin(async move { Ok(self.why(run).await?) })
     }
 
     fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>> {
-        Box::pin(self.journal(run))
+        Box::pin(async move { Ok(self.journal(run).await?) })
     }
 
     fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records> {
-        Box::pin(async move { self.records(run, from).await.map(Records::of_engine) })
+        Box::pin(async move { Ok(Records::of_engine(self.records(run, from).await?)) })
     }
 
     fn ended<'a>(&'a self, run: &'a RunId, known: Option<StreamNumber>) -> Asking<'a, End> {
@@ -149,11 +154,11 @@ impl Port for everstep_engine::Engine {
     }
 
     fn list(&self, query: ListQuery) -> Asking<'_, ListPage> {
-        Box::pin(self.list(query))
+        Box::pin(async move { Ok(self.list(query).await?) })
     }
 
     fn control<'a>(&'a self, run: &'a RunId, control: Control, asked: Asked) -> Asking<'a, Done> {
-        Box::pin(self.control(run, control, asked))
+        Box::pin(async move { Ok(self.control(run, control, asked).await?) })
     }
 
     fn settle<'a>(
@@ -163,15 +168,15 @@ impl Port for everstep_engine::Engine {
         settlement: Settlement,
         asked: Asked,
     ) -> Asking<'a, Done> {
-        Box::pin(self.settle(run, at, settlement, asked))
+        Box::pin(async move { Ok(self.settle(run, at, settlement, asked).await?) })
     }
 
     fn revive<'a>(&'a self, run: &'a RunId, revival: Revival, asked: Asked) -> Asking<'a, Done> {
-        Box::pin(self.revive(run, revival, asked))
+        Box::pin(async move { Ok(self.revive(run, revival, asked).await?) })
     }
 
     fn fork(&self, fork: ForkRun, asked: Asked) -> Asking<'_, Done> {
-        Box::pin(self.fork(fork, asked))
+        Box::pin(async move { Ok(self.fork(fork, asked).await?) })
     }
 
     fn bulk(
@@ -186,7 +191,12 @@ impl Port for everstep_engine::Engine {
                 Which::Listed(query) => self.listed(query).await?,
                 Which::Named(runs) => runs,
             };
-            Ok(self.bulk(runs, control, asked, progress).await)
+            let report = self.bulk(runs, control, asked, progress).await;
+            let runs = report.runs.into_iter();
+            let runs = runs.map(|(run, result)| (run, result.map_err(EngineError::from)));
+            Ok(BulkReport {
+                runs: runs.collect(),
+            })
         })
     }
 

@@ -1,6 +1,6 @@
 //! The records of a run as they come, from whoever has them.
 
-use everstep_engine::EngineError;
+use crate::engine_error::EngineError;
 use everstep_model::Entry;
 
 /// The records of a run as they come: no gap, no repetition, nothing that is not durable.
@@ -30,7 +30,7 @@ impl Records {
     /// If they cannot be read.
     pub async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
         match &mut self.0 {
-            Source::Engine(records) => records.next().await,
+            Source::Engine(records) => Ok(records.next().await?),
             #[cfg(feature = "remote")]
             Source::Server(tail) => tail.next().await,
         }

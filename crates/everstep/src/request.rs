@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use everstep_engine::{EngineError, SendEvent};
+use everstep_engine::SendEvent;
+
+use crate::engine_error::EngineError;
 use everstep_model::{ErrorCode, Name, Payload, PayloadError, RunId};
 use futures_util::future::{Either, select};
 

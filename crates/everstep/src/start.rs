@@ -6,7 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{EngineError, Start};
+use everstep_engine::Start;
+
+use crate::engine_error::EngineError;
 use everstep_model::{Name, Payload, PayloadError, RunId, TraceParent};
 use futures_util::future::join_all;
 

@@ -1,7 +1,8 @@
-//! Answers are compressed for clients that ask for it, where that is worth it: long texts (PROTOCOL.md 5.8). Requests are never
-//! decompressed.
+//! Compression of long text responses for clients that accept it (PROTOCOL.md 5.8). Request bodies
+//! are never decompressed.
 //!
-//! Event streams are left alone: each event is to arrive when it is written. So is what is no text, which seldom gets smaller.
+//! Event streams are not compressed, because every event must arrive when it is written. Neither are
+//! binary responses, which rarely shrink.
 
 use axum::extract::Request;
 use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, Version, header};
@@ -11,33 +12,32 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
 
-/// Shorter answers travel as fast as they are.
+/// Compression does not pay off for shorter responses.
 const BYTES_MIN: u16 = 1024;
 
-type Worth = And<SizeAbove, fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool>;
+type CompressWhen = And<SizeAbove, fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool>;
 
-/// Compresses what is worth it, and says so in `Content-Encoding` and `Vary`.
-pub(crate) fn compress() -> CompressionLayer<Worth> {
-    // Journals get much smaller at once, and hardly any more by trying harder.
+pub(crate) fn compress() -> CompressionLayer<CompressWhen> {
+    // Higher levels hardly make journals smaller.
     CompressionLayer::new()
         .quality(CompressionLevel::Fastest)
         .compress_when(SizeAbove::new(BYTES_MIN).and(is_text as fn(_, _, &_, &_) -> _))
 }
 
 fn is_text(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    let kind = kind.to_ascii_lowercase();
-    match kind.split_once('/') {
+    let content_type = headers.get(header::CONTENT_TYPE);
+    let content_type = content_type.and_then(|value| value.to_str().ok());
+    let media_type = content_type.unwrap_or_default().split(';').next();
+    let media_type = media_type.unwrap_or_default().trim().to_ascii_lowercase();
+    match media_type.split_once('/') {
         Some(("text", subtype)) => subtype != "event-stream",
         Some((_, subtype)) => subtype.ends_with("json") || subtype.ends_with("xml"),
         None => false,
     }
 }
 
-/// A tag that is strong promises the same bytes; compressed ones are not the same as those that are not.
-pub(crate) async fn weaken_tag(request: Request, next: Next) -> Response {
+/// Makes the entity tag of a compressed response weak. A strong tag promises identical bytes.
+pub(crate) async fn weaken_etag(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     if !headers.contains_key(header::CONTENT_ENCODING) {

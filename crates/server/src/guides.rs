@@ -1,4 +1,5 @@
-//! The guides as documentation tests: every Rust example in them is compiled and run. Nothing of this is in the library.
+//! Documentation tests of the guides: their Rust examples are compiled and run. Not part of the
+//! library.
 
 #[doc = include_str!("../../../docs/guides/serving.md")]
 mod serving {}

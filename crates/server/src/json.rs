@@ -1,4 +1,4 @@
-//! JSON of requests: bounded in depth before anything reads it, and read with messages that say what is wrong.
+//! Parsing of JSON bodies. The nesting depth is limited before anything parses them.
 
 use axum::http::{HeaderMap, StatusCode, header};
 use everstep_model::{ErrorCode, Payload};
@@ -6,10 +6,10 @@ use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
 
-/// How deep values may be nested.
+/// The maximum nesting depth.
 const DEPTH_MAX: usize = 64;
 
-/// Reads a request. An empty body is an empty object: every field of it may have a default.
+/// Parses a request. An empty body is an empty object, because all fields may have defaults.
 pub(crate) fn request<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Failure> {
     let body = match body {
         [] => b"{}",
@@ -19,10 +19,10 @@ pub(crate) fn request<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> 
         }
     };
     serde_json::from_slice(body)
-        .map_err(|error| Failure::invalid(format!("the body does not fit this request: {error}")))
+        .map_err(|error| Failure::invalid(format!("the body does not match this request: {error}")))
 }
 
-/// Reads a body that is one value of the user's; nothing is `null`.
+/// Parses a body as a payload. An empty body is `null`.
 pub(crate) fn payload(headers: &HeaderMap, body: axum::body::Bytes) -> Result<Payload, Failure> {
     if body.is_empty() {
         return Ok(Payload::null());
@@ -35,7 +35,7 @@ fn check(headers: &HeaderMap, body: &[u8]) -> Result<(), Failure> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
-    // Pages elsewhere can post other types without asking; this one they cannot.
+    // Web pages of other origins can send other types without a CORS preflight.
     if !essence.eq_ignore_ascii_case("application/json") {
         let detail =
             format!("the body is `application/json`, not `{essence}`; say so in Content-Type");
@@ -45,7 +45,7 @@ fn check(headers: &HeaderMap, body: &[u8]) -> Result<(), Failure> {
     check_depth(body)
 }
 
-/// Refuses what is nested too deep, without reading it as values.
+/// Rejects JSON that is nested too deeply, without parsing it.
 pub(crate) fn check_depth(json: &[u8]) -> Result<(), Failure> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     for byte in json {
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn depth_counts_brackets_that_are_no_text() {
+    fn depth_ignores_brackets_in_strings() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(check_depth(nested(DEPTH_MAX).as_bytes()).is_ok());
         assert!(check_depth(nested(DEPTH_MAX + 1).as_bytes()).is_err());

@@ -1,24 +1,38 @@
-//! HTTP for Everstep: a Durable Streams server whose streams include the journals, and the workflow API. [`router`] mounts under
-//! any prefix of an axum application, and [`serve`] runs it on a listener with the limits that a public address needs.
+//! HTTP for Everstep: the workflow API, the worker protocol, and a Durable Streams server that also
+//! serves journals. [`router`] mounts under any prefix of an axum application. [`serve`] runs it on a
+//! listener with the limits that a public address needs.
 //!
-//! Nothing is decided here that the engine could decide: a handler reads a request, calls one verb of
-//! [`everstep_engine`], and writes the answer.
+//! Decisions belong to the engine: a handler parses a request, calls one function of
+//! [`everstep_engine`], and writes the response.
 
+#[cfg(test)]
+mod access_tests;
 mod auth;
+mod body;
 mod compression;
+mod cors;
 mod failure;
 #[cfg(doctest)]
 mod guides;
 mod journals;
 mod json;
+mod key_routes;
 mod openapi;
 mod options;
 mod origins;
-mod place;
+mod parameters;
+mod permits;
+mod rfc3339;
+mod route;
+mod route_doc;
 mod router;
 mod routes;
 mod serve;
+mod services;
 mod stalling;
+mod status;
+mod stream_protocol;
+mod stream_routes;
 mod streams;
 mod subscriptions;
 mod telemetry;

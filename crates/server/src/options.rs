@@ -1,53 +1,58 @@
-//! What can be set, with the defaults of a careful operator.
+//! The options of a router. The defaults suit production.
 
 use std::time::Duration;
 
 use crate::origins::Origins;
 
-/// Who may come in.
+/// How callers are authenticated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Who shows a key or a run token, or for whom the application vouches ([`Caller`](crate::Caller)).
+    /// Callers need a key, a run token, or a [`Caller`](crate::Caller) from the application.
     #[default]
     Keys,
-    /// Everybody may do everything: for development, or behind an application that decides it all. Whoever shows a key or a
-    /// run token has what that allows, and no more.
+    /// Callers without a key have all rights: for development, or behind an application that
+    /// authorizes every request. A key or run token still limits its caller.
     Open,
 }
 
-/// How a server behaves.
+/// The options of a router.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// How long a long-poll waits for news.
+    /// How long a long-poll waits.
     pub long_poll_timeout: Duration,
-    /// How long a request with `wait` or `reply` may be held.
+    /// How long a request with `wait` or `reply` may wait.
     pub wait_max: Duration,
-    /// How long an event stream stays open. Clients come back; shorter than a second they give up on event streams.
+    /// How long an event stream stays open before the client reconnects. Below a second, clients stop
+    /// using event streams.
     pub sse_lifetime: Duration,
-    /// Bytes of a request's body.
+    /// The maximum size of a request body in bytes.
     pub body_bytes_max: usize,
-    /// Bytes of the body of a worker's request: a run that ends many steps at once writes their results together.
+    /// The maximum size of a worker's request body in bytes. One request may contain the results of
+    /// many steps.
     pub worker_body_bytes_max: usize,
-    /// How long a request's body may take to arrive.
+    /// How long a request body may take to arrive.
     pub body_timeout: Duration,
-    /// About how many bytes one answer holds; there is more at its next offset.
+    /// The approximate size of one read in bytes. The client continues at its next offset.
     pub chunk_bytes: usize,
-    /// Long-polls and event streams that wait at once; more are asked to come back.
+    /// The maximum number of waiting requests and event streams. Further ones are rejected with
+    /// `Retry-After`.
     pub waiting_max: usize,
-    /// How long a worker may go without a request before its runs go to others.
+    /// How long a worker session lives without a request. Then its runs are released.
     pub worker_time_to_live: Duration,
-    /// Runs that may wait for a slot of a worker; more stay where other nodes can take them.
+    /// The maximum number of runs that wait for a worker slot. Further runs stay available to other
+    /// nodes.
     pub worker_queue_max: usize,
-    /// How clients call the server, such as `https://streams.example`, where that is not what they say in `Host`.
+    /// The URL of the server, such as `https://streams.example`. By default it follows from `Host`.
     pub public_url: Option<String>,
-    /// Who may come in.
+    /// How callers are authenticated.
     pub access: Access,
-    /// How long a run token may live.
+    /// The maximum lifetime of a run token.
     pub token_lifetime_max: Duration,
-    /// Which web pages may read answers.
+    /// The origins whose pages may read responses.
     pub origins: Origins,
-    /// Whether only requests addressed to this machine are answered, from no pages but its own. For development.
+    /// Whether to reject requests that do not address this machine or come from pages of other
+    /// origins. For development.
     pub loopback_only: bool,
 }
 

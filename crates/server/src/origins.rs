@@ -1,24 +1,23 @@
-//! Which web pages may talk to the server: the origins that CORS allows, and the check that development mode makes of
-//! `Host` and `Origin` so that no page elsewhere reaches it by a name that resolves to this machine.
+//! The web origins that CORS allows, and the check of `Host` and `Origin` in development mode. The
+//! check prevents web pages from reaching the server through DNS rebinding.
 
 use axum::http::{HeaderMap, Uri, header};
 
-/// Which pages may read answers.
+/// The origins whose pages may read responses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origins {
-    /// None.
+    /// No origin.
     #[default]
     None,
-    /// Pages of this machine.
+    /// Origins on this machine.
     Loopback,
-    /// These, such as `https://app.example`.
+    /// A list of origins, such as `https://app.example`.
     Listed(Vec<String>),
-    /// All.
+    /// All origins.
     All,
 }
 
 impl Origins {
-    /// Whether pages of this origin may read answers.
     pub(crate) fn allows(&self, origin: &str) -> bool {
         match self {
             Self::None => false,
@@ -29,8 +28,8 @@ impl Origins {
     }
 }
 
-/// Whether a request is addressed to this machine, and from no page of another.
-pub(crate) fn is_from_here(headers: &HeaderMap, uri: &Uri) -> bool {
+/// Returns whether a request addresses this machine and does not come from a page of another origin.
+pub(crate) fn is_local_request(headers: &HeaderMap, uri: &Uri) -> bool {
     let named = headers.get(header::HOST).map(|host| host.to_str());
     let host = match (named, uri.authority()) {
         (Some(Ok(host)), _) => host,
@@ -47,7 +46,7 @@ fn is_loopback_origin(origin: &str) -> bool {
     rest.is_some_and(is_loopback)
 }
 
-/// Whether a host, with or without a port, is this machine by name or address.
+/// Returns whether a host, with or without a port, is `localhost` or a loopback address.
 fn is_loopback(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -62,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_machine_is_this_machine() {
+    fn loopback_hosts_and_origins_are_recognised() {
         for host in [
             "localhost",
             "LOCALHOST:4437",

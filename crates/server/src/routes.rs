@@ -1,143 +1,82 @@
-//! Every route there is, in one table: its method, its path, what it needs of the caller, and who handles it. The router is
-//! made of the table, so that no route exists which does not say what it needs.
+//! The table of all routes, and the router that is built from it. Every route passes a gate that
+//! checks what it requires of the caller.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::Router;
-use axum::handler::Handler;
-use axum::http::{Method, StatusCode};
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodFilter, MethodRouter, on};
-use everstep_engine::{Role, Roles};
+use axum::routing::MethodRouter;
+use everstep_engine::Role;
 use everstep_model::ErrorCode;
 
-use crate::auth::{self, Gate, Needs, admit};
+use crate::auth::{Gate, admit};
 use crate::failure::Failure;
-use crate::openapi::{self, About};
-use crate::router::Shared;
+use crate::route::{Route, bind};
+use crate::services::Services;
 use crate::telemetry::{self, measure};
-use crate::{streams, workers, workflows};
+use crate::{key_routes, openapi, stream_routes, workers, workflows};
 
-/// One route.
-pub(crate) struct Route {
-    pub(crate) method: Method,
-    pub(crate) path: &'static str,
-    pub(crate) needs: Needs,
-    pub(crate) about: About,
-    handler: MethodRouter<Arc<Shared>>,
-}
-
-impl Route {
-    pub(crate) fn get<T: 'static>(
-        path: &'static str,
-        needs: Needs,
-        handler: impl Handler<T, Arc<Shared>>,
-    ) -> Self {
-        Self::new(Method::GET, MethodFilter::GET, path, needs, handler)
-    }
-
-    pub(crate) fn head<T: 'static>(
-        path: &'static str,
-        needs: Needs,
-        handler: impl Handler<T, Arc<Shared>>,
-    ) -> Self {
-        Self::new(Method::HEAD, MethodFilter::HEAD, path, needs, handler)
-    }
-
-    pub(crate) fn post<T: 'static>(
-        path: &'static str,
-        needs: Needs,
-        handler: impl Handler<T, Arc<Shared>>,
-    ) -> Self {
-        Self::new(Method::POST, MethodFilter::POST, path, needs, handler)
-    }
-
-    pub(crate) fn put<T: 'static>(
-        path: &'static str,
-        needs: Needs,
-        handler: impl Handler<T, Arc<Shared>>,
-    ) -> Self {
-        Self::new(Method::PUT, MethodFilter::PUT, path, needs, handler)
-    }
-
-    pub(crate) fn delete<T: 'static>(
-        path: &'static str,
-        needs: Needs,
-        handler: impl Handler<T, Arc<Shared>>,
-    ) -> Self {
-        Self::new(Method::DELETE, MethodFilter::DELETE, path, needs, handler)
-    }
-
-    fn new<T: 'static>(
-        method: Method,
-        filter: MethodFilter,
-        path: &'static str,
-        needs: Needs,
-        handler: impl Handler<T, Arc<Shared>>,
-    ) -> Self {
-        Self {
-            method,
-            path,
-            needs,
-            about: About::default(),
-            handler: on(filter, handler),
-        }
-    }
-
-    /// The same with what is said about it.
-    pub(crate) fn about(mut self, about: About) -> Self {
-        self.about = about;
-        self
-    }
-}
-
-/// The routes of a node with these roles. How it is doing every node says.
-pub(crate) fn table(roles: Roles) -> Vec<Route> {
-    let mut rows = Vec::new();
+/// The routes of a node. They depend on the roles of its engine; health checks and metrics are
+/// always there.
+pub(crate) fn table(services: &Services) -> Vec<Route> {
+    let roles = services.engine.roles();
+    let mut routes = Vec::new();
     if roles.has(Role::Api) {
-        rows.extend(streams::routes());
-        rows.extend(workflows::routes());
-        rows.extend(auth::routes());
+        routes.extend(bind(&services.streams, stream_routes::routes()));
+        routes.extend(bind(&services.workflows, workflows::routes()));
+        routes.extend(bind(&services.keys, key_routes::routes()));
     }
     if roles.has(Role::Worker) {
-        rows.extend(workers::routes());
+        routes.extend(bind(&services.workers, workers::routes()));
     }
-    rows.extend(openapi::routes());
-    rows.extend(telemetry::routes());
-    rows
+    routes.extend(bind(&services.engine, telemetry::health_routes()));
+    routes.extend(bind(&services.metrics, telemetry::metrics_routes()));
+    let description = openapi::routes(&routes);
+    routes.extend(description);
+    routes
 }
 
-/// The router of the table, each route behind a gate of its own.
-pub(crate) fn build(shared: &Arc<Shared>, table: Vec<Route>) -> Router<Arc<Shared>> {
-    let mut paths: BTreeMap<&str, MethodRouter<Arc<Shared>>> = BTreeMap::new();
-    for route in table {
+/// Builds a router in which each route is behind a gate of its own.
+pub(crate) fn build(services: &Services, table: Vec<Route>) -> Router {
+    let mut paths: BTreeMap<&str, MethodRouter> = BTreeMap::new();
+    for Route { endpoint, handler } in table {
         let gate = Gate {
-            shared: shared.clone(),
-            needs: route.needs,
+            identities: services.identities.clone(),
+            engine: services.engine.clone(),
+            requires: endpoint.requires,
         };
-        let measured = shared.metrics.route(&route.method, route.path);
-        let guarded = route.handler.layer(from_fn_with_state(gate, admit));
-        let guarded = guarded.layer(from_fn_with_state(measured, measure));
-        let others = paths.remove(route.path).unwrap_or_default();
-        paths.insert(route.path, others.merge(guarded));
+        let metrics = services.metrics.route(&endpoint.method, endpoint.path);
+        let handler = handler
+            .layer(from_fn_with_state(gate, admit))
+            .layer(from_fn_with_state(metrics, measure));
+        let other_methods = paths.remove(endpoint.path).unwrap_or_default();
+        paths.insert(endpoint.path, other_methods.merge(handler));
     }
     paths
         .into_iter()
         .fold(Router::new(), |router, (path, methods)| {
-            router.route(path, methods.fallback(no_such_method))
+            router.route(path, methods.fallback(unknown_method))
         })
-        .fallback(no_such_route)
+        .fallback(unknown_route)
 }
 
-async fn no_such_route() -> Failure {
-    let detail = "there is nothing at this address; `/openapi.json` names all there is";
+async fn unknown_route() -> Failure {
+    let detail = "there is no such route; `/openapi.json` lists all routes";
     Failure::new(StatusCode::NOT_FOUND, detail).coded(ErrorCode::NoRoute)
 }
 
-async fn no_such_method() -> Failure {
-    let detail = "this address does not know that method";
+async fn unknown_method() -> Failure {
+    let detail = "the route does not support this method";
     Failure::new(StatusCode::METHOD_NOT_ALLOWED, detail).coded(ErrorCode::NoRoute)
+}
+
+/// The routes of a node with all roles.
+#[cfg(test)]
+pub(crate) async fn all_routes() -> Vec<Route> {
+    let engine = everstep::Engine::in_memory().start().await.unwrap();
+    let services = Services::new(engine.as_ref(), &Default::default());
+    table(&services)
 }
 
 #[cfg(test)]
@@ -146,21 +85,20 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &str = include_str!("../../../PROTOCOL.md");
+    const PROTOCOL: &str = include_str!("../../../PROTOCOL.md");
 
-    #[test]
-    fn every_route_is_in_the_text_and_no_other() {
-        let (_, asking) = TEXT.split_once("\n## 5. Asking\n").unwrap();
-        let (asking, _) = asking.split_once("\n## ").unwrap();
-        let said = asking.lines().filter_map(|line| {
+    #[tokio::test]
+    async fn the_protocol_document_lists_exactly_the_routes() {
+        let (_, section) = PROTOCOL.split_once("\n## 5. Asking\n").unwrap();
+        let (section, _) = section.split_once("\n## ").unwrap();
+        let documented = section.lines().filter_map(|line| {
             let mut cells = line.strip_prefix("| `")?.split('`');
             Some(format!("{} {}", cells.next()?, cells.nth(1)?))
         });
-        let said: BTreeSet<String> = said.collect();
-        let routes = table(Roles::ALL);
-        let there = routes
-            .iter()
-            .map(|route| format!("{} {}", route.method, route.path));
-        assert_eq!(said, there.collect());
+        let documented: BTreeSet<String> = documented.collect();
+        let routes = all_routes().await;
+        let endpoints = routes.iter().map(|route| &route.endpoint);
+        let routes = endpoints.map(|endpoint| format!("{} {}", endpoint.method, endpoint.path));
+        assert_eq!(documented, routes.collect());
     }
 }

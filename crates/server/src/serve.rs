@@ -1,4 +1,4 @@
-//! Running a router on a listener, with bounds on what a connection may do before, between and after its requests.
+//! Runs a router on a listener, with limits on connections.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use crate::stalling::Stalling;
 use crate::tls::Tls;
 
-/// How long to rest after the machine has run out of sockets.
-const ACCEPT_REST: Duration = Duration::from_millis(50);
-/// What is buffered of a connection at the least; below it none could be served.
-const HEAD_BYTES_LEAST: usize = 8 * 1024;
+/// The pause after `accept` failed, usually because the process has run out of sockets.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
+/// The smallest buffer that hyper accepts.
+const HEAD_BYTES_MIN: usize = 8 * 1024;
 
-/// How connections are treated.
+/// Limits on connections, and TLS.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Connections {
-    /// Connections at once; more wait to be accepted.
+    /// The maximum number of connections. Further ones wait to be accepted.
     pub max: usize,
-    /// How long a request's head may take to arrive, and a connection may be idle.
+    /// How long the head of a request may take to arrive, and how long a connection may be idle.
     pub head_timeout: Duration,
-    /// Bytes of a request's head, and of what is buffered of its answer; 8,192 at the least.
+    /// The maximum size of the head of a request in bytes, at least 8,192.
     pub head_bytes_max: usize,
-    /// How long agreeing on a secure connection may take.
+    /// How long the TLS handshake may take.
     pub handshake_timeout: Duration,
-    /// How long the other side may read nothing of an answer.
+    /// How long a client may read nothing of a response.
     pub stall_timeout: Duration,
-    /// How long answers under way may take once serving has ended.
+    /// How long responses in flight may take after serving has ended.
     pub grace: Duration,
-    /// How connections are secured; not at all without it.
+    /// The certificate. Without it, connections are not encrypted.
     pub tls: Option<Tls>,
 }
 
@@ -54,21 +54,22 @@ impl Default for Connections {
     }
 }
 
-/// Marks requests that came over a secure connection.
+/// Extension of requests that arrived over TLS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Secured;
 
-/// How far the end of serving is.
+/// The progress of a shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Open,
-    /// Answers under way are finished.
+    /// Responses in flight may finish.
     Closing,
-    /// They took too long.
+    /// The grace period has expired.
     Closed,
 }
 
-/// Serves until `ended` completes; then nothing new is accepted, and answers under way are finished, within the grace.
+/// Serves until `ended` completes. Then accepts no more connections, and lets responses in flight
+/// finish within the grace period.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -79,7 +80,7 @@ pub async fn serve(
         Some(_) => router.layer(Extension(Secured)),
         None => router,
     };
-    let places = Arc::new(Semaphore::new(connections.max));
+    let permits = Arc::new(Semaphore::new(connections.max));
     let connections = Arc::new(connections);
     let grace = connections.grace;
     let (closing, stage) = watch::channel(Stage::Open);
@@ -87,21 +88,21 @@ pub async fn serve(
     loop {
         let accepted = tokio::select! {
             () = &mut ended => break,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&listener, &permits) => accepted,
         };
         match accepted {
-            Ok((socket, place)) => {
+            Ok((socket, permit)) => {
                 let connection = Connection {
                     connections: connections.clone(),
                     router: router.clone(),
                     stage: stage.clone(),
-                    _place: place,
+                    _permit: permit,
                 };
                 tokio::spawn(connection.run(socket));
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_REST).await;
+                tracing::warn!(%error, "cannot accept connection");
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             }
         }
     }
@@ -113,22 +114,22 @@ pub async fn serve(
     }
 }
 
-/// The next connection, once there is a place for it.
+/// Accepts the next connection when a permit is available.
 async fn accept(
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> std::io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let place = places.clone().acquire_owned().await;
-    let place = place.map_err(std::io::Error::other)?;
+    let permit = permits.clone().acquire_owned().await;
+    let permit = permit.map_err(std::io::Error::other)?;
     let (socket, _) = listener.accept().await?;
-    Ok((socket, place))
+    Ok((socket, permit))
 }
 
 struct Connection {
     connections: Arc<Connections>,
     router: Router,
     stage: watch::Receiver<Stage>,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Connection {
@@ -142,8 +143,8 @@ impl Connection {
         let timeout = self.connections.handshake_timeout;
         match tokio::time::timeout(timeout, handshake).await {
             Ok(Ok(secured)) => self.exchange(secured).await,
-            Ok(Err(error)) => tracing::debug!(%error, "a connection could not be secured"),
-            Err(_) => tracing::debug!("a connection took too long to be secured"),
+            Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+            Err(_) => tracing::debug!("TLS handshake timed out"),
         }
     }
 
@@ -152,7 +153,7 @@ impl Connection {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.connections.head_timeout)
-            .max_buf_size(self.connections.head_bytes_max.max(HEAD_BYTES_LEAST))
+            .max_buf_size(self.connections.head_bytes_max.max(HEAD_BYTES_MIN))
             .serve_connection(TokioIo::new(socket), service);
         let mut connection = std::pin::pin!(connection);
         tokio::select! {

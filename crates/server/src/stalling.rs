@@ -1,4 +1,4 @@
-//! A connection whose other side does not read: it is ended instead of holding what waits for it.
+//! Ends connections whose client stops reading, so that they do not hold resources.
 
 use std::io;
 use std::pin::Pin;
@@ -8,36 +8,36 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A connection that fails once it could not write anything for a while.
+/// A connection that fails when no write makes progress for a while.
 pub(crate) struct Stalling<S> {
     inner: S,
-    patience: Duration,
-    /// Runs while a write waits.
-    waiting: Option<Pin<Box<Sleep>>>,
+    timeout: Duration,
+    /// Runs while a write is pending.
+    pending: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> Stalling<S> {
-    pub(crate) fn new(inner: S, patience: Duration) -> Self {
+    pub(crate) fn new(inner: S, timeout: Duration) -> Self {
         Self {
             inner,
-            patience,
-            waiting: None,
+            timeout,
+            pending: None,
         }
     }
 
-    /// What a write came to; one that waits is given time, once.
-    fn judge<T>(
+    /// Passes on the result of a write, or fails when it has been pending for too long.
+    fn check<T>(
         &mut self,
         cx: &mut Context<'_>,
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.waiting = None;
+            self.pending = None;
             return written;
         }
-        let until = Instant::now() + self.patience;
+        let until = Instant::now() + self.timeout;
         let sleep = self
-            .waiting
+            .pending
             .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
         match sleep.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
@@ -63,17 +63,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stalling<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.judge(cx, written)
+        self.check(cx, written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.inner).poll_flush(cx);
-        self.judge(cx, flushed)
+        self.check(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let ended = Pin::new(&mut self.inner).poll_shutdown(cx);
-        self.judge(cx, ended)
+        self.check(cx, ended)
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn who_reads_slowly_is_served_and_who_stops_is_left() {
+    async fn slow_readers_are_served_and_stalled_ones_dropped() {
         let (near, mut far) = duplex(4);
         let mut near = Stalling::new(near, Duration::from_secs(30));
         let writing = tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! How the server proves who it is: a certificate chain and its key, from PEM.
+//! The TLS certificate of the server, from PEM.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ pub enum TlsError {
     /// The key cannot be read.
     #[error("the private key cannot be used: {0}")]
     Key(String),
-    /// They do not fit together.
+    /// The certificate and the key do not match.
     #[error("the certificate and the private key do not fit: {0}")]
     Pair(String),
 }
 
-/// A certificate and its key.
+/// A certificate chain and its private key.
 #[derive(Clone)]
 pub struct Tls {
     config: Arc<ServerConfig>,
@@ -35,7 +35,8 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// From the certificate with those that sign it, the server's own first, and its private key, both in PEM.
+    /// Parses a certificate chain, the server's own certificate first, and its private key, both in
+    /// PEM.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
         let chain = chain.map_err(|error| TlsError::Certificate(error.to_string()))?;

@@ -91,10 +91,7 @@ pub(crate) enum Medium {
 impl Medium {
     /// Both, where both are there.
     pub(crate) fn all() -> Vec<Self> {
-        vec![
-            Self::Memory,
-            Self::Disk,
-        ]
+        vec![Self::Memory, Self::Disk]
     }
 }
 

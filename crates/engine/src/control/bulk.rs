@@ -9,7 +9,7 @@ use futures_util::stream::{self, StreamExt};
 
 use super::{Asked, Done, Revival};
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{ControlError, Unavailable};
 
 /// Runs that are worked on at once.
 const AT_ONCE: usize = 64;
@@ -26,13 +26,19 @@ pub struct BulkProgress {
 }
 
 /// What a bulk request did: per run, what became of it or why it was refused. Each run is there once.
-#[derive(Debug, Default)]
-pub struct BulkReport {
+#[derive(Debug)]
+pub struct BulkReport<E = ControlError> {
     /// The runs, in the order they were listed or named.
-    pub runs: Vec<(RunId, Result<Done, EngineError>)>,
+    pub runs: Vec<(RunId, Result<Done, E>)>,
 }
 
-impl BulkReport {
+impl<E> Default for BulkReport<E> {
+    fn default() -> Self {
+        Self { runs: Vec::new() }
+    }
+}
+
+impl<E> BulkReport<E> {
     /// How many runs were changed.
     #[must_use]
     pub fn changed(&self) -> usize {
@@ -44,7 +50,7 @@ impl BulkReport {
     }
 
     /// The runs that were refused, and why.
-    pub fn refused(&self) -> impl Iterator<Item = (&RunId, &EngineError)> {
+    pub fn refused(&self) -> impl Iterator<Item = (&RunId, &E)> {
         let runs = self.runs.iter();
         runs.filter_map(|(run, result)| Some((run, result.as_ref().err()?)))
     }
@@ -57,7 +63,7 @@ impl Core {
         run: &RunId,
         control: Control,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         match control {
             Control::Pause => self.pause(run, asked).await,
             Control::Resume => self.resume(run, asked).await,
@@ -72,7 +78,7 @@ impl Core {
     }
 
     /// Every run that a list shows. They are gathered first, because what is done with them changes the list.
-    pub(crate) async fn listed(&self, mut query: ListQuery) -> Result<Vec<RunId>, EngineError> {
+    pub(crate) async fn listed(&self, mut query: ListQuery) -> Result<Vec<RunId>, Unavailable> {
         query.limit = limits::LIST_PAGE_MAX;
         let mut runs = Vec::new();
         loop {

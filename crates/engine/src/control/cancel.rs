@@ -8,7 +8,7 @@ use everstep_model::record::CancelRequested;
 
 use super::{Asked, Because, Done};
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::ControlError;
 
 impl Core {
     /// Asks a run to end. The first request counts, and so does its reason.
@@ -17,7 +17,7 @@ impl Core {
         run: &RunId,
         rollback: bool,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.request(run, |overview| match overview.ending {
             Some(_) => Err(Because::Ending),
             None => Ok(CancelRequested {

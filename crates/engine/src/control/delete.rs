@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use everstep_model::{Body, Generation, RecordNumber, RunId, StreamName, StreamNumber};
-use everstep_store::{Outcome, Refusal, RemoveCommit, RowKey, StreamRef};
+use everstep_store::{Outcome, Refusal, RemoveCommit, RowKey, StoreError, StreamRef};
 
 use super::{Asked, Done, Effect};
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::ControlError;
 
 impl Core {
     /// Deletes a run. One that is not over is terminated first.
@@ -15,7 +15,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.check_open()?;
         loop {
             let (head, row) = self.find(run).await?;
@@ -39,7 +39,7 @@ impl Core {
         run: &RunId,
         last: Generation,
         journal: StreamNumber,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<bool, ControlError> {
         let streams = self.generations(run, last).await?;
         if streams.first() != Some(&journal) {
             return Ok(false);
@@ -68,7 +68,7 @@ impl Core {
         &self,
         run: &RunId,
         latest: Generation,
-    ) -> Result<Vec<StreamNumber>, EngineError> {
+    ) -> Result<Vec<StreamNumber>, StoreError> {
         let mut streams = Vec::new();
         for generation in (Generation::FIRST.0..=latest.0).rev() {
             let name = StreamName::of_run(run, Generation(generation));
@@ -79,7 +79,7 @@ impl Core {
     }
 
     /// The idempotency key that led to the run.
-    async fn used_key(&self, streams: &[StreamNumber]) -> Result<Option<RowKey>, EngineError> {
+    async fn used_key(&self, streams: &[StreamNumber]) -> Result<Option<RowKey>, StoreError> {
         let Some(first) = streams.last() else {
             return Ok(None);
         };

@@ -10,7 +10,7 @@ use everstep_store::Refusal;
 use super::revive::{Copied, effect_of};
 use super::{Asked, Done, Effect};
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{ControlError, InvalidOptions, OtherFork};
 
 /// What to fork.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ impl Core {
         self: &Arc<Self>,
         wanted: ForkRun,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.check_open()?;
         if let Some(result) = &wanted.edited {
             result.check_size()?;
@@ -46,9 +46,8 @@ impl Core {
             (Some(at), edited) => ForkExtent::Before { at, edited },
             (None, None) => ForkExtent::End,
             (None, Some(_)) => {
-                return Err(EngineError::Options(
-                    "an edited result needs the step it belongs to".to_owned(),
-                ));
+                let detail = "an edited result needs the step it belongs to".to_owned();
+                return Err(InvalidOptions(detail).into());
             }
         };
         let target = (id.clone(), Generation::FIRST);
@@ -68,7 +67,7 @@ impl Core {
             Copied::Refused {
                 refusal: Refusal::Exists(_),
                 ..
-            } => Err(EngineError::OtherFork(id)),
+            } => Err(OtherFork(id).into()),
             Copied::Refused { refusal, .. } => Err(self.refused(&wanted.run, &refusal)),
         }
     }

@@ -31,7 +31,7 @@ pub use revive::Revival;
 pub use settle_step::Settlement;
 
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{ControlError, ReadError, Unavailable, UnreadableJournal};
 
 /// Who asks for something, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -164,17 +164,19 @@ impl Core {
     /// Does something to its end, even if whoever asked goes away: it may be the very run that is ended.
     async fn to_its_end<T: Send + 'static>(
         self: &Arc<Self>,
-        verb: impl Future<Output = Result<T, EngineError>> + Send + 'static,
-    ) -> Result<T, EngineError> {
+        verb: impl Future<Output = Result<T, ControlError>> + Send + 'static,
+    ) -> Result<T, ControlError> {
         let (send, receive) = tokio::sync::oneshot::channel();
         self.spawn(Box::pin(async move {
             let _ = send.send(verb.await);
         }));
-        receive.await.unwrap_or(Err(EngineError::ShuttingDown))
+        receive
+            .await
+            .unwrap_or(Err(Unavailable::ShuttingDown.into()))
     }
 
     /// A run's latest generation, with what its journal says.
-    async fn sight(&self, run: &RunId) -> Result<Sight, EngineError> {
+    async fn sight(&self, run: &RunId) -> Result<Sight, ReadError> {
         let (head, row) = self.find(run).await?;
         let journal = self.read_journal(head.number, RecordNumber(0)).await?;
         let overview = Overview::of(&journal);
@@ -191,7 +193,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         decide: impl Fn(&Overview) -> Result<Body, Because>,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.check_open()?;
         loop {
             let sight = self.sight(run).await?;
@@ -237,10 +239,11 @@ impl Core {
     }
 
     /// The store refused what it should not have.
-    fn refused(&self, run: &RunId, refusal: &Refusal) -> EngineError {
-        EngineError::Journal {
+    fn refused(&self, run: &RunId, refusal: &Refusal) -> ControlError {
+        UnreadableJournal {
             run: run.clone(),
             detail: refusal.to_string(),
         }
+        .into()
     }
 }

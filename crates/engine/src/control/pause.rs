@@ -8,7 +8,7 @@ use everstep_model::record::{PauseRequested, ResumeRequested};
 
 use super::{Asked, Because, Done};
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::ControlError;
 
 impl Core {
     /// Asks a run to pause.
@@ -16,7 +16,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.request(run, |overview| match overview.pause {
             Some(_) => Err(Because::Paused),
             None => Ok(PauseRequested {
@@ -33,7 +33,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.request(run, |overview| match overview.pause {
             None => Err(Because::NotPaused),
             Some(_) => Ok(ResumeRequested {

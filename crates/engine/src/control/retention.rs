@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::{RunId, RunStatus, limits};
-use everstep_store::{ListQuery, RunRow};
+use everstep_store::{ListQuery, RunRow, StoreError};
 
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{ControlError, ReadError};
 
 /// How long finished runs are kept, by how they ended. What is not named is kept for ever.
 ///
@@ -50,7 +50,7 @@ impl Retention {
 
 impl Core {
     /// Deletes what the settings do not keep any longer; gives the runs that were deleted.
-    pub(crate) async fn apply_retention(self: &Arc<Self>) -> Result<Vec<RunId>, EngineError> {
+    pub(crate) async fn apply_retention(self: &Arc<Self>) -> Result<Vec<RunId>, StoreError> {
         let mut deleted = Vec::new();
         for (status, age) in &self.settings.retention.0 {
             let mut query = ListQuery {
@@ -85,12 +85,12 @@ impl Core {
     async fn delete_expired(
         self: &Arc<Self>,
         listed: &RunRow,
-    ) -> Result<Option<RunId>, EngineError> {
+    ) -> Result<Option<RunId>, ControlError> {
         let run = &listed.id;
         let (head, row) = match self.find(run).await {
             Ok(found) => found,
-            Err(EngineError::UnknownRun(_)) => return Ok(None),
-            Err(error) => return Err(error),
+            Err(ReadError::UnknownRun(_)) => return Ok(None),
+            Err(ReadError::Unavailable(error)) => return Err(error.into()),
         };
         let is_same = row.generation == listed.generation && row.updated_at == listed.updated_at;
         if !head.closed || !is_same {

@@ -13,13 +13,14 @@ use everstep_model::{
     StreamName, StreamNumber,
 };
 use everstep_store::{
-    Commit, CreateCommit, GenerationRow, Outcome, Refusal, Row, RunRow, StreamRef, TimerRow,
+    Commit, CreateCommit, GenerationRow, Outcome, Refusal, Row, RunRow, StoreError, StreamRef,
+    TimerRow,
 };
 
 use super::{Asked, Because, Done, Effect, Sight};
 use crate::core::Core;
 use crate::effects::Effects;
-use crate::error::EngineError;
+use crate::error::{ControlError, UnknownOperation, UnreadableJournal, WrongState};
 use crate::outbox::Cause;
 use crate::projection;
 
@@ -76,7 +77,7 @@ impl Core {
         run: &RunId,
         revival: Revival,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.check_open()?;
         if let Revival::RestartFrom {
             edited: Some(result),
@@ -117,7 +118,7 @@ impl Core {
         sight: &Sight,
         revival: &Revival,
         asked: &Asked,
-    ) -> Result<Vec<Record>, EngineError> {
+    ) -> Result<Vec<Record>, ControlError> {
         let row = &sight.row;
         let extent = match revival {
             Revival::Restart => ForkExtent::Beginning(self.newest_version(&row.workflow)),
@@ -140,7 +141,7 @@ impl Core {
         reason: ForkReason,
         target: (RunId, Generation),
         asked: &Asked,
-    ) -> Result<Vec<Record>, EngineError> {
+    ) -> Result<Vec<Record>, ControlError> {
         let row = &sight.row;
         let plan = ForkPlan {
             source: (row.id.clone(), row.generation),
@@ -163,7 +164,7 @@ impl Core {
         (run, generation): (RunId, Generation),
         records: Vec<Record>,
         revives: bool,
-    ) -> Result<Copied, EngineError> {
+    ) -> Result<Copied, ControlError> {
         let name = StreamName::of_run(&run, generation);
         let now = self.runtime.now();
         let mut commit = CreateCommit::new(name.clone(), now);
@@ -218,7 +219,7 @@ impl Core {
     }
 
     /// Whether the journal of that name began as this very copy: the same place and the same edit included.
-    async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, EngineError> {
+    async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, StoreError> {
         let Some(head) = self.store.head(StreamRef::Name(name.clone())).await? else {
             return Ok(false);
         };
@@ -296,25 +297,28 @@ fn list_row(
 }
 
 /// A refusal of the plan as an error.
-pub(super) fn cannot_fork(run: &RunId, cannot: CannotFork) -> EngineError {
+pub(super) fn cannot_fork(run: &RunId, cannot: CannotFork) -> ControlError {
     match cannot {
-        CannotFork::UnknownOperation(location) => EngineError::UnknownOperation {
+        CannotFork::UnknownOperation(location) => UnknownOperation {
             run: run.clone(),
             location,
-        },
-        CannotFork::NoBeginning => EngineError::Journal {
+        }
+        .into(),
+        CannotFork::NoBeginning => UnreadableJournal {
             run: run.clone(),
             detail: cannot.to_string(),
-        },
+        }
+        .into(),
         CannotFork::StillRunning(_)
         | CannotFork::NotAStep(_)
         | CannotFork::InsideLoop(_)
         | CannotFork::Compacted(_)
         | CannotFork::Undone(_)
         | CannotFork::NotEnded
-        | CannotFork::WrongStatus(_) => EngineError::WrongState {
+        | CannotFork::WrongStatus(_) => WrongState {
             run: run.clone(),
             detail: cannot.to_string(),
-        },
+        }
+        .into(),
     }
 }

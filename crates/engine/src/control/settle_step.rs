@@ -15,7 +15,7 @@ use everstep_store::{Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Re
 use super::{Asked, Because, Done, Sight};
 use crate::core::Core;
 use crate::effects::Effects;
-use crate::error::EngineError;
+use crate::error::{ControlError, UnknownOperation, WrongState};
 
 /// How often a run that keeps writing is raced before its executor is stopped first.
 const RACES_MAX: u32 = 16;
@@ -39,7 +39,7 @@ impl Core {
         location: &Location,
         settlement: Settlement,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.check_open()?;
         if let Settlement::Skip(result) | Settlement::Edit(result) = &settlement {
             result.check_size()?;
@@ -67,7 +67,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.request(run, |overview| match overview.ending {
             Some(_) => Err(Because::Ending),
             None => Ok(ForcedFailure {
@@ -87,7 +87,7 @@ impl Core {
         run: &RunId,
         sight: &Sight,
         body: Body,
-    ) -> Result<Option<Done>, EngineError> {
+    ) -> Result<Option<Done>, ControlError> {
         let stream = sight.head.number;
         let now = self.runtime.now();
         let mut commit = DeliverCommit::new(stream, now);
@@ -168,11 +168,11 @@ fn check_unsettled(
     sight: &Sight,
     location: &Location,
     settlement: &Settlement,
-) -> Result<(), EngineError> {
+) -> Result<(), ControlError> {
     let run = &sight.row.id;
-    let wrong = |detail: String| EngineError::WrongState {
-        run: run.clone(),
-        detail,
+    let wrong = |detail: String| {
+        let run = run.clone();
+        ControlError::from(WrongState { run, detail })
     };
     let retry = sight.overview.execution_retry.as_ref();
     if let (Settlement::Fail(_), Some(retry)) = (settlement, retry) {
@@ -192,10 +192,11 @@ fn check_unsettled(
     }
     let is_named = |entry: &Entry| entry.record.body.location() == Some(location);
     if !sight.journal.iter().any(is_named) {
-        return Err(EngineError::UnknownOperation {
+        return Err(UnknownOperation {
             run: run.clone(),
             location: location.clone(),
-        });
+        }
+        .into());
     }
     match settlement {
         Settlement::Skip(_) | Settlement::Edit(_) => Err(wrong(format!(

@@ -15,7 +15,7 @@ use everstep_store::{
 use super::{Asked, Because, Done, Effect, Sight};
 use crate::core::Core;
 use crate::effects::Effects;
-use crate::error::EngineError;
+use crate::error::ControlError;
 use crate::outbox::{Birth, Cause, left_by};
 use crate::projection;
 
@@ -25,7 +25,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         let (head, _) = self.find(run).await?;
         self.terminate_life(run, head.number, asked).await
     }
@@ -36,7 +36,7 @@ impl Core {
         run: &RunId,
         life: StreamNumber,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         self.check_open()?;
         loop {
             let (head, row) = self.find(run).await?;
@@ -93,7 +93,7 @@ impl Core {
         run: &RunId,
         stream: StreamNumber,
         asked: &Asked,
-    ) -> Result<Option<Done>, EngineError> {
+    ) -> Result<Option<Done>, ControlError> {
         let sight = self.sight(run).await?;
         if sight.head.number != stream || sight.overview.end.is_some() {
             return Ok(None);

@@ -5,7 +5,7 @@ use everstep_store::ListQuery;
 
 use super::{Asked, BulkProgress, BulkReport, Control, Done, ForkRun, Revival, Settlement};
 use crate::engine::Engine;
-use crate::error::EngineError;
+use crate::error::{ControlError, Unavailable};
 
 impl Engine {
     /// Pauses, resumes, cancels, terminates, restarts, recovers or deletes a run.
@@ -14,7 +14,7 @@ impl Engine {
         run: &RunId,
         control: Control,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         let (core, run) = (self.core.clone(), run.clone());
         let verb = async move { core.control(&run, control, asked).await };
         self.core.to_its_end(verb).await
@@ -27,7 +27,7 @@ impl Engine {
         location: &Location,
         settlement: Settlement,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         let (core, run, location) = (self.core.clone(), run.clone(), location.clone());
         let verb = async move { core.settle(&run, &location, settlement, asked).await };
         self.core.to_its_end(verb).await
@@ -39,21 +39,21 @@ impl Engine {
         run: &RunId,
         revival: Revival,
         asked: Asked,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         let (core, run) = (self.core.clone(), run.clone());
         let verb = async move { core.revive(&run, revival, asked).await };
         self.core.to_its_end(verb).await
     }
 
     /// Begins another run where one was. The answer is about the new run.
-    pub async fn fork(&self, fork: ForkRun, asked: Asked) -> Result<Done, EngineError> {
+    pub async fn fork(&self, fork: ForkRun, asked: Asked) -> Result<Done, ControlError> {
         let core = self.core.clone();
         let verb = async move { core.fork_run(fork, asked).await };
         self.core.to_its_end(verb).await
     }
 
     /// Every run that a list shows, over all its pages.
-    pub async fn listed(&self, query: ListQuery) -> Result<Vec<RunId>, EngineError> {
+    pub async fn listed(&self, query: ListQuery) -> Result<Vec<RunId>, Unavailable> {
         self.core.listed(query).await
     }
 
@@ -69,7 +69,7 @@ impl Engine {
     }
 
     /// Deletes the finished runs that the settings do not keep any longer; gives their ids.
-    pub async fn apply_retention(&self) -> Result<Vec<RunId>, EngineError> {
-        self.core.apply_retention().await
+    pub async fn apply_retention(&self) -> Result<Vec<RunId>, Unavailable> {
+        Ok(self.core.apply_retention().await?)
     }
 }

@@ -4,7 +4,7 @@ use everstep_model::RunId;
 
 use super::effect::Effect;
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::ReadError;
 
 /// Effects read at once.
 const PAGE: usize = 1_000;
@@ -12,7 +12,7 @@ const PAGE: usize = 1_000;
 impl Core {
     /// Whether somebody has decided to start a run that was not found. The effect goes only after the run has come, so who
     /// finds neither looks for the run once more.
-    pub(super) async fn is_to_be_born(&self, run: &RunId) -> Result<bool, EngineError> {
+    pub(super) async fn is_to_be_born(&self, run: &RunId) -> Result<bool, ReadError> {
         let mut after = None;
         loop {
             let page = self.store.outbox(after, PAGE).await?;
@@ -31,7 +31,7 @@ impl Core {
         }
         match self.find(run).await {
             Ok(_) => Ok(true),
-            Err(EngineError::UnknownRun(_)) => Ok(false),
+            Err(ReadError::UnknownRun(_)) => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -8,13 +8,13 @@ use everstep_model::record::{CancelRequested, ChildFinished as FinishedRecord, C
 use everstep_model::{
     ErrorCode, Failure, Link, Record, RecordNumber, RunId, StreamName, StreamNumber,
 };
-use everstep_store::{Head, Outcome, ReadRequest, Refusal, StreamRef};
+use everstep_store::{Head, Outcome, ReadRequest, Refusal, StoreError, StreamRef};
 
 use super::birth::Birth;
 use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
 use crate::control::Asked;
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{CodedError, ControlError, OtherWorkflow, ReadError, StartError, Unavailable};
 use crate::start::Start;
 
 /// What became of an effect.
@@ -47,7 +47,7 @@ impl Core {
         delivered.unwrap_or_else(|error| Delivery::Later(error.to_string()))
     }
 
-    async fn start_child(self: &Arc<Self>, child: StartChild) -> Result<Delivery, EngineError> {
+    async fn start_child(self: &Arc<Self>, child: StartChild) -> Result<Delivery, ControlError> {
         if child.run == child.parent.run {
             return self
                 .refuse_child(&child, &waits_for_itself(&child.run))
@@ -59,12 +59,14 @@ impl Core {
                 if planted::is(Bug::ChildStartedTwice) {
                     let mut other = self.birth_of(&child);
                     other.id = None;
-                    self.start(other).await?;
+                    if let Err(error) = self.start(other).await {
+                        return Ok(Delivery::Later(error.to_string()));
+                    }
                 }
                 self.adopt(&child, started.stream).await
             }
-            Err(EngineError::UnknownWorkflow(_)) => self.start_elsewhere(&child).await,
-            Err(error @ (EngineError::Store(_) | EngineError::ShuttingDown)) => Err(error),
+            Err(StartError::UnknownWorkflow(_)) => self.start_elsewhere(&child).await,
+            Err(StartError::Unavailable(error)) => Err(error.into()),
             Err(error) => self.refuse_child(&child, &error.failure()).await,
         }
     }
@@ -84,21 +86,21 @@ impl Core {
     async fn start_elsewhere(
         self: &Arc<Self>,
         child: &StartChild,
-    ) -> Result<Delivery, EngineError> {
+    ) -> Result<Delivery, ControlError> {
         match self.find(&child.run).await {
             Ok((head, row)) if row.workflow == child.workflow => {
                 self.adopt(child, head.number).await
             }
             Ok((_, row)) => {
-                let error = EngineError::OtherWorkflow {
+                let error = OtherWorkflow {
                     run: row.id,
                     workflow: row.workflow,
                     asked: child.workflow.clone(),
                 };
                 self.refuse_child(child, &error.failure()).await
             }
-            Err(EngineError::UnknownRun(_)) => Ok(Delivery::Elsewhere),
-            Err(error) => Err(error),
+            Err(ReadError::UnknownRun(_)) => Ok(Delivery::Elsewhere),
+            Err(ReadError::Unavailable(error)) => Err(error.into()),
         }
     }
 
@@ -107,7 +109,7 @@ impl Core {
         self: &Arc<Self>,
         child: &StartChild,
         stream: StreamNumber,
-    ) -> Result<Delivery, EngineError> {
+    ) -> Result<Delivery, ControlError> {
         if child.detached {
             return Ok(Delivery::Done);
         }
@@ -121,7 +123,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         parent: &Link,
-    ) -> Result<Delivery, EngineError> {
+    ) -> Result<Delivery, ControlError> {
         let failed = |failure| ChildFinished {
             parent: parent.clone(),
             run: run.clone(),
@@ -134,14 +136,14 @@ impl Core {
         }
         let (head, row) = match self.find(run).await {
             Ok(found) => found,
-            Err(error @ EngineError::UnknownRun(_)) => {
+            Err(ReadError::UnknownRun(error)) => {
                 // The journal that was copied may have caused its start, which is not delivered yet.
                 if self.open_parent(parent).await?.is_some() && self.is_to_be_born(run).await? {
                     return Ok(Delivery::Later("the run is not there yet".to_owned()));
                 }
                 return self.tell_parent(failed(error.failure())).await;
             }
-            Err(error) => return Err(error),
+            Err(ReadError::Unavailable(error)) => return Err(error.into()),
         };
         if !head.closed {
             return Ok(match self.open_parent(parent).await? {
@@ -168,7 +170,7 @@ impl Core {
     }
 
     /// The run that waits at this place, unless it is over. One that has got its id since waits for nothing of its.
-    async fn open_parent(&self, parent: &Link) -> Result<Option<Head>, EngineError> {
+    async fn open_parent(&self, parent: &Link) -> Result<Option<Head>, Unavailable> {
         let name = StreamName::of_run(&parent.run, parent.generation);
         let head = self.store.head(StreamRef::Name(name)).await?;
         let Some(head) = head.filter(|head| !head.closed) else {
@@ -186,7 +188,7 @@ impl Core {
         self: &Arc<Self>,
         child: &StartChild,
         failure: &Failure,
-    ) -> Result<Delivery, EngineError> {
+    ) -> Result<Delivery, ControlError> {
         if child.detached {
             tracing::warn!(child = %child.run, parent = %child.parent.run, %failure, "a detached child could not be started");
             return Ok(Delivery::Done);
@@ -204,7 +206,7 @@ impl Core {
     async fn tell_parent(
         self: &Arc<Self>,
         finished: ChildFinished,
-    ) -> Result<Delivery, EngineError> {
+    ) -> Result<Delivery, ControlError> {
         let Some(head) = self.open_parent(&finished.parent).await? else {
             return Ok(Delivery::Done);
         };
@@ -228,7 +230,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         parent: &Link,
-    ) -> Result<Delivery, EngineError> {
+    ) -> Result<Delivery, ControlError> {
         let Some(head) = self.open_child(run, parent).await? else {
             return Ok(Delivery::Done);
         };
@@ -251,7 +253,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         parent: &Link,
-    ) -> Result<Delivery, EngineError> {
+    ) -> Result<Delivery, ControlError> {
         if let Some(head) = self.open_child(run, parent).await? {
             let asked = Asked {
                 by: Some(format!("run {}", parent.run)),
@@ -263,11 +265,11 @@ impl Core {
     }
 
     /// The child that this operation started, if it is not over. Runs that were only waited for are nobody's to end.
-    async fn open_child(&self, run: &RunId, parent: &Link) -> Result<Option<Head>, EngineError> {
+    async fn open_child(&self, run: &RunId, parent: &Link) -> Result<Option<Head>, Unavailable> {
         let head = match self.find(run).await {
             Ok((head, _)) => head,
-            Err(EngineError::UnknownRun(_)) => return Ok(None),
-            Err(error) => return Err(error),
+            Err(ReadError::UnknownRun(_)) => return Ok(None),
+            Err(ReadError::Unavailable(error)) => return Err(error),
         };
         if head.closed {
             return Ok(None);
@@ -278,7 +280,7 @@ impl Core {
     }
 
     /// Where the run with this journal comes from.
-    async fn birth(&self, stream: StreamNumber) -> Result<Birth, EngineError> {
+    async fn birth(&self, stream: StreamNumber) -> Result<Birth, StoreError> {
         let request = ReadRequest {
             stream,
             from: RecordNumber(0),

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use everstep_model::record::Event;
 use everstep_model::{Generation, Record, RunId, StreamName, StreamNumber, limits};
-use everstep_store::{DeliverCommit, Guard, Head, Outcome, Refusal, RunRow, StreamRef};
+use everstep_store::{DeliverCommit, Guard, Head, Outcome, Refusal, RunRow, StoreError, StreamRef};
 
 use super::delivery::{Delivery, settled};
 use crate::core::Core;
 use crate::effects::Effects;
-use crate::error::{EngineError, readable};
+use crate::error::{ReadError, readable};
 use crate::send::SendEvent;
 
 /// Events to one run that are delivered at once.
@@ -26,7 +26,7 @@ impl Core {
         let all = |delivery: fn() -> Delivery| events.iter().map(|_| delivery()).collect();
         let (head, row) = match self.find(&run).await {
             Ok((head, row)) if !head.closed => (head, row),
-            Ok(_) | Err(EngineError::UnknownRun(_)) => {
+            Ok(_) | Err(ReadError::UnknownRun(_)) => {
                 tracing::warn!(%run, events = events.len(), "events to a run that is over or unknown had no effect");
                 return all(|| Delivery::Done);
             }
@@ -74,7 +74,7 @@ impl Core {
         run: &RunId,
         latest: Generation,
         events: &[SendEvent],
-    ) -> Result<Vec<bool>, EngineError> {
+    ) -> Result<Vec<bool>, StoreError> {
         let mut known = vec![false; events.len()];
         for generation in Generation::FIRST.0..latest.0 {
             let name = StreamName::of_run(run, Generation(generation));

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use everstep_model::{RunId, StreamNumber};
-use everstep_store::{OutboxRow, RowKey};
+use everstep_store::{OutboxRow, RowKey, StoreError};
 
 use super::delivery::Delivery;
 use super::effect::Effect;
 use crate::core::Core;
-use crate::error::EngineError;
+use crate::error::{ControlError, WrongState};
 
 /// Effects read at once.
 const PAGE: usize = 256;
@@ -20,7 +20,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         stream: StreamNumber,
-    ) -> Result<Vec<RowKey>, EngineError> {
+    ) -> Result<Vec<RowKey>, ControlError> {
         let mut keys = Vec::new();
         for row in self.effects_of(stream).await? {
             let delivered = match Effect::from_payload(&row.effect) {
@@ -32,19 +32,20 @@ impl Core {
                     keys.push(RowKey::Outbox(row.stream, row.key));
                 }
                 Delivery::Later(_) | Delivery::Elsewhere => {
-                    return Err(EngineError::WrongState {
+                    return Err(WrongState {
                         run: run.clone(),
                         detail:
                             "what it did to another run has not come there yet; try again later"
                                 .to_owned(),
-                    });
+                    }
+                    .into());
                 }
             }
         }
         Ok(keys)
     }
 
-    async fn effects_of(&self, stream: StreamNumber) -> Result<Vec<OutboxRow>, EngineError> {
+    async fn effects_of(&self, stream: StreamNumber) -> Result<Vec<OutboxRow>, StoreError> {
         let before = StreamNumber(stream.0.saturating_sub(1));
         let mut after = Some((before, char::MAX.to_string()));
         let mut rows: Vec<OutboxRow> = Vec::new();

@@ -4,7 +4,7 @@ use everstep_model::{ErrorCode, Offset};
 use everstep_store::{Refusal, StoreError};
 
 use super::path::InvalidPath;
-use crate::error::EngineError;
+use crate::error::{CodedError, Unavailable};
 
 /// Why a request about a stream had no effect, or an unknown one where the store failed.
 #[derive(Debug, thiserror::Error)]
@@ -79,15 +79,13 @@ pub enum StreamError {
     /// The fork point is not in the source.
     #[error("the stream to fork has no such place: {0}")]
     ForkPoint(&'static str),
-    /// The engine failed.
+    /// The engine cannot serve requests now.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Unavailable(#[from] Unavailable),
 }
 
-impl StreamError {
-    /// The permanent word for it.
-    #[must_use]
-    pub fn code(&self) -> ErrorCode {
+impl CodedError for StreamError {
+    fn code(&self) -> ErrorCode {
         match self {
             Self::Path(InvalidPath::Reserved(_)) => ErrorCode::ReservedStream,
             Self::Path(InvalidPath::Rule(_)) | Self::InvalidJson(_) | Self::NoMessage => {
@@ -103,14 +101,14 @@ impl StreamError {
             Self::SeqNotHigher { .. } => ErrorCode::StreamSeq,
             Self::UnknownOffset | Self::ForkPoint(_) => ErrorCode::InvalidOffset,
             Self::OldOffset => ErrorCode::OldOffset,
-            Self::Engine(error) => error.code(),
+            Self::Unavailable(error) => error.code(),
         }
     }
 }
 
 impl From<StoreError> for StreamError {
     fn from(error: StoreError) -> Self {
-        Self::Engine(error.into())
+        Self::Unavailable(error.into())
     }
 }
 

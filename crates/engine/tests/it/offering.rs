@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use everstep_engine::{
-    Activation, Append, Declares, Engine, EngineError, Message, Offer, SendEvent, Start, Then,
-    Worker,
+    Activation, Append, Declares, Engine, Message, Offer, SendError, SendEvent, Start, StartError,
+    Then, Worker,
 };
 use everstep_model::record::Completed;
 use everstep_model::{Described, Description, Name, Payload, Record, RunId, RunStatus};
@@ -113,7 +113,7 @@ async fn ended(engine: &Engine, id: &str) -> String {
 fn a_run_that_nobody_executes_waits_for_a_worker() {
     for_each_store(async |mut world| {
         let unknown = world.engine().start(start("a", "1")).await;
-        assert!(matches!(unknown, Err(EngineError::UnknownWorkflow(_))));
+        assert!(matches!(unknown, Err(StartError::UnknownWorkflow(_))));
         let offered = world.engine().offer(worker(1..=2)).await.unwrap();
         world.engine().start(start("a", "1")).await.unwrap();
         assert_eq!(ended(world.engine(), "a").await, "2", "the newest version");
@@ -136,7 +136,7 @@ fn what_was_told_of_a_workflow_is_held_against_what_is_sent_while_no_worker_is_t
         world.reopen().await;
         let engine = world.engine();
         let bad = engine.start(start("a", "\"much\"")).await;
-        assert!(matches!(bad, Err(EngineError::Schema { .. })), "{bad:?}");
+        assert!(matches!(bad, Err(StartError::Schema(_))), "{bad:?}");
         engine.start(start("a", "1")).await.unwrap();
         let send = |event: &str, payload: &str| {
             engine.send(SendEvent {
@@ -149,9 +149,9 @@ fn what_was_told_of_a_workflow_is_held_against_what_is_sent_while_no_worker_is_t
             })
         };
         let other = send("stop", "1").await;
-        assert!(matches!(other, Err(EngineError::EventNotAccepted { .. })));
+        assert!(matches!(other, Err(SendError::NotAccepted(_))));
         let bad = send("go", "true").await;
-        assert!(matches!(bad, Err(EngineError::Schema { .. })), "{bad:?}");
+        assert!(matches!(bad, Err(SendError::Schema(_))), "{bad:?}");
         send("go", "1").await.unwrap();
         let info = engine.inspect(&RunId::new("a").unwrap()).await.unwrap();
         let (created, deadline) = (info.row.created_at, info.overview.deadline.unwrap());

@@ -4,7 +4,9 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use everstep_engine::{Asked, BulkProgress, BulkReport, Control, EngineError};
+use everstep_engine::{Asked, BulkProgress, Control};
+
+use crate::engine_error::{BulkReport, EngineError};
 use everstep_model::RunId;
 
 use crate::client::Client;
@@ -72,7 +74,7 @@ impl Engine {
     /// # Errors
     /// If the store fails.
     pub async fn apply_retention(&self) -> Result<Vec<RunId>, EngineError> {
-        self.inner.apply_retention().await
+        Ok(self.inner.apply_retention().await?)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::pin::Pin;
 
-use everstep_engine::{Asked, EngineError, ForkRun};
+use everstep_engine::{Asked, ForkRun};
+
+use crate::engine_error::EngineError;
 use everstep_model::{Payload, PayloadError, RunId};
 use serde::Serialize;
 

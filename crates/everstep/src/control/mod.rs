@@ -8,7 +8,7 @@ mod request;
 mod steps;
 mod verbs;
 
-use everstep_engine::EngineError;
+use crate::engine_error::EngineError;
 use everstep_model::{InvalidLocation, Location};
 
 pub use bulk::BulkRuns;

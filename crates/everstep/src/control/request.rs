@@ -3,7 +3,9 @@
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
-use everstep_engine::{Asked, EngineError};
+use everstep_engine::Asked;
+
+use crate::engine_error::EngineError;
 
 use crate::handle::RunHandle;
 

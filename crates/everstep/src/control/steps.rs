@@ -2,7 +2,9 @@
 
 use std::pin::Pin;
 
-use everstep_engine::{Asked, Done, EngineError, Revival, Settlement};
+use everstep_engine::{Asked, Done, Revival, Settlement};
+
+use crate::engine_error::EngineError;
 use everstep_model::{Payload, PayloadError};
 use serde::Serialize;
 

@@ -2,7 +2,9 @@
 
 use std::pin::Pin;
 
-use everstep_engine::{Asked, Control, Done, EngineError};
+use everstep_engine::{Asked, Control, Done};
+
+use crate::engine_error::EngineError;
 
 use super::request::{ControlRequest, sealed::Perform};
 use crate::handle::RunHandle;

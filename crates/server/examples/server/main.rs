@@ -1,5 +1,5 @@
-//! A server on one directory, in memory or on a PostgreSQL server of its own, with a workflow to talk to. The conformance suites run against it, and the guide of
-//! the HTTP API.
+//! A server with one workflow, on a directory, in memory, or on a temporary PostgreSQL database. The
+//! conformance suites and the guide of the HTTP API use it.
 //!
 //! ```text
 //! cargo run -p everstep-server --example server -- --port 4437 --data ./data
@@ -22,11 +22,11 @@ use everstep_store_postgres::{self as postgres, PostgresBus, PostgresStore};
 use order::Order;
 use tokio::net::TcpListener;
 
-/// Where everything is kept.
+/// The kind of store.
 enum Place {
     Memory,
     Directory(PathBuf),
-    /// A database that is gone with the process.
+    /// A database that ends with the process.
     Postgres,
 }
 
@@ -34,7 +34,7 @@ struct Arguments {
     port: u16,
     place: Place,
     long_poll_timeout: Option<Duration>,
-    /// How long it serves, if not until it is stopped.
+    /// How long to serve. `None` serves until interrupted.
     lasting: Option<Duration>,
 }
 
@@ -72,7 +72,7 @@ async fn main() -> anyhow::Result<()> {
     let arguments = arguments()?;
     let runtime = Arc::new(TokioRuntime::new(tokio::runtime::Handle::current()));
     let clock: Arc<dyn Clock> = runtime.clone();
-    // It is stopped when it is dropped.
+    // Dropping it stops the database.
     let mut database = None;
     let builder = match &arguments.place {
         Place::Memory => Engine::on_store(Arc::new(MemoryStore::new(clock))),
@@ -103,7 +103,7 @@ async fn main() -> anyhow::Result<()> {
         }
     };
     let mut connections = Connections::default();
-    // Clients that are busy for long, such as tests on a busy machine, find their connections again.
+    // Long timeouts, so that slow clients on a busy machine keep their connections.
     connections.head_timeout = Duration::from_secs(60);
     serve(listener, router(&engine, options), connections, ended).await;
     engine.shutdown().await;

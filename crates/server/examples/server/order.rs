@@ -1,4 +1,4 @@
-//! The workflow that the example serves.
+//! The workflow of the example.
 
 use everstep::{Accepts, Ctx, Declare, Error, Event, Rpc, Workflow};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ impl Event for Approval {
     const NAME: &'static str = "approval";
 }
 
-/// A remark that nobody waits for.
+/// An event that the workflow does not wait for.
 #[derive(Deserialize, Serialize)]
 struct Comment(String);
 

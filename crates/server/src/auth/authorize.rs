@@ -1,24 +1,26 @@
-//! Whether a caller has what a route needs. Everything that depends on the address is decided here; what depends on the body
-//! is asked of the [`Caller`] by the handler that reads it.
+//! Compares what a request requires with what its caller has.
+//!
+//! This covers everything that follows from the address. Handlers check what depends on the body
+//! with the methods of [`Caller`].
 
 use axum::http::Method;
-use everstep_engine::{Engine, EngineError};
+use everstep_engine::{Engine, OpenRpcError, ReadError};
 use everstep_model::{Body, Generation, RpcId, RunId, StreamName};
 use everstep_protocol::access::{Scope, View};
 use percent_encoding::percent_decode_str;
 
 use super::caller::{Caller, RunGrant};
-use super::needs::RunAct;
 use super::refusal::Refusal;
+use super::requirement::RunAction;
 
-/// What a request needs, once its address is read.
+/// What a request requires, derived from its route and address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Demand {
-    /// Nothing; nobody is identified.
+    /// Nothing. The caller is not identified.
     Nothing,
     /// All of these scopes.
     Scopes(Vec<Scope>),
-    /// To read or write the journal of a run, in a generation.
+    /// Access to the journal of one generation of a run.
     Journal {
         run: RunId,
         generation: Generation,
@@ -26,16 +28,16 @@ pub(super) enum Demand {
     },
 }
 
-/// What a request about a stream needs, by its method, its path behind `/v1/stream/` as it was written, and whether it
-/// names another stream to fork.
+/// Returns what a request about a stream requires. `raw` is the undecoded path behind `/v1/stream/`;
+/// `forks` says whether the request names a stream to fork.
 pub(super) fn of_stream(method: &Method, raw: &str, forks: bool) -> Demand {
-    // What cannot be read is refused by the handler as well; until then it needs the most.
-    let most = Demand::Scopes(vec![Scope::Admin]);
+    // The handler rejects malformed paths; until then they require the highest scope.
+    let highest = Demand::Scopes(vec![Scope::Admin]);
     if let Some(rest) = raw.strip_prefix("__ds/") {
-        return of_subscription(method, rest).unwrap_or(most);
+        return of_subscription(method, rest).unwrap_or(highest);
     }
     let Ok(path) = percent_decode_str(raw).decode_utf8() else {
-        return most;
+        return highest;
     };
     let writes = !matches!(*method, Method::GET | Method::HEAD);
     if path == "workflows" || path.starts_with("workflows/") {
@@ -55,7 +57,7 @@ pub(super) fn of_stream(method: &Method, raw: &str, forks: bool) -> Demand {
     }
     Demand::Scopes(match (method, writes, forks) {
         (&Method::DELETE, ..) => vec![Scope::Operate],
-        // A fork shows what its source holds.
+        // The creator of a fork can read the content of its source.
         (_, true, true) => vec![Scope::Send, Scope::Read],
         (_, true, false) => vec![Scope::Send],
         (_, false, _) => vec![Scope::Read],
@@ -65,15 +67,15 @@ pub(super) fn of_stream(method: &Method, raw: &str, forks: bool) -> Demand {
 fn of_subscription(method: &Method, rest: &str) -> Option<Demand> {
     let segments: Vec<&str> = rest.split('/').collect();
     Some(match (method, segments.as_slice()) {
-        // Public by its nature.
+        // Public keys.
         (&Method::GET, ["jwks.json"]) => Demand::Nothing,
-        // These carry the token of a wake, which their handler checks.
+        // The handler checks the wake token that these carry.
         (&Method::POST, ["subscriptions", _, "callback" | "ack" | "release"]) => Demand::Nothing,
         (&Method::GET, ["subscriptions", _]) => Demand::Scopes(vec![Scope::Read]),
         (&Method::POST, ["subscriptions", _, "claim"]) => {
             Demand::Scopes(vec![Scope::Read, Scope::Send])
         }
-        // Whoever subscribes hears of every source, and makes the server call out.
+        // A subscription reveals its source streams, and makes the server call webhooks.
         (
             &Method::PUT | &Method::DELETE | &Method::POST,
             ["subscriptions", _] | ["subscriptions", _, "streams", ..],
@@ -82,7 +84,7 @@ fn of_subscription(method: &Method, rest: &str) -> Option<Demand> {
     })
 }
 
-/// Checks a demand that no lookup is needed for.
+/// Checks a demand without access to the store.
 pub(super) fn check(caller: &Caller, demand: &Demand) -> Result<(), Refusal> {
     match demand {
         Demand::Nothing => Ok(()),
@@ -98,7 +100,7 @@ pub(super) fn check(caller: &Caller, demand: &Demand) -> Result<(), Refusal> {
             let fits = caller
                 .token()
                 .is_some_and(|token| token.is_for(run, *generation));
-            // Which records a token may append is decided record by record.
+            // The handler decides for each record whether the token may append it.
             match caller.has(*scope) || (fits && *scope != Scope::Operate) {
                 true => Ok(()),
                 false => Err(lacks(caller, *scope)),
@@ -114,33 +116,33 @@ fn lacks(caller: &Caller, scope: Scope) -> Refusal {
     })
 }
 
-/// What the address of a request about a run says.
-pub(super) struct AboutRun<'a> {
+/// The run and the item that a request addresses.
+pub(super) struct RunTarget<'a> {
     pub(super) id: &'a str,
-    /// The event or the rpc.
-    pub(super) what: &'a str,
+    /// The name of an event, or the id of an rpc.
+    pub(super) event_or_rpc: &'a str,
 }
 
-/// Checks an act on a run: by scope, or by a token for the generation it has now.
+/// Checks an action on a run: by scope, or by a token for the current generation of the run.
 pub(super) async fn check_run(
     engine: &Engine,
     caller: &Caller,
-    act: RunAct,
-    about: AboutRun<'_>,
+    action: RunAction,
+    target: RunTarget<'_>,
 ) -> Result<(), Refusal> {
-    if caller.has(act.scope()) {
+    if caller.has(action.scope()) {
         return Ok(());
     }
-    let refused = || lacks(caller, act.scope());
+    let refused = || lacks(caller, action.scope());
     let token = caller.token().ok_or_else(refused)?;
-    if token.run.as_str() != about.id {
+    if token.run.as_str() != target.id {
         return Err(refused());
     }
-    let allowed = match act {
-        RunAct::Look => token.view == View::Full,
-        RunAct::Send => token.events.contains(about.what),
-        RunAct::Answer => {
-            let method = method_of(engine, token, about.what).await?;
+    let allowed = match action {
+        RunAction::Read => token.view == View::Full,
+        RunAction::Send => token.events.contains(target.event_or_rpc),
+        RunAction::Answer => {
+            let method = method_of(engine, token, target.event_or_rpc).await?;
             method.is_some_and(|method| token.rpcs.contains(&method))
         }
     };
@@ -150,16 +152,17 @@ pub(super) async fn check_run(
     }
 }
 
-/// Whether the run still lives the life that the token is for.
+/// Returns whether the token is for the current generation of the run.
 async fn is_current(engine: &Engine, token: &RunGrant) -> Result<bool, Refusal> {
     match engine.row(&token.run).await {
         Ok(row) => Ok(row.generation == token.generation),
-        Err(EngineError::UnknownRun(_)) => Ok(false),
-        Err(error) => Err(Refusal::Failed(error.into())),
+        Err(ReadError::UnknownRun(_)) => Ok(false),
+        Err(ReadError::Unavailable(error)) => Err(error.into()),
     }
 }
 
-/// What an rpc asks for, also if it is open no more: whoever answers late is told so, not that they may not.
+/// Returns the method of an rpc, even if it is no longer open, so that a late answer is reported as
+/// late instead of forbidden.
 async fn method_of(
     engine: &Engine,
     token: &RunGrant,
@@ -168,16 +171,21 @@ async fn method_of(
     let rpc = RpcId(rpc.into());
     match engine.open_rpc(&token.run, &rpc).await {
         Ok(row) => return Ok(Some(row.method.to_string())),
-        Err(EngineError::UnknownRun(_)) => return Ok(None),
-        Err(EngineError::RpcNotOpen { .. }) => {}
-        Err(error) => return Err(Refusal::Failed(error.into())),
+        Err(OpenRpcError::UnknownRun(_)) => return Ok(None),
+        Err(OpenRpcError::NotOpen(_)) => {}
+        Err(OpenRpcError::Unavailable(error)) => return Err(error.into()),
     }
-    let journal = engine.journal(&token.run).await;
-    let journal = journal.map_err(|error| Refusal::Failed(error.into()))?;
+    let journal = match engine.journal(&token.run).await {
+        Ok(journal) => journal,
+        Err(ReadError::UnknownRun(_)) => return Ok(None),
+        Err(ReadError::Unavailable(error)) => return Err(error.into()),
+    };
     Ok(journal
         .into_iter()
         .find_map(|entry| match entry.record.body {
-            Body::RpcRequested(asked) if asked.rpc_id == rpc => Some(asked.method.to_string()),
+            Body::RpcRequested(request) if request.rpc_id == rpc => {
+                Some(request.method.to_string())
+            }
             _ => None,
         }))
 }
@@ -194,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_need_what_their_method_does() {
+    fn the_method_determines_the_scope_of_a_stream() {
         use Scope::{Admin, Operate, Read, Send};
         for (method, raw, forks, needed) in [
             (Method::GET, "a", false, vec![Read]),
@@ -225,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_is_recognised_however_its_address_is_written() {
+    fn a_journal_is_recognised_in_any_percent_encoding() {
         let expected = Demand::Journal {
             run: RunId::new("order-7").unwrap(),
             generation: Generation(2),

@@ -1,4 +1,4 @@
-//! Whoever calls, and what they may do.
+//! The caller of a request, and its rights.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,9 +6,10 @@ use std::sync::Arc;
 use everstep_model::{Generation, RunId, Timestamp};
 use everstep_protocol::access::{Scope, View};
 
-/// Whoever calls: a name, and what it may do. Handlers find it in the extensions of a request.
+/// The caller of a request: a name and rights. Handlers find it in the extensions of the request.
 ///
-/// An application that mounts the router behind its own authentication puts one there itself; then keys are not asked for.
+/// An application that mounts the router behind its own authentication inserts a `Caller` itself. The
+/// router then requires no key.
 #[derive(Clone, Debug)]
 pub struct Caller {
     name: Option<Arc<str>>,
@@ -17,25 +18,24 @@ pub struct Caller {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Grant {
-    /// Everything. The server is open, or the application vouches.
+    /// All rights: the server is open, or the application says so.
     All,
-    /// What the scopes say.
     Scopes {
         scopes: BTreeSet<Scope>,
-        /// For workers: what they may execute.
+        /// The workflows that a worker may execute.
         workflows: BTreeSet<String>,
     },
-    /// What a run token says.
+    /// The rights of a run token.
     Run(RunGrant),
 }
 
-/// What a run token allows.
+/// The rights of a run token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunGrant {
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
     pub(crate) view: View,
-    /// The methods of rpcs that may be answered.
+    /// The methods of the rpcs that may be answered.
     pub(crate) rpcs: BTreeSet<String>,
     /// The events that may be sent.
     pub(crate) events: BTreeSet<String>,
@@ -49,24 +49,23 @@ impl RunGrant {
 }
 
 impl Caller {
-    /// Somebody without a name who may do everything.
+    /// A caller without a name and with all rights.
     #[must_use]
     pub fn unlimited() -> Self {
         Self::of(None, Grant::All)
     }
 
-    /// Somebody who may do nothing.
-    pub(crate) fn nobody() -> Self {
-        Self::with_scopes("nobody", [])
+    pub(crate) fn without_rights() -> Self {
+        Self::with_scopes("unidentified", [])
     }
 
-    /// Somebody with a name who may do what these scopes say. What they do is written down under the name.
+    /// A caller with these scopes. Journals record its actions under the name.
     #[must_use]
     pub fn with_scopes(name: &str, scopes: impl IntoIterator<Item = Scope>) -> Self {
         Self::with_workflows(name, scopes, [])
     }
 
-    /// The same for a worker, which may execute these workflows.
+    /// A worker with these scopes that may execute these workflows.
     #[must_use]
     pub fn with_workflows(
         name: &str,
@@ -91,18 +90,19 @@ impl Caller {
         }
     }
 
-    /// The name under which deeds are written down; none where nobody has one.
+    /// The name under which journals record the actions of the caller.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Whether it may say itself under which name it acts. Only who may do everything anyway is believed.
+    /// Returns whether the caller may choose the name under which it acts. Only callers without a
+    /// name and with all rights may.
     pub(crate) fn may_name_itself(&self) -> bool {
         self.name.is_none() && *self.grant == Grant::All
     }
 
-    /// Whether it may do what this scope covers, to everything.
+    /// Returns whether the caller has this scope, for all runs and streams.
     #[must_use]
     pub fn has(&self, scope: Scope) -> bool {
         match &*self.grant {
@@ -114,7 +114,7 @@ impl Caller {
         }
     }
 
-    /// Whether it may execute a workflow as a worker.
+    /// Returns whether the caller may execute a workflow as a worker.
     #[must_use]
     pub fn may_work_on(&self, workflow: &str) -> bool {
         match &*self.grant {
@@ -127,7 +127,7 @@ impl Caller {
         }
     }
 
-    /// The view in which it may read a run's journal; none if it may not. Who may see all may choose.
+    /// Returns the view in which the caller may read a journal. [`View::Full`] includes the others.
     #[must_use]
     pub fn view_of(&self, run: &RunId, generation: Generation) -> Option<View> {
         if self.has(Scope::Read) {
@@ -136,14 +136,14 @@ impl Caller {
         self.token_for(run, generation).map(|token| token.view)
     }
 
-    /// Whether it may send this event to the run.
+    /// Returns whether the caller may send this event to the run.
     #[must_use]
     pub fn may_send(&self, run: &RunId, generation: Generation, event: &str) -> bool {
         let token = self.token_for(run, generation);
         self.has(Scope::Send) || token.is_some_and(|token| token.events.contains(event))
     }
 
-    /// Whether it may answer an rpc of this method of the run.
+    /// Returns whether the caller may answer rpcs of this method of the run.
     #[must_use]
     pub fn may_answer(&self, run: &RunId, generation: Generation, method: &str) -> bool {
         let token = self.token_for(run, generation);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_good_for_one_run_one_generation_and_what_it_names() {
+    fn a_token_is_valid_for_one_run_one_generation_and_what_it_names() {
         let caller = Caller::with_token(
             None,
             RunGrant {
@@ -195,18 +195,18 @@ mod tests {
     }
 
     #[test]
-    fn no_scope_includes_another_but_admin_all() {
+    fn only_admin_includes_other_scopes() {
         for given in Scope::ALL {
             let caller = Caller::with_scopes("k", [given]);
-            for asked in Scope::ALL {
-                let expected = given == asked || given == Scope::Admin;
-                assert_eq!(caller.has(asked), expected, "{given} {asked}");
+            for scope in Scope::ALL {
+                let expected = given == scope || given == Scope::Admin;
+                assert_eq!(caller.has(scope), expected, "{given} {scope}");
             }
         }
     }
 
     #[test]
-    fn a_worker_executes_what_its_key_names() {
+    fn a_worker_may_execute_only_the_workflows_its_key_names() {
         let worker = Caller::with_workflows("w", [Scope::Work], ["pay".to_owned()]);
         assert!(worker.may_work_on("pay") && !worker.may_work_on("ship"));
         let reader = Caller::with_workflows("r", [Scope::Read], ["pay".to_owned()]);

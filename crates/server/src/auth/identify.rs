@@ -1,8 +1,9 @@
-//! From a request to whoever sent it.
+//! Identifies the caller of a request.
 
 use axum::http::{Extensions, HeaderMap, header};
 use everstep_engine::Engine;
 use everstep_engine::streams::{StreamError, Streams};
+use everstep_model::Timestamp;
 use everstep_protocol::Secret;
 use tokio::sync::OnceCell;
 
@@ -10,14 +11,14 @@ use super::caller::Caller;
 use super::key;
 use super::key_list::Keys;
 use super::refusal::Refusal;
-use super::run_token::{self, RunToken, Spoiled};
+use super::run_token::{self, InvalidToken, RunToken};
 use super::signer::Signer;
 use crate::options::Access;
 
 const NO_KEY: &str = "this needs a key: `Authorization: Bearer evk_…`";
-const WRONG: &str = "there is no such key, or it was revoked";
+const INVALID_KEY: &str = "there is no such key, or it was revoked";
 
-/// What tells callers apart.
+/// Verifies keys and run tokens.
 pub(crate) struct Identities {
     streams: Streams,
     access: Access,
@@ -25,7 +26,7 @@ pub(crate) struct Identities {
     signer: OnceCell<Signer>,
 }
 
-/// A caller, and the key behind them if there is one.
+/// A caller, and the id of its key if it used one.
 #[derive(Clone, Debug)]
 pub(crate) struct Identified {
     pub(crate) caller: Caller,
@@ -42,7 +43,6 @@ impl Identities {
         }
     }
 
-    /// What signs whatever this server hands out.
     pub(crate) async fn signer(&self) -> Result<&Signer, StreamError> {
         let made = self
             .signer
@@ -50,7 +50,11 @@ impl Identities {
         made.await
     }
 
-    /// Who sent a request. Whoever shows a key or a token is who it says, and no more, even where everybody may come in.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.streams.now()
+    }
+
+    /// Identifies the caller. A key or token determines the rights even if the server is open.
     pub(crate) async fn identify(
         &self,
         headers: &HeaderMap,
@@ -60,8 +64,7 @@ impl Identities {
             let caller = caller.clone();
             return Ok(Identified { caller, key: None });
         }
-        let shown = bearer(headers);
-        match shown {
+        match bearer(headers) {
             Some(text) if text.expose().starts_with(key::PREFIX) => self.by_key(&text).await,
             Some(text) if text.expose().starts_with(run_token::PREFIX) => {
                 self.by_token(&text).await
@@ -70,14 +73,14 @@ impl Identities {
                 caller: Caller::unlimited(),
                 key: None,
             }),
-            Some(_) => Err(Refusal::Unknown(WRONG)),
-            None => Err(Refusal::Unknown(NO_KEY)),
+            Some(_) => Err(Refusal::Unauthenticated(INVALID_KEY)),
+            None => Err(Refusal::Unauthenticated(NO_KEY)),
         }
     }
 
     async fn by_key(&self, text: &Secret) -> Result<Identified, Refusal> {
         let found = self.keys.find(text).await?;
-        let found = found.ok_or(Refusal::Unknown(WRONG))?;
+        let found = found.ok_or(Refusal::Unauthenticated(INVALID_KEY))?;
         Ok(Identified {
             caller: found.caller(),
             key: Some(found.view.id),
@@ -87,14 +90,14 @@ impl Identities {
     async fn by_token(&self, text: &Secret) -> Result<Identified, Refusal> {
         let signer = self.signer().await?;
         let opened = RunToken::open(signer, text.expose(), self.streams.now());
-        let token = opened.map_err(|spoiled| match spoiled {
-            Spoiled::NotOurs => Refusal::Unknown(WRONG),
-            Spoiled::Expired => Refusal::Expired,
+        let token = opened.map_err(|invalid| match invalid {
+            InvalidToken::Forged => Refusal::Unauthenticated(INVALID_KEY),
+            InvalidToken::Expired => Refusal::Expired,
         })?;
         if let Some(id) = &token.key {
-            // A token ends with the key that asked for it.
+            // Revoking a key revokes the tokens that it created.
             let key = self.keys.with_id(id).await?;
-            key.ok_or(Refusal::Unknown(WRONG))?;
+            key.ok_or(Refusal::Unauthenticated(INVALID_KEY))?;
         }
         let name = token.by.clone();
         Ok(Identified {
@@ -104,7 +107,8 @@ impl Identities {
     }
 }
 
-/// What a request shows. More than one header, or bytes that are no text, are nothing that was given out here.
+/// Returns the bearer token of a request. It is empty, and thereby invalid, if there is more than
+/// one `Authorization` header or if the header is not text.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<Secret> {
     let mut all = headers.get_all(header::AUTHORIZATION).iter();
     let (first, second) = (all.next()?, all.next());

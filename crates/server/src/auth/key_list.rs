@@ -1,4 +1,4 @@
-//! All keys: one document in the store, with a copy in memory that is never much older.
+//! The API keys of a store: one document, cached in memory for a short time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,25 +7,27 @@ use everstep_engine::Engine;
 use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
 use everstep_protocol::Secret;
 use everstep_protocol::access::{CreateKey, CreatedKey, KeyView};
+use everstep_store::StoreError;
 use serde::{Deserialize, Serialize};
 
 use super::key::{StoredKey, check, parts};
 
 const PATH: &str = "__ds/auth/keys";
 const KEYS_MAX: usize = 1_000;
-/// How long another server of the same store may not know that a key was revoked.
-const COPY_AGE_MAX: Duration = Duration::from_secs(1);
-/// How long it may not know of a new one. Whoever guesses keys makes no more reads than this allows.
-const COPY_AGE_MIN: Duration = Duration::from_millis(100);
+/// How long another node on the same store may accept a revoked key.
+const CACHE_AGE_MAX: Duration = Duration::from_secs(1);
+/// How long another node may reject a new key. Limits the reads that requests with guessed keys
+/// cause.
+const CACHE_AGE_MIN: Duration = Duration::from_millis(100);
 
-/// Why a key was not made or revoked.
+/// Why a key was not created or revoked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// It makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(&'static str),
-    /// There are as many as there may be.
+    /// The maximum number of keys exists.
     #[error("there are 1,000 keys already; revoke one")]
     TooMany,
     /// The store could not be read or written.
@@ -38,17 +40,18 @@ struct KeyDocument {
     keys: Vec<StoredKey>,
 }
 
-struct Copy {
+struct Cache {
     keys: Arc<Vec<StoredKey>>,
-    /// By the clock that nobody sets: a revoked key is not good again because the time was put back.
+    /// On the monotonic clock, so that a revoked key does not become valid again when the wall clock
+    /// is set back.
     read_at: Duration,
 }
 
-/// The API keys of a store. Clones share their memory.
+/// The API keys of a store. Clones share the cache.
 #[derive(Clone)]
 pub struct Keys {
     streams: Streams,
-    copy: Arc<Mutex<Option<Copy>>>,
+    cache: Arc<Mutex<Option<Cache>>>,
 }
 
 impl std::fmt::Debug for Keys {
@@ -63,14 +66,18 @@ impl Keys {
     pub fn of(engine: impl AsRef<Engine>) -> Self {
         Self {
             streams: engine.as_ref().streams(),
-            copy: Arc::default(),
+            cache: Arc::default(),
         }
     }
 
-    /// Makes a key. What it returns holds the key itself, which is told this once.
-    pub async fn create(&self, asked: CreateKey, by: Option<&str>) -> Result<CreatedKey, KeyError> {
-        check(&asked).map_err(KeyError::Invalid)?;
-        let (stored, text) = StoredKey::make(asked, by, self.streams.now())?;
+    /// Creates a key. Only the returned value contains its secret.
+    pub async fn create(
+        &self,
+        request: CreateKey,
+        by: Option<&str>,
+    ) -> Result<CreatedKey, KeyError> {
+        check(&request).map_err(KeyError::Invalid)?;
+        let (stored, text) = StoredKey::create(request, by, self.streams.now())?;
         let made = self.change(|keys| {
             if keys.len() >= KEYS_MAX {
                 return Err(KeyError::TooMany);
@@ -85,7 +92,7 @@ impl Keys {
         })
     }
 
-    /// Revokes a key, and with it the run tokens that it asked for; false if there is none of that id.
+    /// Revokes a key and the run tokens that it created. Returns false if there is no such key.
     pub async fn revoke(&self, id: &str) -> Result<bool, KeyError> {
         let revoked = self.change(|keys| {
             let before = keys.len();
@@ -95,24 +102,24 @@ impl Keys {
         revoked.await
     }
 
-    /// Every key, the oldest first.
+    /// All keys, the oldest first.
     pub async fn list(&self) -> Result<Vec<KeyView>, StreamError> {
         let (_, document) = self.read().await?;
         Ok(document.keys.into_iter().map(|key| key.view).collect())
     }
 
-    /// The key that this text is; none if it is none.
+    /// Returns the key with this text, if it is valid.
     pub(super) async fn find(&self, text: &Secret) -> Result<Option<StoredKey>, StreamError> {
         let Some((id, secret)) = parts(text.expose()) else {
             return Ok(None);
         };
         let found = self.with_id(id).await?;
-        Ok(found.filter(|key| key.is_opened_by(secret)))
+        Ok(found.filter(|key| key.has_secret(secret)))
     }
 
-    /// The key of that id. A copy that lacks it is read anew, unless that was done a moment ago.
+    /// Returns the key with this id. Refreshes a cache that lacks it, unless the cache is very recent.
     pub(super) async fn with_id(&self, id: &str) -> Result<Option<StoredKey>, StreamError> {
-        for age_max in [COPY_AGE_MAX, COPY_AGE_MIN] {
+        for age_max in [CACHE_AGE_MAX, CACHE_AGE_MIN] {
             let keys = self.recent(age_max).await?;
             if let Some(key) = keys.iter().find(|key| key.view.id == id) {
                 return Ok(Some(key.clone()));
@@ -136,16 +143,18 @@ impl Keys {
         let read = self.streams.document(&StreamPath::internal(PATH)?).await?;
         let document = match &read {
             Some(read) => serde_json::from_slice(&read.bytes).map_err(|error| {
-                StreamError::from(everstep_engine::EngineError::Options(format!(
-                    "the list of keys cannot be read: {error}"
-                )))
+                StreamError::from(StoreError::Corrupt {
+                    place: "the list of keys".to_owned(),
+                    detail: error.to_string(),
+                })
             })?,
             None => KeyDocument::default(),
         };
         Ok((read, document))
     }
 
-    /// Changes the list; again if somebody else did in between. `change` says whether there is something to write.
+    /// Changes the list, and retries if another node changed it concurrently. `change` returns whether
+    /// there is something to write.
     async fn change(
         &self,
         mut change: impl FnMut(&mut Vec<StoredKey>) -> Result<bool, KeyError>,
@@ -170,15 +179,15 @@ impl Keys {
 
     fn remember(&self, document: KeyDocument, read_at: Duration) -> Arc<Vec<StoredKey>> {
         let keys = Arc::new(document.keys);
-        *self.memory() = Some(Copy {
+        *self.memory() = Some(Cache {
             keys: keys.clone(),
             read_at,
         });
         keys
     }
 
-    fn memory(&self) -> std::sync::MutexGuard<'_, Option<Copy>> {
-        self.copy.lock().unwrap_or_else(PoisonError::into_inner)
+    fn memory(&self) -> std::sync::MutexGuard<'_, Option<Cache>> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -190,22 +199,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_revoked_key_is_known_to_another_server_in_time_though_its_clock_was_put_back() {
+    fn another_node_learns_of_a_revoked_key_even_if_its_clock_is_set_back() {
         virtual_time(async {
             let clock = Arc::new(VirtualRuntime::new(1));
             let engine = everstep::Engine::in_memory().runtime(clock.clone());
             let engine = engine.start().await.unwrap();
             let (one, other) = (Keys::of(&engine), Keys::of(&engine));
-            let asked = CreateKey {
+            let request = CreateKey {
                 name: "web".to_owned(),
                 scopes: vec![Scope::Read],
                 workflows: Vec::new(),
             };
-            let id = one.create(asked, None).await.unwrap().view.id;
+            let id = one.create(request, None).await.unwrap().view.id;
             assert!(other.with_id(&id).await.unwrap().is_some());
             clock.set_clock_error(-3_600_000);
             assert!(one.revoke(&id).await.unwrap());
-            tokio::time::advance(COPY_AGE_MAX).await;
+            tokio::time::advance(CACHE_AGE_MAX).await;
             assert!(other.with_id(&id).await.unwrap().is_none());
         });
     }

@@ -1,13 +1,14 @@
-//! Who asks, and whether they may.
+//! Authentication and authorization.
 //!
 //! ```text
-//!   request ──▶ gate      each route has one (`routes.rs`)
-//!                 ├─ identify    key, run token, whoever the application says, or nobody   ──▶ Caller
-//!                 ├─ authorize   what the route needs against what the caller has
-//!                 └─ handler     takes the Caller along, for what only the body tells
+//!   request ──▶ gate      one per route (`routes.rs`)
+//!                 ├─ identify    key, run token, or the application's own Caller   ──▶ Caller
+//!                 ├─ authorize   compares what the route requires with what the caller has
+//!                 └─ handler     receives the Caller, for checks that depend on the body
 //! ```
 //!
-//! Nothing is allowed that is not said: a route without needs does not compile, and a caller has what it was given, no more.
+//! Access is denied by default: a route without a requirement does not compile, and a caller has only
+//! the rights that it was given.
 
 mod authorize;
 mod caller;
@@ -15,20 +16,20 @@ mod gate;
 mod identify;
 mod key;
 mod key_list;
-mod needs;
 mod refusal;
-mod routes;
+mod requirement;
 mod run_token;
 mod signer;
 
 pub use caller::Caller;
 pub(crate) use gate::{Gate, admit};
-pub(crate) use identify::Identities;
+pub(crate) use identify::{Identified, Identities};
 pub use key_list::{KeyError, Keys};
-pub(crate) use needs::{Needs, RunAct};
-pub(crate) use routes::routes;
-
+pub(crate) use refusal::Refusal;
+pub(crate) use requirement::{Requirement, RunAction};
+pub(crate) use run_token::RunToken;
 #[cfg(test)]
-mod crossing_tests;
+pub(crate) use signer::Signer;
+
 #[cfg(test)]
 pub(crate) mod fuzzed;

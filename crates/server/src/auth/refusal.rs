@@ -1,28 +1,34 @@
-//! What a caller gets who may not.
+//! Why a caller is rejected, and the response.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use everstep_engine::Unavailable;
 use everstep_engine::streams::StreamError;
 use everstep_model::ErrorCode;
 
 use crate::failure::Failure;
 
-/// Why somebody may not.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// There is no telling who it is.
-    Unknown(&'static str),
-    /// It was known until their token's time was over.
+    /// The caller could not be identified.
+    Unauthenticated(&'static str),
+    /// The run token has expired.
     Expired,
-    /// It is known who it is, and they may not.
+    /// The caller lacks a right.
     Forbidden(String),
-    /// The store could not be asked.
+    /// The store could not be read.
     Failed(StreamError),
 }
 
 impl Refusal {
     pub(crate) fn forbidden(why: impl Into<String>) -> Self {
         Self::Forbidden(why.into())
+    }
+}
+
+impl From<Unavailable> for Refusal {
+    fn from(error: Unavailable) -> Self {
+        Self::Failed(error.into())
     }
 }
 
@@ -35,11 +41,11 @@ impl From<StreamError> for Refusal {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Unknown(why) => Self::new(StatusCode::UNAUTHORIZED, why)
+            Refusal::Unauthenticated(why) => Self::new(StatusCode::UNAUTHORIZED, why)
                 .coded(ErrorCode::Unauthenticated)
                 .with(header::WWW_AUTHENTICATE, "Bearer"),
             Refusal::Expired => {
-                let detail = "the run token's time is over; ask whoever made it for another";
+                let detail = "the run token has expired; request a new one";
                 Self::new(StatusCode::UNAUTHORIZED, detail)
                     .coded(ErrorCode::TokenExpired)
                     .with(header::WWW_AUTHENTICATE, "Bearer")

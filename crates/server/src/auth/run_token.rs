@@ -1,6 +1,8 @@
-//! Run tokens: what a browser gets. Short-lived, signed, good for one run and generation, one view, named rpcs and events.
+//! Run tokens, for browsers: short-lived, signed, valid for one run and generation, one view, and
+//! the rpcs and events they name.
 //!
-//! `evt_` and a signed JSON object. Nothing is kept of a token; it ends with its time, or with the key that asked for it.
+//! A token is `evt_` and a signed JSON object. The server stores nothing; a token is valid until it
+//! expires or the key that created it is revoked.
 
 use everstep_model::{Generation, RunId, Timestamp};
 use everstep_protocol::access::View;
@@ -9,50 +11,50 @@ use serde::{Deserialize, Serialize};
 use super::caller::RunGrant;
 use super::signer::Signer;
 
-/// What a run token begins with.
+/// The prefix of every run token.
 pub(super) const PREFIX: &str = "evt_";
 const PURPOSE: &str = "everstep run token";
 
-/// What a token says.
+/// The content of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct RunToken {
-    pub(super) run: RunId,
-    pub(super) generation: Generation,
-    pub(super) view: View,
+pub(crate) struct RunToken {
+    pub(crate) run: RunId,
+    pub(crate) generation: Generation,
+    pub(crate) view: View,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) rpcs: Vec<String>,
+    pub(crate) rpcs: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) events: Vec<String>,
-    pub(super) expires_at: Timestamp,
-    /// Who asked for it: what its holder does is written down under that name.
+    pub(crate) events: Vec<String>,
+    pub(crate) expires_at: Timestamp,
+    /// The name under which journals record what the holder does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) by: Option<String>,
-    /// The id of the key that asked for it: it ends with the key.
+    pub(crate) by: Option<String>,
+    /// The id of the key that created the token. Revoking the key revokes the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) key: Option<String>,
+    pub(crate) key: Option<String>,
 }
 
-/// Why a token is not taken.
+/// Why a token is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spoiled {
-    NotOurs,
+pub(super) enum InvalidToken {
+    Forged,
     Expired,
 }
 
 impl RunToken {
-    pub(super) fn signed(&self, signer: &Signer) -> String {
+    pub(crate) fn signed(&self, signer: &Signer) -> String {
         let content = serde_json::to_vec(self).unwrap_or_default();
         format!("{PREFIX}{}", signer.sign(PURPOSE, &content))
     }
 
-    pub(super) fn open(signer: &Signer, text: &str, now: Timestamp) -> Result<Self, Spoiled> {
-        let signed = text.strip_prefix(PREFIX).ok_or(Spoiled::NotOurs)?;
-        let content = signer.open(PURPOSE, signed).ok_or(Spoiled::NotOurs)?;
-        let token: Self = serde_json::from_slice(&content).map_err(|_| Spoiled::NotOurs)?;
+    pub(super) fn open(signer: &Signer, text: &str, now: Timestamp) -> Result<Self, InvalidToken> {
+        let signed = text.strip_prefix(PREFIX).ok_or(InvalidToken::Forged)?;
+        let content = signer.open(PURPOSE, signed).ok_or(InvalidToken::Forged)?;
+        let token: Self = serde_json::from_slice(&content).map_err(|_| InvalidToken::Forged)?;
         match token.expires_at > now {
             true => Ok(token),
-            false => Err(Spoiled::Expired),
+            false => Err(InvalidToken::Expired),
         }
     }
 
@@ -86,15 +88,15 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_taken_until_its_time_is_over() {
+    fn a_token_is_valid_until_it_expires() {
         let signer = Signer::new(&[1; 32]);
         let text = token().signed(&signer);
         let at = |millis| RunToken::open(&signer, &text, Timestamp::from_millis(millis));
         assert_eq!(at(999), Ok(token()));
-        assert_eq!(at(1_000), Err(Spoiled::Expired));
+        assert_eq!(at(1_000), Err(InvalidToken::Expired));
         let other = Signer::new(&[2; 32]);
         let forged = token().signed(&other);
         let opened = RunToken::open(&signer, &forged, Timestamp::default());
-        assert_eq!(opened, Err(Spoiled::NotOurs));
+        assert_eq!(opened, Err(InvalidToken::Forged));
     }
 }

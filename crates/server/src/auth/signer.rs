@@ -1,17 +1,17 @@
-//! The server's own secret: made once, kept in the store, shared by all who serve it. It signs what the server hands out and
-//! wants to recognise again.
+//! The secret with which the server signs its tokens. It is created once and kept in the store, so
+//! that all nodes share it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use everstep_engine::EngineError;
 use everstep_engine::streams::{StreamError, StreamPath, Streams};
+use everstep_store::StoreError;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
 const SECRET_BYTES: usize = 32;
 const PATH: &str = "__ds/auth/secret";
 
-/// Signs and recognises. What is signed for one purpose is nothing for another.
+/// Signs and verifies content. A signature is valid for one purpose only.
 pub(crate) struct Signer(hmac::Key);
 
 impl std::fmt::Debug for Signer {
@@ -21,11 +21,11 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    pub(super) fn new(secret: &[u8]) -> Self {
+    pub(crate) fn new(secret: &[u8]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
-    /// The signer of this store; the first to ask makes its secret.
+    /// Returns the signer of this store. The first call creates the secret.
     pub(crate) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
         let path = StreamPath::internal(PATH)?;
         loop {
@@ -37,14 +37,14 @@ impl Signer {
         }
     }
 
-    /// The content and its signature, as text without a space in it.
+    /// Returns the content and its signature as text without spaces.
     pub(crate) fn sign(&self, purpose: &str, content: &[u8]) -> String {
         let tag = hmac::sign(&self.0, &signed(purpose, content));
         let content = URL_SAFE_NO_PAD.encode(content);
         format!("{content}.{}", URL_SAFE_NO_PAD.encode(tag))
     }
 
-    /// The content of what was signed here for this purpose. Comparing takes as long whatever is wrong.
+    /// Returns the content if the signature is valid for this purpose. Compares in constant time.
     pub(crate) fn open(&self, purpose: &str, text: &str) -> Option<Vec<u8>> {
         let (content, tag) = text.split_once('.')?;
         let content = URL_SAFE_NO_PAD.decode(content).ok()?;
@@ -54,16 +54,18 @@ impl Signer {
     }
 }
 
-/// A purpose has no line break, so that no other pair reads the same.
+/// A purpose contains no line break, so the concatenation is unambiguous.
 fn signed(purpose: &str, content: &[u8]) -> Vec<u8> {
     [purpose.as_bytes(), b"\n", content].concat()
 }
 
-/// Bytes that nobody can guess.
+/// Cryptographically secure random bytes.
 pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], StreamError> {
     let mut bytes = [0; N];
     let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| EngineError::Options("the system gives no random numbers".to_owned()))?;
+    filled.map_err(|_| StoreError::Unavailable {
+        detail: "the system gives no random numbers".to_owned(),
+    })?;
     Ok(bytes)
 }
 
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_signed_is_recognised_for_its_purpose_alone() {
+    fn a_signature_is_valid_for_its_purpose_only() {
         let signer = Signer::new(&[7; SECRET_BYTES]);
         let text = signer.sign("run", b"content");
         assert_eq!(signer.open("run", &text).as_deref(), Some(&b"content"[..]));

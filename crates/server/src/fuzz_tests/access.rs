@@ -1,8 +1,8 @@
-//! The bodies that ask for keys and tokens: understood or refused.
+//! Bodies of requests for keys and tokens.
 
-use crate::auth::fuzzed::asked;
+use crate::auth::fuzzed::requests;
 
 #[test]
-fn a_body_asks_for_something_that_can_be_made_or_is_refused() {
-    everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "access", asked);
+fn a_request_for_a_key_or_token_is_parsed_or_rejected() {
+    everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "access", requests);
 }

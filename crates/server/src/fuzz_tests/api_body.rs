@@ -1,4 +1,4 @@
-//! Bodies of the API: a request is read whole and says the same when it is written again, or it is refused.
+//! Bodies of the workflow API. A request that is accepted survives a round trip.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use everstep_protocol::workflow::{BulkRequest, StartRequest};
@@ -19,7 +19,7 @@ fn read<T: DeserializeOwned + Serialize + PartialEq + std::fmt::Debug>(bytes: &[
 }
 
 #[test]
-fn a_request_that_is_understood_can_be_said_again() {
+fn a_parsed_request_survives_a_round_trip() {
     everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "api_body", |bytes| {
         let (start, bulk) = (read::<StartRequest>(bytes), read::<BulkRequest>(bytes));
         format!("{start} {bulk}")

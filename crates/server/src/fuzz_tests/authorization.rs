@@ -1,14 +1,14 @@
-//! The header that says who asks. Whatever it says, it shows something or nothing.
+//! The `Authorization` header.
 
-use crate::auth::fuzzed::shown;
+use crate::auth::fuzzed::bearer;
 
 #[test]
-fn a_header_shows_a_key_or_nothing_that_is_one() {
+fn a_header_that_looks_like_a_key_has_the_length_of_a_key() {
     everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "authorization", |bytes| {
-        let shown = shown(bytes);
-        if let Some((length, true)) = shown {
+        let token = bearer(bytes);
+        if let Some((length, true)) = token {
             assert_eq!(length, "evk_".len() + 16 + 1 + 64);
         }
-        shown.map(|(length, is_key)| (length.min(8), is_key))
+        token.map(|(length, is_key)| (length.min(8), is_key))
     });
 }

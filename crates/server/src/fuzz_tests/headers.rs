@@ -1,9 +1,9 @@
-//! Headers of a creation and of a producer, one per line. Whatever they say, they are understood or refused.
+//! Headers of producers and of `PUT`, one per line.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::streams::lifetime;
 use crate::streams::producer_headers::producer;
-use crate::streams::put::lifetime;
 
 fn headers(bytes: &[u8]) -> HeaderMap {
     let mut headers = HeaderMap::new();
@@ -22,7 +22,7 @@ fn headers(bytes: &[u8]) -> HeaderMap {
 }
 
 #[test]
-fn headers_are_understood_or_refused() {
+fn headers_are_parsed_or_rejected() {
     everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "headers", |bytes| {
         let headers = headers(bytes);
         let producer = producer(&headers);

@@ -1,9 +1,9 @@
-//! What clients append to journals: it is an event or an answer, or refused.
+//! Appends of clients to journals.
 
 use crate::journals::fuzzed;
 
 #[test]
-fn what_is_appended_to_a_journal_is_one_of_two_kinds_or_refused() {
+fn an_append_to_a_journal_holds_events_and_answers_or_is_rejected() {
     everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "journal_append", |bytes| {
         let Some((events, answers)) = fuzzed(bytes) else {
             return String::new();

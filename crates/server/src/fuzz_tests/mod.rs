@@ -1,4 +1,4 @@
-//! What clients send is fed what nobody wrote (`everstep-fuzz`), one file each.
+//! Fuzz tests of everything that clients send, one file each.
 
 mod access;
 mod api_body;

@@ -1,9 +1,9 @@
-//! The query of a read. Whatever it says, it is understood or refused.
+//! The query of a read.
 
 use crate::streams::query::Query;
 
 #[test]
-fn a_query_that_is_understood_says_where_to_begin() {
+fn a_query_is_parsed_or_rejected() {
     everstep_fuzz::check_text(
         env!("CARGO_MANIFEST_DIR"),
         "query",

@@ -1,11 +1,11 @@
-//! The body that describes a subscription: it is understood, and then keeps every rule, or refused.
+//! Bodies that create a subscription.
 
 use everstep_engine::streams::StreamPath;
 
 use crate::subscriptions::fuzzed;
 
 #[test]
-fn a_subscription_that_is_understood_keeps_the_rules() {
+fn an_accepted_subscription_names_valid_streams() {
     everstep_fuzz::check(env!("CARGO_MANIFEST_DIR"), "subscription", |bytes| {
         let Some((streams, is_webhook)) = fuzzed(bytes) else {
             return String::new();

@@ -1,4 +1,4 @@
-//! Which journal is meant, and in which view it is read.
+//! The address of a journal, and the view in which a caller reads it.
 
 use axum::http::StatusCode;
 use everstep_engine::streams::StreamError;
@@ -8,20 +8,21 @@ use everstep_protocol::access::View;
 use crate::auth::Caller;
 use crate::failure::Failure;
 
-/// The journal of one life of a run.
+/// The journal of one generation of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct JournalAddress {
     pub(super) run: RunId,
     pub(super) generation: Generation,
 }
 
-/// Whether a path, decoded, is under what journals are under.
+/// Returns whether a decoded path is reserved for journals.
 pub(crate) fn is_journal(path: &str) -> bool {
     path == "workflows" || path.starts_with("workflows/")
 }
 
 impl JournalAddress {
-    /// The journal at a path: `workflows/{id}`, and `workflows/{id}@{n}` for later lives. Each has one address.
+    /// Parses `workflows/{id}`, or `workflows/{id}@{n}` for generations after the first. Every
+    /// journal has exactly one address.
     pub(super) fn parse(path: &str) -> Result<Self, Failure> {
         let found = StreamName::from_stored(path).run();
         let found = found.filter(|(run, generation)| {
@@ -31,12 +32,10 @@ impl JournalAddress {
         Ok(Self { run, generation })
     }
 
-    /// The view that is asked for, if the caller may have it; else the one that the caller may have.
+    /// Returns the requested view, or the view that the caller may have if none is requested.
     pub(super) fn view(&self, caller: &Caller, query: &str) -> Result<View, Failure> {
-        let forbidden =
-            |why: &str| Failure::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::Forbidden);
         let allowed = caller.view_of(&self.run, self.generation);
-        let allowed = allowed.ok_or_else(|| forbidden("this journal is not yours to read"))?;
+        let allowed = allowed.ok_or_else(|| forbidden("the caller may not read this journal"))?;
         let mut given = form_urlencoded::parse(query.as_bytes());
         let Some((_, word)) = given.find(|(name, _)| name == "view") else {
             return Ok(allowed);
@@ -49,6 +48,15 @@ impl JournalAddress {
             false => Err(forbidden("the run token is for another view")),
         }
     }
+}
+
+pub(super) fn forbidden(why: &str) -> Failure {
+    Failure::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::Forbidden)
+}
+
+/// The error of a request that only the engine may make.
+pub(super) fn reserved(why: &str) -> Failure {
+    Failure::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::ReservedStream)
 }
 
 #[cfg(test)]

@@ -1,92 +1,222 @@
-//! `POST` to a journal: events and answers, each a commit of its own, in order. What a producer sends again takes effect once.
+//! `POST` to a journal appends events and answers, each in a commit of its own, in order. What a
+//! producer sends again takes effect once.
 
 use axum::body::Body;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{ContentType, Journal, Producer, StreamError};
-use everstep_engine::{Answer, Answered, EngineError, SendEvent, Sent};
+use everstep_engine::{Answer, AnswerError, Answered, Engine, SendError, SendEvent, Sent};
 use everstep_model::{ErrorCode, Name, Payload, RecordNumber};
 use everstep_protocol::access::Scope;
 
-use super::address::JournalAddress;
+use super::address::{JournalAddress, forbidden, reserved};
 use super::appended::{Appended, parse};
-use super::{Asked, reserved};
 use crate::auth::Caller;
 use crate::failure::Failure;
-use crate::router::Shared;
-use crate::streams::headers as names;
+use crate::stream_protocol as names;
+use crate::streams::StreamServer;
+use crate::streams::header_values::{is_true, text};
 use crate::streams::producer_headers::producer;
 use crate::streams::reply::Reply;
-use crate::streams::route::whole_body;
 
-pub(super) async fn append(
-    shared: &Shared,
-    address: JournalAddress,
-    asked: Asked,
-) -> Result<Response<Body>, Failure> {
-    let Asked {
-        caller,
-        headers,
-        body,
-        ..
-    } = asked;
-    let producer = producer(&headers)?;
-    if names::says_true(&headers, &names::CLOSED) {
-        return Err(reserved("only the engine closes journals; cancel the run"));
-    }
-    if headers.contains_key(names::SEQ) {
-        let detail = "a journal takes no Stream-Seq; producers are told apart by their own headers";
-        return Err(Failure::bad_request(detail));
-    }
-    let kind = names::text(&headers, &header::CONTENT_TYPE)?.unwrap_or_default();
-    let journal = shared
-        .streams
-        .journal(&address.run, address.generation)
-        .await?;
-    if ContentType::new(kind) != journal.info.content_type {
-        let detail = "records of a journal are `application/json`";
-        return Err(Failure::new(StatusCode::CONFLICT, detail).coded(ErrorCode::StreamType));
-    }
-    let body = whole_body(shared, body).await?;
-    let records = parse(&body)?;
-    let (mut last, mut is_new) = (RecordNumber(0), false);
-    for (index, record) in records.into_iter().enumerate() {
-        let appending = Appending {
-            shared,
-            address: &address,
-            caller: &caller,
-            journal: &journal,
-            dedup_id: producer.as_ref().map(|producer| key(producer, index)),
-        };
-        let appended = appending.one(record).await;
-        let appended = appended.map_err(|failure| closed(failure, &journal, producer.as_ref()))?;
-        is_new |= appended.is_new;
-        last = last.max(appended.number);
-    }
-    let status = match producer.is_some() && is_new {
-        true => StatusCode::OK,
-        false => StatusCode::NO_CONTENT,
-    };
-    Ok(Reply::new(status)
-        .at(journal.behind(last))
-        .with_some(names::PRODUCER_EPOCH, producer.as_ref().map(|p| p.epoch))
-        .with_some(names::PRODUCER_SEQ, producer.as_ref().map(|p| p.seq))
-        .empty())
+/// Appends to one journal for one caller.
+pub(super) struct Appender<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) server: &'a StreamServer,
+    pub(super) address: &'a JournalAddress,
+    pub(super) caller: &'a Caller,
 }
 
-/// What stands for one record of one append of a producer.
-fn key(producer: &Producer, index: usize) -> String {
+pub(super) struct JournalAppend {
+    pub(super) headers: HeaderMap,
+    pub(super) body: Body,
+}
+
+struct AppendedRecord {
+    number: RecordNumber,
+    is_new: bool,
+}
+
+struct Rejection {
+    failure: Failure,
+    /// Whether the run, or the addressed generation of it, has ended.
+    closed: bool,
+}
+
+impl From<Failure> for Rejection {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            closed: false,
+        }
+    }
+}
+
+impl From<SendError> for Rejection {
+    fn from(error: SendError) -> Self {
+        let closed = matches!(
+            error,
+            SendError::Finished(_) | SendError::OtherGeneration(_)
+        );
+        Self {
+            failure: error.into(),
+            closed,
+        }
+    }
+}
+
+impl From<AnswerError> for Rejection {
+    fn from(error: AnswerError) -> Self {
+        let closed = matches!(error, AnswerError::OtherGeneration(_));
+        Self {
+            failure: error.into(),
+            closed,
+        }
+    }
+}
+
+impl Appender<'_> {
+    pub(super) async fn append(&self, append: JournalAppend) -> Result<Response<Body>, Failure> {
+        let JournalAppend { headers, body } = append;
+        let producer = producer(&headers)?;
+        if is_true(&headers, &names::CLOSED) {
+            return Err(reserved("only the engine closes journals; cancel the run"));
+        }
+        if headers.contains_key(names::SEQ) {
+            let detail = "a journal accepts no Stream-Seq; use the producer headers";
+            return Err(Failure::bad_request(detail));
+        }
+        let content_type = text(&headers, &header::CONTENT_TYPE)?.unwrap_or_default();
+        let JournalAddress { run, generation } = self.address;
+        let journal = self.server.streams.journal(run, *generation).await?;
+        if ContentType::new(content_type) != journal.info.content_type {
+            let detail = "records of a journal are `application/json`";
+            return Err(Failure::new(StatusCode::CONFLICT, detail).coded(ErrorCode::StreamType));
+        }
+        let records = parse(&self.server.body_limits.read(body).await?)?;
+        let (mut last, mut is_new) = (RecordNumber(0), false);
+        for (index, record) in records.into_iter().enumerate() {
+            let dedup_id = producer.as_ref().map(|producer| dedup_id(producer, index));
+            let appended = self.record(&journal, record, dedup_id).await;
+            let appended = appended
+                .map_err(|rejection| into_failure(rejection, &journal, producer.as_ref()))?;
+            is_new |= appended.is_new;
+            last = last.max(appended.number);
+        }
+        let status = match producer.is_some() && is_new {
+            true => StatusCode::OK,
+            false => StatusCode::NO_CONTENT,
+        };
+        Ok(Reply::new(status)
+            .at(journal.behind(last))
+            .with_some(names::PRODUCER_EPOCH, producer.as_ref().map(|p| p.epoch))
+            .with_some(names::PRODUCER_SEQ, producer.as_ref().map(|p| p.seq))
+            .empty())
+    }
+
+    /// Appends one record. `producer_id` deduplicates it unless the record has an id of its own.
+    async fn record(
+        &self,
+        journal: &Journal,
+        record: Appended,
+        producer_id: Option<String>,
+    ) -> Result<AppendedRecord, Rejection> {
+        // A later generation of the run has a journal of its own.
+        if journal.info.closed {
+            let next = journal.info.next;
+            return Err(Rejection {
+                failure: StreamError::Closed { next }.into(),
+                closed: true,
+            });
+        }
+        match record {
+            Appended::Event {
+                name,
+                payload,
+                dedup_id,
+            } => {
+                let dedup_id = dedup_id.or(producer_id);
+                self.send_event(name, payload, dedup_id).await
+            }
+            Appended::Answer {
+                rpc,
+                answer,
+                dedup_id,
+            } => {
+                let answer = Answer {
+                    run: self.address.run.clone(),
+                    rpc,
+                    answer,
+                    by: self.by(),
+                    dedup_id: dedup_id.or(producer_id),
+                    generation: Some(self.address.generation),
+                };
+                self.send_answer(answer).await
+            }
+        }
+    }
+
+    async fn send_event(
+        &self,
+        name: String,
+        payload: Payload,
+        dedup_id: Option<String>,
+    ) -> Result<AppendedRecord, Rejection> {
+        let JournalAddress { run, generation } = self.address;
+        if !self.caller.may_send(run, *generation, &name) {
+            return Err(forbidden("the run token does not name this event").into());
+        }
+        let event = SendEvent {
+            run: run.clone(),
+            name: Name::new(&name).map_err(Failure::from)?,
+            payload,
+            dedup_id,
+            by: self.by(),
+            generation: Some(*generation),
+        };
+        let (number, is_new) = match self.engine.send(event).await? {
+            Sent::Accepted(number) => (number, true),
+            Sent::Duplicate(number) => (number, false),
+        };
+        Ok(AppendedRecord { number, is_new })
+    }
+
+    async fn send_answer(&self, answer: Answer) -> Result<AppendedRecord, Rejection> {
+        if !self.caller.has(Scope::Send) {
+            let open = self.engine.open_rpc(&answer.run, &answer.rpc).await;
+            let open = open.map_err(Failure::from)?;
+            let JournalAddress { run, generation } = self.address;
+            let method = open.method.as_str();
+            if !self.caller.may_answer(run, *generation, method) {
+                return Err(forbidden("the run token does not name this method").into());
+            }
+        }
+        let (number, is_new) = match self.engine.answer(answer).await? {
+            Answered::Accepted(number) => (number, true),
+            Answered::Duplicate(number) => (number, false),
+        };
+        Ok(AppendedRecord { number, is_new })
+    }
+
+    fn by(&self) -> Option<String> {
+        self.caller.name().map(str::to_owned)
+    }
+}
+
+/// The deduplication id of one record of a producer's append.
+fn dedup_id(producer: &Producer, index: usize) -> String {
     let Producer { id, epoch, seq } = producer;
     let text = Payload::from_value(&(id, epoch, seq, index));
-    // Text and numbers can always be written.
+    // Text and numbers always serialize.
     let digest = text.map(|text| text.digest()).unwrap_or_default();
     format!("producer-{digest}")
 }
 
-/// A journal that takes nothing more says so as every closed stream does. A producer is told its own sequence: the common
-/// client takes a conflict without these headers for a gap at 0 and sends for ever.
-fn closed(failure: Refused, journal: &Journal, producer: Option<&Producer>) -> Failure {
-    let Refused { failure, closed } = failure;
+/// Adds the headers of a closed stream to the error of a journal that has ended. A producer also
+/// receives its own sequence: the reference client interprets a conflict without these headers as a
+/// gap at 0 and retries forever.
+fn into_failure(rejection: Rejection, journal: &Journal, producer: Option<&Producer>) -> Failure {
+    let Rejection { failure, closed } = rejection;
     if !closed {
         return failure;
     }
@@ -99,146 +229,4 @@ fn closed(failure: Refused, journal: &Journal, producer: Option<&Producer>) -> F
             .with(names::PRODUCER_RECEIVED, producer.seq),
         None => failure,
     }
-}
-
-struct Refused {
-    failure: Failure,
-    /// Because the run is over, or this life of it.
-    closed: bool,
-}
-
-impl From<Failure> for Refused {
-    fn from(failure: Failure) -> Self {
-        Self {
-            failure,
-            closed: false,
-        }
-    }
-}
-
-impl From<EngineError> for Refused {
-    fn from(error: EngineError) -> Self {
-        let closed = error.code() == ErrorCode::RunFinished;
-        Self {
-            failure: error.into(),
-            closed,
-        }
-    }
-}
-
-struct Done {
-    number: RecordNumber,
-    is_new: bool,
-}
-
-struct Appending<'a> {
-    shared: &'a Shared,
-    address: &'a JournalAddress,
-    caller: &'a Caller,
-    journal: &'a Journal,
-    /// What a producer is known by, where the record does not say.
-    dedup_id: Option<String>,
-}
-
-impl Appending<'_> {
-    async fn one(self, record: Appended) -> Result<Done, Refused> {
-        // A later life of the run has a journal of its own.
-        if self.journal.info.closed {
-            let next = self.journal.info.next;
-            return Err(Refused {
-                failure: StreamError::Closed { next }.into(),
-                closed: true,
-            });
-        }
-        match record {
-            Appended::Event {
-                name,
-                payload,
-                dedup_id,
-            } => self.event(name, payload, dedup_id).await,
-            Appended::Answer {
-                rpc,
-                answer,
-                dedup_id,
-            } => {
-                let answer = Answer {
-                    run: self.address.run.clone(),
-                    rpc,
-                    answer,
-                    by: self.by(),
-                    dedup_id: dedup_id.or(self.dedup_id.clone()),
-                    generation: Some(self.address.generation),
-                };
-                self.answer(answer).await
-            }
-        }
-    }
-
-    async fn event(
-        self,
-        name: String,
-        payload: Payload,
-        dedup_id: Option<String>,
-    ) -> Result<Done, Refused> {
-        let (address, caller) = (self.address, self.caller);
-        if !caller.may_send(&address.run, address.generation, &name) {
-            return Err(forbidden("the run token does not name this event").into());
-        }
-        let sent = self
-            .shared
-            .engine
-            .send(SendEvent {
-                run: address.run.clone(),
-                name: Name::new(&name).map_err(EngineError::from)?,
-                payload,
-                dedup_id: dedup_id.or(self.dedup_id.clone()),
-                by: self.by(),
-                generation: Some(address.generation),
-            })
-            .await?;
-        Ok(match sent {
-            Sent::Accepted(number) => Done {
-                number,
-                is_new: true,
-            },
-            Sent::Duplicate(number) => Done {
-                number,
-                is_new: false,
-            },
-        })
-    }
-
-    async fn answer(self, answer: Answer) -> Result<Done, Refused> {
-        let (address, caller) = (self.address, self.caller);
-        if caller.has(Scope::Send) {
-            return self.answered(answer).await;
-        }
-        let open = self.shared.engine.open_rpc(&answer.run, &answer.rpc).await;
-        let method = open?.method;
-        match caller.may_answer(&address.run, address.generation, method.as_str()) {
-            true => self.answered(answer).await,
-            false => Err(forbidden("the run token does not name this method").into()),
-        }
-    }
-
-    async fn answered(self, answer: Answer) -> Result<Done, Refused> {
-        Ok(match self.shared.engine.answer(answer).await? {
-            Answered::Accepted(number) => Done {
-                number,
-                is_new: true,
-            },
-            Answered::Duplicate(number) => Done {
-                number,
-                is_new: false,
-            },
-        })
-    }
-
-    fn by(&self) -> Option<String> {
-        self.caller.name().map(str::to_owned)
-    }
-}
-
-fn forbidden(why: &str) -> Failure {
-    Failure::new(StatusCode::FORBIDDEN, why).coded(ErrorCode::Forbidden)
 }

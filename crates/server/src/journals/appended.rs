@@ -1,12 +1,12 @@
-//! The two kinds of records that a client may append to a journal, as they arrive.
+//! Parsing of the two kinds of records that a client may append to a journal.
 
 use everstep_model::{Payload, RpcId};
 use serde::Deserialize;
 
+use super::address::reserved;
 use crate::failure::Failure;
 use crate::json::check_depth;
 
-/// A record to append.
 #[derive(Debug, PartialEq)]
 pub(super) enum Appended {
     Event {
@@ -21,7 +21,7 @@ pub(super) enum Appended {
     },
 }
 
-/// The State Protocol's envelope. What it says besides is the server's to say, and ignored.
+/// The envelope of the State Protocol. Other fields are set by the server, and ignored here.
 #[derive(Deserialize)]
 struct Envelope {
     #[serde(rename = "type")]
@@ -53,7 +53,7 @@ struct AnswerValue {
     dedup_id: Option<String>,
 }
 
-/// Reads a body: one record, or an array of them.
+/// Parses a body: one record, or an array of records.
 pub(super) fn parse(body: &[u8]) -> Result<Vec<Appended>, Failure> {
     check_depth(body)?;
     let is_array = body.trim_ascii_start().first() == Some(&b'[');
@@ -86,7 +86,7 @@ fn record(envelope: Envelope) -> Result<Appended, Failure> {
                 dedup_id: value.dedup_id.or(txid),
             })
         }
-        _ => Err(super::reserved(
+        _ => Err(reserved(
             "clients append `workflow:event` and `workflow:rpc_answered` to a journal, and nothing else",
         )),
     }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_record_or_many_are_read_and_no_other_kind() {
+    fn events_and_answers_are_parsed_and_other_records_rejected() {
         let event = r#"{"type":"workflow:event","value":{"name":"a","payload":{"x":1}}}"#;
         let answer = r#"{"type":"workflow:rpc_answered","key":"k","value":{"rpcId":"r","answer":null},
             "headers":{"operation":"insert","txid":"t"}}"#;

@@ -1,27 +1,29 @@
-//! The document: paths of the routes, schemas of the types.
+//! Generates the OpenAPI document.
+
+use std::sync::Arc;
 
 use axum::http::Method;
 use schemars::SchemaGenerator;
 use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::about::{About, Content};
-use crate::auth::{Needs, RunAct};
-use crate::routes::Route;
-use crate::workflows::parameters::{Kind, Parameter};
+use crate::auth::{Requirement, RunAction};
+use crate::parameters::{Kind, Parameter};
+use crate::route::Endpoint;
+use crate::route_doc::{Content, RouteDoc};
 
-/// Describes these routes of a server that is mounted there.
-pub(super) fn of(routes: &[Route], mount: &str) -> Value {
+/// Describes the routes of a router that is mounted at `mount`.
+pub(super) fn describe(endpoints: &[Arc<Endpoint>], mount: &str) -> Value {
     let mut writer = Writer {
         requests: generator(Contract::Deserialize),
-        answers: generator(Contract::Serialize),
+        responses: generator(Contract::Serialize),
     };
     let mut paths: Map<String, Value> = Map::new();
-    for route in routes {
-        let operation = writer.operation(route);
-        let path = paths.entry(path_of(route)).or_insert_with(|| json!({}));
+    for endpoint in endpoints {
+        let operation = writer.operation(endpoint);
+        let path = paths.entry(path_of(endpoint)).or_insert_with(|| json!({}));
         if let Some(path) = path.as_object_mut() {
-            path.insert(method_of(route), operation);
+            path.insert(method_of(endpoint), operation);
         }
     }
     let url = if mount.is_empty() { "/" } else { mount };
@@ -40,19 +42,19 @@ pub(super) fn of(routes: &[Route], mount: &str) -> Value {
             "securitySchemes": {"bearer": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "an API key, or a run token; a server for development needs none",
+                "description": "An API key or a run token. Development servers require none.",
             }},
         },
     })
 }
 
-/// A route's path as OpenAPI writes it.
-fn path_of(route: &Route) -> String {
-    route.path.replace("{*", "{")
+/// The path in OpenAPI's notation.
+fn path_of(endpoint: &Endpoint) -> String {
+    endpoint.path.replace("{*", "{")
 }
 
-fn method_of(route: &Route) -> String {
-    route.method.as_str().to_ascii_lowercase()
+fn method_of(endpoint: &Endpoint) -> String {
+    endpoint.method.as_str().to_ascii_lowercase()
 }
 
 fn generator(contract: Contract) -> SchemaGenerator {
@@ -65,61 +67,62 @@ fn generator(contract: Contract) -> SchemaGenerator {
         .into_generator()
 }
 
-/// Schemas are written as they are needed: those of requests as they are read, those of answers as they are written.
+/// Collects schemas while operations are described. Types of requests and of responses have separate
+/// generators, because fields with defaults are optional in requests only.
 struct Writer {
     requests: SchemaGenerator,
-    answers: SchemaGenerator,
+    responses: SchemaGenerator,
 }
 
 impl Writer {
-    fn operation(&mut self, route: &Route) -> Value {
-        let about = &route.about;
+    fn operation(&mut self, endpoint: &Endpoint) -> Value {
+        let doc = &endpoint.doc;
         let mut operation = Map::new();
-        let mut say = |name: &str, value: Value| operation.insert(name.to_owned(), value);
-        say("operationId", id_of(route).into());
-        say("summary", about.summary.into());
-        say("parameters", parameters(route).into());
-        say("responses", self.responses(about, &route.method));
-        say("x-needs", needs(route.needs).into());
-        if route.needs != Needs::Nobody {
-            say("security", json!([{"bearer": []}, {}]));
+        let mut set = |name: &str, value: Value| operation.insert(name.to_owned(), value);
+        set("operationId", id_of(endpoint).into());
+        set("summary", doc.summary.into());
+        set("parameters", parameters(endpoint).into());
+        set("responses", self.responses(doc, &endpoint.method));
+        set("x-needs", requirement(endpoint.requires).into());
+        if endpoint.requires != Requirement::Public {
+            set("security", json!([{"bearer": []}, {}]));
         }
-        if let Some(body) = &about.takes {
+        if let Some(body) = &doc.request {
             let content = content(&mut self.requests, std::slice::from_ref(body));
             let body = json!({"required": !body.optional, "content": content});
-            say("requestBody", body);
+            set("requestBody", body);
         }
         operation.into()
     }
 
-    fn responses(&mut self, about: &About, method: &Method) -> Value {
+    fn responses(&mut self, doc: &RouteDoc, method: &Method) -> Value {
         let mut responses = Map::new();
-        for given in &about.gives {
-            let response = self.response(given.about, &given.contents);
-            responses.insert(given.status.to_string(), response);
+        for response in &doc.responses {
+            let described = self.response(response.description, &response.contents);
+            responses.insert(response.status.to_string(), described);
         }
         let contents: &[Content] = match *method {
             Method::HEAD => &[],
-            _ => &[About::refusal()],
+            _ => &[RouteDoc::problem()],
         };
-        let refusal = self.response("It was refused, or something failed.", contents);
-        responses.insert("default".to_owned(), refusal);
+        let error = self.response("The request was rejected or failed.", contents);
+        responses.insert("default".to_owned(), error);
         responses.into()
     }
 
-    fn response(&mut self, about: &str, contents: &[Content]) -> Value {
+    fn response(&mut self, description: &str, contents: &[Content]) -> Value {
         match contents {
-            [] => json!({"description": about}),
+            [] => json!({"description": description}),
             contents => {
-                let content = content(&mut self.answers, contents);
-                json!({"description": about, "content": content})
+                let content = content(&mut self.responses, contents);
+                json!({"description": description, "content": content})
             }
         }
     }
 
     fn schemas(mut self) -> Map<String, Value> {
         let mut schemas = self.requests.take_definitions(true);
-        schemas.extend(self.answers.take_definitions(true));
+        schemas.extend(self.responses.take_definitions(true));
         schemas
     }
 }
@@ -136,39 +139,41 @@ fn content(generator: &mut SchemaGenerator, contents: &[Content]) -> Value {
     by_type.into()
 }
 
-/// A word for programs that are made from the description.
-fn id_of(route: &Route) -> String {
-    let words = route.path.split(|c: char| !c.is_ascii_alphanumeric());
+/// The operation id, from which generated clients derive names.
+fn id_of(endpoint: &Endpoint) -> String {
+    let words = endpoint.path.split(|c: char| !c.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty() && *word != "json");
-    let words: Vec<_> = std::iter::once(method_of(route))
+    let words: Vec<_> = std::iter::once(method_of(endpoint))
         .chain(words.map(str::to_owned))
         .collect();
     words.join("_")
 }
 
-fn needs(needs: Needs) -> String {
-    match needs {
-        Needs::Nobody => "nothing".to_owned(),
-        Needs::Scope(scope) => format!("the scope `{scope}`"),
-        Needs::Scopes(scopes) => {
+fn requirement(requirement: Requirement) -> String {
+    match requirement {
+        Requirement::Public => "nothing".to_owned(),
+        Requirement::Scope(scope) => format!("the scope `{scope}`"),
+        Requirement::Scopes(scopes) => {
             let words: Vec<String> = scopes.iter().map(|scope| format!("`{scope}`")).collect();
             format!("the scopes {}", words.join(" and "))
         }
-        Needs::Stream => "the scope `read` or `send`, or a run token for the journal".to_owned(),
-        Needs::Run(act) => {
-            let of_token = match act {
-                RunAct::Look => "shows all of it",
-                RunAct::Send => "names the event",
-                RunAct::Answer => "names the method",
+        Requirement::Stream => {
+            "the scope `read` or `send`, or a run token for the journal".to_owned()
+        }
+        Requirement::Run(action) => {
+            let allows = match action {
+                RunAction::Read => "allows the full view",
+                RunAction::Send => "names the event",
+                RunAction::Answer => "names the method",
             };
-            let scope = act.scope();
-            format!("the scope `{scope}`, or a run token that {of_token}")
+            let scope = action.scope();
+            format!("the scope `{scope}`, or a run token that {allows}")
         }
     }
 }
 
-fn parameters(route: &Route) -> Vec<Value> {
-    let braces = route.path.split('{').skip(1);
+fn parameters(endpoint: &Endpoint) -> Vec<Value> {
+    let braces = endpoint.path.split('{').skip(1);
     let named = braces.filter_map(|rest| rest.split('}').next());
     let named = named.map(|name| {
         json!({
@@ -178,9 +183,9 @@ fn parameters(route: &Route) -> Vec<Value> {
             "schema": {"type": "string", "minLength": 1},
         })
     });
-    let query = route.about.parameters.iter().map(parameter);
-    let headers = route.about.headers.iter().map(|(name, about)| {
-        json!({"name": name, "in": "header", "description": about, "schema": {"type": "string"}})
+    let query = endpoint.doc.parameters.iter().map(parameter);
+    let headers = endpoint.doc.headers.iter().map(|(name, description)| {
+        json!({"name": name, "in": "header", "description": description, "schema": {"type": "string"}})
     });
     named.chain(query).chain(headers).collect()
 }
@@ -213,27 +218,35 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::routes::table;
+    use crate::routes::all_routes;
 
-    const TEXT: &str = include_str!("../../../../PROTOCOL.md");
+    const PROTOCOL: &str = include_str!("../../../../PROTOCOL.md");
 
-    #[test]
-    fn every_route_is_described_and_nothing_else_is() {
-        let routes = table(everstep_engine::Roles::ALL);
-        let document = of(&routes, "");
+    async fn endpoints() -> Vec<Arc<Endpoint>> {
+        let routes = all_routes().await.into_iter();
+        routes.map(|route| route.endpoint).collect()
+    }
+
+    #[tokio::test]
+    async fn the_document_describes_exactly_the_routes() {
+        let endpoints = endpoints().await;
+        let document = describe(&endpoints, "");
         let paths = document["paths"].as_object().unwrap();
         let operations = paths.values().filter_map(Value::as_object);
-        assert_eq!(operations.map(Map::len).sum::<usize>(), routes.len());
-        for route in &routes {
-            let operation = &paths[&path_of(route)][&method_of(route)];
-            assert!(operation.is_object(), "{} {}", route.method, route.path);
-            assert_ne!(route.about.summary, "", "{} {}", route.method, route.path);
+        assert_eq!(operations.map(Map::len).sum::<usize>(), endpoints.len());
+        for endpoint in &endpoints {
+            let operation = &paths[&path_of(endpoint)][&method_of(endpoint)];
+            let Endpoint {
+                method, path, doc, ..
+            } = &**endpoint;
+            assert!(operation.is_object(), "{method} {path}");
+            assert_ne!(doc.summary, "", "{method} {path}");
         }
     }
 
-    #[test]
-    fn every_reference_leads_somewhere() {
-        let document = of(&table(everstep_engine::Roles::ALL), "/api");
+    #[tokio::test]
+    async fn every_reference_resolves() {
+        let document = describe(&endpoints().await, "/api");
         let text = document.to_string();
         for reference in text.split("\"$ref\":\"#").skip(1) {
             let pointer = reference.split('"').next().unwrap();
@@ -242,14 +255,14 @@ mod tests {
         assert_eq!(document["servers"][0]["url"], "/api");
     }
 
-    #[test]
-    fn every_body_that_is_json_has_a_schema_unless_it_may_be_anything() {
-        let document = of(&table(everstep_engine::Roles::ALL), "");
+    #[tokio::test]
+    async fn only_events_and_answers_have_json_bodies_without_a_schema() {
+        let document = describe(&endpoints().await, "");
         let mut anything = Vec::new();
         for (path, operations) in document["paths"].as_object().unwrap() {
             for (method, operation) in operations.as_object().unwrap() {
-                let answers = operation["responses"].as_object().unwrap().values();
-                let bodies = answers.chain([&operation["requestBody"]]);
+                let responses = operation["responses"].as_object().unwrap().values();
+                let bodies = responses.chain([&operation["requestBody"]]);
                 let mut bodies = bodies.map(|body| &body["content"]["application/json"]["schema"]);
                 if bodies.any(|schema| *schema == json!({})) {
                     anything.push(format!("{method} {path}"));
@@ -263,24 +276,24 @@ mod tests {
         assert_eq!(anything, events_and_answers);
     }
 
-    #[test]
-    fn every_message_of_the_worker_protocol_has_the_fields_that_the_text_says() {
-        let document = of(&table(everstep_engine::Roles::ALL), "");
+    #[tokio::test]
+    async fn the_protocol_document_lists_the_fields_of_every_worker_message() {
+        let document = describe(&endpoints().await, "");
         let schemas = &document["components"]["schemas"];
-        let sections = TEXT.split("\n#### `").skip(1);
+        let sections = PROTOCOL.split("\n#### `").skip(1);
         let messages = sections.filter(|section| section.starts_with(char::is_uppercase));
-        let mut known = 0;
+        let mut messages_found = 0;
         for message in messages {
             let (name, rest) = message.split_once('`').unwrap();
             let table = rest.lines().skip_while(|line| !line.starts_with('|'));
             let rows = table.take_while(|line| line.starts_with('|'));
-            let said = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
-            let said: BTreeSet<&str> = said.collect();
-            let there = schemas[name]["properties"].as_object().unwrap();
-            let there: BTreeSet<&str> = there.keys().map(String::as_str).collect();
-            assert_eq!(said, there, "{name}");
-            known += 1;
+            let documented = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+            let documented: BTreeSet<&str> = documented.collect();
+            let fields = schemas[name]["properties"].as_object().unwrap();
+            let fields: BTreeSet<&str> = fields.keys().map(String::as_str).collect();
+            assert_eq!(documented, fields, "{name}");
+            messages_found += 1;
         }
-        assert!(known > 10, "the messages are found in the text");
+        assert!(messages_found > 10);
     }
 }

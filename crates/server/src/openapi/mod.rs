@@ -1,7 +1,6 @@
-//! `GET /openapi.json`: the API described, from the table of routes and the types of the wire, so that it cannot say anything
-//! else than the code does.
+//! `GET /openapi.json`: the description of the API, generated from the routes and the wire types so
+//! that it always matches the code.
 
-mod about;
 mod document;
 
 use std::sync::Arc;
@@ -10,24 +9,29 @@ use axum::extract::{OriginalUri, State};
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 
-pub(crate) use about::About;
+use crate::auth::Requirement;
+use crate::route::{Endpoint, Route, bind};
+use crate::route_doc::RouteDoc;
 
-use crate::auth::Needs;
-use crate::router::Shared;
-use crate::routes::{Route, table};
+type Endpoints = Arc<Vec<Arc<Endpoint>>>;
 
-pub(crate) fn routes() -> Vec<Route> {
-    let about = About::new("This description").gives::<serde_json::Value>(200, "It.");
-    vec![Route::get("/openapi.json", Needs::Nobody, describe).about(about)]
+/// The route that describes `others` and itself.
+pub(crate) fn routes(others: &[Route]) -> Vec<Route> {
+    let doc = RouteDoc::new("Describe this API")
+        .returns::<serde_json::Value>(200, "The OpenAPI document.");
+    let route = Route::get("/openapi.json", Requirement::Public, describe, doc);
+    let mut endpoints: Vec<_> = others.iter().map(|other| other.endpoint.clone()).collect();
+    endpoints.push(route.endpoint.clone());
+    bind(&Arc::new(endpoints), vec![route])
 }
 
 async fn describe(
-    State(shared): State<Arc<Shared>>,
+    State(endpoints): State<Endpoints>,
     OriginalUri(original): OriginalUri,
     inner: Uri,
 ) -> Response {
     let mount = original.path().strip_suffix(inner.path());
-    let document = document::of(&table(shared.engine.roles()), mount.unwrap_or_default());
-    let kind = [(header::CONTENT_TYPE, "application/json")];
-    (kind, document.to_string()).into_response()
+    let document = document::describe(&endpoints, mount.unwrap_or_default());
+    let headers = [(header::CONTENT_TYPE, "application/json")];
+    (headers, document.to_string()).into_response()
 }

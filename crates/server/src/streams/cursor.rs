@@ -1,18 +1,19 @@
-//! Cursors: they change with time and with each answer, so that caches in between do not serve one live answer for ever.
+//! Cursors change over time and with every response, so that caches between server and client do
+//! not serve the same live response forever.
 
 use std::time::Duration;
 
 use everstep_model::Timestamp;
 
-/// 2024-10-09T00:00:00Z, from which cursors are counted.
-const FIRST_MILLIS: u64 = 1_728_432_000_000;
+/// The epoch of cursors: 2024-10-09T00:00:00Z.
+const EPOCH_MILLIS: u64 = 1_728_432_000_000;
 const INTERVAL: Duration = Duration::from_secs(20);
-/// The most seconds by which a client that is ahead is sent further ahead.
+/// The maximum by which the cursor of a client that is ahead is advanced, in seconds.
 const JITTER_SECONDS: u64 = 3_600;
 
-/// The cursor of an answer, given the client's. `random` is any number.
+/// Returns the next cursor for a client that sent `given`. `random` is any number.
 pub(crate) fn cursor(now: Timestamp, given: Option<u64>, random: u64) -> u64 {
-    let since = now.as_millis().saturating_sub(FIRST_MILLIS);
+    let since = now.as_millis().saturating_sub(EPOCH_MILLIS);
     let current = since / INTERVAL.as_secs() / 1_000;
     match given {
         Some(given) if given >= current => {
@@ -28,8 +29,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_never_stands_still_or_goes_back() {
-        let now = Timestamp::from_millis(FIRST_MILLIS + 45_000);
+    fn a_cursor_always_advances() {
+        let now = Timestamp::from_millis(EPOCH_MILLIS + 45_000);
         assert_eq!(cursor(now, None, 7), 2);
         assert_eq!(cursor(now, Some(1), 7), 2);
         for random in [0, 1, 19, 20, 3_599, u64::MAX] {

@@ -1,4 +1,4 @@
-//! `DELETE`: a stream goes, or is kept for its forks alone.
+//! `DELETE` removes a stream. Its data is kept while forks need it.
 
 use axum::body::Body;
 use axum::http::StatusCode;
@@ -6,10 +6,13 @@ use axum::response::Response;
 use everstep_engine::streams::StreamPath;
 
 use super::reply::Reply;
+use super::server::StreamServer;
 use crate::failure::Failure;
-use crate::router::Shared;
 
-pub(crate) async fn delete(shared: &Shared, path: &StreamPath) -> Result<Response<Body>, Failure> {
-    shared.streams.delete(path).await?;
+pub(crate) async fn delete(
+    server: &StreamServer,
+    path: &StreamPath,
+) -> Result<Response<Body>, Failure> {
+    server.streams.delete(path).await?;
     Ok(Reply::new(StatusCode::NO_CONTENT).empty())
 }

@@ -1,12 +1,12 @@
-//! Entity tags of reads: which stream, from where to where, and whether it ended there.
+//! Entity tags of reads: the stream, the range of offsets, and whether the stream ended.
 
 use axum::http::{HeaderMap, header};
 use everstep_engine::streams::{Chunk, StreamInfo};
 use everstep_model::Offset;
 use everstep_protocol::access::View;
 
-/// The tag of what was read. The number tells streams apart that had the same path one after the other; of a journal, the
-/// view is part of it.
+/// Returns the tag of a read. The stream number distinguishes streams that had the same path one
+/// after the other. The tag of a journal includes the view.
 pub(crate) fn etag(info: &StreamInfo, view: Option<View>, from: Offset, chunk: &Chunk) -> String {
     let end = match (chunk.closed, chunk.up_to_date) {
         (true, _) => "c",
@@ -17,8 +17,8 @@ pub(crate) fn etag(info: &StreamInfo, view: Option<View>, from: Offset, chunk: &
     format!("\"{}{view}.{}.{}.{end}\"", info.number, from, chunk.next)
 }
 
-/// Whether the client has it already.
-pub(crate) fn is_known(headers: &HeaderMap, etag: &str) -> bool {
+/// Returns whether the client already has the response with this tag.
+pub(crate) fn matches(headers: &HeaderMap, etag: &str) -> bool {
     let given = headers.get_all(header::IF_NONE_MATCH).iter();
     let mut given = given.filter_map(|value| value.to_str().ok());
     given.any(|value| {

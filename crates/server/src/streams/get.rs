@@ -1,66 +1,59 @@
-//! `GET`: what there is from an offset on. Waiting for more is `long_poll.rs` and `sse.rs`.
+//! `GET` reads from an offset. Waiting for more is in `long_poll.rs` and `sse.rs`.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use everstep_engine::streams::{ReadFrom, Reader};
-use everstep_protocol::access::View;
+use everstep_engine::streams::ReadFrom;
 
-use super::etag::{etag, is_known};
+use super::etag::{etag, matches};
 use super::query::{Live, Query};
 use super::reply::{Reply, body_of};
-use super::route::Asked;
+use super::request::StreamRequest;
+use super::server::{Reading, StreamServer};
 use super::{long_poll, sse};
 use crate::failure::Failure;
-use crate::place::place;
-use crate::router::Shared;
 
-/// What was read never changes; only what follows it does.
+/// Messages never change, so responses can be cached; only more messages may follow.
 const CACHED: &str = "private, max-age=60, stale-while-revalidate=300";
 
-/// Of a journal a caller may see less from one request to the next: who has an answer asks whether it still holds.
+/// Responses of journals must be revalidated, because the rights of a caller may change.
 const CACHED_VIEW: &str = "private, no-cache";
 
-/// A read that is under way.
-pub(crate) struct Reading {
-    pub(crate) reader: Reader,
-    pub(crate) query: Query,
-    /// Of a journal, what of it is shown.
-    pub(crate) view: Option<View>,
-}
-
-pub(crate) async fn get(shared: Arc<Shared>, asked: Asked) -> Result<Response<Body>, Failure> {
-    let query = Query::parse(&asked.query)?;
+pub(crate) async fn get(
+    server: Arc<StreamServer>,
+    request: StreamRequest,
+) -> Result<Response<Body>, Failure> {
+    let query = Query::parse(&request.query)?;
     let reading = Reading {
-        reader: shared.streams.read(&asked.path, query.from).await?,
+        reader: server.streams.read(&request.path, query.from).await?,
         query,
         view: None,
     };
-    answer(shared, reading, &asked.headers).await
+    respond(server, reading, &request.headers).await
 }
 
-/// Answers a read, of a user's stream or of a journal.
-pub(crate) async fn answer(
-    shared: Arc<Shared>,
+/// Responds to a read of a user's stream or of a journal.
+pub(crate) async fn respond(
+    server: Arc<StreamServer>,
     mut reading: Reading,
     headers: &HeaderMap,
 ) -> Result<Response<Body>, Failure> {
     match reading.query.live {
         Live::No => {}
         Live::LongPoll => {
-            let _place = place(&shared)?;
-            return long_poll::answer(&shared, reading).await;
+            let _permit = server.wait_permits.acquire()?;
+            return long_poll::respond(&server, reading).await;
         }
         Live::Sse => {
-            let place = place(&shared)?;
-            return Ok(sse::answer(shared, reading, place));
+            let permit = server.wait_permits.acquire()?;
+            return Ok(sse::respond(server, reading, permit));
         }
     }
     let reader = &mut reading.reader;
     let from = reader.offset();
-    let chunk = reader.next_chunk(shared.options.chunk_bytes).await?;
+    let chunk = reader.next_chunk(server.options.chunk_bytes).await?;
     let content_type = reader.info().content_type.clone();
     let reply = Reply::new(StatusCode::OK).with(header::CONTENT_TYPE, &content_type);
     if reading.query.from == ReadFrom::Tail {
@@ -72,7 +65,7 @@ pub(crate) async fn answer(
         Some(_) => CACHED_VIEW,
     };
     let etag = etag(reader.info(), reading.view, from, &chunk);
-    if is_known(headers, &etag) {
+    if matches(headers, &etag) {
         let unchanged = Reply::new(StatusCode::NOT_MODIFIED);
         let unchanged = unchanged.with(header::ETAG, etag).caching(cached);
         return Ok(unchanged.after(&chunk).empty());

@@ -1,28 +1,30 @@
-//! `HEAD`: what a stream is. Asking does not prolong its life.
+//! `HEAD` returns the metadata of a stream. It does not renew the TTL.
 
 use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{StreamInfo, StreamPath};
 
-use super::headers as names;
 use super::reply::Reply;
+use super::server::StreamServer;
 use crate::failure::Failure;
-use crate::router::Shared;
+use crate::stream_protocol::{EXPIRES_AT, TTL};
 
-pub(crate) async fn head(shared: &Shared, path: &StreamPath) -> Result<Response<Body>, Failure> {
-    let info = shared.streams.info(path).await?;
-    Ok(answer(&info))
+pub(crate) async fn head(
+    server: &StreamServer,
+    path: &StreamPath,
+) -> Result<Response<Body>, Failure> {
+    let info = server.streams.info(path).await?;
+    Ok(respond(&info))
 }
 
-/// What a stream is, as headers.
-pub(crate) fn answer(info: &StreamInfo) -> Response<Body> {
+pub(crate) fn respond(info: &StreamInfo) -> Response<Body> {
     Reply::new(StatusCode::OK)
         .with(header::CONTENT_TYPE, &info.content_type)
         .at(info.next)
         .closed(info.closed)
-        .with_some(names::TTL, info.ttl.map(|ttl| ttl.as_secs()))
-        .with_some(names::EXPIRES_AT, info.expires_at)
+        .with_some(TTL, info.ttl.map(|ttl| ttl.as_secs()))
+        .with_some(EXPIRES_AT, info.expires_at)
         .caching("no-store")
         .empty()
 }

@@ -1,4 +1,4 @@
-//! `GET` that waits: it is answered as soon as there is something, or says after a while that there was not.
+//! `GET` with `live=long-poll`: responds when messages arrive, or without messages after a timeout.
 
 use axum::body::Body;
 use axum::http::{StatusCode, header};
@@ -6,24 +6,26 @@ use axum::response::Response;
 
 use super::cursor::cursor;
 use super::etag::etag;
-use super::get::Reading;
-use super::headers as names;
 use super::reply::{Reply, body_of};
+use super::server::{Reading, StreamServer};
 use crate::failure::Failure;
-use crate::router::Shared;
+use crate::stream_protocol as names;
 
-pub(crate) async fn answer(shared: &Shared, reading: Reading) -> Result<Response<Body>, Failure> {
+pub(crate) async fn respond(
+    server: &StreamServer,
+    reading: Reading,
+) -> Result<Response<Body>, Failure> {
     let Reading {
         mut reader,
         query,
         view,
     } = reading;
-    let options = &shared.options;
+    let options = &server.options;
     let from = reader.offset();
     let chunk = reader
         .next_within(options.chunk_bytes, options.long_poll_timeout)
         .await?;
-    let now = cursor(shared.streams.now(), query.cursor, shared.streams.random());
+    let now = cursor(server.streams.now(), query.cursor, server.streams.random());
     if chunk.messages.is_empty() {
         return Ok(Reply::new(StatusCode::NO_CONTENT)
             .after(&chunk)
@@ -33,7 +35,7 @@ pub(crate) async fn answer(shared: &Shared, reading: Reading) -> Result<Response
     }
     let content_type = &reader.info().content_type;
     let etag = etag(reader.info(), view, from, &chunk);
-    // What a journal says is nobody's business but its reader's.
+    // Shared caches must not store journals.
     let caching = view.map(|_| "private");
     Ok(Reply::new(StatusCode::OK)
         .with_some(header::CACHE_CONTROL, caching)

@@ -1,20 +1,28 @@
-//! Durable Streams over HTTP: one file per verb, and one per thing they share.
+//! A Durable Streams server: one file per method, and what they share.
 
-pub(crate) mod cors;
 mod cursor;
 mod delete;
 mod etag;
-pub(crate) mod get;
-pub(crate) mod head;
-pub(crate) mod headers;
+mod get;
+mod head;
+pub(crate) mod header_values;
 mod long_poll;
 mod post;
 pub(crate) mod producer_headers;
-pub(crate) mod put;
+mod put;
 pub(crate) mod query;
 pub(crate) mod reply;
-pub(crate) mod route;
+mod request;
+mod server;
 mod sse;
-pub(crate) mod time_header;
 
-pub(crate) use route::routes;
+pub(crate) use delete::delete;
+pub(crate) use get::{get, respond as respond_to_read};
+pub(crate) use head::{head, respond as respond_with_info};
+pub(crate) use post::post;
+pub(crate) use put::put;
+pub(crate) use request::{Address, StreamRequest, decode};
+pub(crate) use server::{Reading, StreamServer};
+
+#[cfg(test)]
+pub(crate) use put::lifetime;

@@ -1,47 +1,51 @@
-//! `POST`: messages are appended, the stream is closed, or both.
+//! `POST` appends messages, closes the stream, or both.
 
 use axum::body::Body;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{Append, ContentType, StreamError};
 
-use super::headers as names;
+use super::header_values::{is_true, short_text};
 use super::producer_headers::producer;
 use super::reply::Reply;
-use super::route::{Asked, whole_body};
+use super::request::StreamRequest;
+use super::server::StreamServer;
 use crate::failure::Failure;
-use crate::router::Shared;
+use crate::stream_protocol as names;
 
-pub(crate) async fn post(shared: &Shared, asked: Asked) -> Result<Response<Body>, Failure> {
-    let headers = &asked.headers;
+pub(crate) async fn post(
+    server: &StreamServer,
+    request: StreamRequest,
+) -> Result<Response<Body>, Failure> {
+    let headers = &request.headers;
     let producer = producer(headers)?;
-    let close = names::says_true(headers, &names::CLOSED);
-    let content_type = names::short_text(headers, &header::CONTENT_TYPE)?;
+    let close = is_true(headers, &names::CLOSED);
+    let content_type = short_text(headers, &header::CONTENT_TYPE)?;
     let content_type = content_type.filter(|text| !text.trim().is_empty());
-    let seq = names::short_text(headers, &names::SEQ)?.map(str::to_owned);
+    let seq = short_text(headers, &names::SEQ)?.map(str::to_owned);
     let content_type = content_type.map(ContentType::new);
-    let body = whole_body(shared, asked.body).await?;
+    let body = server.body_limits.read(request.body).await?;
     if body.is_empty() && !close {
-        return Err(Failure::bad_request("an append has a body"));
+        return Err(Failure::bad_request("an append needs a body"));
     }
     if !body.is_empty() && content_type.is_none() {
-        return Err(Failure::bad_request("an append has a Content-Type"));
+        return Err(Failure::bad_request("an append needs a Content-Type"));
     }
     let close_only = body.is_empty();
     let append = Append {
-        path: asked.path,
+        path: request.path,
         content_type,
         body,
         close,
         producer: producer.clone(),
         seq,
     };
-    shared
+    server
         .subscriptions
         .before_growth(&append.path, false)
         .await?;
-    let appended = shared.streams.append(append).await;
-    let appended = appended.map_err(|error| refused(error, producer.as_ref().map(|p| p.seq)))?;
+    let appended = server.streams.append(append).await;
+    let appended = appended.map_err(|error| rejected(error, producer.as_ref().map(|p| p.seq)))?;
     let status = match producer.is_some() && !appended.repeated && !close_only {
         true => StatusCode::OK,
         false => StatusCode::NO_CONTENT,
@@ -58,9 +62,9 @@ pub(crate) async fn post(shared: &Shared, asked: Asked) -> Result<Response<Body>
         .empty())
 }
 
-/// A producer that meets a stream closed by another is told its own sequence: the common client takes a conflict without
-/// these headers for a gap at 0 and sends for ever.
-fn refused(error: StreamError, seq: Option<u64>) -> Failure {
+/// Adds the producer's own sequence to the error of a closed stream. The reference client interprets
+/// a conflict without these headers as a gap at 0 and retries forever.
+fn rejected(error: StreamError, seq: Option<u64>) -> Failure {
     let is_closed = matches!(error, StreamError::Closed { .. });
     let failure = Failure::from(error);
     match seq.filter(|_| is_closed) {

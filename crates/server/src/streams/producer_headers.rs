@@ -1,26 +1,26 @@
-//! The three headers of an idempotent producer: all of them, or none.
+//! The three headers of an idempotent producer. They must be given together.
 
 use axum::http::HeaderMap;
 use everstep_engine::streams::Producer;
 
-use super::headers as names;
+use super::header_values::text;
 use crate::failure::Failure;
+use crate::stream_protocol as names;
 
-/// The largest whole number that JavaScript keeps exactly.
+/// The largest integer that a JavaScript number represents exactly.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
-/// Bytes of a producer's id.
 const ID_BYTES_MAX: usize = 512;
 
 pub(crate) fn producer(headers: &HeaderMap) -> Result<Option<Producer>, Failure> {
-    let id = names::text(headers, &names::PRODUCER_ID)?;
-    let epoch = names::text(headers, &names::PRODUCER_EPOCH)?;
-    let seq = names::text(headers, &names::PRODUCER_SEQ)?;
+    let id = text(headers, &names::PRODUCER_ID)?;
+    let epoch = text(headers, &names::PRODUCER_EPOCH)?;
+    let seq = text(headers, &names::PRODUCER_SEQ)?;
     let (id, epoch, seq) = match (id, epoch, seq) {
         (None, None, None) => return Ok(None),
         (Some(id), Some(epoch), Some(seq)) => (id, epoch, seq),
         _ => {
             return Err(Failure::bad_request(
-                "Producer-Id, Producer-Epoch and Producer-Seq come together",
+                "Producer-Id, Producer-Epoch and Producer-Seq must be given together",
             ));
         }
     };

@@ -1,4 +1,4 @@
-//! `PUT`: a stream is created, or found to be the same.
+//! `PUT` creates a stream, or succeeds if the same stream exists.
 
 use std::time::Duration;
 
@@ -7,35 +7,38 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use everstep_engine::streams::{ContentType, Create, Fork, Lifetime};
 
-use super::headers as names;
+use super::header_values::{is_true, short_text, text, whole_number};
 use super::reply::Reply;
-use super::route::{Address, Asked, whole_body};
-use super::time_header::time;
+use super::request::{Address, StreamRequest};
+use super::server::StreamServer;
 use crate::failure::Failure;
-use crate::router::Shared;
+use crate::{rfc3339, stream_protocol as names};
 
-pub(crate) async fn put(shared: &Shared, asked: Asked) -> Result<Response<Body>, Failure> {
-    let headers = &asked.headers;
-    let content_type = names::short_text(headers, &header::CONTENT_TYPE)?;
+pub(crate) async fn put(
+    server: &StreamServer,
+    request: StreamRequest,
+) -> Result<Response<Body>, Failure> {
+    let headers = &request.headers;
+    let content_type = short_text(headers, &header::CONTENT_TYPE)?;
     let content_type = content_type.filter(|text| !text.trim().is_empty());
     let lifetime = lifetime(headers)?;
-    let fork = fork(headers, &asked.address)?;
-    let closed = names::says_true(headers, &names::CLOSED);
+    let fork = fork(headers, &request.address)?;
+    let closed = is_true(headers, &names::CLOSED);
     let create = Create {
-        path: asked.path,
+        path: request.path,
         content_type: content_type.map(ContentType::new),
         lifetime,
         closed,
         fork,
-        body: whole_body(shared, asked.body).await?,
+        body: server.body_limits.read(request.body).await?,
     };
-    shared
+    server
         .subscriptions
         .before_growth(&create.path, true)
         .await?;
-    let created = shared.streams.create(create).await?;
+    let created = server.streams.create(create).await?;
     let reply = match created.created {
-        true => Reply::new(StatusCode::CREATED).with(header::LOCATION, asked.address.url()),
+        true => Reply::new(StatusCode::CREATED).with(header::LOCATION, request.address.url()),
         false => Reply::new(StatusCode::OK),
     };
     let info = &created.info;
@@ -47,19 +50,19 @@ pub(crate) async fn put(shared: &Shared, asked: Asked) -> Result<Response<Body>,
 }
 
 pub(crate) fn lifetime(headers: &HeaderMap) -> Result<Lifetime, Failure> {
-    let ttl = names::text(headers, &names::TTL)?;
-    let expires_at = names::text(headers, &names::EXPIRES_AT)?;
+    let ttl = text(headers, &names::TTL)?;
+    let expires_at = text(headers, &names::EXPIRES_AT)?;
     match (ttl, expires_at) {
         (None, None) => Ok(Lifetime::Unsaid),
         (Some(_), Some(_)) => Err(Failure::bad_request(
             "a stream has Stream-TTL or Stream-Expires-At, not both",
         )),
         (Some(ttl), None) => {
-            let seconds = names::whole_number(&names::TTL, ttl)?;
+            let seconds = whole_number(&names::TTL, ttl)?;
             Ok(Lifetime::Ttl(Duration::from_secs(seconds)))
         }
-        (None, Some(text)) => {
-            let time = time(text).ok_or_else(|| {
+        (None, Some(expires_at)) => {
+            let time = rfc3339::parse(expires_at).ok_or_else(|| {
                 Failure::bad_request("Stream-Expires-At is a time such as 2026-11-15T08:00:00Z")
             })?;
             Ok(Lifetime::Until(time))
@@ -68,9 +71,9 @@ pub(crate) fn lifetime(headers: &HeaderMap) -> Result<Lifetime, Failure> {
 }
 
 fn fork(headers: &HeaderMap, address: &Address) -> Result<Option<Fork>, Failure> {
-    let source = names::text(headers, &names::FORKED_FROM)?;
-    let offset = names::text(headers, &names::FORK_OFFSET)?;
-    let sub_offset = names::text(headers, &names::FORK_SUB_OFFSET)?;
+    let source = text(headers, &names::FORKED_FROM)?;
+    let offset = text(headers, &names::FORK_OFFSET)?;
+    let sub_offset = text(headers, &names::FORK_SUB_OFFSET)?;
     let Some(source) = source else {
         return match (offset, sub_offset) {
             (None, None) => Ok(None),
@@ -82,7 +85,7 @@ fn fork(headers: &HeaderMap, address: &Address) -> Result<Option<Fork>, Failure>
     let offset = offset.map(str::parse).transpose();
     let offset = offset.map_err(|_| Failure::bad_request("Stream-Fork-Offset is no offset"))?;
     let sub_offset = match sub_offset {
-        Some(text) => names::whole_number(&names::FORK_SUB_OFFSET, text)?,
+        Some(text) => whole_number(&names::FORK_SUB_OFFSET, text)?,
         None => 0,
     };
     if sub_offset > 0 && offset.is_none() {

@@ -1,11 +1,10 @@
-//! The query of a read: where from, and whether to wait.
+//! The query of a read: from which offset, and whether to wait for more.
 
 use everstep_engine::streams::ReadFrom;
 use everstep_model::ErrorCode;
 
 use crate::failure::Failure;
 
-/// Whether and how to wait for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Live {
     No,
@@ -13,7 +12,7 @@ pub(crate) enum Live {
     Sse,
 }
 
-/// What a read asks for. Parameters nobody knows are ignored.
+/// The parameters of a read. Unknown parameters are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Query {
     pub(crate) from: ReadFrom,
@@ -36,9 +35,7 @@ impl Query {
             }
         }
         if live != Live::No && offset.is_none() {
-            return Err(Failure::bad_request(
-                "a live read says from which offset on",
-            ));
+            return Err(Failure::bad_request("a live read needs an offset"));
         }
         Ok(Self {
             from: offset.unwrap_or(ReadFrom::Start),
@@ -55,7 +52,7 @@ fn from(text: &str) -> Result<ReadFrom, Failure> {
         text => match text.parse() {
             Ok(offset) => Ok(ReadFrom::Offset(offset)),
             Err(_) => {
-                let failure = Failure::bad_request("the offset is none that this server gave");
+                let failure = Failure::bad_request("the offset was not issued by this server");
                 Err(failure.coded(ErrorCode::InvalidOffset))
             }
         },

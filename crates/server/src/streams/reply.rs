@@ -1,4 +1,4 @@
-//! Answers: the headers that say where a stream stands.
+//! Responses with the headers of the Durable Streams protocol.
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue, Response, StatusCode, header};
@@ -6,9 +6,9 @@ use bytes::BytesMut;
 use everstep_engine::streams::{Chunk, ContentType, as_json_array};
 use everstep_model::Offset;
 
-use super::headers as names;
+use crate::stream_protocol as names;
 
-/// An answer in the making.
+/// Builder of a response.
 pub(crate) struct Reply(Response<Body>);
 
 impl Reply {
@@ -40,7 +40,7 @@ impl Reply {
         self.with_some(names::CLOSED, closed.then_some("true"))
     }
 
-    /// Where a read ended.
+    /// Adds the position at which a read ended.
     pub(crate) fn after(self, chunk: &Chunk) -> Self {
         self.at(chunk.next)
             .with_some(names::UP_TO_DATE, chunk.up_to_date.then_some("true"))
@@ -61,7 +61,7 @@ impl Reply {
     }
 }
 
-/// The messages of a read as one body.
+/// Joins the messages of a read into one body.
 pub(crate) fn body_of(messages: &[Bytes], content_type: &ContentType) -> Bytes {
     if content_type.is_json() {
         return as_json_array(messages);

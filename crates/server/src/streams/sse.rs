@@ -1,4 +1,5 @@
-//! `GET` that stays open: events of data, each followed by one that says where the reader stands.
+//! `GET` with `live=sse`: an event stream. Each data event is followed by a control event with the
+//! position of the reader.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -13,13 +14,12 @@ use base64::engine::general_purpose::STANDARD;
 use everstep_engine::streams::{Chunk, ContentType, Reader, StreamError};
 use futures_util::stream;
 use serde::Serialize;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::cursor::cursor;
-use super::get::Reading;
-use super::headers as names;
 use super::reply::{Reply, body_of};
-use crate::router::Shared;
+use super::server::{Reading, StreamServer};
+use crate::permits::WaitPermit;
+use crate::stream_protocol as names;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -33,41 +33,40 @@ struct Control {
     stream_closed: bool,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// What an open event stream remembers.
-struct Open {
-    shared: Arc<Shared>,
+/// An open event stream.
+struct EventStream {
+    server: Arc<StreamServer>,
     reader: Reader,
-    /// By the clock that nobody sets.
+    /// The end of its lifetime, on the monotonic clock.
     until: Duration,
     cursor: Option<u64>,
-    /// Whether the client was told where it stands.
-    greeted: bool,
+    /// Whether the first control event was sent.
+    started: bool,
     ended: bool,
-    /// Its place among those who wait.
-    _place: OwnedSemaphorePermit,
+    _permit: WaitPermit,
 }
 
-pub(crate) fn answer(
-    shared: Arc<Shared>,
+pub(crate) fn respond(
+    server: Arc<StreamServer>,
     reading: Reading,
-    place: OwnedSemaphorePermit,
+    permit: WaitPermit,
 ) -> Response<Body> {
-    let until = shared.streams.elapsed() + shared.options.sse_lifetime;
+    let until = server.streams.elapsed() + server.options.sse_lifetime;
     let Reading { reader, query, .. } = reading;
     let encoding = is_encoded(&reader.info().content_type).then_some("base64");
-    let open = Open {
-        shared,
+    let open = EventStream {
+        server,
         reader,
         until,
         cursor: query.cursor,
-        greeted: false,
+        started: false,
         ended: false,
-        _place: place,
+        _permit: permit,
     };
     let events = stream::unfold(open, |mut open| async move {
         let event = open.next().await?;
@@ -80,7 +79,7 @@ pub(crate) fn answer(
         .body(Body::from_stream(events))
 }
 
-impl Open {
+impl EventStream {
     async fn next(&mut self) -> Option<Bytes> {
         if self.ended {
             return None;
@@ -89,29 +88,29 @@ impl Open {
         let chunk = match self.chunk().await {
             Ok(chunk) => chunk,
             Err(error) => {
-                // Headers are gone; the client comes back and hears why.
-                tracing::debug!(%error, "an event stream ends");
+                // The headers are sent; the client reconnects and then receives the error.
+                tracing::debug!(%error, "event stream ended by an error");
                 return None;
             }
         };
-        let is_late = self.left().is_zero();
+        let is_late = self.remaining().is_zero();
         self.ended = chunk.closed || is_late;
-        if chunk.next == before && !chunk.closed && self.greeted {
+        if chunk.next == before && !chunk.closed && self.started {
             return None;
         }
-        self.greeted = true;
+        self.started = true;
         Some(self.events(&chunk))
     }
 
-    fn left(&self) -> Duration {
-        let now = self.shared.streams.elapsed();
+    fn remaining(&self) -> Duration {
+        let now = self.server.streams.elapsed();
         self.until.saturating_sub(now)
     }
 
     async fn chunk(&mut self) -> Result<Chunk, StreamError> {
-        let bytes = self.shared.options.chunk_bytes;
-        if self.greeted {
-            return self.reader.next_move_within(bytes, self.left()).await;
+        let bytes = self.server.options.chunk_bytes;
+        if self.started {
+            return self.reader.next_move_within(bytes, self.remaining()).await;
         }
         self.reader.next_chunk(bytes).await
     }
@@ -126,7 +125,7 @@ impl Open {
                 false => event(&mut text, "data", &String::from_utf8_lossy(&body)),
             }
         }
-        let streams = &self.shared.streams;
+        let streams = &self.server.streams;
         let next = cursor(streams.now(), self.cursor, streams.random());
         self.cursor = Some(next);
         let control = Control {
@@ -141,17 +140,18 @@ impl Open {
     }
 }
 
-/// Whether messages go as base64, because an event is text.
+/// Returns whether messages are sent as base64, because events are text.
 fn is_encoded(content_type: &ContentType) -> bool {
     !content_type.is_text() && !content_type.is_json()
 }
 
-/// One event. Every line of the payload gets its own field, so that no payload ends its event or begins another.
+/// Writes one event. Every line of the payload is a field of its own, so that a payload can neither
+/// end its event nor begin another.
 fn event(text: &mut String, name: &str, payload: &str) {
     let _ = writeln!(text, "event: {name}");
     let unified = payload.replace("\r\n", "\n").replace('\r', "\n");
     for line in unified.split('\n') {
-        // Whoever reads it takes one space away, so a line that begins with one gets another.
+        // Parsers strip one leading space, so a line that begins with a space gets another.
         let space = if line.starts_with(' ') { " " } else { "" };
         let _ = writeln!(text, "data:{space}{line}");
     }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_payload_ends_its_event() {
+    fn a_payload_cannot_end_its_event() {
         for payload in ["a\n\nevent: control", "a\r\revent: x", "a\r\n\r\nb", ""] {
             let mut text = String::new();
             event(&mut text, "data", payload);

@@ -1,4 +1,5 @@
-//! The task behind subscriptions: it hears of streams that grow and of leases that run out, and picks up after a restart.
+//! The background task of subscriptions: reacts to appends and expired leases, and resumes after a
+//! restart.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -7,66 +8,67 @@ use everstep_engine::streams::StreamPath;
 use everstep_model::Timestamp;
 use tokio::sync::broadcast;
 
-use super::error::Refused;
+use super::error::SubscriptionError;
 use super::register::Subscriptions;
 use super::state::Kind;
 
-/// How often all are looked at: other servers on the same store may have changed things, and what failed is tried again.
+/// How often all subscriptions are checked: other nodes may have changed them, and failures are
+/// retried.
 const SWEEP: Duration = Duration::from_secs(60);
 
 impl Subscriptions {
-    /// Starts the task; it ends when the server is gone.
+    /// Starts the task. It ends when the server is dropped.
     pub(crate) fn start(self: &Arc<Self>) {
         tokio::spawn(attend(Arc::downgrade(self)));
     }
 
-    async fn pick_up(self: &Arc<Self>) {
+    async fn reload(self: &Arc<Self>) {
         let ids = match self.index().await {
             Ok(ids) => ids,
             Err(error) => {
-                tracing::error!(%error, "the subscriptions cannot be read");
+                tracing::error!(%error, "cannot read the index of subscriptions");
                 return;
             }
         };
         for id in ids {
             match self.load(&id).await {
                 Ok(Some((_, subscription))) => {
-                    self.know(&subscription);
-                    self.look(&id).await;
+                    self.remember(&subscription);
+                    self.check(&id).await;
                 }
                 Ok(None) => {}
-                Err(error) => tracing::error!(%error, id, "a subscription cannot be read"),
+                Err(error) => tracing::error!(%error, id, "cannot read subscription"),
             }
         }
     }
 
-    /// Listens as long as there is a subscription, so that appends nobody cares for wake nobody.
+    /// Receives changes only while there are subscriptions, so that other appends cost nothing.
     async fn listen(self: &Arc<Self>, changes: &mut Option<broadcast::Receiver<StreamPath>>) {
         if !self.has_any() {
             *changes = None;
         } else if changes.is_none() {
             *changes = Some(self.streams.changes());
-            // What grew before is found by looking.
+            // Find the streams that grew before.
             for id in self.all() {
-                self.look(&id).await;
+                self.check(&id).await;
             }
         }
     }
 
-    /// A stream has grown.
-    async fn grown(self: &Arc<Self>, path: &str) {
+    /// Wakes the subscribers of a stream that has grown.
+    async fn on_growth(self: &Arc<Self>, path: &str) {
         for id in self.linked_to(path) {
-            note(&id, self.consider(&id).await);
+            log_error(&id, self.wake_if_pending(&id).await);
         }
     }
 
-    /// Does what is due for a subscription.
-    async fn look(self: &Arc<Self>, id: &str) {
-        note(id, self.consider(id).await);
-        note(id, self.look_at_wake(id).await);
+    /// Wakes a subscriber if a stream has grown, a retry is due, or its lease has expired.
+    async fn check(self: &Arc<Self>, id: &str) {
+        log_error(id, self.wake_if_pending(id).await);
+        log_error(id, self.check_wake(id).await);
     }
 
-    async fn look_at_wake(self: &Arc<Self>, id: &str) -> Result<bool, Refused> {
+    async fn check_wake(self: &Arc<Self>, id: &str) -> Result<bool, SubscriptionError> {
         let subscription = self.find(id).await?;
         let (Some(wake), now) = (&subscription.wake, self.streams.now()) else {
             return Ok(false);
@@ -99,35 +101,39 @@ impl Subscriptions {
 async fn attend(server: Weak<Subscriptions>) {
     let (mut sweep_at, mut changes) = (Timestamp::default(), None);
     loop {
-        let Some(it) = server.upgrade() else { return };
-        let now = it.streams.now();
+        let Some(subscriptions) = server.upgrade() else {
+            return;
+        };
+        let now = subscriptions.streams.now();
         if sweep_at <= now {
-            it.pick_up().await;
+            subscriptions.reload().await;
             sweep_at = now.after(SWEEP);
         }
-        it.listen(&mut changes).await;
-        let schedule = it.schedule.clone();
+        subscriptions.listen(&mut changes).await;
+        let schedule = subscriptions.schedule.clone();
         let due = schedule.next().map_or(sweep_at, |due| due.min(sweep_at));
-        // Nobody is kept alive by somebody who waits.
-        drop(it);
+        // Do not keep the server alive while waiting.
+        drop(subscriptions);
         let changed = tokio::select! {
             changed = next(&mut changes) => changed.map(Some),
             () = tokio::time::sleep(now.until(due)) => Ok(None),
             () = schedule.changed.notified() => Ok(None),
         };
-        let Some(it) = server.upgrade() else { return };
+        let Some(subscriptions) = server.upgrade() else {
+            return;
+        };
         match changed {
-            Ok(Some(path)) => it.grown(path.as_str()).await,
+            Ok(Some(path)) => subscriptions.on_growth(path.as_str()).await,
             Ok(None) => {}
             Err(broadcast::error::RecvError::Lagged(_)) => {
-                for id in it.all() {
-                    it.look(&id).await;
+                for id in subscriptions.all() {
+                    subscriptions.check(&id).await;
                 }
             }
             Err(broadcast::error::RecvError::Closed) => return,
         }
-        for id in it.schedule.take_due(it.streams.now()) {
-            it.look(&id).await;
+        for id in subscriptions.schedule.take_due(subscriptions.streams.now()) {
+            subscriptions.check(&id).await;
         }
     }
 }
@@ -141,9 +147,9 @@ async fn next(
     }
 }
 
-fn note(id: &str, became: Result<bool, Refused>) {
-    match became {
-        Ok(_) | Err(Refused::NotFound) => {}
-        Err(refused) => tracing::warn!(id, ?refused, "a subscription could not be looked at"),
+fn log_error(id: &str, result: Result<bool, SubscriptionError>) {
+    match result {
+        Ok(_) | Err(SubscriptionError::NotFound) => {}
+        Err(error) => tracing::warn!(id, ?error, "cannot check subscription"),
     }
 }

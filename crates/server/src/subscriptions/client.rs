@@ -1,5 +1,5 @@
-//! Calling a webhook: resolve, check every address, connect to the checked one, send once. No redirects, bounded in time and
-//! bytes.
+//! Calls webhooks. Resolves the host, checks every address, and connects to a checked one. Follows no
+//! redirects, and limits time and response size.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,31 +14,28 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::webhook_url::{Reach, Target, check, is_local, may_be_called};
+use super::webhook_url::{Target, WebhookTargets, check, is_loopback_host, may_be_called};
 
-/// How long a webhook may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of its answer that are read.
-const ANSWER_BYTES_MAX: usize = 64 * 1024;
+const TIMEOUT: Duration = Duration::from_secs(10);
+const RESPONSE_BYTES_MAX: usize = 64 * 1024;
 
-/// What a webhook answered.
-pub(super) struct Answer {
+pub(super) struct WebhookResponse {
     pub(super) status: StatusCode,
     pub(super) body: Bytes,
 }
 
 /// Posts JSON to a webhook.
 pub(super) async fn post(
-    (url, reach): (&str, Reach),
+    (url, targets): (&str, WebhookTargets),
     signature: &str,
     body: String,
-) -> Result<Answer, String> {
-    let target = check(url, reach)?;
-    let sent = tokio::time::timeout(PATIENCE, send(&target, signature, body)).await;
+) -> Result<WebhookResponse, String> {
+    let target = check(url, targets)?;
+    let sent = tokio::time::timeout(TIMEOUT, send(&target, signature, body)).await;
     sent.unwrap_or_else(|_| Err("it took too long".to_owned()))
 }
 
-async fn send(target: &Target, signature: &str, body: String) -> Result<Answer, String> {
+async fn send(target: &Target, signature: &str, body: String) -> Result<WebhookResponse, String> {
     let address = resolve(target).await?;
     let socket = TcpStream::connect(address).await.map_err(text)?;
     let request = Request::post(target.path.as_str())
@@ -55,14 +52,15 @@ async fn send(target: &Target, signature: &str, body: String) -> Result<Answer, 
     exchange(secured, request).await
 }
 
-/// An address of the host that may be called. If one of them may not, none is: the name is not to be trusted.
+/// Resolves the host. Fails if any of its addresses must not be called, because such a name cannot be
+/// trusted.
 async fn resolve(target: &Target) -> Result<SocketAddr, String> {
     let found = lookup_host((target.host.as_str(), target.port)).await;
     let addresses: Vec<SocketAddr> = found.map_err(text)?.collect();
-    let local = is_local(&target.host);
+    let is_loopback = is_loopback_host(&target.host);
     match addresses
         .iter()
-        .all(|address| may_be_called(address.ip(), local))
+        .all(|address| may_be_called(address.ip(), is_loopback))
     {
         true => addresses
             .first()
@@ -80,22 +78,22 @@ fn tls() -> Result<TlsConnector, String> {
 async fn exchange(
     socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Body>,
-) -> Result<Answer, String> {
+) -> Result<WebhookResponse, String> {
     let handshake = http1::handshake(TokioIo::new(socket)).await;
     let (mut sender, connection) = handshake.map_err(text)?;
     let connection = tokio::spawn(connection);
-    let answered = async {
+    let response = async {
         let response = sender.send_request(request).await.map_err(text)?;
         let status = response.status();
-        let body = to_bytes(Body::new(response.into_body()), ANSWER_BYTES_MAX).await;
-        Ok(Answer {
+        let body = to_bytes(Body::new(response.into_body()), RESPONSE_BYTES_MAX).await;
+        Ok(WebhookResponse {
             status,
             body: body.map_err(text)?,
         })
     };
-    let answered = answered.await;
+    let response = response.await;
     connection.abort();
-    answered
+    response
 }
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -1,4 +1,5 @@
-//! Waking: a new generation is written down, then the webhook is called or the wake stream grows.
+//! Waking a subscriber: a new generation becomes durable, then the webhook is called or the wake is
+//! appended to the wake stream.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,7 +14,7 @@ use ring::rand::SecureRandom;
 use serde_json::{Value, json};
 
 use super::client;
-use super::error::Refused;
+use super::error::SubscriptionError;
 use super::register::Subscriptions;
 use super::state::{Ack, Kind, Subscription, Tails};
 
@@ -21,8 +22,11 @@ const RETRY_FIRST_MS: u64 = 1_000;
 const RETRY_MAX_MS: u64 = 60_000;
 
 impl Subscriptions {
-    /// Wakes a subscriber if a stream has grown and nobody is woken yet; says whether it did.
-    pub(super) async fn consider(self: &Arc<Self>, id: &str) -> Result<bool, Refused> {
+    /// Wakes a subscriber if a stream has grown and no wake is in progress. Returns whether it did.
+    pub(super) async fn wake_if_pending(
+        self: &Arc<Self>,
+        id: &str,
+    ) -> Result<bool, SubscriptionError> {
         let subscription = self.find(id).await?;
         if subscription.wake.is_some() {
             return Ok(false);
@@ -34,8 +38,12 @@ impl Subscriptions {
         self.wake(id, subscription.generation).await
     }
 
-    /// Wakes a subscriber anew, unless somebody has done so since this generation.
-    pub(super) async fn wake(self: &Arc<Self>, id: &str, generation: u64) -> Result<bool, Refused> {
+    /// Wakes a subscriber, unless another wake has begun since this generation.
+    pub(super) async fn wake(
+        self: &Arc<Self>,
+        id: &str,
+        generation: u64,
+    ) -> Result<bool, SubscriptionError> {
         let (wake_id, now) = (new_id()?, self.streams.now());
         let begun = self.change(id, |subscription| {
             let is_first = subscription.generation == generation;
@@ -51,29 +59,29 @@ impl Subscriptions {
         Ok(is_first)
     }
 
-    /// Tells the subscriber of the wake that is written down.
+    /// Delivers the durable wake to the subscriber.
     pub(super) async fn deliver(
         self: &Arc<Self>,
         subscription: &Subscription,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SubscriptionError> {
         match subscription.config.kind {
             Kind::Webhook => {
-                tokio::spawn(self.clone().calling(subscription.clone()));
+                tokio::spawn(self.clone().call_task(subscription.clone()));
                 Ok(())
             }
             Kind::PullWake => Ok(self.announce(subscription).await?),
         }
     }
 
-    /// The task that calls a webhook. Its type is spelled out because one wake may lead to the next.
-    fn calling(
+    /// The task that calls a webhook. Boxed because a wake can recursively cause the next.
+    fn call_task(
         self: Arc<Self>,
         subscription: Subscription,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            if let Err(refused) = self.call(&subscription).await {
+            if let Err(error) = self.call(&subscription).await {
                 let id = subscription.id;
-                tracing::debug!(?refused, id, "a webhook's answer is late");
+                tracing::debug!(?error, id, "webhook response came too late");
             }
         })
     }
@@ -106,17 +114,17 @@ impl Subscriptions {
         };
         match self.streams.append(append).await {
             Ok(_) => Ok(()),
-            // Workers can still claim; there is just nobody who tells them.
-            Err(error @ StreamError::Engine(_)) => Err(error),
+            Err(error @ StreamError::Unavailable(_)) => Err(error),
+            // Workers can still claim the wake, but are not notified.
             Err(error) => {
-                tracing::warn!(%error, stream, "a wake could not be announced");
+                tracing::warn!(%error, stream, "cannot append to wake stream");
                 Ok(())
             }
         }
     }
 
-    /// Calls the webhook and does what its answer says.
-    async fn call(self: &Arc<Self>, subscription: &Subscription) -> Result<(), Refused> {
+    /// Calls the webhook. A response with `done` ends the wake.
+    async fn call(self: &Arc<Self>, subscription: &Subscription) -> Result<(), SubscriptionError> {
         let (Some(url), Some(wake)) = (&subscription.config.webhook, &subscription.wake) else {
             return Ok(());
         };
@@ -127,13 +135,13 @@ impl Subscriptions {
             "subscription_id": id,
             "wake_id": wake.id,
             "generation": generation,
-            "streams": shown_streams(subscription, &tails),
+            "streams": describe_streams(subscription, &tails),
             "callback_url": format!("{}__ds/subscriptions/{id}/callback", subscription.base_url),
             "callback_token": keys.token(id, &wake.id, generation),
         })
         .to_string();
         let signature = keys.signature(self.streams.now().as_millis() / 1_000, &body);
-        let answered = client::post((url, self.reach), &signature, body).await;
+        let answered = client::post((url, self.targets), &signature, body).await;
         let answer = match answered {
             Ok(answer) if answer.status.is_success() => answer,
             Ok(answer) => return self.failed(id, generation, answer.status.to_string()).await,
@@ -148,8 +156,13 @@ impl Subscriptions {
         Ok(())
     }
 
-    async fn failed(&self, id: &str, generation: u64, why: String) -> Result<(), Refused> {
-        tracing::warn!(id, why, "a webhook could not be called; it is called again");
+    async fn failed(
+        &self,
+        id: &str,
+        generation: u64,
+        why: String,
+    ) -> Result<(), SubscriptionError> {
+        tracing::warn!(id, why, "webhook call failed, retrying");
         let (now, random) = (self.streams.now(), self.streams.random());
         let noted = self.change(id, |subscription| {
             let lease_until = subscription.lease_from(now);
@@ -164,14 +177,14 @@ impl Subscriptions {
         noted.await.map(drop)
     }
 
-    /// The subscriber is done with a wake and has seen this; says whether it is woken again.
+    /// Acknowledges offsets and ends a wake. Returns whether the subscriber is woken again.
     pub(super) async fn finish(
         self: &Arc<Self>,
         id: &str,
         wake_id: &str,
         generation: u64,
         acks: &[Ack],
-    ) -> Result<bool, Refused> {
+    ) -> Result<bool, SubscriptionError> {
         let tails = self.tails(&self.find(id).await?).await?;
         let finished = self.change(id, |subscription| {
             subscription.current(wake_id, generation)?;
@@ -180,13 +193,13 @@ impl Subscriptions {
             Ok(())
         });
         finished.await?;
-        self.consider(id).await
+        self.wake_if_pending(id).await
     }
 }
 
-/// Streams of a subscription as clients see them.
-pub(super) fn shown_streams(subscription: &Subscription, tails: &Tails) -> Vec<Value> {
-    let shown = subscription.links.iter().map(|(path, link)| {
+/// The streams of a subscription in responses.
+pub(super) fn describe_streams(subscription: &Subscription, tails: &Tails) -> Vec<Value> {
+    let streams = subscription.links.iter().map(|(path, link)| {
         let tail = tails.get(path);
         json!({
             "path": path,
@@ -196,10 +209,11 @@ pub(super) fn shown_streams(subscription: &Subscription, tails: &Tails) -> Vec<V
             "has_pending": tail.is_some_and(|tail| *tail > link.acked),
         })
     });
-    shown.collect()
+    streams.collect()
 }
 
-/// When a webhook that failed so often is called again: later each time, and not all at once.
+/// Returns when a webhook is called again after a number of failures: exponential backoff with
+/// jitter.
 fn retry_at(now: Timestamp, failures: u32, random: u64) -> Timestamp {
     let delay = RETRY_FIRST_MS.saturating_mul(1 << failures.min(10));
     let delay = delay.min(RETRY_MAX_MS);
@@ -208,11 +222,11 @@ fn retry_at(now: Timestamp, failures: u32, random: u64) -> Timestamp {
     now.after(Duration::from_millis(delay))
 }
 
-fn new_id() -> Result<String, Refused> {
+fn new_id() -> Result<String, SubscriptionError> {
     let mut bytes = [0; 16];
     let random = ring::rand::SystemRandom::new();
     let filled = random.fill(&mut bytes);
-    filled.map_err(|_| Refused::invalid("the machine has no random numbers"))?;
+    filled.map_err(|_| SubscriptionError::invalid("the machine has no random numbers"))?;
     Ok(format!("wake_{}", URL_SAFE_NO_PAD.encode(bytes)))
 }
 
@@ -221,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retries_wait_from_a_second_to_a_minute_and_spread() {
+    fn retries_back_off_from_a_second_to_a_minute_with_jitter() {
         for (failures, about) in [
             (0, 1_000),
             (1, 2_000),

@@ -1,4 +1,4 @@
-//! What a request about a subscription can get instead of an answer: `{"error":{"code":…}}`.
+//! Errors of requests about subscriptions, as `{"error":{"code":…}}`.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -6,7 +6,7 @@ use everstep_engine::streams::StreamError;
 use serde_json::{Value, json};
 
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum SubscriptionError {
     Invalid(String),
     UrlRejected(&'static str),
     TokenInvalid,
@@ -19,51 +19,51 @@ pub(super) enum Refused {
     Failed(StreamError),
 }
 
-impl From<StreamError> for Refused {
+impl From<StreamError> for SubscriptionError {
     fn from(error: StreamError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl Refused {
+impl SubscriptionError {
     pub(super) fn invalid(detail: impl Into<String>) -> Self {
         Self::Invalid(detail.into())
     }
 
     fn parts(&self) -> (StatusCode, &'static str, String) {
-        let said = |text: &str| text.to_owned();
+        let text = |text: &str| text.to_owned();
         match self {
-            Self::Invalid(detail) => (StatusCode::BAD_REQUEST, "INVALID_REQUEST", said(detail)),
-            Self::UrlRejected(why) => (StatusCode::BAD_REQUEST, "WEBHOOK_URL_REJECTED", said(why)),
+            Self::Invalid(detail) => (StatusCode::BAD_REQUEST, "INVALID_REQUEST", text(detail)),
+            Self::UrlRejected(why) => (StatusCode::BAD_REQUEST, "WEBHOOK_URL_REJECTED", text(why)),
             Self::TokenInvalid => (
                 StatusCode::UNAUTHORIZED,
                 "TOKEN_INVALID",
-                said("the bearer token is not that of this wake"),
+                text("the bearer token does not belong to this wake"),
             ),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,
                 "SUBSCRIPTION_NOT_FOUND",
-                said("there is no such subscription"),
+                text("there is no such subscription"),
             ),
             Self::Exists => (
                 StatusCode::CONFLICT,
                 "SUBSCRIPTION_ALREADY_EXISTS",
-                said("the subscription exists and is another one"),
+                text("a subscription with this id and other settings exists"),
             ),
             Self::Fenced => (
                 StatusCode::CONFLICT,
                 "FENCED",
-                said("another wake has taken the place of this one, or it is done"),
+                text("the wake has ended or was superseded by another"),
             ),
             Self::Claimed { .. } => (
                 StatusCode::CONFLICT,
                 "ALREADY_CLAIMED",
-                said("another worker holds the subscription"),
+                text("another worker holds the subscription"),
             ),
             Self::NothingPending => (
                 StatusCode::CONFLICT,
                 "NO_PENDING_WORK",
-                said("no stream has grown"),
+                text("no stream has unacknowledged messages"),
             ),
             Self::InvalidOffset(path) => (
                 StatusCode::CONFLICT,
@@ -79,7 +79,7 @@ impl Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for SubscriptionError {
     fn into_response(self) -> Response {
         let (status, code, message) = self.parts();
         let mut error = json!({"code": code, "message": message});
@@ -87,12 +87,12 @@ impl IntoResponse for Refused {
             fields.insert("current_holder".to_owned(), holder.as_str().into());
             fields.insert("generation".to_owned(), (*generation).into());
         }
-        answer(status, &json!({ "error": error }))
+        respond(status, &json!({ "error": error }))
     }
 }
 
-/// An answer in JSON.
-pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
+/// A JSON response.
+pub(super) fn respond(status: StatusCode, body: &Value) -> Response {
     let mut response = (status, body.to_string()).into_response();
     let headers = response.headers_mut();
     let json = HeaderValue::from_static("application/json");

@@ -1,10 +1,10 @@
-//! Patterns of paths: `*` is one segment, `**` any number of them.
+//! Path patterns: `*` matches one segment, `**` any number of segments.
 
-/// Whether a path fits a pattern.
-pub(super) fn fits(pattern: &str, path: &str) -> bool {
+pub(super) fn matches(pattern: &str, path: &str) -> bool {
     let pattern: Vec<&str> = pattern.split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
-    // Which beginnings of the pattern fit what was seen of the path; so the cost is their product, whatever the pattern.
+    // `fits[n]` is whether the first n parts of the pattern match the path so far. The cost is the
+    // product of both lengths for any pattern.
     let mut fits = vec![false; pattern.len() + 1];
     if let Some(first) = fits.first_mut() {
         *first = true;
@@ -32,7 +32,7 @@ pub(super) fn fits(pattern: &str, path: &str) -> bool {
     fits.last().copied().unwrap_or(false)
 }
 
-/// `**` may stand for nothing.
+/// Lets `**` match nothing.
 fn skip_many(pattern: &[&str], fits: &mut [bool]) {
     for (n, part) in pattern.iter().enumerate() {
         let here = fits.get(n).copied().unwrap_or(false);
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_stand_for_segments() {
+    fn stars_match_segments() {
         for (pattern, path) in [
             ("a/b", "a/b"),
             ("a/*", "a/b"),
@@ -58,7 +58,7 @@ mod tests {
             ("a/**/c", "a/b/b/c"),
             ("**/c/**", "c"),
         ] {
-            assert!(fits(pattern, path), "{pattern} {path}");
+            assert!(matches(pattern, path), "{pattern} {path}");
         }
         for (pattern, path) in [
             ("a", "a/b"),
@@ -68,7 +68,7 @@ mod tests {
             ("a/**/c", "a/b"),
             ("", "a"),
         ] {
-            assert!(!fits(pattern, path), "{pattern} {path}");
+            assert!(!matches(pattern, path), "{pattern} {path}");
         }
     }
 }

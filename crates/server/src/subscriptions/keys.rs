@@ -1,8 +1,10 @@
-//! The signing key: made once, kept in the store, published as a key set. It signs webhooks and the tokens that answer them.
+//! The signing key of webhooks and wake tokens. It is created once, kept in the store, and published
+//! as a JSON Web Key Set.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use everstep_engine::streams::{StreamError, StreamPath, Streams};
+use everstep_store::StoreError;
 use ring::rand::SecureRandom;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde_json::{Value, json};
@@ -12,7 +14,6 @@ const PATH: &str = "__ds/signing-key";
 
 pub(crate) struct Keys {
     pair: Ed25519KeyPair,
-    /// The name of the key.
     pub(super) id: String,
 }
 
@@ -33,7 +34,7 @@ impl Keys {
         })
     }
 
-    /// The key of this store; the first to ask makes it.
+    /// Returns the key of this store. The first call creates it.
     pub(super) async fn of_store(streams: &Streams) -> Result<Self, StreamError> {
         let path = StreamPath::internal(PATH)?;
         loop {
@@ -52,13 +53,13 @@ impl Keys {
         URL_SAFE_NO_PAD.encode(self.pair.sign(text))
     }
 
-    /// The header that proves to a webhook who calls.
+    /// The value of the signature header of a webhook call.
     pub(super) fn signature(&self, unix_seconds: u64, body: &str) -> String {
         let signed = self.sign(format!("{unix_seconds}.{body}").as_bytes());
         format!("t={unix_seconds},kid={},ed25519={signed}", self.id)
     }
 
-    /// What whoever was woken shows to answer: good for one wake of one subscription.
+    /// The token of a woken subscriber, valid for one wake of one subscription.
     pub(super) fn token(&self, subscription: &str, wake_id: &str, generation: u64) -> String {
         self.sign(claim(subscription, wake_id, generation).as_bytes())
     }
@@ -78,7 +79,7 @@ impl Keys {
         key.verify(claim.as_bytes(), &signature).is_ok()
     }
 
-    /// The public half, as a set of keys.
+    /// The public key as a JSON Web Key Set.
     pub(super) fn published(&self) -> Value {
         json!({"keys": [{
             "kty": "OKP",
@@ -91,14 +92,18 @@ impl Keys {
     }
 }
 
-/// What a token says. No webhook's signature reads like it, because that begins with a time.
+/// The signed content of a token. It cannot be confused with that of a webhook signature, which
+/// begins with a timestamp.
 fn claim(subscription: &str, wake_id: &str, generation: u64) -> String {
     format!("wake\n{subscription}\n{wake_id}\n{generation}")
 }
 
 fn no_key() -> StreamError {
-    everstep_engine::EngineError::Options("the signing key cannot be read or made".to_owned())
-        .into()
+    StoreError::Corrupt {
+        place: "the signing key".to_owned(),
+        detail: "it cannot be read or created".to_owned(),
+    }
+    .into()
 }
 
 #[cfg(test)]
@@ -106,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_good_for_its_own_wake_alone() {
+    fn a_token_is_valid_for_its_own_wake_only() {
         let keys = Keys::of_seed(&[7; SEED_BYTES]).unwrap();
         let token = keys.token("s", "w", 3);
         assert!(keys.accepts(&token, "s", "w", 3));

@@ -1,4 +1,5 @@
-//! What a subscriber sends once it is woken: claims, acknowledgements and releases, each under the generation of its wake.
+//! Requests of a subscriber that was woken: claims, acknowledgements and releases. Each names the
+//! generation of its wake.
 
 use std::sync::Arc;
 
@@ -7,34 +8,38 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::deliver::shown_streams;
-use super::error::{Refused, answer};
+use super::deliver::describe_streams;
+use super::error::{SubscriptionError, respond};
 use super::register::Subscriptions;
-use super::requests::{ClaimBody, WakeBody, bearer, parse};
-use super::routes::Asked;
+use super::requests::{ClaimBody, SubscriptionRequest, WakeBody, bearer, parse};
 use super::state::{Kind, Wake};
 
 const WORKER_BYTES_MAX: usize = 255;
 
 impl Subscriptions {
-    /// Checks that whoever speaks was given this wake.
-    async fn check_token(&self, id: &str, asked: &Asked, body: &WakeBody) -> Result<(), Refused> {
-        let token = bearer(&asked.headers)?;
+    /// Checks that the token was issued for this wake.
+    async fn check_token(
+        &self,
+        id: &str,
+        request: &SubscriptionRequest,
+        body: &WakeBody,
+    ) -> Result<(), SubscriptionError> {
+        let token = bearer(&request.headers)?;
         let keys = self.keys().await?;
         match keys.accepts(token, id, &body.wake_id, body.generation) {
             true => Ok(()),
-            false => Err(Refused::TokenInvalid),
+            false => Err(SubscriptionError::TokenInvalid),
         }
     }
 
-    /// An acknowledgement, which is also a sign of life; or the end of the wake.
+    /// Acknowledges offsets. Either renews the lease or ends the wake.
     pub(super) async fn ack(
         self: &Arc<Self>,
         id: &str,
-        asked: &Asked,
-    ) -> Result<Response, Refused> {
-        let body: WakeBody = parse(&asked.body)?;
-        self.check_token(id, asked, &body).await?;
+        request: &SubscriptionRequest,
+    ) -> Result<Response, SubscriptionError> {
+        let body: WakeBody = parse(&request.body)?;
+        self.check_token(id, request, &body).await?;
         let acks = body.acks()?;
         let next_wake = match body.done {
             true => {
@@ -55,50 +60,52 @@ impl Subscriptions {
                 false
             }
         };
-        let said = json!({"ok": true, "next_wake": next_wake});
-        Ok(answer(StatusCode::OK, &said))
+        let body = json!({"ok": true, "next_wake": next_wake});
+        Ok(respond(StatusCode::OK, &body))
     }
 
     pub(super) async fn claim(
         self: &Arc<Self>,
         id: &str,
         body: &Bytes,
-    ) -> Result<Response, Refused> {
+    ) -> Result<Response, SubscriptionError> {
         let body: ClaimBody = parse(body)?;
         if body.worker.is_empty() || body.worker.len() > WORKER_BYTES_MAX {
-            return Err(Refused::invalid("a worker's name has 1 to 255 bytes"));
+            return Err(SubscriptionError::invalid(
+                "a worker's name has 1 to 255 bytes",
+            ));
         }
         if self.find(id).await?.config.kind != Kind::PullWake {
-            return Err(Refused::invalid("only a pull-wake is claimed"));
+            return Err(SubscriptionError::invalid("only a pull-wake is claimed"));
         }
-        // What has just grown may not have been noticed yet.
-        self.consider(id).await?;
+        // The latest appends may not have been noticed yet.
+        self.wake_if_pending(id).await?;
         let now = self.streams.now();
         let claimed = self.change(id, |subscription| subscription.claim(&body.worker, now));
         let (subscription, ()) = claimed.await?;
         let Some(Wake { id: wake_id, .. }) = &subscription.wake else {
-            return Err(Refused::NothingPending);
+            return Err(SubscriptionError::NothingPending);
         };
         let tails = self.tails(&subscription).await?;
         let keys = self.keys().await?;
-        let said = json!({
+        let body = json!({
             "wake_id": wake_id,
             "generation": subscription.generation,
             "token": keys.token(id, wake_id, subscription.generation),
-            "streams": shown_streams(&subscription, &tails),
+            "streams": describe_streams(&subscription, &tails),
             "lease_ttl_ms": subscription.config.lease_ttl_ms,
         });
-        Ok(answer(StatusCode::OK, &said))
+        Ok(respond(StatusCode::OK, &body))
     }
 
-    /// A worker gives its claim back; what is pending goes to the next.
+    /// Releases a claim. Another worker can claim what is pending.
     pub(super) async fn release(
         self: &Arc<Self>,
         id: &str,
-        asked: &Asked,
-    ) -> Result<Response, Refused> {
-        let body: WakeBody = parse(&asked.body)?;
-        self.check_token(id, asked, &body).await?;
+        request: &SubscriptionRequest,
+    ) -> Result<Response, SubscriptionError> {
+        let body: WakeBody = parse(&request.body)?;
+        self.check_token(id, request, &body).await?;
         self.finish(id, &body.wake_id, body.generation, &[]).await?;
         Ok(StatusCode::NO_CONTENT.into_response())
     }

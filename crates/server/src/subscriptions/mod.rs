@@ -1,13 +1,15 @@
-//! Subscriptions: whoever subscribes to streams is woken when they grow, by a webhook or through a stream of wakes.
+//! Subscriptions: the server wakes a subscriber when its streams grow, by a webhook or through a wake
+//! stream.
 //!
 //! ```text
-//!   append ──▶ link (durable, before it) ──▶ commit ──▶ told of the change ──▶ wake: a new generation, durable
-//!                                                                               │
-//!                      ack, done ◀── callback, claim, ack, release ◀── webhook or wake stream
+//!   append ──▶ link (durable, before it) ──▶ commit ──▶ change noticed ──▶ wake: a new generation, durable
+//!                                                                            │
+//!                    ack, done ◀── callback, claim, ack, release ◀── webhook or wake stream
 //! ```
 //!
-//! All state is durable: one document per subscription (`state.rs`), an index of their ids, and the signing key. What is in
-//! memory can be built again from them (`register.rs`). A wake has a generation; whoever answers under another is refused.
+//! All state is durable: one document per subscription (`state.rs`), an index of their ids, and the
+//! signing key. The state in memory is rebuilt from them (`register.rs`). Every wake has a
+//! generation; requests with another generation are rejected.
 
 mod attend;
 mod client;
@@ -24,12 +26,17 @@ mod state;
 mod webhook_url;
 
 pub(crate) use register::Subscriptions;
-pub(crate) use routes::{Asked, dispatch};
-pub(crate) use webhook_url::Reach;
+pub(crate) use requests::SubscriptionRequest;
+pub(crate) use routes::dispatch;
+pub(crate) use webhook_url::WebhookTargets;
 
-/// The streams that a body names, and whether it is about a webhook; none if it is refused.
+/// The streams that a body names, and whether it has a webhook. `None` if it is rejected.
 #[cfg(test)]
 pub(crate) fn fuzzed(body: &[u8]) -> Option<(Vec<String>, bool)> {
-    let config = requests::config(&axum::body::Bytes::copy_from_slice(body), Reach::Public).ok()?;
+    let config = requests::config(
+        &axum::body::Bytes::copy_from_slice(body),
+        WebhookTargets::Public,
+    )
+    .ok()?;
     Some((config.streams, config.webhook.is_some()))
 }

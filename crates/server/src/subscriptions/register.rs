@@ -1,5 +1,5 @@
-//! The subscriptions of a server: their documents in the store, and what of them is kept in memory to find, at each append,
-//! who is to be woken.
+//! The subscriptions of a server: their documents in the store, and an index in memory that finds the
+//! subscriptions of a stream at each append.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,38 +7,38 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
 use everstep_model::Offset;
+use everstep_store::StoreError;
 use tokio::sync::OnceCell;
 
-use super::error::Refused;
+use super::error::SubscriptionError;
 use super::keys::Keys;
 use super::schedule::Schedule;
 use super::state::{Config, Link, LinkType, START, Subscription, Tails};
-use super::webhook_url::Reach;
+use super::webhook_url::WebhookTargets;
 
 const INDEX: &str = "__ds/subscriptions";
 
 pub(crate) struct Subscriptions {
     pub(super) streams: Streams,
-    /// How far webhooks reach.
-    pub(super) reach: Reach,
+    pub(super) targets: WebhookTargets,
     keys: OnceCell<Keys>,
     known: RwLock<BTreeMap<String, Known>>,
-    /// How many are known, so that appends nobody subscribed to take no lock.
+    /// The number of subscriptions, so that appends take no lock while there are none.
     count: AtomicUsize,
     pub(super) schedule: Arc<Schedule>,
 }
 
-/// What of a subscription decides whether an append concerns it.
+/// The part of a subscription that decides whether an append concerns it.
 struct Known {
     config: Arc<Config>,
     linked: BTreeSet<String>,
 }
 
 impl Subscriptions {
-    pub(crate) fn new(streams: Streams, reach: Reach) -> Self {
+    pub(crate) fn new(streams: Streams, targets: WebhookTargets) -> Self {
         Self {
             streams,
-            reach,
+            targets,
             keys: OnceCell::new(),
             known: RwLock::default(),
             count: AtomicUsize::new(0),
@@ -51,7 +51,7 @@ impl Subscriptions {
         made.await
     }
 
-    pub(super) fn know(&self, subscription: &Subscription) {
+    pub(super) fn remember(&self, subscription: &Subscription) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let entry = Known {
             config: Arc::new(subscription.config.clone()),
@@ -80,7 +80,7 @@ impl Subscriptions {
         known.keys().cloned().collect()
     }
 
-    /// Those that a stream is linked to.
+    /// The ids of the subscriptions that are linked to a stream.
     pub(super) fn linked_to(&self, path: &str) -> Vec<String> {
         self.filtered(|known| known.linked.contains(path))
     }
@@ -94,8 +94,8 @@ impl Subscriptions {
         wanted.map(|(id, _)| id.clone()).collect()
     }
 
-    /// Links a stream that is about to be created, or to grow, to whoever wants it, so that no crash in between loses the
-    /// wake.
+    /// Links a stream that is about to grow to the subscriptions whose pattern it matches. The link
+    /// is durable before the append, so that a crash in between does not lose the wake.
     pub(crate) async fn before_growth(
         &self,
         path: &StreamPath,
@@ -103,7 +103,7 @@ impl Subscriptions {
     ) -> Result<(), StreamError> {
         let path = path.as_str();
         let missing =
-            self.filtered(|known| !known.linked.contains(path) && known.config.wants(path));
+            self.filtered(|known| !known.linked.contains(path) && known.config.matches(path));
         for id in missing {
             let acked = match self.tail(path).await? {
                 Some(tail) => tail,
@@ -119,15 +119,15 @@ impl Subscriptions {
                 Ok(())
             });
             match linked.await {
-                Ok(_) | Err(Refused::NotFound) => {}
-                Err(Refused::Failed(error)) => return Err(error),
+                Ok(_) | Err(SubscriptionError::NotFound) => {}
+                Err(SubscriptionError::Failed(error)) => return Err(error),
                 Err(_) => {}
             }
         }
         Ok(())
     }
 
-    /// Where a stream ends; none if it does not exist.
+    /// Returns the end of a stream. `None` if it does not exist.
     pub(super) async fn tail(&self, path: &str) -> Result<Option<Offset>, StreamError> {
         match self.streams.info(&StreamPath::new(path)?).await {
             Ok(info) => Ok(Some(info.next)),
@@ -158,25 +158,28 @@ impl Subscriptions {
         Ok(Some((document, subscription)))
     }
 
-    pub(super) async fn find(&self, id: &str) -> Result<Subscription, Refused> {
+    pub(super) async fn find(&self, id: &str) -> Result<Subscription, SubscriptionError> {
         let found = self.load(id).await?;
-        found.map(|(_, found)| found).ok_or(Refused::NotFound)
+        found
+            .map(|(_, found)| found)
+            .ok_or(SubscriptionError::NotFound)
     }
 
-    /// Changes a subscription, again and again until nobody else has changed it meanwhile.
+    /// Changes a subscription. Retries until no other node has changed it concurrently.
     pub(super) async fn change<T>(
         &self,
         id: &str,
-        mut change: impl FnMut(&mut Subscription) -> Result<T, Refused>,
-    ) -> Result<(Subscription, T), Refused> {
+        mut change: impl FnMut(&mut Subscription) -> Result<T, SubscriptionError>,
+    ) -> Result<(Subscription, T), SubscriptionError> {
         loop {
-            let (document, mut subscription) = self.load(id).await?.ok_or(Refused::NotFound)?;
+            let (document, mut subscription) =
+                self.load(id).await?.ok_or(SubscriptionError::NotFound)?;
             let before = subscription.clone();
             let changed = change(&mut subscription)?;
             let is_written =
                 before == subscription || self.write(Some(&document), &subscription).await?;
             if is_written {
-                self.know(&subscription);
+                self.remember(&subscription);
                 return Ok((subscription, changed));
             }
         }
@@ -200,12 +203,12 @@ impl Subscriptions {
         Ok(removed)
     }
 
-    /// Writes down that there is such a subscription, before there is.
-    pub(super) async fn enlist(&self, id: &str) -> Result<(), StreamError> {
+    /// Adds an id to the index. Called before the subscription is created.
+    pub(super) async fn add_to_index(&self, id: &str) -> Result<(), StreamError> {
         self.change_index(|ids| ids.insert(id.to_owned())).await
     }
 
-    /// The ids of all subscriptions; some may be of none any more.
+    /// The ids of all subscriptions. Some of them may no longer exist.
     pub(super) async fn index(&self) -> Result<BTreeSet<String>, StreamError> {
         let document = self.streams.document(&StreamPath::internal(INDEX)?).await?;
         parse_index(document.as_ref())
@@ -248,6 +251,9 @@ fn document_path(id: &str) -> Result<StreamPath, StreamError> {
 }
 
 fn unreadable(what: &str, error: &serde_json::Error) -> StreamError {
-    let detail = format!("`{what}` cannot be read or written: {error}");
-    everstep_engine::EngineError::Options(detail).into()
+    StoreError::Corrupt {
+        place: what.to_owned(),
+        detail: error.to_string(),
+    }
+    .into()
 }

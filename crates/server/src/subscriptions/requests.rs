@@ -1,21 +1,32 @@
-//! The bodies of requests about subscriptions, and the rules they keep.
+//! Requests about subscriptions, and the validation of their bodies.
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use everstep_engine::streams::StreamPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::error::Refused;
+use super::error::SubscriptionError;
 use super::state::{Ack, Config, Kind};
-use super::webhook_url::{self, Reach};
+use super::webhook_url::{self, WebhookTargets};
 
 const LEASE_MS_MIN: u64 = 1_000;
 const LEASE_MS_MAX: u64 = 600_000;
 const LEASE_MS_DEFAULT: u64 = 30_000;
-/// Streams that may be named outright.
+/// The most streams that a subscription may name.
 const STREAMS_MAX: usize = 1_000;
 const TEXT_BYTES_MAX: usize = 1_000;
+
+/// A request below `__ds/`.
+pub(crate) struct SubscriptionRequest {
+    pub(crate) method: Method,
+    /// The undecoded path behind `__ds/`.
+    pub(crate) rest: String,
+    /// The URL of all streams, as the client addresses them.
+    pub(crate) base_url: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
 
 #[derive(Deserialize)]
 struct ConfigBody {
@@ -45,7 +56,7 @@ pub(super) struct ClaimBody {
     pub(super) worker: String,
 }
 
-/// What a subscriber says of its wake.
+/// A request of a subscriber about its wake.
 #[derive(Deserialize)]
 pub(super) struct WakeBody {
     pub(super) wake_id: String,
@@ -63,10 +74,11 @@ struct AckBody {
 }
 
 impl WakeBody {
-    pub(super) fn acks(&self) -> Result<Vec<Ack>, Refused> {
+    pub(super) fn acks(&self) -> Result<Vec<Ack>, SubscriptionError> {
         let acks = self.acks.iter().map(|ack| {
             let offset = ack.offset.parse();
-            let offset = offset.map_err(|_| Refused::InvalidOffset(ack.stream.clone()))?;
+            let offset =
+                offset.map_err(|_| SubscriptionError::InvalidOffset(ack.stream.clone()))?;
             Ok(Ack {
                 path: ack.stream.clone(),
                 offset,
@@ -76,28 +88,32 @@ impl WakeBody {
     }
 }
 
-pub(super) fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, Refused> {
+pub(super) fn parse<T: DeserializeOwned>(body: &Bytes) -> Result<T, SubscriptionError> {
     let parsed = serde_json::from_slice(body);
-    parsed.map_err(|error| Refused::invalid(format!("the body is not what it should be: {error}")))
+    parsed.map_err(|error| SubscriptionError::invalid(format!("the body is invalid: {error}")))
 }
 
-/// The token of a request.
-pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, Refused> {
+/// Returns the bearer token of a request.
+pub(super) fn bearer(headers: &HeaderMap) -> Result<&str, SubscriptionError> {
     let value = headers.get(header::AUTHORIZATION);
     let value = value.and_then(|value| value.to_str().ok());
     let token = value.and_then(|value| value.strip_prefix("Bearer "));
-    token.ok_or(Refused::TokenInvalid)
+    token.ok_or(SubscriptionError::TokenInvalid)
 }
 
-/// Checks what a subscription is to be.
-pub(super) fn config(body: &Bytes, reach: Reach) -> Result<Config, Refused> {
+/// Parses and validates the configuration of a subscription.
+pub(super) fn config(body: &Bytes, targets: WebhookTargets) -> Result<Config, SubscriptionError> {
     let body: ConfigBody = parse(body)?;
     let lease_ttl_ms = body.lease_ttl_ms.unwrap_or(LEASE_MS_DEFAULT);
     if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&lease_ttl_ms) {
-        return Err(Refused::invalid("lease_ttl_ms is 1,000 to 600,000"));
+        return Err(SubscriptionError::invalid(
+            "lease_ttl_ms is 1,000 to 600,000",
+        ));
     }
     if body.pattern.is_none() && body.streams.is_empty() {
-        return Err(Refused::invalid("a subscription has a pattern or streams"));
+        return Err(SubscriptionError::invalid(
+            "a subscription needs a pattern or streams",
+        ));
     }
     let texts = [&body.pattern, &body.description];
     if texts
@@ -105,17 +121,27 @@ pub(super) fn config(body: &Bytes, reach: Reach) -> Result<Config, Refused> {
         .flatten()
         .any(|text| text.len() > TEXT_BYTES_MAX)
     {
-        return Err(Refused::invalid("a text is longer than 1,000 bytes"));
+        return Err(SubscriptionError::invalid(
+            "a text is longer than 1,000 bytes",
+        ));
     }
     check_streams(&body.streams)?;
     let webhook = body.webhook.map(|webhook| webhook.url);
     match (body.kind, &webhook, &body.wake_stream) {
         (Kind::Webhook, Some(url), None) => {
-            webhook_url::check(url, reach).map_err(Refused::UrlRejected)?;
+            webhook_url::check(url, targets).map_err(SubscriptionError::UrlRejected)?;
         }
         (Kind::PullWake, None, Some(stream)) => check_streams(std::slice::from_ref(stream))?,
-        (Kind::Webhook, ..) => return Err(Refused::invalid("a webhook has webhook.url alone")),
-        (Kind::PullWake, ..) => return Err(Refused::invalid("a pull-wake has wake_stream alone")),
+        (Kind::Webhook, ..) => {
+            return Err(SubscriptionError::invalid(
+                "a webhook needs webhook.url and nothing else",
+            ));
+        }
+        (Kind::PullWake, ..) => {
+            return Err(SubscriptionError::invalid(
+                "a pull-wake needs wake_stream and nothing else",
+            ));
+        }
     }
     Ok(Config {
         kind: body.kind,
@@ -128,12 +154,14 @@ pub(super) fn config(body: &Bytes, reach: Reach) -> Result<Config, Refused> {
     })
 }
 
-pub(super) fn check_streams(streams: &[String]) -> Result<(), Refused> {
+pub(super) fn check_streams(streams: &[String]) -> Result<(), SubscriptionError> {
     if streams.len() > STREAMS_MAX {
-        return Err(Refused::invalid("at most 1,000 streams are named"));
+        return Err(SubscriptionError::invalid(
+            "a subscription names at most 1,000 streams",
+        ));
     }
     for stream in streams {
-        StreamPath::new(stream).map_err(|error| Refused::invalid(error.to_string()))?;
+        StreamPath::new(stream).map_err(|error| SubscriptionError::invalid(error.to_string()))?;
     }
     Ok(())
 }

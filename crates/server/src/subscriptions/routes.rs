@@ -1,84 +1,79 @@
-//! The requests about subscriptions themselves: create, look, delete, and the streams they name. What a woken subscriber
-//! sends is `lease_routes.rs`.
+//! Requests that create, show, change and delete subscriptions. Requests of a subscriber that was
+//! woken are in `lease_routes.rs`.
 
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use super::deliver::shown_streams;
-use super::error::{Refused, answer};
+use super::deliver::describe_streams;
+use super::error::{SubscriptionError, respond};
 use super::register::Subscriptions;
-use super::requests::{StreamsBody, check_streams, config, parse};
+use super::requests::{StreamsBody, SubscriptionRequest, check_streams, config, parse};
 use super::state::{Link, LinkType, START, Subscription};
 
 const ID_BYTES_MAX: usize = 255;
 
-/// A request below `__ds/`.
-pub(crate) struct Asked {
-    pub(crate) method: Method,
-    /// What follows `__ds/`, as it was written.
-    pub(crate) rest: String,
-    /// The address of all streams, as the client knows it.
-    pub(crate) base_url: String,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+pub(crate) async fn dispatch(
+    subscriptions: &Arc<Subscriptions>,
+    request: SubscriptionRequest,
+) -> Response {
+    let response = route(subscriptions, &request).await;
+    response.unwrap_or_else(IntoResponse::into_response)
 }
 
-pub(crate) async fn dispatch(subscriptions: &Arc<Subscriptions>, asked: Asked) -> Response {
-    let answered = route(subscriptions, &asked).await;
-    answered.unwrap_or_else(IntoResponse::into_response)
-}
-
-async fn route(it: &Arc<Subscriptions>, asked: &Asked) -> Result<Response, Refused> {
-    let segments: Vec<&str> = asked.rest.split('/').collect();
+async fn route(
+    subscriptions: &Arc<Subscriptions>,
+    request: &SubscriptionRequest,
+) -> Result<Response, SubscriptionError> {
+    let segments: Vec<&str> = request.rest.split('/').collect();
     let (id, verb) = match segments.as_slice() {
-        ["jwks.json"] if asked.method == Method::GET => return it.key_set().await,
+        ["jwks.json"] if request.method == Method::GET => return subscriptions.key_set().await,
         ["subscriptions", id] => (id, None),
-        ["subscriptions", id, "streams", path] if asked.method == Method::DELETE => {
-            return it.unlink(&valid_id(id)?, &decoded(path)?).await;
+        ["subscriptions", id, "streams", path] if request.method == Method::DELETE => {
+            return subscriptions.unlink(&valid_id(id)?, &decoded(path)?).await;
         }
         ["subscriptions", id, verb] => (id, Some(*verb)),
         _ => return Ok(StatusCode::NOT_FOUND.into_response()),
     };
     let id = valid_id(id)?;
-    match (&asked.method, verb) {
-        (&Method::PUT, None) => it.create(&id, asked).await,
-        (&Method::GET, None) => it.show(&id).await,
-        (&Method::DELETE, None) => it.delete(&id).await,
-        (&Method::POST, Some("streams")) => it.link(&id, &asked.body).await,
-        (&Method::POST, Some("callback" | "ack")) => it.ack(&id, asked).await,
-        (&Method::POST, Some("claim")) => it.claim(&id, &asked.body).await,
-        (&Method::POST, Some("release")) => it.release(&id, asked).await,
+    match (&request.method, verb) {
+        (&Method::PUT, None) => subscriptions.create(&id, request).await,
+        (&Method::GET, None) => subscriptions.show(&id).await,
+        (&Method::DELETE, None) => subscriptions.delete(&id).await,
+        (&Method::POST, Some("streams")) => subscriptions.link(&id, &request.body).await,
+        (&Method::POST, Some("callback" | "ack")) => subscriptions.ack(&id, request).await,
+        (&Method::POST, Some("claim")) => subscriptions.claim(&id, &request.body).await,
+        (&Method::POST, Some("release")) => subscriptions.release(&id, request).await,
         _ => Ok(StatusCode::METHOD_NOT_ALLOWED.into_response()),
     }
 }
 
-fn decoded(raw: &str) -> Result<String, Refused> {
+fn decoded(raw: &str) -> Result<String, SubscriptionError> {
     let text = percent_decode_str(raw).decode_utf8();
-    let text = text.map_err(|_| Refused::invalid("the address is not UTF-8"))?;
+    let text = text.map_err(|_| SubscriptionError::invalid("the address is not UTF-8"))?;
     Ok(text.into_owned())
 }
 
-fn valid_id(raw: &str) -> Result<String, Refused> {
+fn valid_id(raw: &str) -> Result<String, SubscriptionError> {
     let id = decoded(raw)?;
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-');
     let fits = (1..=ID_BYTES_MAX).contains(&id.len()) && id.chars().all(allowed);
     match fits && !matches!(id.as_str(), "." | "..") {
         true => Ok(id),
-        false => Err(Refused::invalid(
+        false => Err(SubscriptionError::invalid(
             "an id has 1 to 255 of the characters A-Z a-z 0-9 . _ : -",
         )),
     }
 }
 
 impl Subscriptions {
-    async fn key_set(&self) -> Result<Response, Refused> {
+    async fn key_set(&self) -> Result<Response, SubscriptionError> {
         let keys = self.keys().await?;
-        let mut response = answer(StatusCode::OK, &keys.published());
+        let mut response = respond(StatusCode::OK, &keys.published());
         let headers = response.headers_mut();
         let kind = HeaderValue::from_static("application/jwk-set+json");
         headers.insert(header::CONTENT_TYPE, kind);
@@ -87,19 +82,23 @@ impl Subscriptions {
         Ok(response)
     }
 
-    async fn create(self: &Arc<Self>, id: &str, asked: &Asked) -> Result<Response, Refused> {
-        let config = config(&asked.body, self.reach)?;
+    async fn create(
+        self: &Arc<Self>,
+        id: &str,
+        request: &SubscriptionRequest,
+    ) -> Result<Response, SubscriptionError> {
+        let config = config(&request.body, self.targets)?;
         loop {
             if let Some((_, known)) = self.load(id).await? {
                 return match known.config == config {
-                    true => self.shown(StatusCode::OK, &known).await,
-                    false => Err(Refused::Exists),
+                    true => self.describe(StatusCode::OK, &known).await,
+                    false => Err(SubscriptionError::Exists),
                 };
             }
             let mut subscription = Subscription {
                 id: id.to_owned(),
                 config: config.clone(),
-                base_url: asked.base_url.clone(),
+                base_url: request.base_url.clone(),
                 links: Default::default(),
                 generation: 0,
                 wake: None,
@@ -108,35 +107,35 @@ impl Subscriptions {
                 let link = self.explicit(path).await?;
                 subscription.links.insert(path.clone(), link);
             }
-            self.enlist(id).await?;
+            self.add_to_index(id).await?;
             if self.write(None, &subscription).await? {
-                self.know(&subscription);
-                return self.shown(StatusCode::CREATED, &subscription).await;
+                self.remember(&subscription);
+                return self.describe(StatusCode::CREATED, &subscription).await;
             }
         }
     }
 
-    /// A stream that is named counts from its end.
-    async fn explicit(&self, path: &str) -> Result<Link, Refused> {
+    /// A link to a named stream. It begins at the current end of the stream.
+    async fn explicit(&self, path: &str) -> Result<Link, SubscriptionError> {
         Ok(Link {
             link_type: LinkType::Explicit,
             acked: self.tail(path).await?.unwrap_or(START),
         })
     }
 
-    async fn show(&self, id: &str) -> Result<Response, Refused> {
+    async fn show(&self, id: &str) -> Result<Response, SubscriptionError> {
         let subscription = self.find(id).await?;
-        self.shown(StatusCode::OK, &subscription).await
+        self.describe(StatusCode::OK, &subscription).await
     }
 
-    async fn delete(&self, id: &str) -> Result<Response, Refused> {
+    async fn delete(&self, id: &str) -> Result<Response, SubscriptionError> {
         match self.remove(id).await? {
             true => Ok(StatusCode::NO_CONTENT.into_response()),
-            false => Err(Refused::NotFound),
+            false => Err(SubscriptionError::NotFound),
         }
     }
 
-    async fn link(&self, id: &str, body: &Bytes) -> Result<Response, Refused> {
+    async fn link(&self, id: &str, body: &Bytes) -> Result<Response, SubscriptionError> {
         let body: StreamsBody = parse(body)?;
         check_streams(&body.streams)?;
         for path in &body.streams {
@@ -151,7 +150,7 @@ impl Subscriptions {
         Ok(StatusCode::NO_CONTENT.into_response())
     }
 
-    async fn unlink(&self, id: &str, path: &str) -> Result<Response, Refused> {
+    async fn unlink(&self, id: &str, path: &str) -> Result<Response, SubscriptionError> {
         let unlinked = self.change(id, |subscription| {
             subscription.links.remove(path);
             Ok(())
@@ -160,27 +159,31 @@ impl Subscriptions {
         Ok(StatusCode::NO_CONTENT.into_response())
     }
 
-    async fn shown(&self, status: StatusCode, it: &Subscription) -> Result<Response, Refused> {
-        let tails = self.tails(it).await?;
-        let webhook = match &it.config.webhook {
+    async fn describe(
+        &self,
+        status: StatusCode,
+        subscription: &Subscription,
+    ) -> Result<Response, SubscriptionError> {
+        let tails = self.tails(subscription).await?;
+        let webhook = match &subscription.config.webhook {
             Some(url) => json!({"url": url, "signing": {
                 "alg": "ed25519",
                 "kid": self.keys().await?.id,
-                "jwks_url": format!("{}__ds/jwks.json", it.base_url),
+                "jwks_url": format!("{}__ds/jwks.json", subscription.base_url),
             }}),
             None => Value::Null,
         };
         let body = json!({
-            "id": it.id,
-            "type": it.config.kind,
-            "pattern": it.config.pattern,
-            "streams": shown_streams(it, &tails),
+            "id": subscription.id,
+            "type": subscription.config.kind,
+            "pattern": subscription.config.pattern,
+            "streams": describe_streams(subscription, &tails),
             "webhook": webhook,
-            "wake_stream": it.config.wake_stream,
-            "lease_ttl_ms": it.config.lease_ttl_ms,
-            "description": it.config.description,
-            "generation": it.generation,
+            "wake_stream": subscription.config.wake_stream,
+            "lease_ttl_ms": subscription.config.lease_ttl_ms,
+            "description": subscription.config.description,
+            "generation": subscription.generation,
         });
-        Ok(answer(status, &body))
+        Ok(respond(status, &body))
     }
 }

@@ -1,4 +1,4 @@
-//! What is to be done when: one time per subscription, the earliest first.
+//! Due times of subscriptions: at most one per subscription, the earliest first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ impl Schedule {
         self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A subscription is to be looked at then, and at no other time.
+    /// Replaces the due time of a subscription.
     pub(super) fn set(&self, id: &str, due: Option<Timestamp>) {
         let mut times = self.times();
         if let Some(old) = times.by_id.remove(id) {
@@ -41,7 +41,7 @@ impl Schedule {
         self.times().by_time.first().map(|(due, _)| *due)
     }
 
-    /// Those that are due, which are then forgotten.
+    /// Removes and returns the subscriptions that are due.
     pub(super) fn take_due(&self, now: Timestamp) -> Vec<String> {
         let mut times = self.times();
         let mut due = Vec::new();

@@ -1,12 +1,12 @@
-//! What a subscription is, as it is written down, and how it changes. Pure: time and numbers are given.
+//! The durable state of a subscription and its transitions. Pure: the time is an argument.
 
 use std::collections::BTreeMap;
 
 use everstep_model::{Offset, RecordNumber, Term, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::error::Refused;
-use super::glob::fits;
+use super::error::SubscriptionError;
+use super::glob;
 
 /// How a subscriber is woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +17,6 @@ pub(super) enum Kind {
     PullWake,
 }
 
-/// What was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Config {
     pub(super) kind: Kind,
@@ -30,15 +29,15 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Whether the pattern asks for this stream; never for the one the wakes go to.
-    pub(super) fn wants(&self, path: &str) -> bool {
+    /// Returns whether the pattern matches this stream. The wake stream itself never matches.
+    pub(super) fn matches(&self, path: &str) -> bool {
         let pattern = self.pattern.as_deref();
         self.wake_stream.as_deref() != Some(path)
-            && pattern.is_some_and(|pattern| fits(pattern, path))
+            && pattern.is_some_and(|pattern| glob::matches(pattern, path))
     }
 }
 
-/// How a stream came to be subscribed to.
+/// Whether a stream was linked by the pattern or by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LinkType {
@@ -46,7 +45,7 @@ pub(super) enum LinkType {
     Explicit,
 }
 
-/// A stream that is subscribed to, and up to where the subscriber has seen it.
+/// A stream of the subscription, and the offset that the subscriber acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Link {
     pub(super) link_type: LinkType,
@@ -54,46 +53,45 @@ pub(super) struct Link {
     pub(super) acked: Offset,
 }
 
-/// The subscriber was woken, or is about to be.
+/// A wake in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Wake {
     pub(super) id: String,
-    /// When somebody else may be woken instead.
+    /// After this, the subscriber is woken again, or another worker may claim the wake.
     pub(super) lease_until: Timestamp,
-    /// The worker that took it.
+    /// The worker that claimed the wake.
     pub(super) holder: Option<String>,
-    /// When a webhook that failed is called again, and how often it has failed.
+    /// The time of the next call of a webhook that failed, and the number of failures.
     pub(super) retry_at: Option<Timestamp>,
     pub(super) failures: u32,
 }
 
-/// A subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Subscription {
     pub(super) id: String,
     pub(super) config: Config,
-    /// The address of all streams, as the subscriber knows it.
+    /// The URL of all streams, as the subscriber addresses them.
     pub(super) base_url: String,
     pub(super) links: BTreeMap<String, Link>,
-    /// How often it was woken.
+    /// The number of wakes.
     pub(super) generation: u64,
     pub(super) wake: Option<Wake>,
 }
 
-/// Up to where a subscriber has seen a stream.
+/// The acknowledgement of a stream up to an offset.
 #[derive(Clone, Debug)]
 pub(super) struct Ack {
     pub(super) path: String,
     pub(super) offset: Offset,
 }
 
-/// The start of a stream, whichever stream it will be.
+/// The start of any stream.
 pub(super) const START: Offset = Offset {
     term: Term(0),
     next: RecordNumber(0),
 };
 
-/// Where linked streams end; those that do not exist are left out.
+/// The ends of the linked streams that exist.
 pub(super) type Tails = BTreeMap<String, Offset>;
 
 impl Subscription {
@@ -102,7 +100,7 @@ impl Subscription {
         links.any(|(path, link)| tails.get(path).is_some_and(|tail| *tail > link.acked))
     }
 
-    /// Wakes the subscriber anew; what an earlier wake says counts no more.
+    /// Begins a new wake, which invalidates earlier ones.
     pub(super) fn begin_wake(&mut self, id: String, now: Timestamp) {
         self.generation += 1;
         self.wake = Some(Wake {
@@ -118,21 +116,25 @@ impl Subscription {
         now.after(std::time::Duration::from_millis(self.config.lease_ttl_ms))
     }
 
-    /// The wake that this is about.
-    pub(super) fn current(&mut self, wake_id: &str, generation: u64) -> Result<&mut Wake, Refused> {
+    /// Returns the current wake, if the id and the generation match.
+    pub(super) fn current(
+        &mut self,
+        wake_id: &str,
+        generation: u64,
+    ) -> Result<&mut Wake, SubscriptionError> {
         let is_current = self.generation == generation;
         let wake = self.wake.as_mut();
         let wake = wake.filter(|wake| is_current && wake.id == wake_id);
-        wake.ok_or(Refused::Fenced)
+        wake.ok_or(SubscriptionError::Fenced)
     }
 
-    /// Notes what the subscriber has seen. Nothing is noted if one of the offsets is not in its stream.
-    pub(super) fn ack(&mut self, acks: &[Ack], tails: &Tails) -> Result<(), Refused> {
+    /// Records acknowledgements. Records none if one of the offsets is beyond the end of its stream.
+    pub(super) fn ack(&mut self, acks: &[Ack], tails: &Tails) -> Result<(), SubscriptionError> {
         for ack in acks {
             let tail = tails.get(&ack.path);
             let known = self.links.contains_key(&ack.path);
             if !known || tail.is_none_or(|tail| ack.offset > *tail) {
-                return Err(Refused::InvalidOffset(ack.path.clone()));
+                return Err(SubscriptionError::InvalidOffset(ack.path.clone()));
             }
         }
         for ack in acks {
@@ -143,16 +145,16 @@ impl Subscription {
         Ok(())
     }
 
-    /// A worker takes the wake there is, if nobody else holds it.
-    pub(super) fn claim(&mut self, worker: &str, now: Timestamp) -> Result<(), Refused> {
+    /// Claims the current wake for a worker, unless another worker holds it.
+    pub(super) fn claim(&mut self, worker: &str, now: Timestamp) -> Result<(), SubscriptionError> {
         let (until, generation) = (self.lease_from(now), self.generation);
         let Some(wake) = &mut self.wake else {
-            return Err(Refused::NothingPending);
+            return Err(SubscriptionError::NothingPending);
         };
         if let Some(holder) = &wake.holder
             && now < wake.lease_until
         {
-            return Err(Refused::Claimed {
+            return Err(SubscriptionError::Claimed {
                 holder: holder.clone(),
                 generation,
             });
@@ -162,20 +164,20 @@ impl Subscription {
         Ok(())
     }
 
-    /// When something is to be done although nothing happens.
+    /// Returns when the background task must look at the subscription again.
     pub(super) fn due(&self) -> Option<Timestamp> {
         let wake = self.wake.as_ref()?;
         match (self.config.kind, &wake.holder, wake.retry_at) {
             (Kind::Webhook, _, Some(retry_at)) => Some(retry_at),
             (Kind::Webhook, _, None) | (Kind::PullWake, Some(_), _) => Some(wake.lease_until),
-            // A wake that nobody has taken waits in its stream.
+            // An unclaimed wake has no deadline.
             (Kind::PullWake, None, _) => None,
         }
     }
 }
 
 mod offset_text {
-    //! Offsets as clients write them.
+    //! Offsets in the text form that clients use.
 
     use everstep_model::Offset;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -236,14 +238,17 @@ mod tests {
     }
 
     #[test]
-    fn only_one_worker_holds_a_wake_until_its_lease_is_over() {
+    fn only_one_worker_holds_a_wake_until_its_lease_expires() {
         let mut it = subscription();
         let at = Timestamp::from_millis;
-        assert!(matches!(it.claim("x", at(0)), Err(Refused::NothingPending)));
+        assert!(matches!(
+            it.claim("x", at(0)),
+            Err(SubscriptionError::NothingPending)
+        ));
         it.begin_wake("w".to_owned(), at(0));
         it.claim("x", at(0)).unwrap();
         let refused = it.claim("y", at(999)).unwrap_err();
-        assert!(matches!(refused, Refused::Claimed { holder, .. } if holder == "x"));
+        assert!(matches!(refused, SubscriptionError::Claimed { holder, .. } if holder == "x"));
         it.claim("y", at(1_000)).unwrap();
         assert_eq!(it.due(), Some(at(2_000)));
     }
@@ -254,12 +259,15 @@ mod tests {
         it.begin_wake("w1".to_owned(), Timestamp::default());
         assert!(it.current("w1", 1).is_ok() && it.current("w1", 2).is_err());
         it.begin_wake("w2".to_owned(), Timestamp::default());
-        assert!(matches!(it.current("w1", 1), Err(Refused::Fenced)));
+        assert!(matches!(
+            it.current("w1", 1),
+            Err(SubscriptionError::Fenced)
+        ));
         assert!(it.current("w2", 2).is_ok());
     }
 
     #[test]
-    fn acks_go_forward_and_not_beyond_the_end() {
+    fn acks_only_advance_and_not_beyond_the_end() {
         let mut it = subscription();
         assert!(it.is_pending(&tails(3)));
         assert!(it.ack(&[ack(2), ack(4)], &tails(3)).is_err());
@@ -271,8 +279,8 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_never_asks_for_its_own_wakes() {
+    fn a_pattern_never_matches_its_own_wake_stream() {
         let it = subscription();
-        assert!(it.config.wants("x/y") && !it.config.wants("wakes"));
+        assert!(it.config.matches("x/y") && !it.config.matches("wakes"));
     }
 }

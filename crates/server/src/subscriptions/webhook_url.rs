@@ -1,39 +1,39 @@
-//! Which addresses webhooks may have: none that make the server call into its own network. Development on one machine is
-//! the exception, by name or loopback address.
+//! Validation of webhook URLs. They must be public, so that they cannot make the server call into its
+//! own network. Development servers also allow loopback addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use axum::http::Uri;
 
-/// An address that may be called.
+/// A validated webhook URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) is_tls: bool,
-    /// The path, with its query.
+    /// The path and query.
     pub(super) path: String,
-    /// What goes into the header `Host`.
+    /// The value of the `Host` header.
     pub(super) authority: String,
 }
 
-/// How far webhooks reach.
+/// Which hosts webhooks may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// Public addresses, by https.
+pub(crate) enum WebhookTargets {
+    /// Public hosts, by https.
     Public,
-    /// This machine too, by http: for development, where nobody else can ask.
-    ThisMachine,
+    /// Also this machine, by http or https. For development.
+    PublicAndLoopback,
 }
 
-/// Checks an address as far as it can be without resolving its name.
-pub(super) fn check(url: &str, reach: Reach) -> Result<Target, &'static str> {
-    let uri: Uri = url.parse().map_err(|_| "the webhook's address is no URL")?;
-    let authority = uri
-        .authority()
-        .ok_or("the webhook's address names no host")?;
+/// Validates a URL without resolving its host.
+pub(super) fn check(url: &str, targets: WebhookTargets) -> Result<Target, &'static str> {
+    let uri: Uri = url
+        .parse()
+        .map_err(|_| "the webhook's address is not a URL")?;
+    let authority = uri.authority().ok_or("the webhook's URL has no host")?;
     if authority.as_str().contains('@') {
-        return Err("a webhook's address holds no password");
+        return Err("a webhook's URL must not contain a password");
     }
     let host = authority
         .host()
@@ -41,14 +41,14 @@ pub(super) fn check(url: &str, reach: Reach) -> Result<Target, &'static str> {
         .trim_end_matches(']');
     let is_tls = match uri.scheme_str() {
         Some("https") => true,
-        Some("http") if is_local(host) => false,
-        _ => return Err("a webhook is called by https"),
+        Some("http") if is_loopback_host(host) => false,
+        _ => return Err("a webhook's URL must use https"),
     };
-    if is_local(host) && reach == Reach::Public {
+    if is_loopback_host(host) && targets == WebhookTargets::Public {
         return Err("a webhook's address must be public");
     }
     if let Ok(address) = host.parse()
-        && !may_be_called(address, is_local(host))
+        && !may_be_called(address, is_loopback_host(host))
     {
         return Err("a webhook's address must be public");
     }
@@ -65,16 +65,16 @@ pub(super) fn check(url: &str, reach: Reach) -> Result<Target, &'static str> {
     })
 }
 
-/// Whether a host is this machine, as developers write it.
-pub(super) fn is_local(host: &str) -> bool {
+/// Returns whether a host is `localhost` or a loopback address.
+pub(super) fn is_loopback_host(host: &str) -> bool {
     let address: Option<IpAddr> = host.parse().ok();
     host.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback())
 }
 
-/// Whether an address may be called, for a host that is this machine or not.
-pub(super) fn may_be_called(address: IpAddr, is_local: bool) -> bool {
+/// Returns whether an address may be called for a host that is this machine or not.
+pub(super) fn may_be_called(address: IpAddr, is_loopback_host: bool) -> bool {
     match address.to_canonical() {
-        address if is_local => address.is_loopback(),
+        address if is_loopback_host => address.is_loopback(),
         IpAddr::V4(address) => is_public(address),
         IpAddr::V6(address) => is_public_v6(address),
     }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_address_leads_into_a_network_of_our_own() {
+    fn private_addresses_are_rejected() {
         for url in [
             "https://example.com/hook?x=1",
             "https://93.184.216.34:8443/",
@@ -122,9 +122,16 @@ mod tests {
             "http://127.0.0.1:99/",
             "https://[2606:2800:220:1::1]/",
         ] {
-            assert!(check(url, Reach::ThisMachine).is_ok(), "{url}");
+            assert!(
+                check(url, WebhookTargets::PublicAndLoopback).is_ok(),
+                "{url}"
+            );
             let is_public = url.starts_with("https:");
-            assert_eq!(check(url, Reach::Public).is_ok(), is_public, "{url}");
+            assert_eq!(
+                check(url, WebhookTargets::Public).is_ok(),
+                is_public,
+                "{url}"
+            );
         }
         for url in [
             "http://10.0.0.1/hook",
@@ -145,8 +152,11 @@ mod tests {
             "/hook",
             "",
         ] {
-            assert!(check(url, Reach::ThisMachine).is_err(), "{url}");
-            assert!(check(url, Reach::Public).is_err(), "{url}");
+            assert!(
+                check(url, WebhookTargets::PublicAndLoopback).is_err(),
+                "{url}"
+            );
+            assert!(check(url, WebhookTargets::Public).is_err(), "{url}");
         }
     }
 }

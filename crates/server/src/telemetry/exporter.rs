@@ -1,7 +1,8 @@
-//! Tells an OpenTelemetry collector of every run that ends: its whole trace, read from its journal.
+//! Exports the trace of every run that ends to an OpenTelemetry collector.
 //!
-//! What a trace says was durable long before, so it is whole however often the process was restarted and whoever executed the
-//! steps. Telling is best effort: what a collector does not take in a few tries is dropped, and never holds up a run.
+//! The trace is derived from the journal, so it is complete across restarts and workers. Export is
+//! best effort: traces that a collector does not accept after a few attempts are dropped. Export
+//! never delays a run.
 
 use std::time::Duration;
 
@@ -14,30 +15,28 @@ use tokio::time::timeout;
 
 use super::otlp::{ExportRequest, PATH, Trace};
 
-/// Runs that are told of at once.
+/// The maximum number of runs in one export request.
 const BATCH_MAX: usize = 256;
-/// How long the first of a batch waits for others.
-const BATCH_PATIENCE: Duration = Duration::from_secs(1);
-/// How long a collector may take.
-const CALL_PATIENCE: Duration = Duration::from_secs(10);
-/// How often it is tried.
-const TRIES: u32 = 4;
-/// How long to rest before it is tried again, first.
-const FIRST_REST: Duration = Duration::from_millis(500);
+/// How long the first run of a batch waits for others.
+const BATCH_DELAY: Duration = Duration::from_secs(1);
+const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+const ATTEMPTS: u32 = 4;
+/// The delay before the first retry. It doubles with each retry.
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(500);
 
-/// Where traces go.
+/// The target and the sampling of traces.
 #[derive(Clone, Debug)]
 pub struct TraceOptions {
-    /// The address of a collector that takes OTLP over HTTP, such as `http://localhost:4318`.
+    /// The URL of a collector for OTLP over HTTP, such as `http://localhost:4318`.
     pub endpoint: String,
-    /// What the service is called there.
+    /// The service name in the traces.
     pub service: String,
-    /// The share of runs that is told of, from 0 to 1. Runs of one trace are told of together, or not at all.
+    /// The sampling ratio, from 0 to 1. All runs of a trace are sampled together.
     pub ratio: f64,
 }
 
 impl TraceOptions {
-    /// Every run, to the collector at this address.
+    /// Exports all runs to the collector at this URL.
     pub fn to(endpoint: impl Into<String>) -> Self {
         Self {
             endpoint: endpoint.into(),
@@ -47,7 +46,7 @@ impl TraceOptions {
     }
 }
 
-/// Traces on their way to a collector, until it is stopped or dropped.
+/// Exports traces until it is stopped or dropped.
 #[derive(Debug)]
 pub struct TraceExporter {
     stop: watch::Sender<bool>,
@@ -55,10 +54,10 @@ pub struct TraceExporter {
 }
 
 impl TraceExporter {
-    /// Begins to tell of runs that end on this engine.
+    /// Exports the runs that end on this engine from now on.
     ///
     /// # Errors
-    /// If the address is none.
+    /// If the URL is invalid.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -75,7 +74,7 @@ impl TraceExporter {
         })
     }
 
-    /// Tells of what has ended so far, and ends.
+    /// Exports the runs that have ended so far, and stops.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
         let _ = (&mut self.task).await;
@@ -98,7 +97,7 @@ impl Export {
     async fn run(self, mut stopped: watch::Receiver<bool>) {
         let mut endings = self.engine.endings();
         loop {
-            // What has ended is told of before this ends.
+            // Biased, so that pending runs are exported before it stops.
             let first = tokio::select! {
                 biased;
                 ending = endings.next() => ending,
@@ -116,14 +115,14 @@ impl Export {
             };
             tokio::select! {
                 biased;
-                _ = timeout(BATCH_PATIENCE, more) => {}
+                _ = timeout(BATCH_DELAY, more) => {}
                 _ = stopped.wait_for(|stopped| *stopped) => {}
             }
-            self.tell(&batch).await;
+            self.export(&batch).await;
         }
     }
 
-    async fn tell(&self, endings: &[Ending]) {
+    async fn export(&self, endings: &[Ending]) {
         let mut traces = Vec::with_capacity(endings.len());
         for ending in endings {
             match self.engine.ended_run(*ending).await {
@@ -133,21 +132,21 @@ impl Export {
                     generation: ended.generation,
                 }),
                 Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "the trace of a run cannot be read"),
+                Err(error) => tracing::warn!(%error, "cannot read the trace of a run"),
             }
         }
-        traces.retain(|trace| self.is_chosen(trace));
+        traces.retain(|trace| self.is_sampled(trace));
         if traces.is_empty() {
             return;
         }
         if let Err(error) = self.send(&traces).await {
             let dropped = traces.len();
-            tracing::warn!(%error, dropped, "a collector does not take traces; they are dropped");
+            tracing::warn!(%error, dropped, "collector does not accept traces, dropping them");
         }
     }
 
-    /// By the trace's own id, so that all who meet a trace choose alike.
-    fn is_chosen(&self, trace: &Trace) -> bool {
+    /// Decides by the trace id, so that all nodes make the same decision for a trace.
+    fn is_sampled(&self, trace: &Trace) -> bool {
         let Some(span) = trace.spans.first() else {
             return false;
         };
@@ -157,17 +156,17 @@ impl Export {
 
     async fn send(&self, traces: &[Trace]) -> Result<(), CallError> {
         let request = ExportRequest::new(&self.options.service, traces);
-        let call = Call::post(PATH).json(&request)?.patience(CALL_PATIENCE);
-        let mut rest = FIRST_REST;
-        for _ in 1..TRIES {
+        let call = Call::post(PATH).json(&request)?.patience(CALL_TIMEOUT);
+        let mut delay = FIRST_RETRY_DELAY;
+        for _ in 1..ATTEMPTS {
             match self.connection.send(call.clone()).await {
                 Ok(_) => return Ok(()),
                 Err(error) => {
-                    tracing::debug!(%error, "a collector did not take traces; again soon")
+                    tracing::debug!(%error, "collector rejected traces, retrying")
                 }
             }
-            tokio::time::sleep(rest).await;
-            rest *= 2;
+            tokio::time::sleep(delay).await;
+            delay *= 2;
         }
         self.connection.send(call).await.map(drop)
     }

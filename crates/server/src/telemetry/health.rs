@@ -1,36 +1,55 @@
-//! Whether the process lives, and whether it can serve: for those who start, stop and balance processes.
-
-use std::sync::Arc;
+//! Health checks: whether the process is alive, and whether it can serve requests.
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use everstep_engine::Engine;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::auth::Requirement;
 use crate::failure::Failure;
-use crate::router::Shared;
+use crate::route::Route;
+use crate::route_doc::RouteDoc;
 
-/// That all is well.
+/// The result of a successful health check.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Well {
-    /// In which way.
+struct Health {
+    /// `live` or `ready`.
     status: &'static str,
 }
 
-/// It answers, so it lives.
-pub(super) async fn live() -> Response {
-    well("live")
+pub(crate) fn routes() -> Vec<Route<Engine>> {
+    vec![
+        Route::get(
+            "/health/live",
+            Requirement::Public,
+            live,
+            RouteDoc::new("Check that the process is alive")
+                .returns::<Health>(200, "The process is alive."),
+        ),
+        Route::get(
+            "/health/ready",
+            Requirement::Public,
+            ready,
+            RouteDoc::new("Check that the node serves requests")
+                .returns::<Health>(200, "The node serves requests."),
+        ),
+    ]
 }
 
-/// Whether requests would be served: the engine is open, and its store takes writes.
-pub(super) async fn ready(State(shared): State<Arc<Shared>>) -> Result<Response, Failure> {
-    shared.engine.ready()?;
-    Ok(well("ready"))
+async fn live() -> Response {
+    healthy("live")
 }
 
-fn well(status: &'static str) -> Response {
-    let fresh = [(header::CACHE_CONTROL, "no-store")];
-    (fresh, Json(Well { status })).into_response()
+/// Succeeds if the engine is open and its store accepts writes.
+async fn ready(State(engine): State<Engine>) -> Result<Response, Failure> {
+    engine.ready()?;
+    Ok(healthy("ready"))
+}
+
+fn healthy(status: &'static str) -> Response {
+    let headers = [(header::CACHE_CONTROL, "no-store")];
+    (headers, Json(Health { status })).into_response()
 }

@@ -1,4 +1,4 @@
-//! Figures for Prometheus: what the engine has done, and what the server was asked.
+//! Metrics for Prometheus: counters of the engine, and HTTP requests.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,6 +8,7 @@ use axum::http::{Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use everstep_engine::{Engine, Stats};
+use everstep_protocol::access::Scope;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
@@ -17,37 +18,39 @@ use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use crate::router::Shared;
+use crate::auth::Requirement;
+use crate::route::Route;
+use crate::route_doc::RouteDoc;
 
-/// The media type of the text that Prometheus reads.
-const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// The fastest answers that are told apart, in seconds, and how many sizes there are above them, each four times the last.
-const FASTEST: f64 = 0.000_25;
-const SIZES: u16 = 9;
+const OPEN_METRICS: &str = "application/openmetrics-text";
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// The upper bound of the first histogram bucket, in seconds. Each further bucket is four times as
+/// wide.
+const FIRST_BUCKET: f64 = 0.000_25;
+const BUCKETS: u16 = 9;
 
-/// The kinds of answers, by the first digit of their status.
-const KINDS: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+/// The classes of status codes.
+const STATUS_CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-type OfRoute = [(&'static str, &'static str); 2];
-type OfAnswer = [(&'static str, &'static str); 3];
+type RouteLabels = [(&'static str, &'static str); 2];
+type RequestLabels = [(&'static str, &'static str); 3];
 
-/// What the server counts of itself.
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<OfAnswer, Counter>,
-    seconds: Family<OfRoute, Histogram>,
+    requests: Family<RequestLabels, Counter>,
+    seconds: Family<RouteLabels, Histogram>,
 }
 
 impl Metrics {
     pub(crate) fn new(engine: &Engine) -> Self {
         let mut registry = Registry::with_prefix("everstep");
         let requests = Family::default();
-        let seconds = Family::new_with_constructor(sizes as fn() -> Histogram);
-        let asked = "Requests, by method, route and kind of answer";
-        registry.register("http_requests", asked, requests.clone());
-        let took = "How long answers took to begin, in seconds";
-        registry.register("http_request_seconds", took, seconds.clone());
-        registry.register_collector(Box::new(Works(engine.clone())));
+        let seconds = Family::new_with_constructor(buckets as fn() -> Histogram);
+        let help = "HTTP requests by method, route and class of status code";
+        registry.register("http_requests", help, requests.clone());
+        let help = "Time until the response headers, in seconds";
+        registry.register("http_request_seconds", help, seconds.clone());
+        registry.register_collector(Box::new(EngineStats(engine.clone())));
         Self {
             registry,
             requests,
@@ -55,78 +58,88 @@ impl Metrics {
         }
     }
 
-    /// What is counted of a route.
-    pub(crate) fn route(&self, method: &Method, path: &'static str) -> Measured {
+    /// Registers the metrics of a route.
+    pub(crate) fn route(&self, method: &Method, path: &'static str) -> RouteMetrics {
         let method = name_of(method);
         let route = [("method", method), ("route", path)];
-        let answers = KINDS.map(|kind| {
-            let labels = [("method", method), ("route", path), ("status", kind)];
+        let requests = STATUS_CLASSES.map(|class| {
+            let labels = [("method", method), ("route", path), ("status", class)];
             self.requests.get_or_create_owned(&labels)
         });
-        Measured {
+        RouteMetrics {
             route: path,
-            answers,
+            requests,
             seconds: self.seconds.get_or_create_owned(&route),
         }
     }
 }
 
-fn sizes() -> Histogram {
-    Histogram::new(exponential_buckets(FASTEST, 4.0, SIZES))
+fn buckets() -> Histogram {
+    Histogram::new(exponential_buckets(FIRST_BUCKET, 4.0, BUCKETS))
 }
 
-/// Only methods of the table have a name; others meet no route.
+/// Returns the label of a method. Routes exist only for these methods.
 fn name_of(method: &Method) -> &'static str {
     let known = ["GET", "HEAD", "POST", "PUT", "DELETE"];
     let known = known.into_iter().find(|name| *name == method.as_str());
     known.unwrap_or("OTHER")
 }
 
-/// The figures of one route.
+/// The metrics of one route.
 #[derive(Clone)]
-pub(crate) struct Measured {
+pub(crate) struct RouteMetrics {
     route: &'static str,
-    answers: [Counter; KINDS.len()],
+    /// By class of status code.
+    requests: [Counter; STATUS_CLASSES.len()],
     seconds: Histogram,
 }
 
-/// Counts a request and how long its answer took to begin.
+/// Middleware that counts a request and measures the time until the response headers.
 pub(crate) async fn measure(
-    State(measured): State<Measured>,
+    State(metrics): State<RouteMetrics>,
     request: Request,
     next: Next,
 ) -> Response {
-    let began = Instant::now();
+    let started = Instant::now();
     let response = next.run(request).await;
-    let kind = usize::from(response.status().as_u16() / 100);
-    if let Some(count) = measured.answers.get(kind.wrapping_sub(1)) {
+    let class = usize::from(response.status().as_u16() / 100);
+    if let Some(count) = metrics.requests.get(class.wrapping_sub(1)) {
         count.inc();
     }
-    let took = began.elapsed();
-    measured.seconds.observe(took.as_secs_f64());
-    // Neither the address nor its query: both may carry what is nobody's business.
-    let (route, status) = (measured.route, response.status().as_u16());
-    tracing::debug!(route, status, ?took, "answered");
+    let took = started.elapsed();
+    metrics.seconds.observe(took.as_secs_f64());
+    // Log neither the path nor the query: both may contain confidential values.
+    let (route, status) = (metrics.route, response.status().as_u16());
+    tracing::debug!(route, status, ?took, "request handled");
     response
 }
 
-/// `GET /metrics`.
-pub(super) async fn show(State(shared): State<Arc<Shared>>) -> Response {
+pub(crate) fn routes() -> Vec<Route<Arc<Metrics>>> {
+    let doc = RouteDoc::new("Read metrics in the format of Prometheus").returns_as(
+        200,
+        OPEN_METRICS,
+        "The metrics.",
+    );
+    let requires = Requirement::Scope(Scope::Read);
+    vec![Route::get("/metrics", requires, show, doc)]
+}
+
+async fn show(State(metrics): State<Arc<Metrics>>) -> Response {
     let mut text = String::new();
-    // Writing to text does not fail.
-    let _ = encode(&mut text, &shared.metrics.registry);
+    // Writing to a string does not fail.
+    let _ = encode(&mut text, &metrics.registry);
     let headers = [
-        (header::CONTENT_TYPE, MEDIA_TYPE),
+        (header::CONTENT_TYPE, CONTENT_TYPE),
         (header::CACHE_CONTROL, "no-store"),
     ];
     (headers, text).into_response()
 }
 
-/// The engine's figures, read when they are asked for.
+/// Collects the counters of the engine on demand.
 #[derive(Debug)]
-struct Works(Engine);
+struct EngineStats(Engine);
 
-impl Collector for Works {
+impl Collector for EngineStats {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let Stats {
             runs_started,
@@ -141,24 +154,16 @@ impl Collector for Works {
             ..
         } = self.0.stats();
         let counters = [
-            ("runs_started", "Runs that were created here", runs_started),
-            (
-                "steps_completed",
-                "Steps that have their result",
-                steps_completed,
-            ),
-            (
-                "step_failures",
-                "Attempts of steps that failed",
-                step_failures,
-            ),
+            ("runs_started", "Runs created on this node", runs_started),
+            ("steps_completed", "Steps completed", steps_completed),
+            ("step_failures", "Failed attempts of steps", step_failures),
             (
                 "undos_completed",
-                "Steps and children that were undone",
+                "Steps and children undone",
                 undos_completed,
             ),
-            ("events", "Events that came to runs", events),
-            ("timers_fired", "Timers that fired", timers_fired),
+            ("events", "Events received by runs", events),
+            ("timers_fired", "Timers fired", timers_fired),
         ];
         for (name, help, value) in counters {
             let counter = ConstCounter::new(value);
@@ -166,12 +171,12 @@ impl Collector for Works {
             counter.encode(encoder.encode_descriptor(name, help, None, kind)?)?;
         }
         let gauges = [
+            ("runs_in_memory", "Runs kept in memory", hot_runs),
             (
-                "runs_in_memory",
-                "Runs that need no replay to go on",
-                hot_runs,
+                "timers_in_memory",
+                "Timers kept in memory because they are due soon",
+                timers_near,
             ),
-            ("timers_in_memory", "Timers of the near future", timers_near),
         ];
         for (name, help, value) in gauges {
             let gauge = ConstGauge::new(value as u64);
@@ -184,7 +189,7 @@ impl Collector for Works {
                 .get_or_create(&[("status", status.as_str())])
                 .inc_by(count);
         }
-        let help = "Runs that ended here, by how";
+        let help = "Runs ended on this node, by status";
         let kind = ended.metric_type();
         ended.encode(encoder.encode_descriptor("runs_ended", help, None, kind)?)
     }

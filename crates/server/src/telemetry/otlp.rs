@@ -1,24 +1,23 @@
-//! Spans in OpenTelemetry's own words: the JSON of an OTLP export request.
+//! The JSON of an OTLP export request.
 //!
-//! The document is small and permanent, and our spans are over and have their ids before anybody exports them, which no
-//! tracing library expects; so it is written here.
+//! It is written by hand because tracing libraries do not support spans that have ended and have ids
+//! before they are exported.
 
 use everstep_inspect::{Span, SpanOf};
 use everstep_model::{Generation, RunId, Timestamp};
 use serde::Serialize;
 
-/// Where an exporter is asked for traces, below its address.
+/// The path of the traces endpoint of a collector.
 pub(super) const PATH: &str = "v1/traces";
 
-/// The scope under which spans are told.
 const SCOPE: &str = "everstep";
-/// OTLP's word for a span inside of one service.
+/// `SPAN_KIND_INTERNAL`.
 const KIND_INTERNAL: u8 = 1;
-/// OTLP's words for how something ended.
+/// `STATUS_CODE_OK` and `STATUS_CODE_ERROR`.
 const STATUS_OK: u8 = 1;
 const STATUS_ERROR: u8 = 2;
 
-/// The spans of a run that is over, and whose they are.
+/// The spans of an ended run.
 pub(super) struct Trace {
     pub(super) run: RunId,
     pub(super) generation: Generation,
@@ -83,7 +82,7 @@ struct Attribute {
     value: Value,
 }
 
-/// Numbers of 64 bits are text in OTLP's JSON.
+/// OTLP's JSON encodes 64-bit numbers as text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Value {
@@ -92,11 +91,11 @@ enum Value {
 }
 
 impl ExportRequest {
-    /// All spans of these traces, told by a service of that name.
+    /// A request with all spans of these traces.
     pub(super) fn new(service: &str, traces: &[Trace]) -> Self {
         let spans = traces.iter().flat_map(|trace| {
-            let whose = |span| OtlpSpan::new(trace, span);
-            trace.spans.iter().map(whose)
+            let spans = trace.spans.iter();
+            spans.map(|span| OtlpSpan::new(trace, span))
         });
         Self {
             resource_spans: [ResourceSpans {
@@ -148,7 +147,7 @@ impl OtlpSpan {
     }
 }
 
-/// What a span is called. What it shows is added to its attributes; payloads never are.
+/// Returns the name of a span and adds its attributes. Payloads are never exported.
 fn describe(of: &SpanOf, attributes: &mut Vec<Attribute>) -> String {
     match of {
         SpanOf::Run {

@@ -1,9 +1,8 @@
-//! `POST /v1/workers/{session}/append`: what happened, of many runs at once. Answered when all of it is durable.
-
-use std::sync::Arc;
+//! `POST /v1/workers/{session}/append`: appends to many runs at once. Responds when all appends are
+//! durable.
 
 use axum::body::Body;
-use axum::extract::State as AxumState;
+use axum::extract::State;
 use axum::response::Response;
 use everstep_engine::Append;
 use everstep_protocol::worker::{APPENDS_MAX, AppendAnswer, AppendRequest, OneAnswer, OneAppend};
@@ -12,22 +11,22 @@ use tokio::sync::oneshot;
 
 use super::convert;
 use super::own_session::OwnSession;
-use super::pool::{Pool, State};
-use super::request::{answered, bad_token, json};
-use super::seat::{Order, Place};
+use super::pool::Pool;
+use super::request::{WorkerRoutes, respond};
+use super::seat::{Command, SeatState};
+use super::state::PoolState;
 use crate::failure::Failure;
-use crate::router::Shared;
 
-pub(crate) async fn append(
-    AxumState(shared): AxumState<Arc<Shared>>,
+pub(super) async fn append(
+    State(routes): State<WorkerRoutes>,
     OwnSession(session): OwnSession,
     body: Body,
 ) -> Response {
     let answer = async {
-        let request = json(&shared, body).await?;
-        shared.workers.append(&session, request).await
+        let request = routes.json(body).await?;
+        routes.pool.append(&session, request).await
     };
-    answered(answer.await)
+    respond(answer.await)
 }
 
 /// An append that its worker may make.
@@ -37,10 +36,9 @@ struct Permitted {
     append: Box<Append>,
 }
 
-/// What is known of an append when all have been passed on.
-enum Passed {
+enum Forwarded {
     Answered(OneAnswer),
-    UnderWay(oneshot::Receiver<OneAnswer>),
+    InFlight(oneshot::Receiver<OneAnswer>),
 }
 
 impl Pool {
@@ -49,23 +47,27 @@ impl Pool {
             let detail = format!("a request has at most {APPENDS_MAX} appends");
             return Err(Failure::invalid(detail));
         }
-        let appends = request.appends.into_iter();
-        // All of them before the first is passed on: what is refused has had no effect.
-        let appends: Vec<Permitted> = appends
+        // All are checked before the first is forwarded: a rejected request has no effect.
+        let appends: Vec<Permitted> = request
+            .appends
+            .into_iter()
             .map(|append| self.permitted(append, session))
             .collect::<Result<_, _>>()?;
-        let passed: Vec<Passed> = {
+        let forwarded: Vec<Forwarded> = {
             let state = self.state_of(session)?;
             let appends = appends.into_iter();
-            let passed = appends.map(|append| pass_on(&state, session, append));
-            passed.collect()
+            appends
+                .map(|append| forward(&state, session, append))
+                .collect()
         };
-        let answers = passed.into_iter().map(async |passed| match passed {
-            Passed::Answered(answer) => answer,
-            Passed::UnderWay(answer) => answer.await.unwrap_or(OneAnswer::Lost),
-        });
+        let answers = forwarded
+            .into_iter()
+            .map(async |forwarded| match forwarded {
+                Forwarded::Answered(answer) => answer,
+                Forwarded::InFlight(answer) => answer.await.unwrap_or(OneAnswer::Lost),
+            });
         let answers = join_all(answers).await;
-        self.let_go_of(session, &request.released)?;
+        self.release(session, &request.released)?;
         Ok(AppendAnswer {
             answers,
             now: self.now(),
@@ -79,25 +81,20 @@ impl Pool {
             append: Box::new(convert::append(append)?),
         })
     }
-
-    /// Which run a token is for.
-    pub(super) fn seat_of(&self, token: &str, session: &str) -> Result<u64, Failure> {
-        let right = self.tokens.read(token, session);
-        Ok(right.ok_or_else(bad_token)?.seat)
-    }
 }
 
-fn pass_on(state: &State, session: &str, permitted: Permitted) -> Passed {
+fn forward(state: &PoolState, session: &str, permitted: Permitted) -> Forwarded {
     let Permitted { seat, seq, append } = permitted;
-    let seat = state.seats.get(&seat).filter(|seat| seat.is_of(session));
-    match seat.map(|seat| (&seat.place, &seat.orders)) {
-        Some((Place::With { .. }, orders)) => {
+    let seat = state.seats.get(&seat);
+    let seat = seat.filter(|seat| seat.belongs_to(session));
+    match seat.map(|seat| (&seat.state, &seat.commands)) {
+        Some((SeatState::Held { .. }, commands)) => {
             let (reply, answer) = oneshot::channel();
-            let _ = orders.send(Order::Append { seq, append, reply });
-            Passed::UnderWay(answer)
+            let _ = commands.send(Command::Append { seq, append, reply });
+            Forwarded::InFlight(answer)
         }
         Some((
-            Place::Over {
+            SeatState::Finished {
                 seq: last_seq,
                 last,
                 ..
@@ -105,10 +102,10 @@ fn pass_on(state: &State, session: &str, permitted: Permitted) -> Passed {
             _,
         )) => {
             let last = last.clone().filter(|_| *last_seq == seq);
-            Passed::Answered(last.unwrap_or(OneAnswer::Lost))
+            Forwarded::Answered(last.unwrap_or(OneAnswer::Lost))
         }
-        Some((Place::Waiting(_) | Place::Coming { .. }, _)) | None => {
-            Passed::Answered(OneAnswer::Lost)
+        Some((SeatState::Queued(_) | SeatState::Assigned { .. }, _)) | None => {
+            Forwarded::Answered(OneAnswer::Lost)
         }
     }
 }

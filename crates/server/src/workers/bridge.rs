@@ -1,4 +1,5 @@
-//! The task that executes one run by a session: it has the activation, and passes on what either side says.
+//! The task that connects one run to a session: it owns the activation and forwards messages in both
+//! directions.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,57 +13,85 @@ use everstep_store::{BoxFuture, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::pool::Pool;
-use super::seat::{Order, is_last};
+use super::seat::{Command, PendingNews, Seat, SeatState, is_last};
 
-pub(super) struct Bridge {
+/// Executes a run by a session of the pool: the session with the most free slots, or the first that
+/// asks.
+pub(super) async fn execute(pool: Arc<Pool>, mut activation: Activation) {
+    let (commands, inbox) = mpsc::unbounded_channel();
+    let pending = PendingNews {
+        cautious: activation.cautious,
+        words: Vec::new(),
+    };
+    let seat = Seat {
+        run: activation.run.clone(),
+        generation: activation.generation,
+        workflow: activation.workflow.clone(),
+        version: activation.version,
+        commands,
+        state: SeatState::Queued(pending),
+    };
+    let number = pool.state().add(seat);
+    let journal = std::mem::take(&mut activation.journal);
+    // Queued runs drop their journals to save memory, and read them again when they are assigned.
+    let is_assigned = pool.state().place(number);
+    let journal = is_assigned.then_some(journal);
+    let bridge = Bridge::new(pool, number, activation, journal);
+    bridge.run(inbox).await;
+}
+
+struct Bridge {
     pool: Arc<Pool>,
     seat: u64,
     activation: Activation,
-    /// Appends that were answered, and what the last was answered.
+    /// The number of appends that were answered, and the last answer.
     answered: u64,
     last: Option<OneAnswer>,
     in_flight: Option<InFlight>,
-    /// Whether the run is this executor's; a suspended one is nobody's.
+    /// Whether the session executes the run. A suspended run has no executor.
     executing: bool,
-    /// The journal as it was when the run came, if it is for a session already.
+    /// The journal as of the claim, if the run was assigned to a session at once.
     journal: Option<Vec<Entry>>,
-    /// The journal, on its way to the session.
+    /// The pending read of the journal for the session.
     reading: Option<Reading>,
-    /// Whether it is to be given back, and whether because its executor is lost.
-    give_back: Option<bool>,
+    give_back: Option<GiveBack>,
 }
 
 type Reading = BoxFuture<'static, Result<Vec<Entry>, StoreError>>;
 
-/// An append under way.
-struct InFlight {
-    then: Then,
-    by: By,
+/// The run must be given back to the engine.
+#[derive(Clone, Copy)]
+struct GiveBack {
+    as_lost: bool,
 }
 
-/// Who made an append.
-enum By {
-    /// The worker, who may have sent it twice.
+struct InFlight {
+    then: Then,
+    sender: Sender,
+}
+
+/// The sender of an append.
+enum Sender {
+    /// The worker, which may have sent the append more than once.
     Worker(Vec<oneshot::Sender<OneAnswer>>),
-    /// The bridge itself, to give the run back. What the worker sends now is not this.
+    /// The bridge, to give the run back. An append of the worker must not receive its answer.
     Bridge,
 }
 
-/// Whether the bridge is needed any longer.
 #[derive(PartialEq)]
 enum Next {
-    GoOn,
+    Continue,
     End,
 }
 
-enum Came {
+enum Input {
     Message(Message),
-    Order(Order),
+    Command(Command),
     Journal(Result<Vec<Entry>, StoreError>),
 }
 
 impl Bridge {
-    pub(super) fn new(
+    fn new(
         pool: Arc<Pool>,
         seat: u64,
         activation: Activation,
@@ -82,25 +111,25 @@ impl Bridge {
         }
     }
 
-    /// Passes on until the run is not executed by this session any more.
-    pub(super) async fn run(mut self, mut orders: mpsc::UnboundedReceiver<Order>) {
+    /// Forwards messages until the session no longer executes the run.
+    async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
         loop {
-            let came = poll_fn(|context| {
+            let input = poll_fn(|context| {
                 if let Poll::Ready(message) = self.activation.poll_message(context) {
-                    return Poll::Ready(Came::Message(message));
+                    return Poll::Ready(Input::Message(message));
                 }
-                if let Poll::Ready(order) = orders.poll_recv(context) {
-                    let gone = Order::GiveBack { as_lost: true };
-                    return Poll::Ready(Came::Order(order.unwrap_or(gone)));
+                if let Poll::Ready(command) = commands.poll_recv(context) {
+                    let closed = Command::GiveBack { as_lost: true };
+                    return Poll::Ready(Input::Command(command.unwrap_or(closed)));
                 }
                 let reading = self.reading.as_mut();
                 let read = reading.map(|reading| reading.as_mut().poll(context));
-                read.unwrap_or(Poll::Pending).map(Came::Journal)
+                read.unwrap_or(Poll::Pending).map(Input::Journal)
             });
-            let next = match came.await {
-                Came::Message(message) => self.hear(message),
-                Came::Order(order) => self.obey(order),
-                Came::Journal(read) => self.bring(read),
+            let next = match input.await {
+                Input::Message(message) => self.on_message(message),
+                Input::Command(command) => self.on_command(command),
+                Input::Journal(read) => self.hand_over(read),
             };
             if next == Next::End {
                 break;
@@ -108,26 +137,26 @@ impl Bridge {
         }
         let was_given_back = self.give_back.is_some();
         let last = self.last.take().filter(|_| !was_given_back);
-        self.answer_the_rest(orders, last.as_ref());
-        self.pool.execution_over(self.seat, self.answered, last);
+        self.answer_remaining(commands, last.as_ref());
+        self.pool.execution_ended(self.seat, self.answered, last);
     }
 
-    /// What was sent again while it was under way is answered as it was.
-    fn answer_the_rest(
+    /// Answers queued appends. A repetition of the last append receives the same answer again.
+    fn answer_remaining(
         &self,
-        mut orders: mpsc::UnboundedReceiver<Order>,
+        mut commands: mpsc::UnboundedReceiver<Command>,
         last: Option<&OneAnswer>,
     ) {
-        orders.close();
-        while let Ok(order) = orders.try_recv() {
-            if let Order::Append { seq, reply, .. } = order {
+        commands.close();
+        while let Ok(command) = commands.try_recv() {
+            if let Command::Append { seq, reply, .. } = command {
                 let repeated = last.filter(|_| seq == self.answered).cloned();
                 let _ = reply.send(repeated.unwrap_or(OneAnswer::Lost));
             }
         }
     }
 
-    fn hear(&mut self, message: Message) -> Next {
+    fn on_message(&mut self, message: Message) -> Next {
         match message {
             Message::Appended { first, before, .. } => {
                 let before = wire(before);
@@ -141,36 +170,36 @@ impl Bridge {
                 if self.in_flight.is_some() {
                     self.answer(OneAnswer::Lost, false);
                 }
-                self.tell(NewsWord::Lost);
+                self.notify(NewsWord::Lost);
                 return Next::End;
             }
             Message::Resumed => {
                 self.executing = true;
                 self.pool.resumed(self.seat);
-                self.tell(NewsWord::Resumed);
+                self.notify(NewsWord::Resumed);
             }
-            Message::Grew => drop(self.tell(NewsWord::Grew)),
-            Message::Evict => drop(self.tell(NewsWord::Evict)),
+            Message::Grew => drop(self.notify(NewsWord::Grew)),
+            Message::Evict => drop(self.notify(NewsWord::Evict)),
             Message::Stop => {
-                if !self.tell(NewsWord::Stop) {
-                    return self.obey(Order::GiveBack { as_lost: false });
+                if !self.notify(NewsWord::Stop) {
+                    return self.on_command(Command::GiveBack { as_lost: false });
                 }
             }
         }
-        Next::GoOn
+        Next::Continue
     }
 
-    /// Tells the session; false if no session has the run.
-    fn tell(&self, word: NewsWord) -> bool {
-        self.pool.tell(self.seat, word, self.answered)
+    /// Notifies the session. Returns false if no session has the run.
+    fn notify(&self, word: NewsWord) -> bool {
+        self.pool.notify(self.seat, word, self.answered)
     }
 
     fn answer(&mut self, answer: OneAnswer, is_written: bool) -> Next {
         let Some(in_flight) = self.in_flight.take() else {
-            return Next::GoOn;
+            return Next::Continue;
         };
         self.answered += 1;
-        if let By::Worker(replies) = in_flight.by {
+        if let Sender::Worker(replies) = in_flight.sender {
             for reply in replies {
                 let _ = reply.send(answer.clone());
             }
@@ -183,62 +212,61 @@ impl Bridge {
             self.executing = false;
             self.pool.suspended(self.seat);
         }
-        self.give_back_if_asked()
+        self.give_back_if_requested()
     }
 
-    fn obey(&mut self, order: Order) -> Next {
-        match order {
-            Order::Append { seq, append, reply } => self.append(seq, *append, reply),
-            Order::Read { from, reply } => {
+    fn on_command(&mut self, command: Command) -> Next {
+        match command {
+            Command::Append { seq, append, reply } => self.append(seq, *append, reply),
+            Command::Read { from, reply } => {
                 let reading = self.activation.read(from);
                 let reading = async move {
                     let _ = reply.send(reading.await);
                 };
                 self.activation.runtime().spawn(Box::pin(reading));
             }
-            Order::Bring => match self.journal.take() {
-                Some(journal) => return self.bring(Ok(journal)),
+            Command::HandOver => match self.journal.take() {
+                Some(journal) => return self.hand_over(Ok(journal)),
                 None => self.reading = Some(self.activation.read(RecordNumber(0))),
             },
-            Order::GiveBack { as_lost } => {
-                self.give_back.get_or_insert(as_lost);
-                return self.give_back_if_asked();
+            Command::GiveBack { as_lost } => {
+                self.give_back.get_or_insert(GiveBack { as_lost });
+                return self.give_back_if_requested();
             }
         }
-        Next::GoOn
+        Next::Continue
     }
 
-    /// The session gets the run, with its journal.
-    fn bring(&mut self, read: Result<Vec<Entry>, StoreError>) -> Next {
+    /// Hands the run and its journal to the session.
+    fn hand_over(&mut self, read: Result<Vec<Entry>, StoreError>) -> Next {
         self.reading = None;
         match read {
-            // Nobody is to have it any more.
-            Ok(_) if self.give_back.is_some() => Next::GoOn,
+            Ok(_) if self.give_back.is_some() => Next::Continue,
             Ok(journal) => {
-                self.pool.bring(self.seat, journal);
-                Next::GoOn
+                self.pool.hand_over(self.seat, journal);
+                Next::Continue
             }
             Err(error) => {
-                tracing::warn!(run = %self.activation.run, %error, "a run could not be read for a worker");
-                self.obey(Order::GiveBack { as_lost: false })
+                tracing::warn!(run = %self.activation.run, %error, "journal unreadable, run not given to worker");
+                self.on_command(Command::GiveBack { as_lost: false })
             }
         }
     }
 
-    /// The next append is passed on, the last one again gets the answer it got, and any other comes from somebody who has
-    /// lost the run.
+    /// Forwards the next append, and repeats the answer to the last one. Any other sequence number
+    /// comes from a worker that has lost the run.
     fn append(&mut self, seq: u64, append: Append, reply: oneshot::Sender<OneAnswer>) {
         let is_again = seq == self.answered && planted::is(Bug::AppendPassedOnAgain);
         let is_next = seq == self.answered + 1 || is_again;
         match &mut self.in_flight {
             Some(InFlight {
-                by: By::Worker(replies),
+                sender: Sender::Worker(replies),
                 ..
             }) if is_next => replies.push(reply),
             None if is_next && self.executing && self.give_back.is_none() => {
                 self.in_flight = Some(InFlight {
                     then: append.then,
-                    by: By::Worker(vec![reply]),
+                    sender: Sender::Worker(vec![reply]),
                 });
                 self.activation.append(append);
             }
@@ -249,10 +277,10 @@ impl Bridge {
         }
     }
 
-    /// Gives the run back once nothing of it is under way.
-    fn give_back_if_asked(&mut self) -> Next {
-        let Some(as_lost) = self.give_back.filter(|_| self.in_flight.is_none()) else {
-            return Next::GoOn;
+    /// Gives the run back once no append is in flight.
+    fn give_back_if_requested(&mut self) -> Next {
+        let Some(GiveBack { as_lost }) = self.give_back.filter(|_| self.in_flight.is_none()) else {
+            return Next::Continue;
         };
         if !self.executing {
             return Next::End;
@@ -263,7 +291,7 @@ impl Bridge {
         };
         self.in_flight = Some(InFlight {
             then,
-            by: By::Bridge,
+            sender: Sender::Bridge,
         });
         self.activation.append(Append {
             records: Vec::new(),
@@ -274,7 +302,7 @@ impl Bridge {
             obsolete: Vec::new(),
             left: Vec::new(),
         });
-        Next::GoOn
+        Next::Continue
     }
 }
 

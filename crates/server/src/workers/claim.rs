@@ -1,4 +1,5 @@
-//! `POST /v1/workers/{session}/claim`: runs to execute, and news of those the session has. Waits until there is some.
+//! `POST /v1/workers/{session}/claim`: waits for runs to execute and for news of the runs that the
+//! session has.
 
 use std::sync::Arc;
 
@@ -6,33 +7,33 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use everstep_protocol::worker::{ClaimAnswer, ClaimRequest, Item};
-use futures_util::future::select;
+use futures_util::future::{Either, select};
 
+use super::error::unknown_session;
 use super::own_session::OwnSession;
 use super::pool::Pool;
-use super::request::{answered, json, no_session};
+use super::request::{WorkerRoutes, respond};
 use crate::failure::Failure;
-use crate::router::Shared;
 
-pub(crate) async fn claim(
-    State(shared): State<Arc<Shared>>,
+pub(super) async fn claim(
+    State(routes): State<WorkerRoutes>,
     OwnSession(session): OwnSession,
     body: Body,
 ) -> Response {
     let answer = async {
-        let request = json(&shared, body).await?;
-        shared.workers.claim(&session, request).await
+        let request = routes.json(body).await?;
+        routes.pool.claim(&session, request).await
     };
-    answered(answer.await)
+    respond(answer.await)
 }
 
-/// A claim that waits; while one does, its session may be given runs.
-struct Waits<'a> {
+/// A waiting claim. Runs are assigned to a session only while one of its claims waits.
+struct WaitingClaim<'a> {
     pool: &'a Pool,
     session: &'a str,
 }
 
-impl Drop for Waits<'_> {
+impl Drop for WaitingClaim<'_> {
     fn drop(&mut self) {
         if let Some(session) = self.pool.state().sessions.get_mut(self.session) {
             session.waiting -= 1;
@@ -42,65 +43,65 @@ impl Drop for Waits<'_> {
 
 impl Pool {
     async fn claim(&self, session: &str, request: ClaimRequest) -> Result<ClaimAnswer, Failure> {
-        let (waits, news) = self.begin_to_wait(session, &request)?;
-        let mut sleep = self.engine.runtime().sleep(self.claim_wait());
+        let (waiting, news) = self.begin_waiting(session, &request)?;
+        let mut sleep = self.engine.runtime().sleep(self.claim_timeout());
         let mut closing = std::pin::pin!(self.engine.closing());
         loop {
-            // Registered before looking, so that what comes after the look wakes it.
-            let mut told = std::pin::pin!(news.notified());
-            told.as_mut().enable();
+            // Registered before the items are read, so that later items wake the claim.
+            let mut notified = std::pin::pin!(news.notified());
+            notified.as_mut().enable();
             let items = self.items(session)?;
             if !items.is_empty() || self.engine.is_closing() {
-                drop(waits);
-                return Ok(self.claimed(items));
+                drop(waiting);
+                return Ok(self.answer(items));
             }
-            let late_or_closing = select(&mut sleep, &mut closing);
-            match select(told, late_or_closing).await {
-                futures_util::future::Either::Left(_) => {}
-                futures_util::future::Either::Right(_) => {
-                    drop(waits);
-                    return Ok(self.claimed(self.items(session)?));
+            let timeout_or_closing = select(&mut sleep, &mut closing);
+            match select(notified, timeout_or_closing).await {
+                Either::Left(_) => {}
+                Either::Right(_) => {
+                    drop(waiting);
+                    return Ok(self.answer(self.items(session)?));
                 }
             }
         }
     }
 
-    fn begin_to_wait<'a>(
+    fn begin_waiting<'a>(
         &'a self,
         session: &'a str,
         request: &ClaimRequest,
-    ) -> Result<(Waits<'a>, Arc<tokio::sync::Notify>), Failure> {
+    ) -> Result<(WaitingClaim<'a>, Arc<tokio::sync::Notify>), Failure> {
         let now = self.elapsed();
         let mut state = self.state();
-        let its = state.sessions.get_mut(session);
-        let its = its.ok_or_else(no_session)?;
-        its.seen_at = now;
-        its.acknowledge(request.after);
-        its.waiting += 1;
-        its.leaving |= request.leaving;
-        let news = its.news();
-        let withdrawn = its.offered.take_if(|_| request.leaving);
+        let sender = state.sessions.get_mut(session);
+        let sender = sender.ok_or_else(unknown_session)?;
+        sender.seen_at = now;
+        sender.acknowledge(request.after);
+        sender.waiting += 1;
+        sender.leaving |= request.leaving;
+        let news = sender.news();
+        let withdrawn = sender.offered.take_if(|_| request.leaving);
         if request.leaving {
-            state.give_back_what_nobody_offers();
+            state.give_back_unoffered();
         }
-        self.fill(&mut state, session);
+        state.fill(session);
         drop(state);
-        // Outside the lock: it takes the engine's.
+        // Dropping the offer takes a lock of the engine, so the pool must be unlocked.
         drop(withdrawn);
-        let waits = Waits {
+        let waiting = WaitingClaim {
             pool: self,
             session,
         };
-        Ok((waits, news))
+        Ok((waiting, news))
     }
 
     fn items(&self, session: &str) -> Result<Vec<Item>, Failure> {
         let state = self.state();
-        let its = state.sessions.get(session);
-        Ok(its.ok_or_else(no_session)?.items())
+        let session = state.sessions.get(session);
+        Ok(session.ok_or_else(unknown_session)?.items())
     }
 
-    fn claimed(&self, items: Vec<Item>) -> ClaimAnswer {
+    fn answer(&self, items: Vec<Item>) -> ClaimAnswer {
         ClaimAnswer {
             items,
             now: self.now(),

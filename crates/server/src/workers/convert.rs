@@ -1,4 +1,4 @@
-//! From the words of the wire to those of the engine.
+//! Converts messages of the wire to types of the engine.
 
 use everstep_engine::{Append, Then};
 use everstep_machine::{LeftChild, Obsolete};
@@ -7,7 +7,7 @@ use everstep_protocol::worker::{Left, ObsoleteRow, OneAppend, ThenWord};
 use super::permitted;
 use crate::failure::Failure;
 
-/// What an append asks of the engine, if a worker may ask it.
+/// Converts an append and checks that a worker may make it.
 pub(super) fn append(append: OneAppend) -> Result<Append, Failure> {
     let then = match (append.then, append.status) {
         (ThenWord::Continue, None) => Then::Continue,
@@ -19,7 +19,7 @@ pub(super) fn append(append: OneAppend) -> Result<Append, Failure> {
         (ThenWord::EndAnyway, Some(status)) => Then::EndAnyway(status),
         _ => {
             let detail = "`then` and `status` do not go together";
-            return Err(permitted::refused(detail));
+            return Err(permitted::rejected(detail));
         }
     };
     let append = Append {

@@ -1,18 +1,15 @@
-//! `DELETE /v1/workers/{session}`: the session ends in good order. What it still has goes to others at once.
-
-use std::sync::Arc;
+//! `DELETE /v1/workers/{session}` ends a session. Its remaining runs are available to others at once.
 
 use axum::extract::State;
 use axum::response::Response;
 
 use super::own_session::OwnSession;
-use super::request::answered;
-use crate::router::Shared;
+use super::request::{WorkerRoutes, respond};
 
-pub(crate) async fn leave(
-    State(shared): State<Arc<Shared>>,
+pub(super) async fn leave(
+    State(routes): State<WorkerRoutes>,
     OwnSession(session): OwnSession,
 ) -> Response {
-    shared.workers.end(&session, false);
-    answered(Ok(shared.workers.heard()))
+    routes.pool.end(&session, false);
+    respond(Ok(routes.pool.acknowledgement()))
 }

@@ -1,4 +1,4 @@
-//! A session as the engine sees it: a worker like any other.
+//! A session as a worker of the engine.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -7,9 +7,10 @@ use everstep_engine::{Activation, Declares, Offer, Worker};
 use everstep_model::{Description, Name};
 use everstep_store::BoxFuture;
 
+use super::bridge;
 use super::pool::Pool;
 
-/// What a session offers. Whichever session executes a run is decided when one has room.
+/// The offer of a session. Any session of the pool may execute a run that the engine gives to it.
 pub(super) struct OfferedBySession {
     pub(super) pool: Weak<Pool>,
     pub(super) offers: Vec<Offer>,
@@ -33,7 +34,7 @@ impl Worker for OfferedBySession {
 
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()> {
         match self.pool.upgrade() {
-            Some(pool) => Box::pin(pool.execute(activation)),
+            Some(pool) => Box::pin(bridge::execute(pool, activation)),
             None => Box::pin(std::future::ready(())),
         }
     }

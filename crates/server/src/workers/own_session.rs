@@ -1,35 +1,33 @@
-//! The session that an address names, for whoever may execute all that it offers. Who knows the id of another's session has
-//! nothing by it.
-
-use std::sync::Arc;
+//! Extracts the session of a request. Callers may only use sessions whose workflows they may
+//! execute, so the id of a session alone gives no rights.
 
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 
+use super::error::unknown_session;
 use super::pool::Pool;
-use super::request::no_session;
+use super::request::WorkerRoutes;
 use crate::auth::Caller;
 use crate::failure::Failure;
-use crate::router::Shared;
 
-/// The id of a session that is the caller's to use, or of none.
+/// The id of a session that the caller may use. The session may not exist.
 pub(crate) struct OwnSession(pub(super) String);
 
-impl FromRequestParts<Arc<Shared>> for OwnSession {
+impl FromRequestParts<WorkerRoutes> for OwnSession {
     type Rejection = Failure;
 
     async fn from_request_parts(
         parts: &mut Parts,
-        shared: &Arc<Shared>,
+        routes: &WorkerRoutes,
     ) -> Result<Self, Self::Rejection> {
-        let path = Path::<String>::from_request_parts(parts, shared).await;
-        let Path(session) = path.map_err(|_| no_session())?;
+        let path = Path::<String>::from_request_parts(parts, routes).await;
+        let Path(session) = path.map_err(|_| unknown_session())?;
         let caller = parts.extensions.get::<Caller>().cloned();
-        let caller = caller.unwrap_or_else(Caller::nobody);
-        match shared.workers.may_be_used_by(&session, &caller) {
+        let caller = caller.unwrap_or_else(Caller::without_rights);
+        match routes.pool.may_be_used_by(&session, &caller) {
             true => Ok(Self(session)),
-            // Whether it exists is nobody else's business.
-            false => Err(no_session()),
+            // Do not reveal whether the session exists.
+            false => Err(unknown_session()),
         }
     }
 }
@@ -37,7 +35,7 @@ impl FromRequestParts<Arc<Shared>> for OwnSession {
 impl Pool {
     fn may_be_used_by(&self, session: &str, caller: &Caller) -> bool {
         let state = self.state();
-        let offers = state.sessions.get(session).map(|its| its.offers.iter());
+        let offers = state.sessions.get(session).map(|found| found.offers.iter());
         let mut offers = offers.into_iter().flatten();
         offers.all(|offer| caller.may_work_on(offer.workflow.as_str()))
     }

@@ -1,13 +1,12 @@
-//! What a worker may write into the journals of its runs. Its right to write at all is the fence's business; here it is held
-//! against what an executor has to say, so that a worker with a mistake, or a stolen key, does no more than execute badly.
+//! Checks what a worker may write into the journals of its runs, so that a faulty worker or a stolen
+//! key can only execute runs incorrectly. The fence decides whether it may write at all.
 
-use everstep_engine::{Append, EngineError, Then};
+use everstep_engine::{Append, Then};
 use everstep_model::record::{LoopAdvanced, RESERVED_COLLECTIONS};
 use everstep_model::{Body, ErrorCode, Origin, RecordNumber, RunStatus, limits};
 
 use crate::failure::Failure;
 
-/// Refuses an append that holds what a worker may not write.
 pub(super) fn check(append: &Append) -> Result<(), Failure> {
     check_status(append.then)?;
     check_end(append)?;
@@ -17,12 +16,12 @@ pub(super) fn check(append: &Append) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An append that is refused as a whole.
-pub(super) fn refused(detail: impl Into<String>) -> Failure {
+/// The error of an append that is rejected as a whole.
+pub(super) fn rejected(detail: impl Into<String>) -> Failure {
     Failure::invalid(detail).coded(ErrorCode::InvalidAppend)
 }
 
-/// The statuses that an executor leaves a run in.
+/// Checks that an executor may leave a run in this status.
 fn check_status(then: Then) -> Result<(), Failure> {
     use RunStatus::{Diverged, Paused, Retrying, RollingBack, Running, Sleeping, Waiting};
     let (word, status, allowed): (_, _, &[RunStatus]) = match then {
@@ -33,20 +32,21 @@ fn check_status(then: Then) -> Result<(), Failure> {
             &[Sleeping, Waiting, Retrying, Paused, RollingBack],
         ),
         Then::Park(status) => ("park", status, &[Diverged]),
-        // What the run ends as is held against the record that says so.
+        // `check_end` compares the final status with the terminal record.
         Then::End(_) | Then::EndAnyway(_) | Then::Continue | Then::Release | Then::Abandon => {
             return Ok(());
         }
     };
     match allowed.contains(&status) {
         true => Ok(()),
-        false => Err(refused(format!(
+        false => Err(rejected(format!(
             "`then` = `{word}` does not go with the status `{status}`"
         ))),
     }
 }
 
-/// A run ends with the record that says so: the last one of the append that ends it, and nowhere else.
+/// Checks that the terminal record is the last record of the append that ends the run, and that no
+/// other append has one.
 fn check_end(append: &Append) -> Result<(), Failure> {
     let ends_as = match append.then {
         Then::End(status) | Then::EndAnyway(status) => Some(status),
@@ -57,43 +57,48 @@ fn check_end(append: &Append) -> Result<(), Failure> {
         | Then::Release
         | Then::Abandon => None,
     };
-    let says = |body: &Body| body.terminal();
-    let last = append.records.last().and_then(|last| says(&last.body));
+    let last = append.records.last();
+    let last = last.and_then(|last| last.body.terminal());
     if last != ends_as {
-        let detail = "an append that ends a run ends with the record that says how, and no other append has one";
-        return Err(refused(detail));
+        let detail = "the terminal record is the last record of the append that ends the run, and no other append has one";
+        return Err(rejected(detail));
     }
     let ends = append.records.iter();
-    match ends.filter(|record| says(&record.body).is_some()).count() {
+    match ends
+        .filter(|record| record.body.terminal().is_some())
+        .count()
+    {
         0 | 1 => Ok(()),
-        _ => Err(refused("a run ends once")),
+        _ => Err(rejected("a run has one terminal record")),
     }
 }
 
 fn check_record(body: &Body, append: &Append) -> Result<(), Failure> {
     if body.origin() != Origin::Executor && !is_own_failure(body, append.then) {
         let kind = body.type_name();
-        return Err(refused(format!("a worker writes no `{kind}` records")));
+        return Err(rejected(format!("a worker writes no `{kind}` records")));
     }
     for payload in body.payloads() {
-        payload.check_size().map_err(EngineError::from)?;
+        payload.check_size()?;
     }
     match body {
         Body::LoopAdvanced(advanced) => check_dropped(advanced, append.seen),
-        Body::ChildStarted(child) if child.tags.len() > limits::TAGS_MAX => {
-            Err(refused(format!("a run may have {} tags", limits::TAGS_MAX)))
-        }
+        Body::ChildStarted(child) if child.tags.len() > limits::TAGS_MAX => Err(rejected(format!(
+            "a run may have {} tags",
+            limits::TAGS_MAX
+        ))),
         Body::StateChanged(row) if RESERVED_COLLECTIONS.contains(&row.collection.as_str()) => {
             let collection = &row.collection;
-            Err(refused(format!(
-                "rows named `{collection}` are the engine's"
+            Err(rejected(format!(
+                "the collection `{collection}` is reserved for the engine"
             )))
         }
         _ => Ok(()),
     }
 }
 
-/// The one record of the inbox that an executor writes itself: that the code will never go on, before anything is undone.
+/// Returns whether this is the one inbox record that an executor writes itself: the code cannot
+/// continue, and a rollback follows.
 fn is_own_failure(body: &Body, then: Then) -> bool {
     let Body::ForcedFailure(forced) = body else {
         return false;
@@ -102,7 +107,8 @@ fn is_own_failure(body: &Body, then: Then) -> bool {
     is_of_the_run && then == Then::GoOnAs(RunStatus::RollingBack)
 }
 
-/// A loop drops records that the worker knows, and never the first one: it says what the run is.
+/// Checks that a loop drops only records that the worker has seen, and never the first, which
+/// describes the run.
 fn check_dropped(advanced: &LoopAdvanced, seen: RecordNumber) -> Result<(), Failure> {
     let is_well_formed = |first: RecordNumber, last: RecordNumber| {
         first > RecordNumber(0) && first <= last && last < seen
@@ -115,8 +121,8 @@ fn check_dropped(advanced: &LoopAdvanced, seen: RecordNumber) -> Result<(), Fail
     let mut ranges = dropped.chain(gaps);
     match ranges.all(|(first, last)| is_well_formed(first, last)) {
         true => Ok(()),
-        false => Err(refused(
-            "a loop drops records that its worker knows, from the second one on",
+        false => Err(rejected(
+            "a loop drops only records that its worker has seen, and never the first",
         )),
     }
 }

@@ -1,41 +1,41 @@
-//! The runs that wait for a session, the oldest first. There are only so many of them: the others stay in the store, where every
-//! node can take them.
+//! The runs that wait for a session, the oldest first. The queue is bounded: further runs stay in the
+//! store, where every node can claim them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) struct Queue {
-    /// Numbers of seats; they rise.
+    /// Seat numbers, which ascend.
     seats: BTreeSet<u64>,
-    most: usize,
+    max: usize,
     full: Arc<AtomicBool>,
-    /// Called when there is room again.
+    /// Called when the queue has room again.
     on_room: Box<dyn Fn() + Send>,
 }
 
 impl Queue {
-    pub(super) fn new(most: usize, on_room: impl Fn() + Send + 'static) -> Self {
+    pub(super) fn new(max: usize, on_room: impl Fn() + Send + 'static) -> Self {
         Self {
             seats: BTreeSet::new(),
-            most: most.max(1),
+            max: max.max(1),
             full: Arc::default(),
             on_room: Box::new(on_room),
         }
     }
 
-    /// Whether it holds as many as it should, for those who ask without the lock.
+    /// A flag that mirrors whether the queue is full, for readers without the lock.
     pub(super) fn full(&self) -> Arc<AtomicBool> {
         self.full.clone()
     }
 
-    /// Adds a run; false if there is no room for it.
+    /// Adds a seat. Returns false if the queue is full.
     pub(super) fn push(&mut self, seat: u64) -> bool {
-        let fits = self.seats.len() < self.most;
+        let fits = self.seats.len() < self.max;
         if fits {
             self.seats.insert(seat);
         }
-        if self.seats.len() >= self.most {
+        if self.seats.len() >= self.max {
             self.full.store(true, Ordering::Relaxed);
         }
         fits
@@ -43,8 +43,8 @@ impl Queue {
 
     pub(super) fn remove(&mut self, seat: u64) {
         let was_there = self.seats.remove(&seat);
-        // Not with the first one that goes: whoever looks for more finds more than one.
-        let has_room = self.seats.len() <= self.most / 2;
+        // Wait until half of the queue is free, so that one search finds many runs.
+        let has_room = self.seats.len() <= self.max / 2;
         if was_there && has_room && self.full.swap(false, Ordering::Relaxed) {
             (self.on_room)();
         }
@@ -62,9 +62,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_full_until_half_of_it_is_gone() {
-        let asked = Arc::new(AtomicU32::new(0));
-        let counter = asked.clone();
+    fn a_full_queue_asks_for_runs_when_half_of_it_is_free() {
+        let calls = Arc::new(AtomicU32::new(0));
+        let counter = calls.clone();
         let mut queue = Queue::new(4, move || {
             counter.fetch_add(1, Ordering::Relaxed);
         });
@@ -81,6 +81,6 @@ mod tests {
         queue.remove(2);
         queue.remove(3);
         assert!(!is_full());
-        assert_eq!(asked.load(Ordering::Relaxed), 1);
+        assert_eq!(calls.load(Ordering::Relaxed), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/workers`: a session begins.
+//! `POST /v1/workers` begins a session.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{EngineError, Offer};
+use everstep_engine::Offer;
 use everstep_model::ErrorCode;
 use everstep_protocol::worker::{
     RegisterAnswer, RegisterRequest, SLOTS_MAX, WORKER_NAME_CHARS_MAX, WORKFLOWS_MAX,
@@ -16,34 +16,25 @@ use everstep_protocol::worker::{
 
 use super::offered::OfferedBySession;
 use super::pool::Pool;
-use super::request::{answered, json};
+use super::request::{WorkerRoutes, respond};
 use super::session::Session;
 use crate::auth::Caller;
 use crate::failure::Failure;
-use crate::router::Shared;
 
-/// A claim waits for this part of a session's time to live, so that two lost ones do no harm.
-const CLAIMS_PER_LIFE: u32 = 3;
-
-pub(crate) async fn register(
-    State(shared): State<Arc<Shared>>,
+pub(super) async fn register(
+    State(routes): State<WorkerRoutes>,
     Extension(caller): Extension<Caller>,
     body: Body,
 ) -> Response {
     let answer = async {
-        let request: RegisterRequest = json(&shared, body).await?;
+        let request: RegisterRequest = routes.json(body).await?;
         check_grant(&caller, &request)?;
-        shared.workers.register(request).await
+        routes.pool.register(request).await
     };
-    answered(answer.await)
+    respond(answer.await)
 }
 
 impl Pool {
-    /// How long a claim waits.
-    pub(super) fn claim_wait(&self) -> Duration {
-        self.time_to_live / CLAIMS_PER_LIFE
-    }
-
     async fn register(
         self: &Arc<Self>,
         request: RegisterRequest,
@@ -70,8 +61,8 @@ impl Pool {
             offers,
             descriptions,
         };
-        // Before anything is waited for: whoever asks may go away meanwhile, and then nobody else would end the session.
-        runtime.spawn(Box::pin(watch(Arc::downgrade(self), id.clone())));
+        // Spawned before the first await: if the client disconnects, only this task ends the session.
+        runtime.spawn(Box::pin(expire(Arc::downgrade(self), id.clone())));
         match self.engine.offer(Arc::new(worker)).await {
             Ok(offered) => {
                 if let Some(session) = self.state().sessions.get_mut(&id) {
@@ -83,44 +74,46 @@ impl Pool {
                 return Err(error.into());
             }
         }
-        tracing::info!(worker = request.worker, session = id, "a worker has come");
+        tracing::info!(worker = request.worker, session = id, "worker registered");
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Ok(RegisterAnswer {
             session: id,
             time_to_live: millis(self.time_to_live),
-            heartbeat_every: millis(self.claim_wait()),
+            heartbeat_every: millis(self.claim_timeout()),
             now: self.now(),
         })
     }
 }
 
-/// Ends a session that gives no sign of life.
-async fn watch(pool: Weak<Pool>, session: String) {
+/// Ends a session that sends no requests.
+async fn expire(pool: Weak<Pool>, session: String) {
     loop {
-        let rest = {
+        let sleep = {
             let Some(pool) = pool.upgrade() else {
                 return;
             };
-            let Some(seen_at) = pool.state().sessions.get(&session).map(|its| its.seen_at) else {
+            let Some(seen_at) = pool
+                .state()
+                .sessions
+                .get(&session)
+                .map(|found| found.seen_at)
+            else {
                 return;
             };
             let silent = pool.elapsed().saturating_sub(seen_at);
-            let left = pool.time_to_live.saturating_sub(silent);
-            if left.is_zero() {
-                tracing::warn!(
-                    session,
-                    "a worker gives no sign of life; its runs go to others"
-                );
+            let remaining = pool.time_to_live.saturating_sub(silent);
+            if remaining.is_zero() {
+                tracing::warn!(session, "worker session timed out, releasing its runs");
                 pool.end(&session, true);
                 return;
             }
-            pool.engine.runtime().sleep(left)
+            pool.engine.runtime().sleep(remaining)
         };
-        rest.await;
+        sleep.await;
     }
 }
 
-/// A worker executes what its key names, and nothing else.
+/// Checks that the key of the worker names all workflows that it offers.
 fn check_grant(caller: &Caller, request: &RegisterRequest) -> Result<(), Failure> {
     let mut offered = request.workflows.iter().map(|offered| &offered.name);
     match offered.find(|name| !caller.may_work_on(name.as_str())) {
@@ -156,7 +149,7 @@ fn check(request: &RegisterRequest) -> Result<(), Failure> {
             return Err(Failure::invalid(detail));
         }
         for schema in offered.description.schemas() {
-            schema.check_size().map_err(EngineError::from)?;
+            schema.check_size()?;
         }
     }
     Ok(())

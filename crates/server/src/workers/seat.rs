@@ -1,4 +1,4 @@
-//! What is known of a run that a session executes, or that waits for one.
+//! A seat: one run that a session executes, or that waits for a session.
 
 use everstep_engine::{Append, Then};
 use everstep_model::{Entry, Generation, Name, RecordNumber, RunId};
@@ -6,75 +6,75 @@ use everstep_protocol::worker::{NewsWord, OneAnswer};
 use everstep_store::StoreError;
 use tokio::sync::{mpsc, oneshot};
 
-/// What a bridge is asked to do.
-pub(super) enum Order {
-    /// The worker appends.
+/// A command to the bridge of a run.
+pub(super) enum Command {
+    /// An append of the worker.
     Append {
         seq: u64,
         append: Box<Append>,
         reply: oneshot::Sender<OneAnswer>,
     },
-    /// The worker reads.
+    /// A read of the worker.
     Read {
         from: RecordNumber,
         reply: oneshot::Sender<Result<Vec<Entry>, StoreError>>,
     },
-    /// A session has room for the run, which it hears of with its journal.
-    Bring,
-    /// Nobody executes the run here any more: the worker let go of it, or is lost.
+    /// The run was assigned to a session: read its journal and hand it over.
+    HandOver,
+    /// Give the run back to the engine, because the worker released it or is lost.
     GiveBack { as_lost: bool },
 }
 
-/// What no session has heard yet of a run.
+/// What a session must learn about a run together with its journal.
 #[derive(Default)]
-pub(super) struct Untold {
+pub(super) struct PendingNews {
     pub(super) cautious: bool,
-    /// What came meanwhile.
-    pub(super) news: Vec<NewsWord>,
+    /// Messages that arrived before the run was handed over.
+    pub(super) words: Vec<NewsWord>,
 }
 
-/// Where a run stands.
-pub(super) enum Place {
-    /// It waits for a session.
-    Waiting(Untold),
-    /// It is for this session, which hears of it when its journal has been read.
-    Coming { session: String, untold: Untold },
-    /// This session executes it, or keeps it suspended.
-    With { session: String, executing: bool },
-    /// Its execution by this session is over; this is what its last append was answered, in case the answer got lost.
-    Over {
+pub(super) enum SeatState {
+    /// Waits for a session.
+    Queued(PendingNews),
+    /// Assigned to this session. It is handed over when its journal has been read.
+    Assigned {
+        session: String,
+        pending: PendingNews,
+    },
+    /// This session executes the run, or keeps it suspended.
+    Held { session: String, executing: bool },
+    /// The execution has ended. The answer to the last append is kept in case it got lost.
+    Finished {
         session: String,
         seq: u64,
         last: Option<OneAnswer>,
     },
 }
 
-/// A run of the pool.
 pub(super) struct Seat {
     pub(super) run: RunId,
     pub(super) generation: Generation,
     pub(super) workflow: Name,
     pub(super) version: u32,
-    pub(super) orders: mpsc::UnboundedSender<Order>,
-    pub(super) place: Place,
+    pub(super) commands: mpsc::UnboundedSender<Command>,
+    pub(super) state: SeatState,
 }
 
 impl Seat {
-    /// Whether the session has something to do with it.
-    pub(super) fn is_of(&self, session: &str) -> bool {
-        match &self.place {
-            Place::Waiting(_) => false,
-            Place::Coming { session: its, .. }
-            | Place::With { session: its, .. }
-            | Place::Over { session: its, .. } => its == session,
+    pub(super) fn belongs_to(&self, session: &str) -> bool {
+        match &self.state {
+            SeatState::Queued(_) => false,
+            SeatState::Assigned { session: owner, .. }
+            | SeatState::Held { session: owner, .. }
+            | SeatState::Finished { session: owner, .. } => owner == session,
         }
     }
 
     pub(super) fn is_executing(&self) -> bool {
         matches!(
-            self.place,
-            Place::Coming { .. }
-                | Place::With {
+            self.state,
+            SeatState::Assigned { .. }
+                | SeatState::Held {
                     executing: true,
                     ..
                 }
@@ -82,7 +82,7 @@ impl Seat {
     }
 }
 
-/// Whether an executor is done with its run once this is durable.
+/// Returns whether the executor has no more to do with the run once this append is durable.
 pub(super) fn is_last(then: Then) -> bool {
     match then {
         Then::Continue | Then::GoOnAs(_) | Then::Suspend(_) => false,

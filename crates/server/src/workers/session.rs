@@ -1,4 +1,4 @@
-//! One session of a worker: what it offers, and the list of what it is told.
+//! One session of a worker: what it offers, and the items that it has not acknowledged yet.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,27 +9,26 @@ use everstep_model::Name;
 use everstep_protocol::worker::{Assigned, Item, News};
 use tokio::sync::Notify;
 
-/// About how many bytes of items go into one answer; a single item may be larger.
+/// The approximate size of the items in one answer. A single item may be larger.
 const ITEMS_BYTES: usize = 4 * 1024 * 1024;
 
-/// A session.
 pub(super) struct Session {
     pub(super) offers: Vec<Offer>,
     pub(super) slots: u32,
-    /// Its last sign of life, by the clock that nobody sets.
+    /// The time of the last request, on the monotonic clock.
     pub(super) seen_at: Duration,
-    /// Runs it executes; those it keeps suspended do not count.
+    /// The number of runs that it executes, without suspended ones.
     pub(super) executing: u32,
-    /// Claims of it that wait.
+    /// The number of waiting claims.
     pub(super) waiting: usize,
-    /// Whether it takes no more runs.
+    /// Whether it accepts no more runs.
     pub(super) leaving: bool,
-    /// That it is offered to the engine.
+    /// The registration as a worker of the engine.
     pub(super) offered: Option<Offered>,
-    /// What it was told and has not acknowledged.
-    /// Each with about its size.
+    /// Unacknowledged items with their approximate sizes.
     items: VecDeque<(Item, usize)>,
     last_item: u64,
+    /// Notified when an item is added or the session ends.
     news: Arc<Notify>,
 }
 
@@ -54,16 +53,16 @@ impl Session {
         !self.leaving && self.offers.iter().any(fits)
     }
 
-    /// Whether it would take one more run at once. One that does not ask may be gone.
+    /// Returns whether it can take a run now. A session without a waiting claim may be gone.
     pub(super) fn has_room(&self) -> bool {
         self.waiting > 0 && !self.leaving && self.executing < self.slots
     }
 
-    pub(super) fn bring(&mut self, run: Assigned, bytes: usize) {
+    pub(super) fn push_run(&mut self, run: Assigned, bytes: usize) {
         self.push(Some(run), None, bytes);
     }
 
-    pub(super) fn tell(&mut self, news: News) {
+    pub(super) fn push_news(&mut self, news: News) {
         let bytes = news.token.len();
         self.push(None, Some(news), bytes);
     }
@@ -79,15 +78,15 @@ impl Session {
         self.news.notify_waiters();
     }
 
-    /// It has everything up to this item.
+    /// Removes all items up to this number.
     pub(super) fn acknowledge(&mut self, number: u64) {
-        let is_known = |(item, _): &(Item, usize)| item.number <= number;
-        while self.items.front().is_some_and(is_known) {
+        let is_acknowledged = |(item, _): &(Item, usize)| item.number <= number;
+        while self.items.front().is_some_and(is_acknowledged) {
             self.items.pop_front();
         }
     }
 
-    /// What it has not acknowledged, or of very much the beginning: there is more once that is acknowledged.
+    /// Returns the first unacknowledged items, up to about [`ITEMS_BYTES`].
     pub(super) fn items(&self) -> Vec<Item> {
         let mut before = 0;
         let fits = |(_, bytes): &&(Item, usize)| {
@@ -99,12 +98,11 @@ impl Session {
         items.map(|(item, _)| item.clone()).collect()
     }
 
-    /// What is notified when it is told something.
     pub(super) fn news(&self) -> Arc<Notify> {
         self.news.clone()
     }
 
-    /// Wakes its claims, because it is over.
+    /// Wakes its claims when the session ends.
     pub(super) fn wake(&self) {
         self.news.notify_waiters();
     }

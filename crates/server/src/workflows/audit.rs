@@ -1,4 +1,4 @@
-//! A run as people look at it: why it is not moving, its timeline, its shape, and its journal as it is kept.
+//! Inspection of a run: why it makes no progress, its timeline, its structure, and its journal.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use everstep_model::{Entry, RecordNumber, entry_to_json};
 use everstep_protocol::workflow::WhyView;
 use futures_util::FutureExt;
 
-use super::bulk::LINES;
-use super::call::{Call, answer, typed};
-use super::parameters::{Kind, Parameter};
+use super::bulk::JSON_LINES;
+use super::call::{Call, respond, respond_as};
 use crate::failure::Failure;
+use crate::parameters::{Kind, Parameter};
 
-/// The text that Mermaid draws.
+/// The media type of Mermaid diagrams.
 pub(crate) const MERMAID: &str = "text/vnd.mermaid";
 
 pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
@@ -25,12 +25,12 @@ pub(crate) async fn why(call: Call) -> Result<Response, Failure> {
         reasons: why.reasons,
         deadline: why.deadline,
     };
-    answer(StatusCode::OK, &view)
+    respond(StatusCode::OK, &view)
 }
 
 const FROM: Parameter = Parameter {
     name: "from",
-    about: "The number of the first record that is told of; 0 if nothing is said.",
+    about: "The number of the first record; 0 by default.",
     kind: Kind::Count(0, u32::MAX),
 };
 
@@ -42,17 +42,21 @@ pub(crate) async fn timeline(call: Call) -> Result<Response, Failure> {
     if let Some(from) = from {
         lines.retain(|line| line.number.0 >= from as u64);
     }
-    match call.prefers(LINES) {
-        true => Ok(typed(StatusCode::OK, LINES, to_json_lines(&lines))),
-        false => answer(StatusCode::OK, &lines),
+    match call.prefers(JSON_LINES) {
+        true => Ok(respond_as(
+            StatusCode::OK,
+            JSON_LINES,
+            to_json_lines(&lines),
+        )),
+        false => respond(StatusCode::OK, &lines),
     }
 }
 
 pub(crate) async fn shape(call: Call) -> Result<Response, Failure> {
     let shape = shape_of(&call.engine().journal(&call.run()?).await?);
     match call.prefers("application/json") {
-        true => answer(StatusCode::OK, &shape),
-        false => Ok(typed(StatusCode::OK, MERMAID, to_mermaid(&shape))),
+        true => respond(StatusCode::OK, &shape),
+        false => Ok(respond_as(StatusCode::OK, MERMAID, to_mermaid(&shape))),
     }
 }
 
@@ -60,49 +64,50 @@ pub(crate) const JOURNAL_PARAMETERS: &[Parameter] = &[
     FROM,
     Parameter {
         name: "wait",
-        about: "Hold the answer until there is a record to show or the run is over, but no longer than this, such as `30s`.",
+        about: "Wait for a record or the end of the run, up to this duration, such as `30s`.",
         kind: Kind::Duration,
     },
 ];
 
-/// Says that the run is over and these are its last records.
+/// Set to `true` if the run has ended and the response contains its last records.
 const CLOSED: HeaderName = HeaderName::from_static("stream-closed");
 
-/// Every record with every field, for tests that replay it and for clients that know them: nothing is withheld.
+/// All records with all fields, for tests that replay them.
 pub(crate) async fn journal(call: Call) -> Result<Response, Failure> {
     let parameters = call.parameters(JOURNAL_PARAMETERS)?;
     let from = RecordNumber(parameters.count(&FROM)?.unwrap_or(0) as u64);
-    let (journal, is_over) = match parameters.duration("wait")? {
-        Some(patience) => tail(&call, from, patience).await?,
+    let (journal, has_ended) = match parameters.duration("wait")? {
+        Some(timeout) => tail(&call, from, timeout).await?,
         None => {
             let mut journal = call.engine().journal(&call.run()?).await?;
             journal.retain(|entry| entry.number >= from);
             (journal, false)
         }
     };
-    let mut response = typed(StatusCode::OK, LINES, lines_of(&journal)?);
-    if is_over {
-        let over = HeaderValue::from_static("true");
-        response.headers_mut().insert(CLOSED, over);
+    let mut response = respond_as(StatusCode::OK, JSON_LINES, lines_of(&journal)?);
+    if has_ended {
+        let closed = HeaderValue::from_static("true");
+        response.headers_mut().insert(CLOSED, closed);
     }
     Ok(response)
 }
 
-/// The records from a number on, once there is one; and whether no more will come.
+/// Waits for a record from this number on. Returns all available records, and whether the run has
+/// ended.
 async fn tail(
     call: &Call,
     from: RecordNumber,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<(Vec<Entry>, bool), Failure> {
     let mut records = call.engine().records(&call.run()?, from).await?;
-    let Some(first) = call.within(patience, records.next()).await? else {
+    let Some(first) = call.wait(timeout, records.next()).await? else {
         return Ok((Vec::new(), false));
     };
     let Some(first) = first? else {
         return Ok((Vec::new(), true));
     };
     let mut journal = vec![first];
-    // What is at hand goes with it.
+    // Add the records that are available without waiting.
     while let Some(next) = records.next().now_or_never() {
         match next? {
             Some(entry) => journal.push(entry),
@@ -116,11 +121,8 @@ fn lines_of(journal: &[Entry]) -> Result<String, Failure> {
     let mut lines = String::new();
     for entry in journal {
         let line = entry_to_json(entry).map_err(|error| {
-            let broken = StatusCode::INTERNAL_SERVER_ERROR;
-            Failure::new(
-                broken,
-                format!("record {} is damaged: {error}", entry.number),
-            )
+            let detail = format!("record {} is damaged: {error}", entry.number);
+            Failure::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
         })?;
         lines.push_str(&line);
         lines.push('\n');

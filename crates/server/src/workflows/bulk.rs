@@ -1,4 +1,4 @@
-//! `POST /bulk`: one verb for many runs. Whoever asks for `application/x-ndjson` hears of the progress.
+//! `POST /bulk` applies one verb to many runs. With `Accept: application/x-ndjson` it reports progress.
 
 use std::convert::Infallible;
 
@@ -11,52 +11,55 @@ use everstep_protocol::workflow::{BulkLine, BulkProgress, BulkReport, BulkReques
 use futures_util::stream;
 use tokio::sync::mpsc;
 
-use super::call::{Call, answer, run_id, typed};
-use super::control::told;
+use super::call::{Call, respond, respond_as, run_id};
+use super::control::outcome;
 use super::list::query;
 use crate::failure::Failure;
 
-/// Lines of JSON.
-pub(crate) const LINES: &str = "application/x-ndjson";
+pub(crate) const JSON_LINES: &str = "application/x-ndjson";
 
 pub(crate) async fn bulk(call: Call) -> Result<Response, Failure> {
     let request: BulkRequest = call.request()?;
     let runs = runs(&call, &request).await?;
     let control = request.verb.with_rollback(request.rollback);
-    let asked = call.asked(request.reason);
+    let origin = call.origin(request.reason);
     let engine = call.engine().clone();
-    if !call.prefers(LINES) {
-        let report = engine.bulk(runs, control, asked, |_| {}).await;
-        return answer(StatusCode::OK, &of_report(report));
+    if !call.prefers(JSON_LINES) {
+        let report = engine.bulk(runs, control, origin, |_| {}).await;
+        return respond(StatusCode::OK, &into_report(report));
     }
-    let (tell, told) = mpsc::unbounded_channel();
-    // It ends when whoever asked goes away: what is under way by then is finished, the rest is left alone.
+    let (sender, receiver) = mpsc::unbounded_channel();
+    // If the client disconnects, runs in flight are finished and the others are left unchanged.
     let work = async move {
         let progress = |at: everstep_engine::BulkProgress| {
-            let _ = tell.send(line(&BulkLine::Progress(BulkProgress {
+            let _ = sender.send(line(&BulkLine::Progress(BulkProgress {
                 done: at.done,
                 total: at.total,
                 refused: at.refused,
             })));
         };
-        let report = engine.bulk(runs, control, asked, progress).await;
-        let _ = tell.send(line(&BulkLine::Report(of_report(report))));
+        let report = engine.bulk(runs, control, origin, progress).await;
+        let _ = sender.send(line(&BulkLine::Report(into_report(report))));
     };
-    let lines = stream::unfold((Box::pin(work), told, false), |state| async move {
-        let (mut work, mut told, mut is_over) = state;
+    let lines = stream::unfold((Box::pin(work), receiver, false), |state| async move {
+        let (mut work, mut receiver, mut has_ended) = state;
         loop {
             let line = tokio::select! {
                 biased;
-                line = told.recv() => line?,
-                () = &mut work, if !is_over => {
-                    is_over = true;
+                line = receiver.recv() => line?,
+                () = &mut work, if !has_ended => {
+                    has_ended = true;
                     continue;
                 }
             };
-            return Some((Ok::<_, Infallible>(line), (work, told, is_over)));
+            return Some((Ok::<_, Infallible>(line), (work, receiver, has_ended)));
         }
     });
-    Ok(typed(StatusCode::OK, LINES, Body::from_stream(lines)))
+    Ok(respond_as(
+        StatusCode::OK,
+        JSON_LINES,
+        Body::from_stream(lines),
+    ))
 }
 
 fn line(line: &BulkLine) -> Bytes {
@@ -75,12 +78,12 @@ async fn runs(call: &Call, request: &BulkRequest) -> Result<Vec<RunId>, Failure>
     }
 }
 
-fn of_report(report: Report) -> BulkReport {
+fn into_report(report: Report) -> BulkReport {
     let changed = report.changed();
     let runs = report.runs.into_iter().map(|(id, result)| match result {
         Ok(done) => BulkRun {
             id,
-            done: Some(told(&done)),
+            done: Some(outcome(&done)),
             problem: None,
         },
         Err(error) => BulkRun {

@@ -1,7 +1,6 @@
-//! A request of the API taken apart: whom it is about, what it says, who asks.
+//! The extractor of requests of the workflow API, and the responses to them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -9,50 +8,55 @@ use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use everstep_engine::{Asked, Engine};
-use everstep_model::{
-    Generation, Location, Payload, RunId, StreamName, TraceParent, limits, parse_duration,
-};
+use everstep_model::{Generation, Location, Payload, RunId, StreamName, TraceParent, limits};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use tokio::sync::OwnedSemaphorePermit;
-
-use super::parameters::{Parameter, Parameters};
 use crate::auth::Caller;
+use crate::body::BodyLimits;
 use crate::failure::Failure;
 use crate::json;
-use crate::place::place;
-use crate::router::Shared;
-use crate::streams::route::{PREFIX, whole_body};
+use crate::parameters::{Parameter, Parameters};
+use crate::permits::{WaitPermit, WaitPermits};
+use crate::stream_protocol::PREFIX;
 
-/// The header with the name of who acts.
+/// The header with the name of the actor.
 const ACTOR: &str = "everstep-actor";
 
-/// A request of the API.
+#[derive(Clone)]
+pub(crate) struct WorkflowRoutes {
+    pub(crate) engine: Engine,
+    pub(crate) wait_permits: WaitPermits,
+    /// How long a request may wait.
+    pub(crate) wait_max: Duration,
+    pub(crate) body_limits: BodyLimits,
+}
+
+/// A request of the workflow API.
 pub(crate) struct Call {
-    pub(crate) shared: Arc<Shared>,
+    routes: WorkflowRoutes,
     headers: HeaderMap,
     query: String,
-    /// What the router is mounted under.
+    /// The path at which the router is mounted.
     mount: String,
-    /// What stands in the braces of the route's path.
-    named: HashMap<String, String>,
+    /// The path parameters.
+    path_parameters: HashMap<String, String>,
     by: Option<String>,
     generation: Option<Generation>,
     body: Bytes,
 }
 
-impl FromRequest<Arc<Shared>> for Call {
+impl FromRequest<WorkflowRoutes> for Call {
     type Rejection = Failure;
 
-    async fn from_request(request: Request, shared: &Arc<Shared>) -> Result<Self, Failure> {
+    async fn from_request(request: Request, routes: &WorkflowRoutes) -> Result<Self, Failure> {
         let (mut parts, body) = request.into_parts();
         let inner = parts.uri.path().to_owned();
         let original = parts.extensions.get::<OriginalUri>();
         let mount = original.and_then(|original| original.path().strip_suffix(&inner));
         let mount = mount.unwrap_or_default().to_owned();
-        let named = Path::<HashMap<String, String>>::from_request_parts(&mut parts, shared).await;
-        let Path(named) = named.map_err(|error| Failure::invalid(error.body_text()))?;
+        let path = Path::<HashMap<String, String>>::from_request_parts(&mut parts, routes).await;
+        let Path(path_parameters) = path.map_err(|error| Failure::invalid(error.body_text()))?;
         let caller = parts.extensions.get::<Caller>();
         let by = match caller {
             Some(caller) if !caller.may_name_itself() => caller.name().map(str::to_owned),
@@ -61,65 +65,66 @@ impl FromRequest<Arc<Shared>> for Call {
         let token = caller.and_then(Caller::token);
         let generation = token.map(|token| token.generation);
         Ok(Self {
-            shared: shared.clone(),
+            routes: routes.clone(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
             headers: parts.headers,
             mount,
-            named,
+            path_parameters,
             by,
             generation,
-            body: whole_body(shared, body).await?,
+            body: routes.body_limits.read(body).await?,
         })
     }
 }
 
 impl Call {
     pub(crate) fn engine(&self) -> &Engine {
-        &self.shared.engine
+        &self.routes.engine
     }
 
-    /// What the path says in these braces.
-    pub(crate) fn named(&self, name: &str) -> &str {
-        self.named.get(name).map_or("", String::as_str)
+    /// Returns a path parameter.
+    pub(crate) fn path_parameter(&self, name: &str) -> &str {
+        self.path_parameters.get(name).map_or("", String::as_str)
     }
 
-    /// The run it is about.
+    /// The run in the path.
     pub(crate) fn run(&self) -> Result<RunId, Failure> {
-        run_id(self.named("id"))
+        run_id(self.path_parameter("id"))
     }
 
-    /// Who asks, for the journal.
+    /// The name under which the journal records the request.
     pub(crate) fn by(&self) -> Option<String> {
         self.by.clone()
     }
 
-    /// The life of the run that the caller may do something to, if it is only one: the run may begin another meanwhile.
+    /// The only generation of the run that the caller may change, if it has a run token. The run may
+    /// begin another generation concurrently.
     pub(crate) fn generation(&self) -> Option<Generation> {
         self.generation
     }
 
-    /// Who asks and why, for the journal.
-    pub(crate) fn asked(&self, reason: Option<String>) -> Asked {
+    /// The actor and the reason, for the journal.
+    pub(crate) fn origin(&self, reason: Option<String>) -> Asked {
         Asked {
             by: self.by(),
             reason,
         }
     }
 
-    /// The place in a trace from which it is asked. As Trace Context wants it, what cannot be read counts as nothing.
+    /// The trace context of the request. As W3C Trace Context requires, an invalid header is ignored.
     pub(crate) fn trace(&self) -> Option<TraceParent> {
         let line = self.headers.get("traceparent")?;
         line.to_str().ok()?.parse().ok()
     }
 
-    /// A header as text.
+    /// Returns a header as text.
     pub(crate) fn header(&self, name: &str) -> Result<Option<&str>, Failure> {
         let value = self.headers.get(name).map(|value| value.to_str());
         let value = value.transpose();
         value.map_err(|_| Failure::invalid(format!("the header {name} is not text")))
     }
 
-    /// Whether the caller asks for this media type by name.
+    /// Returns whether the `Accept` header names this media type.
     pub(crate) fn prefers(&self, media_type: &str) -> bool {
         let accepted = self.headers.get_all(header::ACCEPT).iter();
         let mut accepted = accepted.filter_map(|value| value.to_str().ok());
@@ -130,63 +135,63 @@ impl Call {
         })
     }
 
-    /// The parameters of the query. One that the route does not know is refused: it is a typing error more likely than not.
+    /// Parses the query parameters.
     pub(crate) fn parameters(&self, known: &[Parameter]) -> Result<Parameters, Failure> {
         Parameters::parse(&self.query, known)
     }
 
-    /// The body as a request.
+    /// Parses the body as a request.
     pub(crate) fn request<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         json::request(&self.headers, &self.body)
     }
 
-    /// The body as one value of the user's.
+    /// Parses the body as a payload.
     pub(crate) fn payload(&self) -> Result<Payload, Failure> {
         json::payload(&self.headers, self.body.clone())
     }
 
-    /// The address of a run's journal.
+    /// The path of a run's journal as a stream.
     pub(crate) fn stream(&self, run: &RunId, generation: Generation) -> String {
         let name = StreamName::of_run(run, generation);
         format!("{}{PREFIX}{}", self.mount, name.as_str())
     }
 
-    /// Waits for something, but no longer than asked for and than anybody may.
-    pub(crate) async fn within<T>(
+    /// Waits for `work`, but no longer than `timeout` and the limit of the server.
+    pub(crate) async fn wait<T>(
         &self,
-        patience: Duration,
+        timeout: Duration,
         work: impl Future<Output = T>,
     ) -> Result<Option<T>, Failure> {
-        let place = place(&self.shared)?;
-        Ok(self.within_place(place, patience, work).await)
+        let permit = self.wait_permit()?;
+        Ok(self.wait_with(permit, timeout, work).await)
     }
 
-    /// A place among those who wait, for who must have one before they do something.
-    pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        place(&self.shared)
+    /// Acquires a permit to wait, for requests that must have one before they take effect.
+    pub(crate) fn wait_permit(&self) -> Result<WaitPermit, Failure> {
+        self.routes.wait_permits.acquire()
     }
 
-    /// Waits for something in a place that was taken before.
-    pub(crate) async fn within_place<T>(
+    /// Like [`wait`](Self::wait), with a permit that was acquired before.
+    pub(crate) async fn wait_with<T>(
         &self,
-        _place: OwnedSemaphorePermit,
-        patience: Duration,
+        _permit: WaitPermit,
+        timeout: Duration,
         work: impl Future<Output = T>,
     ) -> Option<T> {
-        let patience = patience.min(self.shared.options.wait_max);
-        let late = self.engine().runtime().sleep(patience);
+        let timeout = timeout.min(self.routes.wait_max);
+        let timeout = self.engine().runtime().sleep(timeout);
         tokio::select! {
             biased;
             done = work => Some(done),
-            () = late => None,
+            () = timeout => None,
         }
     }
 }
 
-/// Who acts, as they say themselves: heard where nobody is known by a key. The name is written as in a path.
+/// The actor that the caller names itself, percent-encoded. Only used for callers without a key.
 fn actor(headers: &HeaderMap) -> Option<String> {
-    let said = headers.get(ACTOR)?.to_str().ok()?;
-    let name = percent_encoding::percent_decode_str(said)
+    let encoded = headers.get(ACTOR)?.to_str().ok()?;
+    let name = percent_encoding::percent_decode_str(encoded)
         .decode_utf8()
         .ok()?;
     let fits = |name: &str| !name.is_empty() && name.chars().count() <= limits::NAME_CHARS_MAX;
@@ -194,31 +199,32 @@ fn actor(headers: &HeaderMap) -> Option<String> {
 }
 
 pub(crate) fn run_id(text: &str) -> Result<RunId, Failure> {
-    RunId::new(text).map_err(|error| everstep_engine::EngineError::from(error).into())
+    Ok(RunId::new(text)?)
 }
 
 pub(crate) fn location(text: &str) -> Result<Location, Failure> {
     let location = text.parse();
-    location.map_err(|error| Failure::invalid(format!("`{text}` is no place in a run: {error}")))
+    location
+        .map_err(|error| Failure::invalid(format!("`{text}` is not a location in a run: {error}")))
 }
 
-pub(crate) fn duration(what: &str, text: &str) -> Result<Duration, Failure> {
-    parse_duration(text).map_err(|error| Failure::invalid(format!("{what}: {error}")))
-}
-
-/// An answer.
-pub(crate) fn answer(status: StatusCode, value: &impl Serialize) -> Result<Response, Failure> {
+/// A JSON response.
+pub(crate) fn respond(status: StatusCode, value: &impl Serialize) -> Result<Response, Failure> {
     let body = serde_json::to_vec(value).map_err(|error| {
-        let broken = StatusCode::INTERNAL_SERVER_ERROR;
-        Failure::new(broken, format!("the answer cannot be written: {error}"))
+        let detail = format!("the response cannot be serialized: {error}");
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
     })?;
-    Ok(typed(status, "application/json", body))
+    Ok(respond_as(status, "application/json", body))
 }
 
-/// An answer of another type.
-pub(crate) fn typed(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response {
+/// A response of this media type.
+pub(crate) fn respond_as(
+    status: StatusCode,
+    media_type: &'static str,
+    body: impl Into<Body>,
+) -> Response {
     let headers = [
-        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_TYPE, media_type),
         (header::CACHE_CONTROL, "no-store"),
     ];
     (status, headers, body.into()).into_response()

@@ -1,4 +1,4 @@
-//! `POST /workflows/{id}/{verb}` and `DELETE /workflows/{id}`: what operators do with a run as a whole.
+//! `POST /workflows/{id}/{verb}` and `DELETE /workflows/{id}`: control of a run as a whole.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -7,13 +7,13 @@ use everstep_protocol::workflow::{
     CancelRequest, ControlAnswer, ControlRequest, EffectWord, ForkRequest, RestartRequest,
 };
 
-use super::call::{Call, answer, location, run_id};
-use super::parameters::{Kind, Parameter};
+use super::call::{Call, location, respond, run_id};
 use crate::failure::Failure;
+use crate::parameters::{Kind, Parameter};
 
 pub(crate) const DELETE_PARAMETERS: &[Parameter] = &[Parameter {
     name: "reason",
-    about: "Why, for the journal of a run that is not over and is terminated first.",
+    about: "The reason, for the journal of a run that is terminated first.",
     kind: Kind::Text,
 }];
 
@@ -43,9 +43,9 @@ pub(crate) async fn fail(call: Call) -> Result<Response, Failure> {
 
 async fn plain(call: Call, control: Control) -> Result<Response, Failure> {
     let request: ControlRequest = call.request()?;
-    let asked = call.asked(request.reason);
-    let done = call.engine().control(&call.run()?, control, asked).await?;
-    answer(StatusCode::OK, &told(&done))
+    let origin = call.origin(request.reason);
+    let done = call.engine().control(&call.run()?, control, origin).await?;
+    respond(StatusCode::OK, &outcome(&done))
 }
 
 pub(crate) async fn cancel(call: Call) -> Result<Response, Failure> {
@@ -53,9 +53,9 @@ pub(crate) async fn cancel(call: Call) -> Result<Response, Failure> {
     let control = Control::Cancel {
         rollback: request.rollback,
     };
-    let asked = call.asked(request.reason);
-    let done = call.engine().control(&call.run()?, control, asked).await?;
-    answer(StatusCode::OK, &told(&done))
+    let origin = call.origin(request.reason);
+    let done = call.engine().control(&call.run()?, control, origin).await?;
+    respond(StatusCode::OK, &outcome(&done))
 }
 
 pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
@@ -71,9 +71,9 @@ pub(crate) async fn restart(call: Call) -> Result<Response, Failure> {
             return Err(Failure::invalid(detail));
         }
     };
-    let asked = call.asked(request.reason);
-    let done = call.engine().revive(&call.run()?, revival, asked).await?;
-    answer(StatusCode::OK, &told(&done))
+    let origin = call.origin(request.reason);
+    let done = call.engine().revive(&call.run()?, revival, origin).await?;
+    respond(StatusCode::OK, &outcome(&done))
 }
 
 pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
@@ -84,21 +84,20 @@ pub(crate) async fn fork(call: Call) -> Result<Response, Failure> {
         at: request.from.as_deref().map(location).transpose()?,
         edited: request.result,
     };
-    let asked = call.asked(request.reason);
-    let done = call.engine().fork(fork, asked).await?;
-    answer(StatusCode::OK, &told(&done))
+    let origin = call.origin(request.reason);
+    let done = call.engine().fork(fork, origin).await?;
+    respond(StatusCode::OK, &outcome(&done))
 }
 
 pub(crate) async fn delete(call: Call) -> Result<Response, Failure> {
     let parameters = call.parameters(DELETE_PARAMETERS)?;
-    let asked = call.asked(parameters.text("reason").map(str::to_owned));
+    let origin = call.origin(parameters.text("reason").map(str::to_owned));
     let run = call.run()?;
-    let done = call.engine().control(&run, Control::Delete, asked).await?;
-    answer(StatusCode::OK, &told(&done))
+    let done = call.engine().control(&run, Control::Delete, origin).await?;
+    respond(StatusCode::OK, &outcome(&done))
 }
 
-/// What was done, for the wire.
-pub(super) fn told(done: &Done) -> ControlAnswer {
+pub(super) fn outcome(done: &Done) -> ControlAnswer {
     ControlAnswer {
         id: done.run.clone(),
         generation: done.generation.0,

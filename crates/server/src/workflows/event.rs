@@ -1,28 +1,28 @@
-//! `POST /workflows/{id}/events/{name}`: an event is sent, and its sender may wait for the reply.
+//! `POST /workflows/{id}/events/{name}` sends an event, and optionally waits for the reply.
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{EngineError, SendEvent, Sent};
+use everstep_engine::{SendEvent, Sent};
 use everstep_model::{ErrorCode, Name};
 use everstep_protocol::workflow::{EventAnswer, EventOutcome};
 
-use super::call::{Call, answer};
-use super::parameters::{Kind, Parameter};
+use super::call::{Call, respond};
 use crate::failure::Failure;
+use crate::parameters::{Kind, Parameter};
 
-/// The header under which a sender may send the same event again.
+/// The header with the deduplication id of an event or answer.
 pub(super) const DEDUP_ID: &str = "idempotency-key";
 
 pub(crate) const PARAMETERS: &[Parameter] = &[Parameter {
     name: "reply",
-    about: "Hold the answer until the run replies to the event, but no longer than this, such as `30s`.",
+    about: "Wait for the run's reply to the event, up to this duration, such as `30s`.",
     kind: Kind::Duration,
 }];
 
 pub(crate) async fn send(call: Call) -> Result<Response, Failure> {
     let run = call.run()?;
-    let name = Name::new(call.named("name")).map_err(EngineError::from)?;
-    let patience = call.parameters(PARAMETERS)?.duration("reply")?;
+    let name = Name::new(call.path_parameter("name"))?;
+    let timeout = call.parameters(PARAMETERS)?.duration("reply")?;
     let dedup_id = call.header(DEDUP_ID)?.map(str::to_owned);
     let event = SendEvent {
         run,
@@ -32,19 +32,19 @@ pub(crate) async fn send(call: Call) -> Result<Response, Failure> {
         by: call.by(),
         generation: call.generation(),
     };
-    let Some(patience) = patience else {
+    let Some(timeout) = timeout else {
         let sent = call.engine().send(event).await?;
-        return answer(StatusCode::ACCEPTED, &outcome(sent));
+        return respond(StatusCode::ACCEPTED, &outcome(sent));
     };
-    // Taken first: who is told to come back has sent nothing.
-    let place = call.place()?;
+    // Acquired first: a request that is rejected as too many has not sent its event.
+    let permit = call.wait_permit()?;
     let question = call.engine().ask(event).await?;
     let mut sent = outcome(question.sent());
-    let replied = call.within_place(place, patience, question.answer());
+    let replied = call.wait_with(permit, timeout, question.answer());
     match replied.await {
         Some(Ok(Some(reply))) => {
             sent.reply = Some(reply);
-            answer(StatusCode::OK, &sent)
+            respond(StatusCode::OK, &sent)
         }
         Some(Ok(None)) => Err(Failure::new(
             StatusCode::CONFLICT,
@@ -52,7 +52,7 @@ pub(crate) async fn send(call: Call) -> Result<Response, Failure> {
         )
         .coded(ErrorCode::NoReply)),
         Some(Err(error)) => Err(error.into()),
-        None => answer(StatusCode::ACCEPTED, &sent),
+        None => respond(StatusCode::ACCEPTED, &sent),
     }
 }
 

@@ -1,40 +1,39 @@
-//! `GET /workflows`: runs by workflow, status, tag and time, newest first.
+//! `GET /workflows` lists runs by workflow, status, tag and time, newest first.
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::EngineError;
-use everstep_model::{Name, RunStatus, Timestamp, limits};
+use everstep_model::{InvalidName, Name, RunStatus, Timestamp, limits};
 use everstep_protocol::workflow::{Filter, RunPage, RunSummary};
 use everstep_store::{ListQuery, RunRow};
 
-use super::call::{Call, answer};
-use super::parameters::{Kind, Parameter, Parameters};
+use super::call::{Call, respond};
 use crate::failure::Failure;
-use crate::streams::time_header::time;
+use crate::parameters::{Kind, Parameter, Parameters};
+use crate::rfc3339;
 
-/// Runs on a page, unless the request says otherwise.
+/// The default size of a page.
 const PAGE: usize = 100;
 
 const LIMIT: Parameter = Parameter {
     name: "limit",
-    about: "How many runs a page has at most; 100 if nothing is said.",
+    about: "The maximum number of runs on a page; 100 by default.",
     kind: Kind::Count(1, limits::LIST_PAGE_MAX as u32),
 };
 
 pub(crate) const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "type",
-        about: "Only runs of these workflows.",
+        about: "Filter by workflow.",
         kind: Kind::Words,
     },
     Parameter {
         name: "status",
-        about: "Only runs that are doing this; aliases such as `pending` or `errored` are understood.",
+        about: "Filter by status. Aliases such as `pending` or `errored` are allowed.",
         kind: Kind::Words,
     },
     Parameter {
         name: "tag",
-        about: "Only runs with this tag.",
+        about: "Filter by tag.",
         kind: Kind::Text,
     },
     Parameter {
@@ -50,7 +49,7 @@ pub(crate) const PARAMETERS: &[Parameter] = &[
     LIMIT,
     Parameter {
         name: "cursor",
-        about: "Where the last page ended.",
+        about: "The cursor of the previous page.",
         kind: Kind::Text,
     },
 ];
@@ -63,7 +62,7 @@ pub(crate) async fn list(call: Call) -> Result<Response, Failure> {
     query.cursor = cursor.map_err(|error| Failure::invalid(format!("{error}")))?;
     let page = call.engine().list(query).await?;
     let runs = page.rows.into_iter().map(|row| summary(&call, row));
-    answer(
+    respond(
         StatusCode::OK,
         &RunPage {
             runs: runs.collect(),
@@ -84,17 +83,17 @@ fn filter(parameters: &Parameters) -> Filter {
     }
 }
 
-/// The same filter as the store understands it.
+/// Converts a filter to a query of the store.
 pub(super) fn query(filter: &Filter) -> Result<ListQuery, Failure> {
     let workflows = filter.workflows.iter().map(Name::new);
-    let workflows: Result<_, _> = workflows.collect();
+    let workflows: Result<_, InvalidName> = workflows.collect();
     let statuses = filter.statuses.iter().map(|word| status(word));
     Ok(ListQuery {
-        workflows: workflows.map_err(EngineError::from)?,
+        workflows: workflows?,
         statuses: statuses.collect::<Result<_, _>>()?,
         tag: filter.tag.clone(),
-        created_from: moment("createdFrom", filter.created_from.as_deref())?,
-        created_before: moment("createdBefore", filter.created_before.as_deref())?,
+        created_from: timestamp("createdFrom", filter.created_from.as_deref())?,
+        created_before: timestamp("createdBefore", filter.created_before.as_deref())?,
         ..ListQuery::default()
     })
 }
@@ -109,13 +108,13 @@ fn status(word: &str) -> Result<RunStatus, Failure> {
     })
 }
 
-fn moment(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Failure> {
-    let moment = text.map(|text| {
-        time(text).ok_or_else(|| {
+fn timestamp(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Failure> {
+    let time = text.map(|text| {
+        rfc3339::parse(text).ok_or_else(|| {
             Failure::invalid(format!("`{name}` is a time such as 2026-11-15T08:00:00Z"))
         })
     });
-    moment.transpose()
+    time.transpose()
 }
 
 fn summary(call: &Call, row: RunRow) -> RunSummary {

@@ -1,4 +1,4 @@
-//! `GET /workflows/{id}`: a run in full, at once or when it is over.
+//! `GET /workflows/{id}`: a run in full, now or when it has ended.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -7,28 +7,26 @@ use everstep_inspect::{Overview, StepView as Step};
 use everstep_model::{Location, Name, Payload, StepStatus, Timestamp};
 use everstep_protocol::workflow::{RpcView, RunView, StepView, WaitKind, WaitView};
 
-use super::call::{Call, answer};
-use super::parameters::{Kind, Parameter};
+use super::call::{Call, respond};
 use crate::failure::Failure;
+use crate::parameters::{Kind, Parameter};
 
 pub(crate) const PARAMETERS: &[Parameter] = &[Parameter {
     name: "wait",
-    about: "Hold the answer until the run is over, but no longer than this, such as `30s`.",
+    about: "Wait until the run has ended, up to this duration, such as `30s`.",
     kind: Kind::Duration,
 }];
 
 pub(crate) async fn show(call: Call) -> Result<Response, Failure> {
     let run = call.run()?;
     let parameters = call.parameters(PARAMETERS)?;
-    if let Some(patience) = parameters.duration("wait")? {
-        let ended = call
-            .within(patience, call.engine().ended(&run, None))
-            .await?;
+    if let Some(timeout) = parameters.duration("wait")? {
+        let ended = call.wait(timeout, call.engine().ended(&run, None)).await?;
         ended.transpose()?;
     }
     let info = call.engine().inspect(&run).await?;
     let stream = call.stream(&info.row.id, info.row.generation);
-    answer(StatusCode::OK, &view(info, stream))
+    respond(StatusCode::OK, &view(info, stream))
 }
 
 fn view(info: RunInfo, stream: String) -> RunView {
@@ -41,7 +39,7 @@ fn view(info: RunInfo, stream: String) -> RunView {
         workflow: row.workflow,
         version: row.version,
         generation: row.generation.0,
-        // As lists show it: a run that was given back is queued, whatever it did last.
+        // From the row, as in lists: a released run is queued, whatever its journal says.
         status: row.status,
         tags: row.tags,
         input: overview.input.unwrap_or_else(Payload::null),

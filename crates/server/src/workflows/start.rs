@@ -1,17 +1,18 @@
-//! `POST /workflows`: a run is started, or found.
+//! `POST /workflows` starts a run, or returns the existing one.
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use everstep_engine::{EngineError, Start};
+use everstep_engine::Start;
 use everstep_model::Name;
 use everstep_protocol::workflow::{StartAnswer, StartRequest};
 
-use super::call::{Call, answer, duration, run_id};
+use super::call::{Call, respond, run_id};
 use crate::failure::Failure;
+use crate::parameters::duration;
 
 pub(crate) async fn start(call: Call) -> Result<Response, Failure> {
     let request: StartRequest = call.request()?;
-    let workflow = Name::new(&request.workflow).map_err(EngineError::from)?;
+    let workflow = Name::new(&request.workflow)?;
     let deadline = request.deadline.as_deref();
     let started = call
         .engine()
@@ -35,7 +36,7 @@ pub(crate) async fn start(call: Call) -> Result<Response, Failure> {
         false => StatusCode::OK,
     };
     let stream = call.stream(&started.run, started.generation);
-    answer(
+    respond(
         status,
         &StartAnswer {
             id: started.run,

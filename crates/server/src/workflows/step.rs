@@ -1,16 +1,16 @@
-//! `POST /workflows/{id}/steps/{step}/{verb}`: what operators do with one operation of a run. Its id is its place, with each
-//! slash written as `%2F`.
+//! `POST /workflows/{id}/steps/{step}/{verb}`: control of one operation of a run. Its id is its
+//! location, with each slash encoded as `%2F`.
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_engine::Settlement;
 use everstep_protocol::workflow::{ControlRequest, SettleRequest};
 
-use super::call::{Call, answer, location};
-use super::control::told;
+use super::call::{Call, location, respond};
+use super::control::outcome;
 use crate::failure::Failure;
 
-/// What is said of an operation that is made to fail for no reason given.
+/// The error message of an operation that an operator makes fail without a reason.
 const NO_REASON: &str = "an operator made it fail";
 
 pub(crate) async fn skip(call: Call) -> Result<Response, Failure> {
@@ -37,8 +37,8 @@ async fn settle(
     settlement: Settlement,
     reason: Option<String>,
 ) -> Result<Response, Failure> {
-    let (run, at) = (call.run()?, location(call.named("step"))?);
-    let asked = call.asked(reason);
-    let done = call.engine().settle(&run, &at, settlement, asked).await?;
-    answer(StatusCode::OK, &told(&done))
+    let (run, at) = (call.run()?, location(call.path_parameter("step"))?);
+    let origin = call.origin(reason);
+    let done = call.engine().settle(&run, &at, settlement, origin).await?;
+    respond(StatusCode::OK, &outcome(&done))
 }

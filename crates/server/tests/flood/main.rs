@@ -1,5 +1,5 @@
-//! A thousand hostile requests over sockets: refused, and the server is as healthy as before. In a process of its own, whose
-//! memory nobody else uses.
+//! A thousand hostile requests over sockets are rejected and leave the server healthy. The test has a
+//! process of its own, because it measures memory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -27,10 +27,10 @@ mod support;
 
 const REQUESTS: usize = 1_000;
 const AT_ONCE: usize = 50;
-/// How much more memory the process may have afterwards.
+/// How much the memory of the process may grow.
 const GROWTH_KIB_MAX: u64 = 64 * 1024;
 
-/// Every kind of request that nobody should send. `n` makes no two the same.
+/// All kinds of hostile requests. `n` makes each different.
 fn hostile(n: usize) -> Vec<u8> {
     let request = |method: &str, path: &str, headers: &str, body: &[u8]| {
         let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n");
@@ -81,16 +81,16 @@ fn hostile(n: usize) -> Vec<u8> {
         15 => vec![0; 1_000 + n],
         16 => request(&"A".repeat(5_000), "/", "", b""),
         17 => request("GET", &format!("/{}", "a/".repeat(7_000)), "", b""),
-        // The rest begin and never go on.
+        // The remaining requests never complete.
         18 => b"POST /v1/stream/good HTTP/1.1\r\nHost: localhost\r\nContent-Le".to_vec(),
         _ => request("POST", "/v1/stream/good", "Content-Length: 10\r\n", b"slow"),
     }
 }
 
-/// Sends it, waits until the server is done with it, and gives the status it answered, if any.
+/// Sends a request, waits until the server closes the connection, and returns the status, if any.
 async fn send(address: SocketAddr, bytes: Vec<u8>) -> Option<u16> {
     let mut socket = TcpStream::connect(address).await.unwrap();
-    // The server may have heard enough before all of it is sent.
+    // The server may close the connection before the whole request is sent.
     let _ = socket.write_all(&bytes).await;
     let mut answer = Vec::new();
     let _ = socket.read_to_end(&mut answer).await;
@@ -140,14 +140,14 @@ async fn a_thousand_hostile_requests_leave_the_server_healthy() {
             assert_eq!(
                 good("POST", "2").await,
                 Some(204),
-                "a good client waits for nobody"
+                "a well-behaved client is served at once"
             );
         }
     }
     answers.extend(sent.join_all().await);
     assert_eq!(answers.len(), REQUESTS);
     for (n, status) in answers {
-        // Nothing at all, or a refusal that says it is the client's fault.
+        // No response, or a client error.
         assert!(
             status.is_none_or(|status| (400..500).contains(&status)),
             "{n}: {status:?}"

@@ -1,5 +1,5 @@
-//! The guide of the HTTP API, done to the letter: every request in it is sent by the shell to a real server, in order, and every
-//! answer it shows is what comes back.
+//! Executes the guide of the HTTP API: sends every request by the shell to a real server, in order,
+//! and compares the responses with those in the guide.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,12 +19,12 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 
 const GUIDE: &str = include_str!("../../../../docs/guides/http-api.md");
-/// Where the guide says that the server listens.
+/// The address of the server in the guide.
 const ADDRESS: &str = "localhost:4437";
-/// What stands for anything.
+/// The placeholder for any value.
 const ANYTHING: &str = "…";
 
-/// The requests of the guide with the answers it shows, if it does.
+/// The requests of the guide with their responses, if the guide shows them.
 fn requests() -> Vec<(&'static str, Option<Value>)> {
     let mut requests: Vec<(&str, Option<Value>)> = Vec::new();
     for block in GUIDE.split("```shell\n").skip(1) {
@@ -39,7 +39,7 @@ fn requests() -> Vec<(&'static str, Option<Value>)> {
     requests
 }
 
-/// Whether an answer is what the guide shows of it.
+/// Returns whether a response contains everything that the guide shows.
 fn fits(shown: &Value, answer: &Value) -> bool {
     match (shown, answer) {
         (Value::String(text), _) if text == ANYTHING => true,
@@ -61,7 +61,7 @@ fn fits(shown: &Value, answer: &Value) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_request_of_the_guide_is_answered_as_it_says() {
+async fn the_requests_of_the_guide_get_the_documented_responses() {
     let engine = Engine::in_memory().workflow(Order).start().await.unwrap();
     let mut options = Options::default();
     options.access = Access::Open;

@@ -1,4 +1,4 @@
-//! Answers are compressed for those who ask, where it is worth it, and caches are told the truth about it.
+//! Compression of responses, and the headers for caches.
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ use crate::support::{Answer, TEXT, ask, server};
 const ADDRESS: &str = "/v1/stream/poem";
 const GZIP: (&str, &str) = ("Accept-Encoding", "gzip, deflate");
 
-/// A server with a stream of that type that holds so many bytes.
+/// A server with a stream of this content type and length.
 async fn with_stream(content_type: (&str, &str), bytes: usize) -> (Router, String) {
     let server = server(Options::default()).await;
     let text = "and so on ".repeat(bytes.div_ceil(10));
@@ -33,7 +33,7 @@ fn varies_by_encoding(answer: &Answer) -> bool {
 }
 
 #[tokio::test]
-async fn a_long_text_is_compressed_for_who_asks_and_is_the_same_text() {
+async fn long_text_is_compressed_on_request_and_decompresses_to_the_same() {
     let (server, text) = with_stream(TEXT, 100_000).await;
     let plain = ask(&server, "GET", ADDRESS, &[], "").await;
     assert!(!is_compressed(&plain) && plain.body == text.as_bytes());
@@ -57,7 +57,7 @@ async fn a_long_text_is_compressed_for_who_asks_and_is_the_same_text() {
 }
 
 #[tokio::test]
-async fn the_tag_of_a_compressed_answer_is_weak_and_still_known() {
+async fn the_etag_of_a_compressed_response_is_weak_and_matches() {
     let (server, _) = with_stream(TEXT, 100_000).await;
     let plain = ask(&server, "GET", ADDRESS, &[], "").await;
     let packed = ask(&server, "GET", ADDRESS, &[GZIP], "").await;
@@ -73,7 +73,7 @@ async fn the_tag_of_a_compressed_answer_is_weak_and_still_known() {
 }
 
 #[tokio::test]
-async fn what_is_short_or_no_text_or_an_event_stream_is_left_as_it_is() {
+async fn short_binary_and_event_stream_responses_are_not_compressed() {
     let (short, text) = with_stream(TEXT, 1_000).await;
     let answer = ask(&short, "GET", ADDRESS, &[GZIP], "").await;
     assert!(!is_compressed(&answer) && answer.body == text.as_bytes());
@@ -93,7 +93,7 @@ async fn what_is_short_or_no_text_or_an_event_stream_is_left_as_it_is() {
 }
 
 #[tokio::test]
-async fn json_is_compressed_wherever_it_comes_from() {
+async fn json_of_all_routes_is_compressed() {
     let server = server(Options::default()).await;
     let described = ask(&server, "GET", "/openapi.json", &[GZIP], "").await;
     assert_eq!(described.headers[header::CONTENT_ENCODING], "gzip");

@@ -1,4 +1,4 @@
-//! Requests that nobody should send: refused, and the server goes on.
+//! Hostile requests are rejected, and the server keeps working.
 
 use everstep_server::{Options, Origins};
 
@@ -13,7 +13,7 @@ fn dev() -> Options {
 }
 
 #[tokio::test]
-async fn in_development_only_this_machine_is_answered() {
+async fn development_mode_serves_only_this_machine() {
     let app = server(dev()).await;
     let address = "/v1/stream/a";
     for (headers, status) in [
@@ -38,7 +38,7 @@ async fn in_development_only_this_machine_is_answered() {
 }
 
 #[tokio::test]
-async fn what_belongs_to_the_engine_is_refused() {
+async fn paths_of_the_engine_are_rejected() {
     let app = server(dev()).await;
     for address in [
         "workflows/x",
@@ -48,7 +48,7 @@ async fn what_belongs_to_the_engine_is_refused() {
         "%5F_ds/subscriptions",
     ] {
         for method in ["PUT", "POST", "GET", "DELETE", "HEAD"] {
-            // A journal may be read and appended to, if it is there.
+            // Reading and appending to journals is allowed, but this one does not exist.
             let is_journal = address.starts_with("workflows");
             let expected = match method {
                 "POST" | "GET" | "HEAD" if is_journal => 404,
@@ -65,7 +65,7 @@ async fn what_belongs_to_the_engine_is_refused() {
 }
 
 #[tokio::test]
-async fn nonsense_is_refused_and_changes_nothing() {
+async fn malformed_requests_are_rejected_without_effect() {
     let app = server(dev()).await;
     ask(&app, "PUT", "/v1/stream/a", &[JSON], "").await;
     let deep = "[".repeat(400);

@@ -6,7 +6,7 @@ use axum::Router;
 use everstep_server::{Connections, serve};
 use tokio::net::TcpListener;
 
-/// Serves on a port that the system chooses, until the test is over.
+/// Serves on a free port until the test ends.
 pub(crate) async fn listen(router: Router, connections: Connections) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! The server through its router, and where connections matter over sockets of this machine.
+//! Tests of the server through its router, and over sockets where connections matter.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! The router under a prefix of somebody else's application.
+//! The router mounted under a prefix.
 
 use axum::Router;
 use everstep_server::Options;
@@ -6,7 +6,7 @@ use everstep_server::Options;
 use crate::support::{TEXT, ask, server};
 
 #[tokio::test]
-async fn addresses_carry_the_prefix_they_are_mounted_under() {
+async fn urls_include_the_mount_prefix() {
     let app = Router::new().nest("/api", server(Options::default()).await);
     let created = ask(&app, "PUT", "/api/v1/stream/a/b", &[TEXT], "1").await;
     assert_eq!(created.status, 201);

@@ -1,4 +1,4 @@
-//! TLS and keys, from end to end over sockets.
+//! TLS and keys, end to end over sockets.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::listening::listen;
 use crate::support::{engine_on, store};
 
-/// A root, and a certificate for `localhost` that it signed.
+/// A root certificate, and a certificate for `localhost` signed by it.
 struct Certificates {
     root: String,
     chain: String,
@@ -86,7 +86,7 @@ fn code(refused: Result<String, CallError>) -> Option<ErrorCode> {
 }
 
 #[tokio::test]
-async fn keys_are_made_used_and_revoked_over_a_secure_connection() {
+async fn keys_are_created_used_and_revoked_over_tls() {
     let site = site().await;
     let admin = site.with(&site.admin);
     let wish = CreateKey {
@@ -118,10 +118,10 @@ async fn keys_are_made_used_and_revoked_over_a_secure_connection() {
 }
 
 #[tokio::test]
-async fn nobody_comes_in_without_a_key_that_is_known() {
+async fn requests_without_a_valid_key_are_rejected() {
     let site = site().await;
-    let nobody = put(&site.connection(), "v1/stream/a").await;
-    assert_eq!(code(nobody), Some(ErrorCode::Unauthenticated));
+    let rejected = put(&site.connection(), "v1/stream/a").await;
+    assert_eq!(code(rejected), Some(ErrorCode::Unauthenticated));
     let right = site.admin.expose();
     let wrong = [
         "nonsense".to_owned(),
@@ -140,7 +140,7 @@ async fn nobody_comes_in_without_a_key_that_is_known() {
 }
 
 #[tokio::test]
-async fn who_does_not_know_the_root_sends_nothing() {
+async fn a_client_that_does_not_trust_the_root_sends_nothing() {
     let site = site().await;
     let stranger = Connection::to(&site.url).unwrap();
     let stranger = stranger.with_key(&site.admin).unwrap();
@@ -153,7 +153,7 @@ async fn who_does_not_know_the_root_sends_nothing() {
 }
 
 #[tokio::test]
-async fn who_speaks_plainly_to_a_secure_port_gets_no_answer() {
+async fn a_plain_request_to_a_tls_port_gets_no_response() {
     let site = site().await;
     let plain = site.url.replace("https:", "http:");
     let plain = Connection::to(&plain).unwrap();
@@ -163,7 +163,7 @@ async fn who_speaks_plainly_to_a_secure_port_gets_no_answer() {
 }
 
 #[test]
-fn a_certificate_that_cannot_be_used_is_refused_with_the_reason() {
+fn an_unusable_certificate_is_rejected_with_the_reason() {
     let (one, other) = (certificates(), certificates());
     let tls = |chain: &str, key: &str| {
         let tls = Tls::from_pem(chain.as_bytes(), key.as_bytes());

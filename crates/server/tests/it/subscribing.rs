@@ -1,4 +1,4 @@
-//! Subscriptions outlive the process that took them, with their key, their generation and what was seen.
+//! Subscriptions survive a restart, with their key, generation and acknowledged offsets.
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -29,7 +29,7 @@ async fn claim(app: &Router, worker: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn a_restart_forgets_no_wake_and_fences_no_holder() {
+async fn wakes_and_their_holders_survive_a_restart() {
     let store = store();
     let engine = engine_on(&store).await;
     let app = router(&engine, open());
@@ -63,7 +63,7 @@ async fn a_restart_forgets_no_wake_and_fences_no_holder() {
 }
 
 #[tokio::test]
-async fn a_token_of_another_wake_is_refused() {
+async fn the_token_of_another_wake_is_rejected() {
     let app = server(open()).await;
     subscribe(&app).await;
     ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
@@ -84,7 +84,7 @@ async fn a_token_of_another_wake_is_refused() {
 }
 
 #[tokio::test]
-async fn an_acknowledgement_beyond_the_end_is_refused_whole() {
+async fn an_acknowledgement_beyond_the_end_is_rejected_as_a_whole() {
     let app = server(open()).await;
     subscribe(&app).await;
     ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
@@ -104,7 +104,7 @@ async fn an_acknowledgement_beyond_the_end_is_refused_whole() {
 }
 
 #[tokio::test]
-async fn a_subscription_that_cannot_be_is_refused_with_the_reason() {
+async fn an_invalid_subscription_is_rejected_with_the_reason() {
     let app = server(open()).await;
     for (body, code) in [
         (
@@ -136,7 +136,7 @@ async fn a_subscription_that_cannot_be_is_refused_with_the_reason() {
     assert_eq!(missing.json()["error"]["code"], "SUBSCRIPTION_NOT_FOUND");
 }
 
-/// A webhook that fails the first time; what it is told comes out of the channel.
+/// A webhook that fails the first call. The channel receives the bodies of all calls.
 async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
     let (send, receive) = mpsc::unbounded_channel();
     let failed = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -161,7 +161,7 @@ async fn failing_once() -> (String, mpsc::UnboundedReceiver<Value>) {
     (url, receive)
 }
 
-/// What a server does for this machine alone, whose webhooks it may call.
+/// The options of a development server, which may call loopback webhooks.
 fn on_this_machine() -> Options {
     let mut options = open();
     options.loopback_only = true;
@@ -169,17 +169,17 @@ fn on_this_machine() -> Options {
 }
 
 #[tokio::test]
-async fn a_webhook_that_failed_is_called_again_with_the_same_wake() {
-    let (url, mut told) = failing_once().await;
+async fn a_failed_webhook_call_is_retried_with_the_same_wake() {
+    let (url, mut calls) = failing_once().await;
     let app = server(on_this_machine()).await;
     let body = json!({"type": "webhook", "pattern": "events/*", "webhook": {"url": url}});
     ask(&app, "PUT", SUBSCRIPTION, &[JSON], body.to_string()).await;
     ask(&app, "PUT", "/v1/stream/events/a", &[JSON], "[1]").await;
-    let (first, again) = (told.recv().await.unwrap(), told.recv().await.unwrap());
+    let (first, again) = (calls.recv().await.unwrap(), calls.recv().await.unwrap());
     assert_eq!(first["wake_id"], again["wake_id"]);
-    // Done with that; the next append is the next wake.
+    // The wake ends, and the next append causes the next wake.
     ask(&app, "POST", "/v1/stream/events/a", &[JSON], "2").await;
-    let next = told.recv().await.unwrap();
+    let next = calls.recv().await.unwrap();
     assert_ne!(next["wake_id"], first["wake_id"]);
     assert_eq!(
         next["streams"][0]["acked_offset"],

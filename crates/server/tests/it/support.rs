@@ -1,4 +1,4 @@
-//! A server on a store in memory, and requests to it.
+//! A server on an in-memory store, and helpers for requests.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use everstep_server::{Access, Options, router};
 use everstep_store::{LocalBus, MemoryStore};
 use tower::ServiceExt;
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -46,14 +46,14 @@ pub(crate) async fn engine_on(store: &MemoryStore) -> Engine {
     Engine::open(parts).await.unwrap()
 }
 
-/// What a server does for everybody.
+/// The options of a server without access control.
 pub(crate) fn open() -> Options {
     let mut options = Options::default();
     options.access = Access::Open;
     options
 }
 
-/// A server that everybody may use.
+/// A server without access control.
 pub(crate) async fn server(mut options: Options) -> Router {
     options.access = Access::Open;
     router(engine_on(&store()).await, options)

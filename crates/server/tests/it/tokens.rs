@@ -1,4 +1,4 @@
-//! Run tokens, over sockets: good for one run, what they name, and their time.
+//! Run tokens over sockets: valid for one run, the events and rpcs they name, and a limited time.
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
@@ -32,19 +32,19 @@ struct Site {
     engine: Engine,
     url: String,
     key_id: String,
-    /// With a key that may read and send.
+    /// A client with a key for `read` and `send`.
     backend: Connection,
 }
 
 async fn site() -> Site {
     let engine = Engine::in_memory().function("patient", patient);
     let engine = engine.start().await.unwrap();
-    let asked = CreateKey {
+    let request = CreateKey {
         name: "backend".to_owned(),
         scopes: vec![Scope::Read, Scope::Send],
         workflows: Vec::new(),
     };
-    let key = Keys::of(&engine).create(asked, None).await.unwrap();
+    let key = Keys::of(&engine).create(request, None).await.unwrap();
     let app = router(&engine, Options::default());
     let address = listen(app, Connections::default()).await;
     let url = format!("http://{address}");
@@ -63,15 +63,15 @@ async fn site() -> Site {
 
 impl Site {
     async fn token(&self, change: impl FnOnce(&mut MintToken)) -> MintedToken {
-        let mut asked = MintToken {
+        let mut request = MintToken {
             run: "mine".to_owned(),
             view: View::Client,
             rpcs: Vec::new(),
             events: vec!["note".to_owned()],
             lifetime: None,
         };
-        change(&mut asked);
-        self.backend.post("tokens", &asked).await.unwrap()
+        change(&mut request);
+        self.backend.post("tokens", &request).await.unwrap()
     }
 
     fn with(&self, token: &str) -> Connection {
@@ -88,7 +88,7 @@ async fn code_of(connection: &Connection, path: &str) -> Option<ErrorCode> {
 }
 
 #[tokio::test]
-async fn a_token_reads_its_view_of_its_run_and_nothing_else() {
+async fn a_token_reads_only_its_view_of_its_run() {
     let site = site().await;
     let minted = site.token(|_| {}).await;
     assert_eq!(minted.stream, "/v1/stream/workflows/mine");
@@ -109,7 +109,7 @@ async fn a_token_reads_its_view_of_its_run_and_nothing_else() {
     ] {
         assert_eq!(code_of(&browser, path).await, expected, "{path}");
     }
-    let full = site.token(|asked| asked.view = View::Full).await;
+    let full = site.token(|request| request.view = View::Full).await;
     let full = site.with(&full.token);
     assert_eq!(code_of(&full, "workflows/mine").await, None);
     assert_eq!(code_of(&full, "workflows/other").await, forbidden);
@@ -117,7 +117,7 @@ async fn a_token_reads_its_view_of_its_run_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_token_sends_what_it_names_to_its_run_by_either_way() {
+async fn a_token_sends_what_it_names_by_api_and_by_journal() {
     let site = site().await;
     let browser = site.with(&site.token(|_| {}).await.token);
     let sent: EventAnswer = browser
@@ -141,12 +141,12 @@ async fn a_token_sends_what_it_names_to_its_run_by_either_way() {
 }
 
 #[tokio::test]
-async fn a_token_that_was_touched_is_nobodys() {
+async fn a_modified_token_is_rejected() {
     let site = site().await;
     let token = site.token(|_| {}).await.token;
     let (content, signature) = token.rsplit_once('.').unwrap();
     let other = site
-        .token(|asked| asked.run = "other".to_owned())
+        .token(|request| request.run = "other".to_owned())
         .await
         .token;
     let (_, others_signature) = other.rsplit_once('.').unwrap();
@@ -164,13 +164,13 @@ async fn a_token_that_was_touched_is_nobodys() {
 }
 
 #[tokio::test]
-async fn what_a_token_opened_ends_with_it() {
+async fn open_responses_end_when_the_token_expires() {
     let site = site().await;
     let token = site
-        .token(|asked| asked.lifetime = Some("400ms".to_owned()))
+        .token(|request| request.lifetime = Some("400ms".to_owned()))
         .await;
     let browser = site.with(&token.token);
-    // Both would go on for half a minute or more.
+    // Without the token, both would stay open for half a minute or more.
     let waiting = browser.send(Call::get(
         "v1/stream/workflows/mine?offset=now&live=long-poll",
     ));
@@ -185,12 +185,12 @@ async fn what_a_token_opened_ends_with_it() {
 }
 
 #[tokio::test]
-async fn a_token_ends_with_the_key_that_asked_for_it() {
+async fn revoking_a_key_revokes_its_tokens() {
     let site = site().await;
     let browser = site.with(&site.token(|_| {}).await.token);
     let journal = "v1/stream/workflows/mine?offset=-1";
     assert_eq!(code_of(&browser, journal).await, None);
-    // Another server of the same store revokes it; this one notices within a second.
+    // Another node on the same store revokes the key; this one notices within a second.
     assert!(Keys::of(&site.engine).revoke(&site.key_id).await.unwrap());
     while code_of(&browser, journal).await.is_none() {
         tokio::task::yield_now().await;
@@ -201,14 +201,14 @@ async fn a_token_ends_with_the_key_that_asked_for_it() {
 }
 
 #[tokio::test]
-async fn nobody_makes_a_token_for_more_than_they_may() {
+async fn a_token_cannot_exceed_the_rights_of_its_creator() {
     let site = site().await;
-    let asked = CreateKey {
+    let request = CreateKey {
         name: "reader".to_owned(),
         scopes: vec![Scope::Read],
         workflows: Vec::new(),
     };
-    let reader = Keys::of(&site.engine).create(asked, None).await.unwrap();
+    let reader = Keys::of(&site.engine).create(request, None).await.unwrap();
     let reader = site.with(&reader.key);
     let mint = async |connection: &Connection, body: Value| {
         let made = connection.post::<Value>("tokens", &body).await;
@@ -240,7 +240,7 @@ async fn nobody_makes_a_token_for_more_than_they_may() {
     site.engine.shutdown().await;
 }
 
-/// A body whose sender restarts the run when everything but the body has arrived.
+/// A body that restarts the run when it is read, after the request was authorized.
 fn restarting_first(engine: &Engine, json: &Value) -> Body {
     let (engine, json) = (engine.clone(), json.to_string());
     let sent = futures_util::stream::once(async move {
@@ -252,7 +252,7 @@ fn restarting_first(engine: &Engine, json: &Value) -> Body {
 }
 
 #[tokio::test]
-async fn what_a_token_sends_does_not_land_in_a_later_life_of_the_run() {
+async fn a_token_cannot_write_to_a_later_generation() {
     for (path, body) in [
         ("/workflows/mine/events/note", json!(1)),
         (

@@ -1,4 +1,5 @@
-//! The traces of runs, as a collector gets them: a real one in its bones, which takes requests on a socket and keeps them.
+//! The traces of runs as a collector receives them. The collector of these tests listens on a socket
+//! and keeps all requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -29,7 +30,7 @@ async fn done(value: u32) -> Result<u32> {
     Ok(value)
 }
 
-/// Gives the span that its own step has.
+/// Returns the id of the span of its own step.
 async fn order(ctx: Ctx<AnyEvent>, (): ()) -> Result<Option<TraceParent>> {
     ctx.step("reserve", || done(1)).await?;
     ctx.event::<Approval>().await?;
@@ -45,7 +46,7 @@ async fn ship(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
     ctx.step("pack", || done(2)).await
 }
 
-/// What a collector has got, refusing the first request.
+/// A collector that rejects the first request and keeps the others.
 #[derive(Clone, Default)]
 struct Collector {
     requests: Arc<Mutex<Vec<Value>>>,
@@ -74,7 +75,7 @@ impl Collector {
         (address, end)
     }
 
-    /// All spans by their names.
+    /// All spans by name.
     fn spans(&self) -> BTreeMap<String, Value> {
         let requests = self.requests.lock().unwrap();
         let spans = requests.iter().flat_map(|request| {
@@ -94,7 +95,7 @@ async fn open(directory: &std::path::Path) -> Engine {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_trace_of_a_run_that_crossed_a_restart_arrives_whole() {
+async fn the_trace_of_a_run_is_complete_across_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let engine = open(directory.path()).await;
     let run = engine.start_by_name("order", Payload::null()).id("o-1");
@@ -150,7 +151,7 @@ async fn the_trace_of_a_run_that_crossed_a_restart_arrives_whole() {
 }
 
 #[tokio::test]
-async fn a_run_started_over_http_is_part_of_its_callers_trace() {
+async fn a_run_started_over_http_joins_the_trace_of_its_caller() {
     let engine = Engine::in_memory().function("ship", ship);
     let engine = engine.start().await.unwrap();
     let mut options = Options::default();

@@ -1,4 +1,4 @@
-//! What operators see: figures and health.
+//! Metrics and health checks.
 
 use everstep::{AnyEvent, Ctx, Engine, Payload, Result};
 use everstep_server::{Access, Options, router};
@@ -20,7 +20,7 @@ async fn engine() -> Engine {
 }
 
 #[tokio::test]
-async fn the_figures_tell_what_was_done_and_asked() {
+async fn metrics_count_runs_and_requests() {
     let engine = engine().await;
     let mut options = Options::default();
     options.access = Access::Open;
@@ -30,7 +30,7 @@ async fn the_figures_tell_what_was_done_and_asked() {
     ask(&server, "GET", "/workflows", &[], "").await;
     let figures = ask(&server, "GET", "/metrics", &[], "").await;
     let text = String::from_utf8(figures.body.to_vec()).unwrap();
-    let asked =
+    let requests =
         "everstep_http_requests_total{method=\"GET\",route=\"/workflows\",status=\"2xx\"} 1";
     for line in [
         "everstep_runs_started_total 1",
@@ -38,7 +38,7 @@ async fn the_figures_tell_what_was_done_and_asked() {
         "everstep_runs_ended_total{status=\"failed\"} 0",
         "everstep_steps_completed_total 2",
         "everstep_step_failures_total 0",
-        asked,
+        requests,
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
@@ -46,11 +46,11 @@ async fn the_figures_tell_what_was_done_and_asked() {
 }
 
 #[tokio::test]
-async fn a_server_is_ready_until_its_engine_is_shut_down_and_lives_on() {
+async fn a_server_is_live_but_not_ready_after_engine_shutdown() {
     let engine = engine().await;
     let server = router(&engine, Options::default());
     let ready = ask(&server, "GET", "/health/ready", &[], "").await;
-    assert_eq!(ready.status, 200, "nobody needs a key to ask");
+    assert_eq!(ready.status, 200, "health checks need no key");
     engine.shutdown().await;
     let ready = ask(&server, "GET", "/health/ready", &[], "").await;
     assert_eq!(ready.status, 503);

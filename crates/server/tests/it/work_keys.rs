@@ -1,4 +1,4 @@
-//! Keys of workers name their workflows: nobody executes others, nor uses the session of somebody who may.
+//! Keys of workers: they allow only the workflows they name, and only sessions with such workflows.
 
 use axum::Router;
 use everstep_protocol::access::{CreateKey, Scope};
@@ -21,12 +21,12 @@ impl Workers {
     }
 
     async fn key(&self, workflows: &[&str]) -> String {
-        let asked = CreateKey {
+        let request = CreateKey {
             name: workflows.join("-"),
             scopes: vec![Scope::Work],
             workflows: workflows.iter().map(|&name| name.to_owned()).collect(),
         };
-        self.keys.create(asked, None).await.unwrap().key
+        self.keys.create(request, None).await.unwrap().key
     }
 
     async fn post(&self, key: &str, path: &str, body: Value) -> Answer {
@@ -45,7 +45,7 @@ fn offer(workflow: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_worker_offers_what_its_key_names_and_nothing_else() {
+async fn a_worker_can_offer_only_the_workflows_its_key_names() {
     let workers = Workers::new().await;
     let key = workers.key(&["pay"]).await;
     let refused = workers.post(&key, "/v1/workers", offer("ship")).await;
@@ -56,7 +56,7 @@ async fn a_worker_offers_what_its_key_names_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn nobody_uses_a_session_that_offers_what_their_key_does_not_name() {
+async fn a_session_requires_a_key_for_all_its_workflows() {
     let workers = Workers::new().await;
     let (payer, shipper) = (workers.key(&["pay"]).await, workers.key(&["ship"]).await);
     let registered = workers.post(&payer, "/v1/workers", offer("pay")).await;

@@ -1,4 +1,4 @@
-//! As much of an HTTP client as the test needs: one connection, one request at a time, and errors when the server dies.
+//! A minimal HTTP client: one connection, one request at a time, and an error when the server dies.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,6 @@ use std::time::Duration;
 
 pub(crate) struct Client(BufReader<TcpStream>);
 
-/// What was answered.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -20,7 +19,7 @@ impl Answer {
         found.next().map(|(_, value)| value.as_str())
     }
 
-    /// The offset behind what was appended or read.
+    /// `Stream-Next-Offset`.
     pub(crate) fn next(&self) -> String {
         self.header("stream-next-offset").unwrap().to_owned()
     }

@@ -1,18 +1,18 @@
-//! Who appends and who reads, until the server dies.
+//! Clients that append and read until the server dies.
 
 use std::net::SocketAddr;
 
 use crate::client::Client;
 
-/// One who appends to a stream, as an idempotent producer or without.
+/// A client that appends to a stream, as an idempotent producer or not.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) number: usize,
     pub(crate) stream: String,
     pub(crate) is_producer: bool,
-    /// What comes next.
+    /// The number of the next message.
     pub(crate) next: u64,
-    /// Each message that was acknowledged, with the offset behind it.
+    /// The acknowledged messages with their next offsets.
     pub(crate) acknowledged: Vec<(String, String)>,
 }
 
@@ -31,7 +31,7 @@ impl Writer {
         format!("<{}-{}>", self.number, self.next)
     }
 
-    /// Appends until the server is gone.
+    /// Appends until the server dies.
     pub(crate) fn work(&mut self, server: SocketAddr) {
         let Ok(mut client) = Client::connect(server) else {
             return;
@@ -52,14 +52,14 @@ impl Writer {
                 headers.push(("Producer-Epoch", "0".to_owned()));
                 headers.push(("Producer-Seq", self.next.to_string()));
             } else {
-                // Nobody would know it again, so it is never sent twice.
+                // Without a producer, a repeated append would not be recognised, so it is not repeated.
                 self.next += 1;
             }
             let Ok(answer) = client.send("POST", &stream, &headers, &message) else {
                 return;
             };
             assert!(matches!(answer.status, 200 | 204), "{answer:?}");
-            // Of an append that was done before, only the last one's end is known.
+            // The response to a repeated append has the offset of the last append only.
             self.acknowledged.push((message, answer.next()));
             if self.is_producer {
                 self.next += 1;
@@ -68,12 +68,12 @@ impl Writer {
     }
 }
 
-/// One who reads a stream as it grows, and remembers what it was shown.
+/// A client that tails a stream and records what it read.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) stream: String,
     pub(crate) offset: String,
-    /// From which offset on, what, and to which offset.
+    /// The offset, content and next offset of each chunk.
     pub(crate) shown: Vec<(String, String, String)>,
 }
 
@@ -86,7 +86,7 @@ impl Reader {
         }
     }
 
-    /// Reads until the server is gone.
+    /// Reads until the server dies.
     pub(crate) fn work(&mut self, server: SocketAddr) {
         let Ok(mut client) = Client::connect(server) else {
             return;
@@ -102,7 +102,7 @@ impl Reader {
                     let from = std::mem::replace(&mut self.offset, next.clone());
                     self.shown.push((from, answer.body, next));
                 }
-                // Not created yet, or nothing came.
+                // The stream does not exist yet, or the long-poll timed out.
                 204 | 404 => {}
                 other => panic!("{other}"),
             }

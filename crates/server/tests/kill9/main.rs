@@ -1,7 +1,8 @@
-//! kill -9: a server that takes appends from many connections is killed at random moments, again and again. Everything
-//! it acknowledged must be there once, and whatever a reader was shown at an offset must stay there.
+//! kill -9: the test repeatedly kills a server at random moments while many connections append.
+//! Everything acknowledged must exist exactly once, and everything a reader saw at an offset must
+//! stay there.
 //!
-//! This binary is its own child: with `EVERSTEP_STREAMS_KILL9_DIR` set it is the server that gets killed.
+//! The binary starts itself as the server process, with `EVERSTEP_STREAMS_KILL9_DIR` set.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,5 @@
-//! The one that kills, and then checks every stream against what was acknowledged and shown.
+//! The process that kills the server, and then checks every stream against what was acknowledged and
+//! read.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -15,7 +16,7 @@ const LIVES: u32 = 12;
 const WRITERS: usize = 12;
 const STREAMS: usize = 3;
 
-/// A generator for the moments of death; a new seed each time, printed for the record.
+/// The generator of the moments to kill. Prints its random seed.
 struct Moments(u64);
 
 impl Moments {
@@ -68,7 +69,7 @@ fn start(dir: &Path) -> (Child, SocketAddr) {
     (child, server)
 }
 
-/// Everything from an offset on.
+/// Reads everything from an offset on.
 fn read(client: &mut Client, stream: &str, from: &str) -> String {
     let (mut text, mut offset) = (String::new(), from.to_owned());
     loop {
@@ -109,7 +110,7 @@ fn check(server: SocketAddr, writers: &[Writer], readers: &[Reader]) {
     }
     let mut shown = 0;
     for reader in readers {
-        // What was shown is one text without gap or repetition, and it is how the stream begins.
+        // The chunks that were read have no gaps or repetitions, and form a prefix of the stream.
         let seen: String = reader
             .shown
             .iter()
@@ -130,7 +131,7 @@ fn check(server: SocketAddr, writers: &[Writer], readers: &[Reader]) {
     assert!(acknowledged > 100 && shown > 20, "the load was a load");
 }
 
-/// Behind the offset of an append comes exactly what follows its message.
+/// Checks that reading from the offset of an append returns exactly what follows its message.
 fn ends_are_right(writer: &Writer, text: &str, client: &mut Client) {
     for (message, end) in writer.acknowledged.iter().step_by(29) {
         let place = text.find(message).unwrap() + message.len();

@@ -1,4 +1,4 @@
-//! The server that gets killed.
+//! The server process that the test kills.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use everstep_store::{Clock, LocalBus};
 use everstep_store_embedded::EmbeddedStore;
 use tokio::net::TcpListener;
 
-/// Serves the store in a directory and says where, until it is killed.
+/// Serves the store in a directory and prints the address.
 pub(crate) fn run(dir: &Path) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use everstep_engine::{
-    Answer, Asked, BulkReport, Control, Done, EngineError, ForkRun, Revival, RunInfo, SendEvent,
-    Sent, Settlement, Start,
+    Answer, Asked, Control, Done, ForkRun, Revival, RunInfo, SendEvent, Sent, Settlement, Start,
 };
 use everstep_inspect::{Overview, Why};
+
+use crate::engine_error::{BulkReport, EngineError};
 use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{

@@ -1,6 +1,6 @@
 //! What a server says is wrong, as the errors that the engine itself gives.
 
-use everstep_engine::EngineError;
+use crate::engine_error::EngineError;
 use everstep_model::{ErrorCode, RunId};
 use everstep_protocol::Problem;
 use everstep_protocol::client::CallError;

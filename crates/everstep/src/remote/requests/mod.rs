@@ -9,7 +9,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{EngineError, Runtime, TokioRuntime};
+use everstep_engine::{Runtime, TokioRuntime};
+
+use crate::engine_error::EngineError;
 use everstep_model::RunId;
 use everstep_protocol::Secret;
 use everstep_protocol::client::{Answer, Call, Connection, Transport, segment};

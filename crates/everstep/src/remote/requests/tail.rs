@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use everstep_engine::EngineError;
+use crate::engine_error::EngineError;
 use everstep_model::{Entry, RecordNumber, RunId};
 use everstep_protocol::client::Call;
 

@@ -1,6 +1,8 @@
 //! From what servers answer to what engines give.
 
-use everstep_engine::{Because, Done, Effect, EngineError};
+use everstep_engine::{Because, Done, Effect};
+
+use crate::engine_error::EngineError;
 use everstep_model::{Entry, Generation, RunId, RunStatus, entry_from_json};
 use everstep_protocol::workflow::{ControlAnswer, EffectWord, RunSummary, RunView};
 use everstep_store::RunRow;

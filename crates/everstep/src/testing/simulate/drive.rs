@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 use std::time::Duration;
 
-use everstep_engine::{EngineError, Sent};
+use everstep_engine::Sent;
+
+use crate::engine_error::EngineError;
 use everstep_model::{RunId, RunStatus, Timestamp};
 use everstep_store::{Store, TimerQuery};
 use futures_util::future::{Either, join, select};

@@ -1,10 +1,9 @@
-//! The State Protocol's envelope: one change of one row.
+//! The envelope of the State Protocol: one change of one row.
 
 use bytes::Bytes;
 use everstep_model::{Timestamp, one_line};
 use serde::Serialize;
 
-/// What happens to a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Operation {
@@ -13,7 +12,8 @@ pub(super) enum Operation {
     Delete,
 }
 
-/// One change. Every one has headers, and a value that is an object unless the row goes: consumers rely on both.
+/// One change. Consumers rely on the headers, and on a value that is an object unless the row is
+/// deleted.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Change<'a, V: Serialize> {
     #[serde(rename = "type")]
@@ -28,17 +28,17 @@ pub(super) struct Change<'a, V: Serialize> {
 pub(super) struct Headers<'a> {
     pub(super) operation: Operation,
     pub(super) timestamp: Timestamp,
-    /// What the client that caused it knows it by.
+    /// The id by which the client that caused the change recognises it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) txid: Option<&'a str>,
 }
 
 impl<V: Serialize> Change<'_, V> {
-    /// As a message; none if a payload of it is damaged, which is a matter of the store.
+    /// Serializes the change. `None` if a stored payload is damaged.
     pub(super) fn message(&self) -> Option<Bytes> {
         let text = serde_json::to_string(self);
         let text = text.inspect_err(|error| {
-            tracing::error!(%error, kind = self.kind, key = self.key, "a record cannot be shown");
+            tracing::error!(%error, kind = self.kind, key = self.key, "cannot render record");
         });
         Some(one_line(text.ok()?).into())
     }

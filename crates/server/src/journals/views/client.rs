@@ -1,5 +1,5 @@
-//! The client view: what was meant for clients, and nothing else. An allow-list: what the run is doing, the application's
-//! rows, the questions.
+//! The client view: the status of the run, the application's rows, and open rpcs. This is an
+//! allow-list.
 
 use bytes::Bytes;
 use everstep_model::{Entry, RunId, RunStatus, Timestamp};

@@ -1,4 +1,4 @@
-//! The full view: every record, with what readers may see of it.
+//! The full view: every record, with the fields that readers may see.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ pub(super) fn render(entry: &Entry) -> Vec<Bytes> {
     change.message().into_iter().collect()
 }
 
-/// The id under which whoever sent a record waits to see it.
+/// The id by which the sender of a record recognises it.
 pub(super) fn txid(body: &Body) -> Option<&str> {
     match body {
         Body::Event(event) => event.dedup_id.as_deref(),
@@ -48,7 +48,8 @@ pub(super) fn txid(body: &Body) -> Option<&str> {
     }
 }
 
-/// Whether the result in a record must not be shown. Where a record of an earlier release does not say, it is not.
+/// Returns whether the result in a record must be redacted. Records of earlier releases that do not
+/// say so are redacted.
 pub(super) fn is_secret(body: &Body) -> bool {
     let of_step = |so_far: &Option<StepSoFar>| so_far.is_none_or(|step| step.sensitive);
     match body {
@@ -59,10 +60,10 @@ pub(super) fn is_secret(body: &Body) -> bool {
     }
 }
 
-/// The fields of a record that are shown, in the order of the list, with payloads byte for byte.
+/// Serializes the visible fields of a record in the order of the list, with payloads byte for byte.
 struct Shown<'a> {
     body: &'a Body,
-    /// All of them.
+    /// All fields as JSON.
     fields: &'a str,
 }
 

@@ -1,12 +1,13 @@
-//! What a run is doing, as far as one record tells.
+//! The status of a run as far as a single record determines it.
 //!
-//! A run that has begun and is not over is `running` here, whatever it waits for: several branches may wait for several
-//! things, and which of them hold the run no single record knows. PROTOCOL.md says how a client comes to know it (5.7).
+//! A run that has begun and not ended is `running` here, whatever it waits for: several branches may
+//! wait for different things, and no single record determines which of them block the run. See
+//! PROTOCOL.md 5.7 for how a client finds out.
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{Body, RunStatus};
 
-/// What the run is doing from this record on; none if the record does not say.
+/// Returns the status of the run from this record on. `None` if the record does not determine it.
 pub(super) fn status(body: &Body) -> Option<RunStatus> {
     if let Some(end) = body.terminal() {
         return Some(end);
@@ -29,7 +30,7 @@ pub(super) fn status(body: &Body) -> Option<RunStatus> {
         Body::ResumeRequested(_) | Body::Resumed(_) | Body::DeadlinePassed(_) => {
             Some(RunStatus::Running)
         }
-        // What the code calls, it calls because the run is executed.
+        // The code makes these calls only while the run is executed.
         Body::StepStarted(_)
         | Body::Sleeping(_)
         | Body::Waiting(_)

@@ -1,5 +1,5 @@
-//! Views of a journal: what each record becomes, a function of the record and of what never changes about its run. So a
-//! reader may begin anywhere, and all views have the same offsets.
+//! Views of a journal. A view is a function of one record and the immutable properties of its run, so
+//! that readers can begin anywhere and all views have the same offsets.
 
 mod change;
 mod client;
@@ -16,7 +16,7 @@ use everstep_model::Entry;
 use everstep_protocol::access::View;
 use everstep_store::RunRow;
 
-/// How a view shows the records of a run.
+/// Returns the function that renders the records of a run in a view.
 pub(super) fn render(view: View, run: &RunRow) -> Render {
     let run = run.clone();
     match view {

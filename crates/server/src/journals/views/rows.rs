@@ -1,4 +1,4 @@
-//! Rows that the state view and the client view share: questions that can be answered, and the application's own.
+//! Rows that the state view and the client view share: open rpcs and the application's own rows.
 
 use bytes::Bytes;
 use everstep_model::record::{RowOperation, StateChanged};
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::change::{Change, Headers, Operation};
 use super::full::txid;
 
-/// A question that can be answered. It goes when it was answered, or nobody did in time.
+/// An open rpc. The row is deleted when the rpc is answered or times out.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RpcRow<'a> {
@@ -21,13 +21,12 @@ struct RpcRow<'a> {
     asked_at: Timestamp,
 }
 
-/// A value of the application that is no object: consumers take objects only.
+/// Wraps an application value that is not an object, because consumers accept objects only.
 #[derive(Serialize)]
 struct Wrapped<'a> {
     value: &'a RawValue,
 }
 
-/// A change of one row.
 pub(super) fn row(
     entry: &Entry,
     kind: &str,
@@ -48,32 +47,32 @@ pub(super) fn row(
     .message()
 }
 
-pub(super) fn gone(entry: &Entry, kind: &str, key: &str) -> Option<Bytes> {
+pub(super) fn deleted(entry: &Entry, kind: &str, key: &str) -> Option<Bytes> {
     row(entry, kind, key, Operation::Delete, None::<()>)
 }
 
-/// The rows of questions and of the application that follow from a record.
+/// Returns the change of a shared row that follows from a record.
 pub(super) fn shared(entry: &Entry) -> Option<Bytes> {
     match &entry.record.body {
-        Body::RpcRequested(asked) => {
+        Body::RpcRequested(request) => {
             let value = RpcRow {
-                id: &asked.rpc_id,
-                method: &asked.method,
-                args: &asked.args,
-                deadline: asked.deadline,
-                schema: asked.schema.as_ref(),
+                id: &request.rpc_id,
+                method: &request.method,
+                args: &request.args,
+                deadline: request.deadline,
+                schema: request.schema.as_ref(),
                 asked_at: entry.record.time,
             };
             row(
                 entry,
                 "rpc",
-                &asked.rpc_id.0,
+                &request.rpc_id.0,
                 Operation::Insert,
                 Some(value),
             )
         }
-        Body::RpcAnswered(answered) => gone(entry, "rpc", &answered.rpc_id.0),
-        Body::RpcCompleted(over) if over.timed_out => gone(entry, "rpc", &over.rpc_id.0),
+        Body::RpcAnswered(answered) => deleted(entry, "rpc", &answered.rpc_id.0),
+        Body::RpcCompleted(rpc) if rpc.timed_out => deleted(entry, "rpc", &rpc.rpc_id.0),
         Body::StateChanged(change) => application(entry, change),
         _ => None,
     }
@@ -82,7 +81,7 @@ pub(super) fn shared(entry: &Entry) -> Option<Bytes> {
 fn application(entry: &Entry, change: &StateChanged) -> Option<Bytes> {
     let kind = change.collection.as_str();
     if change.operation == RowOperation::Delete {
-        return gone(entry, kind, &change.key);
+        return deleted(entry, kind, &change.key);
     }
     let value: &RawValue = serde_json::from_slice(change.value.as_bytes()).ok()?;
     match value.get().starts_with('{') {

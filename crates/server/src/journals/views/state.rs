@@ -1,7 +1,8 @@
-//! The state view: rows that a client keeps, of the workflow, its steps, its questions, the events nobody took, and the
-//! application's own. Each record tells whole rows, so that a client may begin anywhere.
+//! The state view: rows of the workflow, its steps, open rpcs, unconsumed events, and the
+//! application's own rows. Each record produces complete rows, so that a client can begin anywhere.
 //!
-//! Steps of a loop have the same key in every iteration: a client's memory grows with the code, not with the age of the run.
+//! Steps of a loop have the same key in every iteration, so that the number of rows depends on the
+//! code and not on the age of the run.
 
 use bytes::Bytes;
 use everstep_model::record::{FailureOutcome, StepSoFar};
@@ -14,7 +15,7 @@ use serde::Serialize;
 use super::change::Operation;
 use super::full::is_secret;
 use super::lifecycle::status;
-use super::rows::{gone, row, shared};
+use super::rows::{deleted, row, shared};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -41,7 +42,7 @@ struct StepRow<'a> {
     id: &'a Location,
     name: &'a Name,
     status: StepStatus,
-    /// Not known of a step that was undone, or abandoned with its run.
+    /// Unknown for a step that was undone, or abandoned with its run.
     attempts: Option<u32>,
     result: Option<&'a Payload>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -52,7 +53,7 @@ struct StepRow<'a> {
     next_retry_at: Option<Timestamp>,
 }
 
-/// An event that no wait has taken.
+/// An event that no wait has consumed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct EventRow<'a> {
@@ -67,7 +68,7 @@ pub(super) fn render(run: &RunRow, entry: &Entry) -> Vec<Bytes> {
     let mut rows: Vec<Bytes> = steps(entry);
     rows.extend(events(entry));
     rows.extend(shared(entry));
-    // Last, so that a client who sees the end has seen all that came before it.
+    // Last, so that a client that sees the end of the run has seen all other rows.
     rows.extend(workflow(run, entry));
     rows
 }
@@ -129,9 +130,9 @@ fn events(entry: &Entry) -> Vec<Bytes> {
             inserted.into_iter().collect()
         }
         Body::WaitCompleted(wait) => {
-            let taken = wait.events.iter();
-            taken
-                .filter_map(|number| gone(entry, "event", &number.to_string()))
+            let consumed = wait.events.iter();
+            consumed
+                .filter_map(|number| deleted(entry, "event", &number.to_string()))
                 .collect()
         }
         _ => Vec::new(),
@@ -140,7 +141,7 @@ fn events(entry: &Entry) -> Vec<Bytes> {
 
 fn steps(entry: &Entry) -> Vec<Bytes> {
     let body = &entry.record.body;
-    let left: &[Location] = match body {
+    let abandoned: &[Location] = match body {
         Body::Completed(end) => &end.abandoned,
         Body::Failed(end) => &end.abandoned,
         Body::RollbackFailed(end) => &end.abandoned,
@@ -151,11 +152,13 @@ fn steps(entry: &Entry) -> Vec<Bytes> {
             return step.into_iter().collect();
         }
     };
-    let left = left.iter().map(|location| StepRow {
+    let abandoned = abandoned.iter().map(|location| StepRow {
         completed_at: Some(entry.record.time),
         ..new_row(location, StepStatus::Abandoned)
     });
-    left.filter_map(|step| step_row(entry, &step)).collect()
+    abandoned
+        .filter_map(|step| step_row(entry, &step))
+        .collect()
 }
 
 fn step_row(entry: &Entry, step: &StepRow<'_>) -> Option<Bytes> {
@@ -167,10 +170,10 @@ fn step_row(entry: &Entry, step: &StepRow<'_>) -> Option<Bytes> {
     row(entry, "step", &key(step.id), operation, Some(step))
 }
 
-/// The key of a step's row: its place, without the numbers of iterations.
+/// The key of a step's row: its location without iteration numbers.
 fn key(location: &Location) -> String {
-    let place = location.to_string();
-    let segments = place.split('/').map(|segment| match segment {
+    let location = location.to_string();
+    let segments = location.split('/').map(|segment| match segment {
         iteration if iteration.starts_with('~') => "~",
         other => other,
     });
@@ -192,7 +195,7 @@ fn new_row(location: &Location, status: StepStatus) -> StepRow<'_> {
     }
 }
 
-/// A step that something else than its own work settled.
+/// The row of a step that was settled by something other than its own work.
 fn settled(
     location: &Location,
     status: StepStatus,
@@ -207,7 +210,7 @@ fn settled(
     }
 }
 
-/// The step that a record is about, as the record tells it.
+/// Returns the row of the step that a record is about.
 fn step(entry: &Entry) -> Option<StepRow<'_>> {
     let (body, now) = (&entry.record.body, entry.record.time);
     let redacted = is_secret(body);
@@ -234,7 +237,7 @@ fn step(entry: &Entry) -> Option<StepRow<'_>> {
             next_retry_at: r.retry_at,
             ..new_row(&r.location, after_failure(r.outcome))
         },
-        // Without it, it is a child that the run no longer waits for.
+        // Without `so_far`, the record is about a child.
         Body::StepAbandoned(r) if r.so_far.is_some() => {
             settled(&r.location, StepStatus::Abandoned, r.so_far, now)
         }
@@ -279,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_step_of_a_loop_has_one_key_in_all_iterations() {
-        let key_of = |place: &str| key(&place.parse().unwrap());
+        let key_of = |location: &str| key(&location.parse().unwrap());
         assert_eq!(key_of("order/~3/ship/charge:0"), "order/~/ship/charge:0");
         assert_eq!(key_of("order/~12/ship/charge:0"), "order/~/ship/charge:0");
         assert_eq!(key_of("charge:1"), "charge:1");

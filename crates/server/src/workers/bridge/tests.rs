@@ -1,4 +1,4 @@
-//! What a bridge answers while it gives its run back.
+//! Answers of a bridge while it gives its run back.
 
 use std::sync::Mutex;
 use std::task::Context;
@@ -10,14 +10,14 @@ use everstep_store::{BoxFuture, LocalBus, MemoryStore, StoreError};
 use super::*;
 use crate::options::Options;
 
-/// A seat that notes what is appended; the test gives the answers.
-struct Notes {
+/// Records appends. The test provides the answers.
+struct RecordingSeat {
     appended: Arc<Mutex<Vec<Then>>>,
     runtime: Arc<dyn Runtime>,
     settings: Settings,
 }
 
-impl Seat for Notes {
+impl Seat for RecordingSeat {
     fn poll_message(&mut self, _context: &mut Context<'_>) -> Poll<Message> {
         Poll::Pending
     }
@@ -52,7 +52,7 @@ async fn bridge() -> (Bridge, Arc<Mutex<Vec<Then>>>) {
     };
     let engine = Engine::open(parts).await.unwrap();
     let appended = Arc::<Mutex<Vec<Then>>>::default();
-    let seat = Notes {
+    let seat = RecordingSeat {
         appended: appended.clone(),
         runtime,
         settings: Settings::default(),
@@ -71,8 +71,8 @@ async fn bridge() -> (Bridge, Arc<Mutex<Vec<Then>>>) {
     (Bridge::new(pool, 1, activation, journal), appended)
 }
 
-/// The worker's append with this number, and where its answer comes.
-fn append(seq: u64) -> (Order, oneshot::Receiver<OneAnswer>) {
+/// An append of the worker with this sequence number, and the receiver of its answer.
+fn append(seq: u64) -> (Command, oneshot::Receiver<OneAnswer>) {
     let (reply, answer) = oneshot::channel();
     let append = Append {
         records: Vec::new(),
@@ -84,7 +84,7 @@ fn append(seq: u64) -> (Order, oneshot::Receiver<OneAnswer>) {
         left: Vec::new(),
     };
     let append = Box::new(append);
-    (Order::Append { seq, append, reply }, answer)
+    (Command::Append { seq, append, reply }, answer)
 }
 
 fn durable() -> Message {
@@ -96,23 +96,23 @@ fn durable() -> Message {
 }
 
 #[tokio::test]
-async fn what_a_worker_appends_while_its_run_is_given_back_is_never_taken_for_written() {
+async fn an_append_during_give_back_is_answered_as_lost() {
     let (mut bridge, appended) = bridge().await;
-    assert!(bridge.obey(Order::GiveBack { as_lost: false }) == Next::GoOn);
-    let (order, answer) = append(1);
-    assert!(bridge.obey(order) == Next::GoOn);
-    assert!(bridge.hear(durable()) == Next::End);
+    assert!(bridge.on_command(Command::GiveBack { as_lost: false }) == Next::Continue);
+    let (command, answer) = append(1);
+    assert!(bridge.on_command(command) == Next::Continue);
+    assert!(bridge.on_message(durable()) == Next::End);
     assert_eq!(answer.await.unwrap(), OneAnswer::Lost);
     assert_eq!(*appended.lock().unwrap(), [Then::Release]);
 }
 
 #[tokio::test]
-async fn what_a_worker_sends_twice_is_written_once_and_answered_twice() {
+async fn a_repeated_append_is_written_once_and_answered_twice() {
     let (mut bridge, appended) = bridge().await;
     let ((first, one), (again, two)) = (append(1), append(1));
-    assert!(bridge.obey(first) == Next::GoOn);
-    assert!(bridge.obey(again) == Next::GoOn);
-    assert!(bridge.hear(durable()) == Next::GoOn);
+    assert!(bridge.on_command(first) == Next::Continue);
+    assert!(bridge.on_command(again) == Next::Continue);
+    assert!(bridge.on_message(durable()) == Next::Continue);
     assert_eq!(one.await.unwrap(), two.await.unwrap());
     assert_eq!(*appended.lock().unwrap(), [Then::Continue]);
 }

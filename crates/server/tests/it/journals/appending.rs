@@ -1,4 +1,4 @@
-//! Appending to journals: events and answers, as the API takes them.
+//! Appends of events and answers to journals.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ const APPROVAL: &str = r#"{"type":"workflow:event","key":"x","value":{"name":"ap
     "headers":{"operation":"insert","txid":"t1"}}"#;
 
 #[test]
-fn an_event_and_an_answer_are_appended_and_the_run_goes_on() {
+fn an_appended_event_and_answer_resume_the_run() {
     served(async |served| {
         served.start("order", "o", "7").await;
         let before = served.reach("o", "waiting").await;
@@ -70,7 +70,7 @@ fn an_event_and_an_answer_are_appended_and_the_run_goes_on() {
 }
 
 #[test]
-fn what_a_producer_sends_again_takes_effect_once() {
+fn a_repeated_append_of_a_producer_takes_effect_once() {
     served(async |served| {
         served.start("doubler", "o", "null").await;
         let body = r#"[{"type":"workflow:event","value":{"name":"other","payload":1}},
@@ -106,7 +106,7 @@ fn what_a_producer_sends_again_takes_effect_once() {
 }
 
 #[test]
-fn an_answer_that_a_producer_sends_again_is_known() {
+fn a_repeated_answer_of_a_producer_is_a_duplicate() {
     served(async |served| {
         served.start("order", "o", "7").await;
         append(&served, &[], APPROVAL).await;
@@ -121,7 +121,7 @@ fn an_answer_that_a_producer_sends_again_is_known() {
             ("Producer-Epoch", "0"),
             ("Producer-Seq", "0"),
         ];
-        // The second is under way while the run has not ended yet.
+        // The second request is in flight before the run ends.
         let (first, again) = tokio::join!(
             append(&served, &producer, &answer),
             append(&served, &producer, &answer)
@@ -135,7 +135,7 @@ fn an_answer_that_a_producer_sends_again_is_known() {
 }
 
 #[test]
-fn what_the_api_would_refuse_is_refused() {
+fn appends_to_journals_are_validated_like_api_requests() {
     served(async |served| {
         served.start("order", "o", "7").await;
         let event = |name: &str, payload: &str| {

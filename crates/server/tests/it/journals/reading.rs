@@ -14,7 +14,7 @@ fn types(page: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn every_view_ends_where_the_journal_ends_and_says_what_the_others_may_not() {
+fn all_views_end_at_the_same_offset_and_show_different_content() {
     served(async |served| {
         served.start("order", "o", "7").await;
         served.reach("o", "waiting").await;
@@ -85,7 +85,7 @@ fn every_view_ends_where_the_journal_ends_and_says_what_the_others_may_not() {
 }
 
 #[test]
-fn what_a_sensitive_step_returned_is_in_no_view() {
+fn no_view_shows_the_result_of_a_sensitive_step() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
         served.reach("d", "waiting").await;
@@ -101,7 +101,7 @@ fn what_a_sensitive_step_returned_is_in_no_view() {
                 "{text}"
             );
         }
-        // What an operator gives such a step is no less a secret.
+        // A result that an operator sets for a sensitive step is redacted too.
         let edited = r#"{"from":"secret:0","result":"hunter2"}"#;
         served.post("/workflows/d/restart", edited).await;
         served.reach("d", "waiting").await;
@@ -119,13 +119,13 @@ fn what_a_sensitive_step_returned_is_in_no_view() {
 }
 
 #[test]
-fn a_page_of_a_view_may_be_empty_and_still_move_on() {
+fn an_empty_page_of_a_view_advances_the_offset() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
         served.reach("d", "waiting").await;
         let before = ask(&served.app, "HEAD", "/v1/stream/workflows/d", &[], "").await;
         let before = before.header("stream-next-offset").to_owned();
-        // An event that no wait of this name takes says nothing to clients.
+        // The client view does not show events.
         served.post("/workflows/d/events/other", "1").await;
         let address = format!("/v1/stream/workflows/d?view=client&offset={before}");
         let page = served.get(&address).await;
@@ -139,7 +139,7 @@ fn a_page_of_a_view_may_be_empty_and_still_move_on() {
 }
 
 #[test]
-fn each_life_of_a_run_has_a_journal_of_its_own_at_an_address_of_its_own() {
+fn each_generation_of_a_run_has_its_own_journal_and_address() {
     served(async |served| {
         served.start("order", "o", "7").await;
         served.reach("o", "waiting").await;
@@ -167,7 +167,7 @@ fn each_life_of_a_run_has_a_journal_of_its_own_at_an_address_of_its_own() {
 }
 
 #[test]
-fn only_the_engine_makes_closes_and_deletes_journals() {
+fn clients_cannot_create_close_or_delete_journals() {
     served(async |served| {
         served.start("nap", "n", "9000").await;
         served.test.advance(secs(1)).await;

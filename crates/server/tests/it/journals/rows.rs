@@ -1,4 +1,4 @@
-//! The state view as rows that a client keeps.
+//! The rows of the state view.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::workflows::support::{Served, served};
 
 type Rows = BTreeMap<(String, String), Value>;
 
-/// What a client keeps that reads a view from its beginning.
+/// The rows of a client that has read a view from its beginning.
 async fn rows(served: &Served, journal: &str) -> Rows {
     let page = served
         .get(&format!("/v1/stream/workflows/{journal}"))
@@ -32,7 +32,7 @@ fn of<'a>(rows: &'a Rows, kind: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn the_rows_say_what_the_api_says() {
+fn rows_match_the_api() {
     served(async |served| {
         served.start("order", "o", "7").await;
         served.post("/workflows/o/events/later", "1").await;
@@ -98,7 +98,7 @@ fn the_rows_say_what_the_api_says() {
 }
 
 #[test]
-fn a_loop_does_not_make_a_client_grow() {
+fn a_loop_does_not_add_rows_with_each_iteration() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
         served.reach("d", "waiting").await;
@@ -118,7 +118,7 @@ fn a_loop_does_not_make_a_client_grow() {
 }
 
 #[test]
-fn a_step_that_an_operator_settles_is_told_whole() {
+fn the_row_of_a_step_settled_by_an_operator_is_complete() {
     served(async |served| {
         served.start("slow", "s", "null").await;
         let mut place = Value::Null;

@@ -1,4 +1,4 @@
-//! Waiting for more of a journal.
+//! Live reads of journals.
 
 use axum::body::to_bytes;
 use axum::http::Request;
@@ -22,7 +22,7 @@ async fn end_of(served: &Served, id: &str) -> String {
 }
 
 #[test]
-fn a_long_poll_is_answered_by_what_the_view_shows_and_by_nothing_else() {
+fn a_long_poll_returns_only_for_records_that_the_view_shows() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
         served.reach("d", "waiting").await;
@@ -47,7 +47,7 @@ fn a_long_poll_is_answered_by_what_the_view_shows_and_by_nothing_else() {
 }
 
 #[test]
-fn a_long_poll_at_the_end_of_a_finished_run_says_so_at_once() {
+fn a_long_poll_at_the_end_of_a_finished_run_returns_at_once() {
     served(async |served| {
         served.start("nap", "n", "1").await;
         served.reach("n", "completed").await;
@@ -61,7 +61,7 @@ fn a_long_poll_at_the_end_of_a_finished_run_says_so_at_once() {
     });
 }
 
-/// The events of an event stream: their names and payloads.
+/// Parses an event stream into names and payloads.
 async fn events(served: &Served, address: &str) -> Vec<(String, Value)> {
     let request = Request::get(address).header("Host", "localhost:4437");
     let request = request.body(axum::body::Body::empty()).unwrap();
@@ -80,7 +80,7 @@ async fn events(served: &Served, address: &str) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn an_event_stream_tells_of_hidden_records_by_the_offset_alone() {
+fn an_event_stream_advances_its_offset_past_hidden_records() {
     served(async |served| {
         served.start("discreet", "d", "null").await;
         served.reach("d", "waiting").await;

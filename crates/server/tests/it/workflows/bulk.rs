@@ -1,4 +1,4 @@
-//! One verb for many runs.
+//! Bulk requests.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::support::{refused, served};
 use crate::support::{JSON, ask};
 
 #[test]
-fn many_runs_are_dealt_with_and_each_is_reported_on() {
+fn a_bulk_request_reports_the_outcome_of_each_run() {
     served(async |served| {
         for n in 0..3 {
             served.start("nap", &format!("n{n}"), "9000").await;
@@ -31,16 +31,16 @@ fn many_runs_are_dealt_with_and_each_is_reported_on() {
 }
 
 #[test]
-fn progress_is_told_line_by_line() {
+fn a_bulk_request_reports_progress_line_by_line() {
     served(async |served| {
         for n in 0..3 {
             served.start("nap", &format!("n{n}"), "9000").await;
         }
         let headers = [JSON, ("Accept", "application/x-ndjson")];
         let body = r#"{"verb":"delete","filter":{}}"#;
-        let told = ask(&served.app, "POST", "/bulk", &headers, body).await;
-        assert_eq!(told.header("content-type"), "application/x-ndjson");
-        let text = String::from_utf8(told.body.to_vec()).unwrap();
+        let response = ask(&served.app, "POST", "/bulk", &headers, body).await;
+        assert_eq!(response.header("content-type"), "application/x-ndjson");
+        let text = String::from_utf8(response.body.to_vec()).unwrap();
         let lines: Vec<Value> = text
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
@@ -57,7 +57,7 @@ fn progress_is_told_line_by_line() {
 }
 
 #[test]
-fn a_bulk_request_says_which_runs() {
+fn a_bulk_request_needs_ids_or_a_filter() {
     served(async |served| {
         for body in [
             r#"{"verb":"pause"}"#,

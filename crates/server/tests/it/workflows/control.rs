@@ -1,4 +1,4 @@
-//! What operators do with one run.
+//! Control of one run.
 
 use everstep::secs;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::support::{refused, served};
 use crate::support::ask;
 
 #[test]
-fn a_run_is_paused_resumed_and_cancelled_and_each_verb_says_what_it_did() {
+fn pause_resume_and_cancel_report_their_outcome() {
     served(async |served| {
         served.start("nap", "n", "60").await;
         let paused = served
@@ -43,7 +43,7 @@ fn a_run_is_paused_resumed_and_cancelled_and_each_verb_says_what_it_did() {
 }
 
 #[test]
-fn a_run_that_ended_is_restarted_recovered_forked_and_deleted() {
+fn an_ended_run_can_be_restarted_recovered_forked_and_deleted() {
     served(async |served| {
         served.start("order", "o", "7").await;
         served.reach("o", "waiting").await;
@@ -89,7 +89,7 @@ fn a_run_that_ended_is_restarted_recovered_forked_and_deleted() {
 }
 
 #[test]
-fn a_step_is_skipped_edited_or_failed_by_its_place() {
+fn a_step_is_skipped_edited_or_failed_by_its_location() {
     served(async |served| {
         for (verb, body, status) in [
             ("skip", r#"{"result":"skipped"}"#, "completed"),

@@ -45,7 +45,7 @@ fn lists_are_filtered_by_type_status_alias_tag_and_time() {
 }
 
 #[test]
-fn pages_follow_each_other_by_cursor() {
+fn the_cursor_of_a_page_leads_to_the_next() {
     served(async |served| {
         for n in 0..5 {
             served.start("nap", &format!("n{n}"), "9000").await;
@@ -64,7 +64,7 @@ fn pages_follow_each_other_by_cursor() {
 }
 
 #[test]
-fn what_a_list_does_not_know_is_refused() {
+fn unknown_list_parameters_are_rejected() {
     served(async |served| {
         for query in [
             "staus=failed",

@@ -1,4 +1,4 @@
-//! Looking at runs.
+//! Inspection of runs.
 
 use everstep::secs;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::support::{refused, served};
 use crate::support::ask;
 
 #[test]
-fn a_run_shows_its_steps_what_it_waits_for_and_its_questions() {
+fn a_run_shows_its_steps_waits_and_open_rpcs() {
     served(async |served| {
         served.start("order", "o", "7").await;
         let run = served.reach("o", "waiting").await;
@@ -57,7 +57,7 @@ fn a_run_shows_its_steps_what_it_waits_for_and_its_questions() {
 }
 
 #[test]
-fn a_wait_is_answered_when_the_run_is_over_or_the_time_is() {
+fn a_wait_returns_when_the_run_ends_or_the_timeout_expires() {
     served(async |served| {
         served.start("nap", "n", "40").await;
         let early = served.get("/workflows/n?wait=10s").await.json();
@@ -88,7 +88,7 @@ fn a_wait_is_answered_when_the_run_is_over_or_the_time_is() {
 }
 
 #[test]
-fn a_run_says_why_and_tells_its_story() {
+fn a_run_has_a_why_a_timeline_and_a_shape() {
     served(async |served| {
         served.start("order", "o", "7").await;
         served.reach("o", "waiting").await;
@@ -102,9 +102,9 @@ fn a_run_says_why_and_tells_its_story() {
         let lines = served.get("/workflows/o/timeline").await.json();
         assert_eq!(lines[0]["kind"], "created");
         let accept = [("Accept", "application/x-ndjson")];
-        let told = ask(&served.app, "GET", "/workflows/o/timeline", &accept, "").await;
-        assert_eq!(told.header("content-type"), "application/x-ndjson");
-        let text = String::from_utf8(told.body.to_vec()).unwrap();
+        let response = ask(&served.app, "GET", "/workflows/o/timeline", &accept, "").await;
+        assert_eq!(response.header("content-type"), "application/x-ndjson");
+        let text = String::from_utf8(response.body.to_vec()).unwrap();
         assert_eq!(text.lines().count(), lines.as_array().unwrap().len());
         let chart = served.get("/workflows/o/shape").await;
         assert_eq!(chart.header("content-type"), "text/vnd.mermaid");

@@ -7,7 +7,7 @@ use super::support::{refused, served};
 use crate::support::{JSON, ask};
 
 #[test]
-fn an_event_is_accepted_once_however_often_it_is_sent() {
+fn a_repeated_event_is_accepted_once() {
     served(async |served| {
         served.start("order", "o", "7").await;
         let keyed = [JSON, ("Idempotency-Key", "e1")];
@@ -23,7 +23,7 @@ fn an_event_is_accepted_once_however_often_it_is_sent() {
 }
 
 #[test]
-fn an_event_that_nobody_takes_is_refused_with_the_reason() {
+fn an_unacceptable_event_is_rejected_with_the_reason() {
     served(async |served| {
         served.start("order", "o", "7").await;
         served.start("nap", "n", "1").await;

@@ -1,10 +1,10 @@
-//! Starting runs.
+//! Starts of runs.
 
 use super::support::{refused, served};
 use crate::support::ask;
 
 #[test]
-fn the_same_id_gives_the_same_run_and_says_so() {
+fn starting_the_same_id_returns_the_existing_run() {
     served(async |served| {
         let body = r#"{"type":"nap","id":"n","input":60,"tags":["t"],"deadline":"1h"}"#;
         let first = served.post("/workflows", body).await;
@@ -35,7 +35,7 @@ fn the_same_id_gives_the_same_run_and_says_so() {
 }
 
 #[test]
-fn a_key_leads_to_one_run() {
+fn an_idempotency_key_starts_one_run() {
     served(async |served| {
         let body = r#"{"type":"nap","input":60,"idempotencyKey":"k"}"#;
         let first = served.post("/workflows", body).await;
@@ -46,9 +46,9 @@ fn a_key_leads_to_one_run() {
 }
 
 #[test]
-fn what_is_not_a_start_is_refused_and_told_why() {
+fn an_invalid_start_is_rejected_with_the_reason() {
     served(async |served| {
-        for (body, status, code, says) in [
+        for (body, status, code, reason) in [
             ("", 400, "invalid_request", "missing field `type`"),
             ("{", 400, "invalid_request", "EOF"),
             (
@@ -87,7 +87,7 @@ fn what_is_not_a_start_is_refused_and_told_why() {
             let answer = served.post("/workflows", body).await;
             refused(&answer, status, code);
             let detail = answer.json()["detail"].as_str().unwrap().to_owned();
-            assert!(detail.contains(says), "{body}: {detail}");
+            assert!(detail.contains(reason), "{body}: {detail}");
         }
         let deep = format!(
             r#"{{"type":"nap","input":{}1{}}}"#,
@@ -121,7 +121,7 @@ fn what_is_not_a_start_is_refused_and_told_why() {
 }
 
 #[test]
-fn an_address_that_is_none_is_a_problem_too() {
+fn an_unknown_route_returns_a_problem() {
     served(async |served| {
         refused(&served.get("/workflow").await, 404, "no_route");
         refused(&served.post("/workflows/x", "{}").await, 405, "no_route");

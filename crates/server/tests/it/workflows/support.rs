@@ -1,4 +1,4 @@
-//! A server with workflows, and requests to it.
+//! A server with workflows, and helpers for requests.
 
 use std::ops::ControlFlow;
 
@@ -56,13 +56,12 @@ impl Workflow for Order {
     }
 }
 
-/// Takes its time.
 async fn nap(ctx: Ctx<AnyEvent>, seconds: u64) -> Result<u64> {
     ctx.sleep("nap", secs(seconds)).await?;
     Ok(seconds)
 }
 
-/// A step inside a branch never ends by itself.
+/// Has a step inside a branch that never ends.
 async fn slow(ctx: Ctx<AnyEvent>, (): ()) -> Result<String> {
     let work = async |ctx: Ctx<AnyEvent>| {
         let work = || async {
@@ -93,7 +92,7 @@ async fn doubler(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     Ok(())
 }
 
-/// Keeps one result to itself, does one thing three times, says so, and waits.
+/// Runs a sensitive step, a loop of three iterations, emits, and waits.
 async fn discreet(ctx: Ctx<AnyEvent>, (): ()) -> Result<()> {
     let secret = || async { Ok::<_, Error>("hunter2".to_owned()) };
     ctx.step("secret", secret).sensitive().await?;
@@ -127,14 +126,14 @@ impl Served {
         ask(&self.app, "POST", address, &[JSON], body.to_owned()).await
     }
 
-    /// Starts a run, which must go well.
+    /// Starts a run and asserts success.
     pub(crate) async fn start(&self, workflow: &str, id: &str, input: &str) {
         let body = format!(r#"{{"type":"{workflow}","id":"{id}","input":{input}}}"#);
         let started = self.post("/workflows", &body).await;
         assert_eq!(started.status, 201, "{started:?}");
     }
 
-    /// What a run looks like once it does this.
+    /// Waits for a status and returns the run.
     pub(crate) async fn reach(&self, id: &str, status: &str) -> Value {
         for _ in 0..100 {
             let run = self.get(&format!("/workflows/{id}")).await.json();
@@ -162,7 +161,7 @@ pub(crate) fn served(test: impl AsyncFnOnce(Served)) {
     });
 }
 
-/// That a request was refused with this status and code.
+/// Asserts that a request was rejected with this status and code.
 pub(crate) fn refused(answer: &Answer, status: u16, code: &str) {
     assert_eq!(answer.status, status, "{answer:?}");
     assert_eq!(answer.header("content-type"), "application/problem+json");

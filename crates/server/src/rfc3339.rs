@@ -1,9 +1,8 @@
-//! Times as RFC 3339 writes them, with `Z` or with an offset from it.
+//! Parsing of RFC 3339 timestamps, with `Z` or a UTC offset.
 
 use everstep_model::Timestamp;
 
-/// Reads a time.
-pub(crate) fn time(text: &str) -> Option<Timestamp> {
+pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     if text.ends_with(['Z', 'z']) {
         return text.to_ascii_uppercase().parse().ok();
     }
@@ -34,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn offsets_are_taken_off() {
+    fn utc_offsets_are_subtracted() {
         let noon = "2026-11-15T12:00:00Z".parse().ok();
         for text in [
             "2026-11-15T12:00:00Z",
@@ -43,7 +42,7 @@ mod tests {
             "2026-11-15T04:00:00-08:00",
             "2026-11-15t12:00:00+00:00",
         ] {
-            assert_eq!(time(text), noon, "{text}");
+            assert_eq!(parse(text), noon, "{text}");
         }
         for text in [
             "",
@@ -54,7 +53,7 @@ mod tests {
             "tomorrow",
             "é+00:00",
         ] {
-            assert_eq!(time(text), None, "{text}");
+            assert_eq!(parse(text), None, "{text}");
         }
     }
 }

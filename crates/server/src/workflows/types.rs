@@ -1,10 +1,10 @@
-//! `GET /types`: the workflows that can be started.
+//! `GET /types` lists the workflows that can be started.
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use everstep_protocol::workflow::{TypePage, TypeView};
 
-use super::call::{Call, answer};
+use super::call::{Call, respond};
 use crate::failure::Failure;
 
 pub(crate) async fn list(call: Call) -> Result<Response, Failure> {
@@ -16,5 +16,5 @@ pub(crate) async fn list(call: Call) -> Result<Response, Failure> {
         description: known.description.map(|described| (*described).clone()),
     });
     let types = types.collect();
-    answer(StatusCode::OK, &TypePage { types })
+    respond(StatusCode::OK, &TypePage { types })
 }

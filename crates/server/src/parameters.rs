@@ -1,11 +1,12 @@
-//! Parameters of queries: declared once, for whoever reads a request and for whoever describes the API.
+//! Query parameters: one declaration serves parsing and the OpenAPI document.
 
 use std::time::Duration;
 
-use super::call::duration;
+use everstep_model::parse_duration;
+
 use crate::failure::Failure;
 
-/// A parameter that a route takes.
+/// The declaration of a query parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
@@ -13,23 +14,24 @@ pub(crate) struct Parameter {
     pub(crate) kind: Kind,
 }
 
-/// What the text of a parameter is.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
-    /// Words with commas between them; the parameter may also be given more than once.
+    /// A comma-separated list. The parameter may be repeated.
     Words,
     Duration,
     Time,
-    /// A whole number between these.
+    /// A whole number between a minimum and a maximum.
     Count(u32, u32),
 }
 
-/// What a query says.
+/// The parameters of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Parameters(Vec<(&'static str, String)>);
 
 impl Parameters {
+    /// Rejects parameters that the route does not declare: they are most likely typing errors.
     pub(crate) fn parse(query: &str, known: &[Parameter]) -> Result<Self, Failure> {
         let mut given: Vec<(&'static str, String)> = Vec::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -80,6 +82,10 @@ impl Parameters {
         let given = self.0.iter().filter(move |(given, _)| *given == name);
         given.map(|(_, value)| value.as_str())
     }
+}
+
+pub(crate) fn duration(name: &str, text: &str) -> Result<Duration, Failure> {
+    parse_duration(text).map_err(|error| Failure::invalid(format!("{name}: {error}")))
 }
 
 fn unknown(name: &str, known: &[Parameter]) -> String {

@@ -1,60 +1,60 @@
-//! Who asks, and what each of them may do: every route with those it lets in, written down by hand.
+//! The callers that each route admits, written by hand.
 
 use axum::http::Method;
 use everstep_protocol::access::Scope;
 
-/// Who asks.
+/// A kind of caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
-    Nobody,
-    Nonsense,
+pub(super) enum CallerKind {
+    WithoutKey,
+    Malformed,
     ForgedKey,
     RevokedKey,
     Key(Scope),
     ForgedToken,
     ExpiredToken,
     /// A token whose key was revoked.
-    OrphanedToken,
-    OtherRunsToken,
-    OldGenerationsToken,
-    /// For the run, its view `client`, the event `note` and the rpc `approve`.
+    TokenOfRevokedKey,
+    TokenOfOtherRun,
+    TokenOfOldGeneration,
+    /// A token for the run, its view `client`, the event `note` and the rpc `approve`.
     ClientToken,
-    /// For the run, its view `full`, and nothing to send.
+    /// A token for the run and its view `full`, without events and rpcs.
     FullToken,
 }
 
-pub(super) const EVERYBODY: [Who; 17] = [
-    Who::Nobody,
-    Who::Nonsense,
-    Who::ForgedKey,
-    Who::RevokedKey,
-    Who::Key(Scope::Read),
-    Who::Key(Scope::Start),
-    Who::Key(Scope::Send),
-    Who::Key(Scope::Operate),
-    Who::Key(Scope::Work),
-    Who::Key(Scope::Admin),
-    Who::ForgedToken,
-    Who::ExpiredToken,
-    Who::OrphanedToken,
-    Who::OtherRunsToken,
-    Who::OldGenerationsToken,
-    Who::ClientToken,
-    Who::FullToken,
+pub(super) const ALL_CALLERS: [CallerKind; 17] = [
+    CallerKind::WithoutKey,
+    CallerKind::Malformed,
+    CallerKind::ForgedKey,
+    CallerKind::RevokedKey,
+    CallerKind::Key(Scope::Read),
+    CallerKind::Key(Scope::Start),
+    CallerKind::Key(Scope::Send),
+    CallerKind::Key(Scope::Operate),
+    CallerKind::Key(Scope::Work),
+    CallerKind::Key(Scope::Admin),
+    CallerKind::ForgedToken,
+    CallerKind::ExpiredToken,
+    CallerKind::TokenOfRevokedKey,
+    CallerKind::TokenOfOtherRun,
+    CallerKind::TokenOfOldGeneration,
+    CallerKind::ClientToken,
+    CallerKind::FullToken,
 ];
 
-const READ: Who = Who::Key(Scope::Read);
-const START: Who = Who::Key(Scope::Start);
-const SEND: Who = Who::Key(Scope::Send);
-const WORK: Who = Who::Key(Scope::Work);
-const OPERATE: Who = Who::Key(Scope::Operate);
-const ADMIN: Who = Who::Key(Scope::Admin);
+const READ: CallerKind = CallerKind::Key(Scope::Read);
+const START: CallerKind = CallerKind::Key(Scope::Start);
+const SEND: CallerKind = CallerKind::Key(Scope::Send);
+const WORK: CallerKind = CallerKind::Key(Scope::Work);
+const OPERATE: CallerKind = CallerKind::Key(Scope::Operate);
+const ADMIN: CallerKind = CallerKind::Key(Scope::Admin);
 const STREAM: &str = "/v1/stream/{*path}";
-/// What the run asks in its second generation; the id follows from that.
+/// The id of the open rpc in the second generation of the run. Ids are deterministic.
 const QUESTION: &str = "/workflows/order-7/rpc/rpc_b1b82cad6c9f17fb";
 
-/// A request, the route it goes to, and who may send it.
-pub(super) type Case = (Method, &'static str, &'static str, &'static [Who]);
+/// Method, route, address, and the callers that are admitted.
+pub(super) type Case = (Method, &'static str, &'static str, &'static [CallerKind]);
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = stream_cases();
@@ -65,9 +65,9 @@ pub(super) fn cases() -> Vec<Case> {
         (Method::GET, "/keys", "/keys", &[ADMIN]),
         (Method::DELETE, "/keys/{id}", "/keys/0123", &[ADMIN]),
         (Method::POST, "/tokens", "/tokens", &[READ, ADMIN]),
-        (Method::GET, "/openapi.json", "/openapi.json", &EVERYBODY),
-        (Method::GET, "/health/live", "/health/live", &EVERYBODY),
-        (Method::GET, "/health/ready", "/health/ready", &EVERYBODY),
+        (Method::GET, "/openapi.json", "/openapi.json", &ALL_CALLERS),
+        (Method::GET, "/health/live", "/health/live", &ALL_CALLERS),
+        (Method::GET, "/health/ready", "/health/ready", &ALL_CALLERS),
         (Method::GET, "/metrics", "/metrics", &[READ, ADMIN]),
     ]);
     cases.extend(workflow_cases());
@@ -76,7 +76,7 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 fn worker_cases() -> Vec<Case> {
-    const WORKERS: &[Who] = &[WORK, ADMIN];
+    const WORKERS: &[CallerKind] = &[WORK, ADMIN];
     let work = |route, address| (Method::POST, route, address, WORKERS);
     const SESSION: &str = "/v1/workers/{session}";
     vec![
@@ -94,9 +94,9 @@ fn worker_cases() -> Vec<Case> {
 }
 
 fn workflow_cases() -> Vec<Case> {
-    const OPERATORS: &[Who] = &[OPERATE, ADMIN];
-    const LOOKERS: &[Who] = &[READ, ADMIN, Who::FullToken];
-    const SENDERS: &[Who] = &[SEND, ADMIN, Who::ClientToken];
+    const OPERATORS: &[CallerKind] = &[OPERATE, ADMIN];
+    const LOOKERS: &[CallerKind] = &[READ, ADMIN, CallerKind::FullToken];
+    const SENDERS: &[CallerKind] = &[SEND, ADMIN, CallerKind::ClientToken];
     let (get, post) = (Method::GET, Method::POST);
     let look = |route, address| (get.clone(), route, address, LOOKERS);
     let operate = |route, address| (post.clone(), route, address, OPERATORS);
@@ -204,8 +204,8 @@ fn stream_cases() -> Vec<Case> {
 }
 
 fn journal_cases() -> Vec<Case> {
-    const READERS: &[Who] = &[READ, ADMIN, Who::ClientToken, Who::FullToken];
-    const WRITERS: &[Who] = &[SEND, ADMIN, Who::ClientToken, Who::FullToken];
+    const READERS: &[CallerKind] = &[READ, ADMIN, CallerKind::ClientToken, CallerKind::FullToken];
+    const WRITERS: &[CallerKind] = &[SEND, ADMIN, CallerKind::ClientToken, CallerKind::FullToken];
     vec![
         (
             Method::GET,
@@ -261,9 +261,14 @@ fn journal_cases() -> Vec<Case> {
 fn subscription_cases() -> Vec<Case> {
     const ONE: &str = "/v1/stream/__ds/subscriptions/s";
     vec![
-        (Method::GET, STREAM, "/v1/stream/__ds/jwks.json", &EVERYBODY),
+        (
+            Method::GET,
+            STREAM,
+            "/v1/stream/__ds/jwks.json",
+            &ALL_CALLERS,
+        ),
         (Method::GET, STREAM, ONE, &[READ, ADMIN]),
-        // Those who subscribe need two scopes, which of these only one has.
+        // Subscribing requires two scopes; only `admin` includes both.
         (Method::PUT, STREAM, ONE, &[ADMIN]),
         (Method::DELETE, STREAM, ONE, &[ADMIN]),
         (
@@ -284,24 +289,24 @@ fn subscription_cases() -> Vec<Case> {
             "/v1/stream/__ds/subscriptions/s/claim",
             &[ADMIN],
         ),
-        // The token of a wake is checked by their handler, under a code of its own.
+        // The handler checks the wake token and reports its own error code.
         (
             Method::POST,
             STREAM,
             "/v1/stream/__ds/subscriptions/s/ack",
-            &EVERYBODY,
+            &ALL_CALLERS,
         ),
         (
             Method::POST,
             STREAM,
             "/v1/stream/__ds/subscriptions/s/callback",
-            &EVERYBODY,
+            &ALL_CALLERS,
         ),
         (
             Method::POST,
             STREAM,
             "/v1/stream/__ds/subscriptions/s/release",
-            &EVERYBODY,
+            &ALL_CALLERS,
         ),
         (Method::GET, STREAM, "/v1/stream/__ds/auth/keys", &[ADMIN]),
         (Method::GET, STREAM, "/v1/stream/__ds/auth/secret", &[ADMIN]),

@@ -1,7 +1,9 @@
-//! Every route crossed with every kind of identity. What each may do is written down a second time, by hand (`cases.rs`).
+//! Every route combined with every kind of caller. `cases.rs` lists independently which callers a
+//! route admits.
 
 mod cases;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -13,14 +15,13 @@ use everstep_protocol::access::{CreateKey, Scope, View};
 use serde::Serialize;
 use tower::ServiceExt;
 
-use cases::{Case, EVERYBODY, Who, cases};
+use cases::{ALL_CALLERS, CallerKind, Case, cases};
 
-use super::key_list::Keys;
-use super::run_token::RunToken;
-use super::signer::Signer;
+use crate::auth::{Keys, RunToken, Signer};
 use crate::options::Options;
+use crate::route::Endpoint;
 use crate::router::router;
-use crate::routes::table;
+use crate::routes::all_routes;
 
 #[derive(Serialize)]
 struct Approve;
@@ -41,7 +42,7 @@ struct World {
     signer: Signer,
     now: Timestamp,
     /// The id of a key that was revoked.
-    gone: String,
+    revoked_id: String,
 }
 
 impl World {
@@ -66,21 +67,27 @@ impl World {
             long_poll_timeout: Duration::from_millis(1),
             ..Options::default()
         };
-        let made = Keys::of(engine);
+        let keys_of_store = Keys::of(engine);
         let mut keys = Vec::new();
         for scope in Scope::ALL {
-            let wish = wish(scope);
-            keys.push((scope, made.create(wish, None).await.unwrap().key));
+            let request = request(scope);
+            keys.push((
+                scope,
+                keys_of_store.create(request, None).await.unwrap().key,
+            ));
         }
-        let revoked = made.create(wish(Scope::Admin), None).await.unwrap();
-        assert!(made.revoke(&revoked.view.id).await.unwrap());
+        let revoked = keys_of_store
+            .create(request(Scope::Admin), None)
+            .await
+            .unwrap();
+        assert!(keys_of_store.revoke(&revoked.view.id).await.unwrap());
         Self {
             signer: Signer::of_store(&engine.streams()).await.unwrap(),
             now: engine.streams().now(),
             router: router(engine, options),
             keys,
             revoked: revoked.key,
-            gone: revoked.view.id,
+            revoked_id: revoked.view.id,
         }
     }
 
@@ -99,32 +106,34 @@ impl World {
         token
     }
 
-    /// What they show.
-    fn shown(&self, who: Who) -> Option<String> {
+    /// The bearer token of a caller.
+    fn bearer(&self, caller: CallerKind) -> Option<String> {
         let signed = |change: fn(&mut RunToken)| self.token(change).signed(&self.signer);
-        Some(match who {
-            Who::Nobody => return None,
-            Who::Nonsense => "nonsense".to_owned(),
-            Who::ForgedKey => {
+        Some(match caller {
+            CallerKind::WithoutKey => return None,
+            CallerKind::Malformed => "nonsense".to_owned(),
+            CallerKind::ForgedKey => {
                 let known = &self.keys[0].1;
                 format!("{}{}", &known[..known.len() - 1], other_digit(known))
             }
-            Who::RevokedKey => self.revoked.clone(),
-            Who::Key(scope) => {
+            CallerKind::RevokedKey => self.revoked.clone(),
+            CallerKind::Key(scope) => {
                 let found = self.keys.iter().find(|(known, _)| *known == scope);
                 found.unwrap().1.clone()
             }
-            Who::ForgedToken => self.token(|_| {}).signed(&Signer::new(b"another")),
-            Who::ExpiredToken => signed(|token| token.expires_at = Timestamp::default()),
-            Who::OrphanedToken => {
-                let key = self.gone.clone();
+            CallerKind::ForgedToken => self.token(|_| {}).signed(&Signer::new(b"another")),
+            CallerKind::ExpiredToken => signed(|token| token.expires_at = Timestamp::default()),
+            CallerKind::TokenOfRevokedKey => {
+                let key = self.revoked_id.clone();
                 self.token(|token| token.key = Some(key))
                     .signed(&self.signer)
             }
-            Who::OtherRunsToken => signed(|token| token.run = RunId::new("order-8").unwrap()),
-            Who::OldGenerationsToken => signed(|token| token.generation = Generation(1)),
-            Who::ClientToken => signed(|_| {}),
-            Who::FullToken => signed(|token| {
+            CallerKind::TokenOfOtherRun => {
+                signed(|token| token.run = RunId::new("order-8").unwrap())
+            }
+            CallerKind::TokenOfOldGeneration => signed(|token| token.generation = Generation(1)),
+            CallerKind::ClientToken => signed(|_| {}),
+            CallerKind::FullToken => signed(|token| {
                 token.view = View::Full;
                 token.rpcs.clear();
                 token.events.clear();
@@ -132,11 +141,11 @@ impl World {
         })
     }
 
-    /// Whether they come in, to whatever awaits them there.
-    async fn comes_in(&self, who: Who, method: &Method, address: &str) -> bool {
+    /// Returns whether the gate admits the caller, whatever the handler then responds.
+    async fn is_admitted(&self, caller: CallerKind, method: &Method, address: &str) -> bool {
         let mut request = Request::builder().method(method).uri(address);
-        if let Some(shown) = self.shown(who) {
-            request = request.header("Authorization", format!("Bearer {shown}"));
+        if let Some(token) = self.bearer(caller) {
+            request = request.header("Authorization", format!("Bearer {token}"));
         }
         let request = request.header("Content-Type", "text/plain");
         let request = request.body(Body::from("x")).unwrap();
@@ -145,7 +154,7 @@ impl World {
         if !matches!(status, 401 | 403) {
             return true;
         }
-        // The answer to a HEAD has no body that could say why, and no handler of one refuses anybody by itself.
+        // Responses to HEAD have no body with a code, and no HEAD handler rejects callers itself.
         if *method == Method::HEAD {
             return false;
         }
@@ -156,7 +165,7 @@ impl World {
     }
 }
 
-fn wish(scope: Scope) -> CreateKey {
+fn request(scope: Scope) -> CreateKey {
     CreateKey {
         name: scope.to_string(),
         scopes: vec![scope],
@@ -172,34 +181,43 @@ fn other_digit(key: &str) -> char {
 }
 
 #[tokio::test]
-async fn every_route_lets_in_whom_it_should_and_nobody_else() {
+async fn every_route_admits_exactly_the_documented_callers() {
     let world = World::new().await;
-    for (method, route, address, welcome) in cases() {
+    let endpoints = endpoints().await;
+    for (method, route, address, admitted) in cases() {
         assert!(
-            table(everstep_engine::Roles::ALL)
+            endpoints
                 .iter()
-                .any(|row| row.method == method && row.path == route),
+                .any(|known| known.method == method && known.path == route),
             "{method} {route} is not in the table"
         );
-        for who in EVERYBODY {
-            let expected = welcome.contains(&who);
-            let came_in = world.comes_in(who, &method, address).await;
-            assert_eq!(came_in, expected, "{who:?} {method} {address}");
+        for caller in ALL_CALLERS {
+            let expected = admitted.contains(&caller);
+            let is_admitted = world.is_admitted(caller, &method, address).await;
+            assert_eq!(is_admitted, expected, "{caller:?} {method} {address}");
         }
     }
 }
 
-#[test]
-fn no_route_is_left_out_of_the_crossing() {
+#[tokio::test]
+async fn every_route_has_a_case() {
     let cases = cases();
-    for row in table(everstep_engine::Roles::ALL) {
-        let crossed = |case: &Case| case.0 == row.method && case.1 == row.path;
+    for endpoint in endpoints().await {
+        let Endpoint {
+            method,
+            path,
+            requires,
+            ..
+        } = &*endpoint;
+        let is_tested = |case: &Case| case.0 == *method && case.1 == *path;
         assert!(
-            cases.iter().any(crossed),
-            "{} {} ({:?}) is crossed with nobody",
-            row.method,
-            row.path,
-            row.needs
+            cases.iter().any(is_tested),
+            "{method} {path} ({requires:?}) has no case"
         );
     }
+}
+
+async fn endpoints() -> Vec<Arc<Endpoint>> {
+    let routes = all_routes().await.into_iter();
+    routes.map(|route| route.endpoint).collect()
 }

@@ -1,0 +1,117 @@
+//! Errors of answering rpcs.
+
+use everstep_model::{ErrorCode, PayloadError, RunId};
+use everstep_store::StoreError;
+
+use super::{
+    CodedError, InvalidOptions, OtherGeneration, ReadError, SchemaMismatch, Unavailable, UnknownRun,
+};
+
+/// Why an answer was not accepted.
+#[derive(Debug, thiserror::Error)]
+#[allow(
+    missing_docs,
+    reason = "each variant holds an error that is documented"
+)]
+pub enum AnswerError {
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    #[error(transparent)]
+    Options(#[from] InvalidOptions),
+    #[error(transparent)]
+    Payload(#[from] PayloadError),
+    #[error(transparent)]
+    UnknownRun(#[from] UnknownRun),
+    #[error(transparent)]
+    OtherGeneration(#[from] OtherGeneration),
+    #[error(transparent)]
+    NotOpen(#[from] RpcNotOpen),
+    #[error(transparent)]
+    Schema(#[from] SchemaMismatch),
+}
+
+/// Why an open rpc was not found.
+#[derive(Clone, Debug, thiserror::Error)]
+#[allow(
+    missing_docs,
+    reason = "each variant holds an error that is documented"
+)]
+pub enum OpenRpcError {
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    #[error(transparent)]
+    UnknownRun(#[from] UnknownRun),
+    #[error(transparent)]
+    NotOpen(#[from] RpcNotOpen),
+}
+
+/// The rpc cannot be answered.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error(
+    "rpc `{rpc}` of run `{run}` is not open: it was answered, gave up waiting, or never existed"
+)]
+#[allow(missing_docs, reason = "the message explains the fields")]
+pub struct RpcNotOpen {
+    pub run: RunId,
+    pub rpc: String,
+}
+
+impl CodedError for RpcNotOpen {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::RpcNotOpen
+    }
+}
+
+impl CodedError for AnswerError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Unavailable(error) => error.code(),
+            Self::Options(error) => error.code(),
+            Self::Payload(error) => error.code(),
+            Self::UnknownRun(error) => error.code(),
+            Self::OtherGeneration(error) => error.code(),
+            Self::NotOpen(error) => error.code(),
+            Self::Schema(error) => error.code(),
+        }
+    }
+}
+
+impl CodedError for OpenRpcError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Unavailable(error) => error.code(),
+            Self::UnknownRun(error) => error.code(),
+            Self::NotOpen(error) => error.code(),
+        }
+    }
+}
+
+impl From<StoreError> for AnswerError {
+    fn from(error: StoreError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl From<StoreError> for OpenRpcError {
+    fn from(error: StoreError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl From<ReadError> for AnswerError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::UnknownRun(error) => error.into(),
+            ReadError::Unavailable(error) => error.into(),
+        }
+    }
+}
+
+impl From<ReadError> for OpenRpcError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::UnknownRun(error) => error.into(),
+            ReadError::Unavailable(error) => error.into(),
+        }
+    }
+}

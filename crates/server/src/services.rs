@@ -1,0 +1,79 @@
+//! Composition root: builds the services of a server from an engine and its options.
+
+use std::sync::Arc;
+
+use everstep_engine::Engine;
+
+use crate::auth::Identities;
+use crate::body::BodyLimits;
+use crate::journals::Journals;
+use crate::key_routes::KeyRoutes;
+use crate::options::Options;
+use crate::permits::WaitPermits;
+use crate::stream_routes::StreamRoutes;
+use crate::streams::StreamServer;
+use crate::subscriptions::{Subscriptions, WebhookTargets};
+use crate::telemetry::Metrics;
+use crate::workers::{Pool, WorkerRoutes};
+use crate::workflows::WorkflowRoutes;
+
+/// The state of each group of routes, and what all routes share.
+pub(crate) struct Services {
+    /// Keeps the engine alive, so that it receives hints of other nodes.
+    pub(crate) engine: Engine,
+    pub(crate) identities: Arc<Identities>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) keys: KeyRoutes,
+    pub(crate) streams: StreamRoutes,
+    pub(crate) workers: WorkerRoutes,
+    pub(crate) workflows: WorkflowRoutes,
+}
+
+impl Services {
+    pub(crate) fn new(engine: &Engine, options: &Arc<Options>) -> Self {
+        let identities = Arc::new(Identities::new(engine, options.access));
+        let wait_permits = WaitPermits::new(options.waiting_max);
+        let body_limits = BodyLimits::new(options);
+        let targets = match options.loopback_only {
+            true => WebhookTargets::PublicAndLoopback,
+            false => WebhookTargets::Public,
+        };
+        let server = Arc::new(StreamServer {
+            streams: engine.streams(),
+            subscriptions: Arc::new(Subscriptions::new(engine.streams(), targets)),
+            wait_permits: wait_permits.clone(),
+            body_limits,
+            options: options.clone(),
+        });
+        let journals = Journals {
+            engine: engine.clone(),
+            server: server.clone(),
+        };
+        Self {
+            engine: engine.clone(),
+            metrics: Arc::new(Metrics::new(engine)),
+            keys: KeyRoutes {
+                engine: engine.clone(),
+                identities: identities.clone(),
+                body_limits,
+                token_lifetime_max: options.token_lifetime_max,
+            },
+            identities,
+            streams: StreamRoutes {
+                server,
+                journals: Arc::new(journals),
+            },
+            workers: WorkerRoutes {
+                pool: Arc::new(Pool::new(engine.clone(), options)),
+                body_timeout: options.body_timeout,
+                body_bytes_max: options.worker_body_bytes_max,
+            },
+            workflows: WorkflowRoutes {
+                engine: engine.clone(),
+                wait_permits,
+                wait_max: options.wait_max,
+                body_limits,
+            },
+        }
+    }
+}
