@@ -17,11 +17,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store-testkit", &["model", "store"]),
     ("store-embedded", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
-    ("engine", &["machine", "model", "store"]),
+    ("driver", &["machine", "model"]),
+    ("engine", &["driver", "machine", "model", "store"]),
     ("protocol", &["machine", "model"]),
     (
         "everstep",
         &[
+            "driver",
             "engine",
             "machine",
             "model",
