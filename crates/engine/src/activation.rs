@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use everstep_machine::{LeftChild, Obsolete};
-use everstep_model::{Entry, Generation, Name, Record, RecordNumber, RunId, RunStatus, Timestamp};
+pub use everstep_driver::{Append, Message, Then};
+use everstep_model::{Entry, Generation, Name, RecordNumber, RunId, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
 use crate::declares::Declares;
@@ -39,77 +39,6 @@ pub trait Worker: Send + Sync + 'static {
 
     /// Executes a run until it ends, is lost, or is evicted. The future is polled as a task of its own.
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()>;
-}
-
-/// What an append means for the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
-    /// It goes on.
-    Continue,
-    /// It goes on with this status, and nothing came that was not folded.
-    GoOnAs(RunStatus),
-    /// It waits for the inbox, and nothing came that was not folded.
-    Suspend(RunStatus),
-    /// It is parked until somebody acts.
-    Park(RunStatus),
-    /// It goes back to the queue: another node may go on.
-    Release,
-    /// Whoever executed it is lost: it goes back to the queue, which is counted against it if it got nowhere.
-    Abandon,
-    /// It is over, and nothing came that was not folded.
-    End(RunStatus),
-    /// It is over, by something that is in its journal already.
-    EndAnyway(RunStatus),
-}
-
-/// What an executor writes. One append may be under way at a time.
-#[derive(Clone, Debug)]
-pub struct Append {
-    /// The records.
-    pub records: Vec<Record>,
-    /// What it means for the run.
-    pub then: Then,
-    /// How many records the executor knows.
-    pub seen: RecordNumber,
-    /// How many inbox records it knows.
-    pub inbox_seen: u64,
-    /// Whether an operation resolves by it.
-    pub progress: bool,
-    /// Rows that nothing needs any more.
-    pub obsolete: Vec<Obsolete>,
-    /// Children that the run no longer waits for.
-    pub left: Vec<LeftChild>,
-}
-
-/// What the engine tells an executor.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Message {
-    /// The append is durable. Fold `before`, then the append's own records from `first` on.
-    Appended {
-        /// The number of its first record.
-        first: RecordNumber,
-        /// What landed before it.
-        before: Vec<Entry>,
-        /// The append's own records.
-        records: Vec<Record>,
-    },
-    /// The append was refused: `came` is what came before it. Fold that and decide again.
-    Missed {
-        /// What came before it.
-        came: Vec<Entry>,
-        /// The append's own records, which are not written.
-        records: Vec<Record>,
-    },
-    /// The journal has more records: read on.
-    Grew,
-    /// A suspended run has something to do, and this executor has the right again: read on.
-    Resumed,
-    /// The right is lost, or the store is: drop everything.
-    Lost,
-    /// The engine wants the memory: a suspended run is dropped.
-    Evict,
-    /// The engine shuts down: finish steps in flight, begin none, release the run.
-    Stop,
 }
 
 /// Where an executor sits: how it hears of its run, and how it writes. In the process of the engine, or at the other end of a

@@ -19,11 +19,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store-testkit", &["model", "store"]),
     ("store-embedded", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
-    ("engine", &["inspect", "machine", "model", "store"]),
+    ("driver", &["machine", "model"]),
+    ("engine", &["driver", "inspect", "machine", "model", "store"]),
     ("protocol", &["inspect", "model"]),
     (
         "everstep",
         &[
+            "driver",
             "engine",
             "inspect",
             "machine",
