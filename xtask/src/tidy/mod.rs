@@ -15,6 +15,7 @@ mod machine_paths;
 mod markdown;
 mod module_docs;
 mod names;
+mod numbered_lists;
 mod repository;
 mod runner;
 mod rust_text;

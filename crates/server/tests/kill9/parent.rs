@@ -109,7 +109,8 @@ fn check(server: SocketAddr, writers: &[Writer], readers: &[Reader]) {
     }
     let mut shown = 0;
     for reader in readers {
-        // What was shown is one text without gap or repetition, and it is how the stream begins.
+        // Invariant 27: what a reader saw across all restarts is a prefix of the stream, without gap or
+        // repetition.
         let seen: String = reader
             .shown
             .iter()
