@@ -17,6 +17,7 @@ mod markdown;
 mod module_cycles;
 mod module_docs;
 mod names;
+mod numbered_lists;
 mod repository;
 mod runner;
 mod rust_text;

@@ -5,7 +5,7 @@ use std::fmt;
 use super::repository::Repository;
 use super::{
     banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_cycles,
-    module_docs, names, sleeping, test_names,
+    module_docs, names, numbered_lists, sleeping, test_names,
 };
 use crate::failure::Failure;
 use crate::workspace;
@@ -55,6 +55,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "error-pages",
         check: error_pages::check,
+    },
+    Rule {
+        name: "numbered-lists",
+        check: numbered_lists::check,
     },
     Rule {
         name: "links",

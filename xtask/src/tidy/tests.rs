@@ -5,7 +5,7 @@ use super::repository::Repository;
 use super::runner::{Problem, RULES};
 use super::{
     banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_docs,
-    names, rust_text, sleeping, test_names,
+    names, numbered_lists, rust_text, sleeping, test_names,
 };
 
 fn repository(files: &[(&str, &str)]) -> Repository {
@@ -58,6 +58,7 @@ fn breaking(rule: &str) -> Vec<(&'static str, String)> {
                 ("crates/model/Cargo.toml", manifest),
             ]
         }
+        "numbered-lists" => text("docs/behaviours.md", "- **B1** It works."),
         "links" => text("README.md", "[a](b.md)"),
         "code-map" => text("ARCHITECTURE.md", "# Nothing"),
         "machine-paths" => text("README.md", &format!("see /{}/a", "root")),
@@ -470,6 +471,56 @@ workspace = true
         &[("crates/bare/src/lib.rs", "")],
         &["crates/bare:0"],
     );
+}
+
+#[test]
+fn cited_numbers_are_listed_and_listed_numbers_are_cited() {
+    let citing = "\
+//! Invariants 1 to 3, 5 and 7: and 40 other things. This breaks invariants 8,
+//! 9.
+// B1, B2
+fn a() { Violation::of(4, \"invariant 50\"); Violation::of(0, x); Violation::of(12, x) }
+/// B3: said in 2 words, B, BB4, b5. An invariant that has no number.
+";
+    let planted = "//! Bugs.\nA, \"a\",\n \"It breaks (10, 11).\";";
+    let list = |prefix: &str, numbers: &[u32]| -> String {
+        let lines = numbers
+            .iter()
+            .map(|n| format!("- **{prefix}{n}** It holds.\n"));
+        lines.collect()
+    };
+    let of = |behaviours: &[u32], invariants: &[u32]| {
+        numbered_lists::check(&repository(&[
+            ("crates/sim/src/a.rs", citing),
+            ("crates/model/src/planted.rs", planted),
+            ("xtask/src/a.rs", "//! B99, invariant 99"),
+            ("docs/behaviours.md", &list("B", behaviours)),
+            ("docs/invariants.md", &list("", invariants)),
+        ]))
+    };
+    let cited = [1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12];
+    assert_eq!(of(&[1, 2, 3], &cited), []);
+    assert_eq!(places(&of(&[1, 3], &cited)), ["crates/sim/src/a.rs:3"]);
+    let problems = of(&[1, 2, 3, 4], &cited);
+    assert_eq!(places(&problems), ["docs/behaviours.md:4"]);
+    expect_message(&problems, "does not cite `B4`");
+    let problems = of(&[1, 2, 3, 3], &cited);
+    assert_eq!(places(&problems), ["docs/behaviours.md:4"]);
+    expect_message(&problems, "twice");
+    let problems = of(&[1, 2, 3], &[1, 2, 3, 5, 7, 8, 9, 10, 12, 13]);
+    let expected = [
+        "crates/model/src/planted.rs:3",
+        "crates/sim/src/a.rs:4",
+        "docs/invariants.md:10",
+    ];
+    assert_eq!(places(&problems), expected);
+
+    let harmless = [
+        ("docs/invariants.md", "- **1** x"),
+        ("crates/a/src/a.rs", "// Invariant 1"),
+    ];
+    expect(numbered_lists::check, &harmless, &["docs/invariants.md:0"]);
+    expect_message(&numbered_lists::check(&repository(&harmless)), "exception");
 }
 
 #[test]

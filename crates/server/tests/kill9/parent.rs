@@ -110,7 +110,8 @@ fn check(server: SocketAddr, writers: &[Writer], readers: &[Reader]) {
     }
     let mut shown = 0;
     for reader in readers {
-        // The chunks that were read have no gaps or repetitions, and form a prefix of the stream.
+        // Invariant 27: what a reader saw across all restarts is a prefix of the stream, without gap or
+        // repetition.
         let seen: String = reader
             .shown
             .iter()

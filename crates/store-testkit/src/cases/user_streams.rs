@@ -121,7 +121,7 @@ pub async fn a_stream_row_may_be_of_another_stream<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head_of("streams/other").await, None);
 }
 
-/// A closed stream of a user takes no records, but what it is besides them may change.
+/// Invariant 27: a closed user stream accepts no records. Its rows may still change.
 pub async fn a_closed_user_stream_changes_rows_but_takes_no_records<S: Store>(f: &Fixture<S>) {
     let stream = create(f, "a").await;
     f.accept(closing(stream)).await;
