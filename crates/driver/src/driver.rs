@@ -377,13 +377,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    fn send(
-        &mut self,
-        records: Vec<Record>,
-        decides: bool,
-        progress: bool,
-        then: Then,
-    ) -> Action {
+    fn send(&mut self, records: Vec<Record>, decides: bool, progress: bool, then: Then) -> Action {
         let replay = &mut self.live.replay;
         let mut obsolete = replay.take_obsolete();
         let mut left = replay.take_left_children();

@@ -1,7 +1,7 @@
 //! The second look of development mode: before an execution rests or ends, a dry execution of the
 //! same journal must reach the same point.
 
-use everstep_machine::{CallSite, Divergence, Halt, Replay};
+use everstep_machine::{CallSite, Divergence, Halt};
 use everstep_model::{Entry, Record, RecordNumber};
 
 use crate::action::{Action, Code};
@@ -116,7 +116,7 @@ impl<H: Host> Driver<H> {
             return self.live.replay.site_of(number);
         }
         let index = usize::try_from(number.0 - next.0).ok()?;
-        let is_scripted = |record: &&Record| Replay::is_scripted(&record.body);
+        let is_scripted = |record: &&Record| record.body.is_scripted();
         let before = self.outbox.records().get(..index)?;
         let said_before = before.iter().filter(is_scripted).count();
         self.live.replay.unrecorded_site(said_before)

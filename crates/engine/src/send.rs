@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::Event;
-use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, RunStatus, limits};
+use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, limits};
 use everstep_store::{
     Commit, DeliverCommit, Guard, Head, InboxLease, Outcome, Refusal, RunRow, StoreError,
 };

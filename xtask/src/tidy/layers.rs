@@ -20,7 +20,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store-embedded", &["model", "store"]),
     ("store-postgres", &["model", "store"]),
     ("driver", &["machine", "model"]),
-    ("engine", &["driver", "inspect", "machine", "model", "store"]),
+    (
+        "engine",
+        &["driver", "inspect", "machine", "model", "store"],
+    ),
     ("protocol", &["inspect", "model"]),
     (
         "everstep",
