@@ -89,7 +89,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_protocol_document_lists_exactly_the_routes() {
-        let (_, section) = PROTOCOL.split_once("\n## 5. Asking\n").unwrap();
+        let (_, section) = PROTOCOL.split_once("\n## 5. Requests\n").unwrap();
         let (section, _) = section.split_once("\n## ").unwrap();
         let documented = section.lines().filter_map(|line| {
             let mut cells = line.strip_prefix("| `")?.split('`');
