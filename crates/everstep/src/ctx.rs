@@ -6,6 +6,7 @@ use std::panic::Location as Caller;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_machine::Replay;
 use everstep_model::record::RESERVED_COLLECTIONS;
 use everstep_model::{Generation, Name, Payload, RunId, Scope, Timestamp};
 use serde::Serialize;
@@ -311,10 +312,11 @@ impl<W> Ctx<W> {
         site: &'static Caller<'static>,
     ) -> Result<()> {
         let to = RunId::new(to)?;
-        let mut state = self.shared.state();
-        let event = state.replay.name(event)?;
-        state.replay.send(&self.scope, to, event, payload, site);
-        Ok(())
+        self.call(|replay| {
+            let event = replay.name(event)?;
+            replay.send(&self.scope, to, event, payload, site);
+            Ok(())
+        })
     }
 
     /// Undoes every step and child that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
@@ -329,17 +331,17 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn no_return(&self) {
         let site = Caller::caller();
-        self.shared.state().replay.no_return(&self.scope, site);
+        self.shared
+            .with(|execution| execution.replay.no_return(&self.scope, site));
     }
 
     /// Leaves a line in the run's journal, for people who read it later.
     #[track_caller]
     pub fn note(&self, text: impl Into<String>) {
         let site = Caller::caller();
+        let text = text.into();
         self.shared
-            .state()
-            .replay
-            .note(&self.scope, text.into(), site);
+            .with(|execution| execution.replay.note(&self.scope, text, site));
     }
 
     /// Sets a row that live clients see. `workflow`, `step`, `rpc` and `event` are collections of the engine.
@@ -375,24 +377,30 @@ impl<W> Ctx<W> {
         if key.is_empty() {
             return Err(crate::options::invalid("a row needs a key"));
         }
-        let mut state = self.shared.state();
-        let collection = state.replay.name(collection)?;
-        state
-            .replay
-            .change_row(&self.scope, collection, key, value, site);
-        Ok(())
+        self.call(|replay| {
+            let collection = replay.name(collection)?;
+            replay.change_row(&self.scope, collection, key, value, site);
+            Ok(())
+        })
+    }
+
+    /// Calls something that takes effect at once. It has no effect where the code is not being
+    /// polled: the run then fails.
+    fn call(&self, call: impl FnOnce(&mut Replay) -> Result<()>) -> Result<()> {
+        let called = self.shared.with(|execution| call(&mut execution.replay));
+        called.unwrap_or(Ok(()))
     }
 
     /// Notifies whoever listens to the engine, once per call, as best it can.
     #[track_caller]
     pub fn emit<T: Serialize>(&self, topic: &str, payload: &T) -> Result<()> {
         let payload = Payload::from_value(payload)?;
-        let mut state = self.shared.state();
-        let topic = state.replay.name(topic)?;
-        state
-            .replay
-            .emit(&self.scope, topic, payload, Caller::caller());
-        Ok(())
+        let site = Caller::caller();
+        self.call(|replay| {
+            let topic = replay.name(topic)?;
+            replay.emit(&self.scope, topic, payload, site);
+            Ok(())
+        })
     }
 
     /// Which version of a change this run follows: runs that passed this place before the change get 1, new ones
@@ -402,17 +410,19 @@ impl<W> Ctx<W> {
         if latest < 1 {
             return Err(crate::options::invalid("versions of a change count from 1"));
         }
-        let mut state = self.shared.state();
-        let change = state.replay.name(change)?;
-        Ok(state
-            .replay
-            .version(&self.scope, &change, latest, Caller::caller()))
+        let site = Caller::caller();
+        let version = self.shared.with(|execution| {
+            let change = execution.replay.name(change)?;
+            let replay = &mut execution.replay;
+            Ok(replay.version(&self.scope, &change, latest, site))
+        });
+        version.unwrap_or(Ok(latest))
     }
 
     /// The time, as the journal knows it: the same on every replay.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.shared.state().replay.now()
+        self.shared.now()
     }
 
     /// A random number: the same on every replay. Not for secrets.
@@ -420,7 +430,7 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn random(&self) -> u64 {
         let site = Caller::caller();
-        self.shared.state().replay.random(&self.scope, site)
+        self.draw(site)
     }
 
     /// A random UUID (version 4): the same on every replay.
@@ -428,11 +438,7 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn uuid(&self) -> String {
         let site = Caller::caller();
-        let mut state = self.shared.state();
-        let (high, low) = (
-            state.replay.random(&self.scope, site),
-            state.replay.random(&self.scope, site),
-        );
+        let (high, low) = (self.draw(site), self.draw(site));
         let high = (high & !0xF000) | 0x4000;
         let low = (low & !(0b11 << 62)) | (0b10 << 62);
         format!(
@@ -445,9 +451,16 @@ impl<W> Ctx<W> {
         )
     }
 
+    fn draw(&self, site: &'static Caller<'static>) -> u64 {
+        let drawn = self
+            .shared
+            .with(|execution| execution.replay.random(&self.scope, site));
+        drawn.unwrap_or_default()
+    }
+
     /// What the run knows about itself.
     #[must_use]
     pub fn metadata(&self) -> RunMetadata {
-        self.shared.metadata()
+        self.shared.metadata().clone()
     }
 }

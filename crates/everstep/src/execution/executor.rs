@@ -1,81 +1,37 @@
-//! The executor of one run: a task that folds the journal, polls the code, and writes what follows.
-//!
-//! It is one future. Each time it is woken it takes in messages (`intake.rs`, `feed.rs`), lets the machine take its turns and
-//! steps go on (`turns.rs`), sees whether anything is left to do (`done.rs`), and writes what follows (`writing.rs`): results
-//! at once, the rest with them or a few milliseconds later, and a guarded suspension when nothing is left.
+//! The executor of one run: a future that feeds messages to the driver and performs its actions.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
+use everstep_driver::{Action, Code, Driver, ReadFor, Setup};
 use everstep_engine::Activation;
-use everstep_machine::{OpId, Replay};
-use everstep_model::{Entry, Failure, Payload, Record, Timestamp};
+use everstep_machine::{OpId, Resolution, UndoStart};
+use everstep_model::{Entry, Payload, RecordNumber};
 use everstep_store::{BoxFuture, StoreError};
 
-use super::conclusion::Conclusion;
-use super::rollback::Undoing;
+use super::code::StartedCode;
+use super::current::OwnedDriver;
 use super::root::RunningRoot;
 use super::shared::{Shared, SharedParts};
-use super::writing::InFlight;
+use super::undo_attempt::UndoAttempt;
 use crate::definition::Definition;
-use crate::error::Result;
 
-/// Whether the executor's task goes on.
-#[derive(PartialEq)]
-pub(super) enum Next {
-    GoOn,
-    Exit,
-}
-
-/// Where an executor stands with its run.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Standing {
-    /// It has the run and goes on with it.
-    Working,
-    /// It has suspended the run and keeps it in memory.
-    Suspended,
-    /// It has the run again and has not read yet what others did with it meanwhile.
-    CatchingUp,
-}
-
-/// Whether an executor is to let go of its run; the later ones outdo the earlier.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Leave {
-    Not,
-    /// Its memory is wanted: when the run is suspended, which it may not be yet.
-    WhenSuspended,
-    /// The engine shuts down: when the steps under way have ended.
-    Soon,
-}
+type Read = BoxFuture<'static, Result<Vec<Entry>, StoreError>>;
 
 pub(crate) struct Executor {
-    pub(super) activation: Activation,
-    pub(super) definition: Arc<Definition>,
-    pub(super) shared: Arc<Shared>,
-    pub(super) root: Option<RunningRoot>,
-    pub(super) returned: Option<Result<Payload>>,
-    /// Why the run fails, whatever its code does.
-    pub(super) broken: Option<Failure>,
-    pub(super) undoing: Undoing,
-    pub(super) conclusion: Option<Conclusion>,
-    /// Records that happened and are not sent yet.
-    pub(super) unsent: Vec<Record>,
-    /// Whether the unsent records must be durable before the code goes on.
-    pub(super) strict: bool,
-    pub(super) in_flight: Option<InFlight>,
-    pub(super) flush: Option<BoxFuture<'static, ()>>,
-    pub(super) reading: Option<BoxFuture<'static, Result<Vec<Entry>, StoreError>>>,
-    pub(super) read_again: bool,
-    /// Steps that were told they may begin. Code that does not poll one is not told again and again.
-    pub(super) offered: Vec<OpId>,
-    pub(super) standing: Standing,
-    pub(super) leave: Leave,
-    /// The clock as it was when the executor was woken, or when it last polled the code.
-    pub(super) now: Timestamp,
-    /// Everything folded, kept in development mode for the second look.
-    pub(super) history: Option<Vec<Entry>>,
+    activation: Activation,
+    definition: Arc<Definition>,
+    parts: Arc<SharedParts>,
+    /// `None` once the activation is over.
+    driver: Option<OwnedDriver>,
+    live: Option<StartedCode>,
+    dry: Option<StartedCode>,
+    undo: Option<UndoAttempt>,
+    /// Reads of the journal in flight: for the fold, and for undos of earlier passes.
+    reads: [Option<Read>; 2],
+    flush: Option<BoxFuture<'static, ()>>,
 }
 
 impl Executor {
@@ -85,87 +41,249 @@ impl Executor {
         parts: SharedParts,
     ) -> Self {
         let journal = std::mem::take(&mut activation.journal);
-        let development = activation.settings().development;
-        let history = development.then(|| journal.clone());
-        let mut replay = Replay::new(parts.run.clone(), parts.generation, journal);
-        if development {
-            replay.keep_call_sites();
-        }
-        replay.set_cautious(activation.cautious);
+        let setup = Setup {
+            run: parts.run.clone(),
+            generation: parts.generation,
+            execution_retries: parts.defaults.execution_retries,
+            development: activation.settings().development,
+            cautious: activation.cautious,
+        };
         Self {
             activation,
             definition,
-            shared: Shared::new(parts, replay),
-            root: None,
-            returned: None,
-            broken: None,
-            undoing: Undoing::default(),
-            conclusion: None,
-            unsent: Vec::new(),
-            strict: false,
-            in_flight: None,
+            parts: Arc::new(parts),
+            driver: Some(Box::new(Driver::new(setup, journal))),
+            live: None,
+            dry: None,
+            undo: None,
+            reads: [None, None],
             flush: None,
-            reading: None,
-            read_again: false,
-            offered: Vec::new(),
-            standing: Standing::Working,
-            leave: Leave::Not,
-            now: Timestamp::default(),
-            history,
         }
     }
 
-    /// Takes in everything that came, then does everything that follows from it: whatever is left wakes the task again.
-    fn poll_once(&mut self, context: &mut Context<'_>) -> Next {
-        while let Poll::Ready(message) = self.activation.poll_message(context) {
-            if self.take_in(message) == Next::Exit {
-                return Next::Exit;
-            }
-        }
-        while let Poll::Ready(next) = self.poll_reading(context) {
-            if next == Next::Exit {
-                return Next::Exit;
-            }
-        }
-        if self.leave == Leave::Soon {
-            self.shared.state().replay.begin_no_more();
-        }
-        // A step that others have done in between is not begun again.
-        if self.standing != Standing::Working || self.concluded_and_waiting() {
-            return Next::GoOn;
-        }
-        if self.go_on() == Next::Exit {
-            return Next::Exit;
-        }
-        self.work_on_undos(context);
-        self.decide(context);
-        Next::GoOn
+    fn live_root(&self) -> Option<&RunningRoot> {
+        self.live.as_ref().and_then(StartedCode::root)
     }
 
-    fn concluded_and_waiting(&self) -> bool {
-        self.conclusion.is_some() && self.in_flight.is_some()
+    /// Hands the driver everything that happened since the last poll.
+    fn take_in(&mut self, driver: &mut OwnedDriver, context: &mut Context<'_>) {
+        // A seat that is lost says so each time it is asked.
+        while !driver.is_over()
+            && let Poll::Ready(message) = self.activation.poll_message(context)
+        {
+            driver.receive(message);
+        }
+        for purpose in [ReadFor::Fold, ReadFor::Undos] {
+            self.poll_read(purpose, driver, context);
+        }
+        self.poll_undo(driver, context);
+        self.poll_flush(driver, context);
+        let misused = self.live.as_ref().and_then(|code| code.shared.misused());
+        if let Some(why) = misused {
+            driver.halt(why.to_owned());
+        }
     }
+
+    /// Performs actions until there is nothing left to do. Returns the driver, unless the activation
+    /// is over.
+    fn act(&mut self, mut driver: OwnedDriver, context: &mut Context<'_>) -> Option<OwnedDriver> {
+        let mut now = self.activation.now();
+        loop {
+            let is_woken = self.live.as_ref().is_some_and(StartedCode::is_woken);
+            match driver.next(now, is_woken) {
+                Action::Start(input) => {
+                    self.start(&mut driver, input);
+                    driver = self.poll_code(driver)?;
+                    now = self.activation.now();
+                }
+                Action::Resolve(op, resolution) => {
+                    resolve(&mut driver, op, resolution);
+                    driver = self.poll_code(driver)?;
+                    now = self.activation.now();
+                }
+                Action::Begin => {
+                    wake_startable(&mut driver);
+                    if self.live.as_ref().is_some_and(StartedCode::is_woken) {
+                        driver = self.poll_code(driver)?;
+                        now = self.activation.now();
+                    }
+                }
+                Action::Poll => {
+                    driver = self.poll_code(driver)?;
+                    now = self.activation.now();
+                }
+                Action::Drop(code) => driver = self.drop_code(code, driver)?,
+                Action::Cancel => {
+                    if let Some(code) = &self.live {
+                        code.shared.announce_cancellation();
+                    }
+                }
+                Action::BeginUndo(start) => {
+                    self.begin_undo(*start, &mut driver);
+                    self.poll_undo(&mut driver, context);
+                }
+                Action::Append(append) => {
+                    self.flush = None;
+                    self.activation.append(append);
+                    return Some(driver);
+                }
+                Action::Flush => {
+                    let lazy_flush = self.activation.settings().lazy_flush;
+                    self.flush = Some(self.parts.runtime.sleep(lazy_flush));
+                    self.poll_flush(&mut driver, context);
+                }
+                Action::Read(purpose, from) => {
+                    self.read(purpose, from);
+                    self.poll_read(purpose, &mut driver, context);
+                }
+                Action::Report(divergence) => {
+                    tracing::error!(run = %self.activation.run, %divergence, "hidden nondeterminism");
+                }
+                Action::Checked(_) | Action::Wait => return Some(driver),
+                Action::Exit => return None,
+            }
+        }
+    }
+
+    fn code(&mut self, code: Code) -> &mut Option<StartedCode> {
+        match code {
+            Code::Live => &mut self.live,
+            Code::Dry => &mut self.dry,
+        }
+    }
+
+    fn start(&mut self, driver: &mut OwnedDriver, input: Payload) {
+        let code = driver.current().1;
+        let started = StartedCode::new(&self.definition, &self.parts, driver, input);
+        *self.code(code) = Some(started);
+    }
+
+    fn poll_code(&mut self, mut driver: OwnedDriver) -> Option<OwnedDriver> {
+        let code = driver.current().1;
+        match self.code(code) {
+            Some(started) => started.poll(driver),
+            None => Some(driver),
+        }
+    }
+
+    fn drop_code(&mut self, code: Code, driver: OwnedDriver) -> Option<OwnedDriver> {
+        match self.code(code) {
+            Some(started) => started.drop_root(driver),
+            None => Some(driver),
+        }
+    }
+
+    fn begin_undo(&mut self, start: UndoStart, driver: &mut OwnedDriver) {
+        let live = driver.live();
+        let shared = match &self.live {
+            Some(code) => code.shared.clone(),
+            // The run was ended before this pass of its function started.
+            None => Arc::new(Shared::new(self.parts.clone(), &live.replay)),
+        };
+        if let Some(undo) = live.host.undos.get(&start.location) {
+            self.undo = Some(UndoAttempt::new(start, undo, &shared));
+        }
+    }
+
+    fn poll_undo(&mut self, driver: &mut OwnedDriver, context: &mut Context<'_>) {
+        if let Some(attempt) = &mut self.undo
+            && let Poll::Ready(end) = attempt.poll(context)
+        {
+            self.undo = None;
+            driver.undo_ended(end, self.activation.now());
+        }
+    }
+
+    fn poll_flush(&mut self, driver: &mut OwnedDriver, context: &mut Context<'_>) {
+        if let Some(flush) = &mut self.flush
+            && flush.as_mut().poll(context).is_ready()
+        {
+            self.flush = None;
+            driver.flush();
+        }
+    }
+
+    fn reading(&mut self, purpose: ReadFor) -> &mut Option<Read> {
+        let [fold, undos] = &mut self.reads;
+        match purpose {
+            ReadFor::Fold => fold,
+            ReadFor::Undos => undos,
+        }
+    }
+
+    fn read(&mut self, purpose: ReadFor, from: RecordNumber) {
+        let read = self.activation.read(from);
+        *self.reading(purpose) = Some(read);
+    }
+
+    fn poll_read(
+        &mut self,
+        purpose: ReadFor,
+        driver: &mut OwnedDriver,
+        context: &mut Context<'_>,
+    ) {
+        let reading = self.reading(purpose);
+        let Some(read) = reading else { return };
+        let Poll::Ready(read) = read.as_mut().poll(context) else {
+            return;
+        };
+        *reading = None;
+        match read {
+            Ok(entries) => driver.read(purpose, entries),
+            Err(error) => {
+                tracing::error!(%error, run = %self.activation.run, "cannot read the journal");
+                driver.read_failed(purpose);
+            }
+        }
+    }
+}
+
+fn resolve(driver: &mut OwnedDriver, op: OpId, resolution: Resolution) {
+    let waker = driver.current().0.host.resolve(op, resolution);
+    waker.into_iter().for_each(Waker::wake);
+    #[cfg(feature = "planted-bugs")]
+    if everstep_model::planted::is(everstep_model::planted::Bug::TwoResolvedPerPoll)
+        && let Some((op, resolution)) = driver.resolve_another()
+    {
+        let waker = driver.live().host.resolve(op, resolution);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Wakes the steps that may begin. Code that called a step and does not poll it holds up the step,
+/// not the executor.
+fn wake_startable(driver: &mut OwnedDriver) {
+    let wakers: Vec<Waker> = {
+        let startable = driver.startable().to_vec();
+        let host = &driver.live().host;
+        startable
+            .iter()
+            .filter_map(|op| host.waker(*op).cloned())
+            .collect()
+    };
+    wakers.into_iter().for_each(Waker::wake);
 }
 
 impl Future for Executor {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if let Some(root) = &self.root {
+        let this = &mut *self;
+        let Some(mut driver) = this.driver.take() else {
+            return Poll::Ready(());
+        };
+        if let Some(root) = this.live_root() {
             root.attend();
         }
-        match self.poll_once(context) {
-            Next::GoOn => {
-                if let Some(root) = &self.root {
-                    root.leave(context);
-                }
-                Poll::Pending
-            }
-            Next::Exit => {
-                self.drop_code();
-                self.shared.forget_undos();
-                Poll::Ready(())
-            }
+        this.take_in(&mut driver, context);
+        this.driver = this.act(driver, context);
+        if this.driver.is_none() {
+            (this.live, this.dry, this.undo) = (None, None, None);
+            return Poll::Ready(());
         }
+        if let Some(root) = this.live_root() {
+            root.leave(context);
+        }
+        Poll::Pending
     }
 }

@@ -1,24 +1,24 @@
-//! Executing runs: what the code and its executor share, the executor itself, and the second look of development mode.
+//! Executing runs: a shell around [`everstep_driver::Driver`] that polls the workflow function and
+//! performs the driver's actions.
+//!
+//! `executor.rs` is the task of one run. While it polls the code, the code reaches the driver
+//! through `current.rs`; operations use `Shared::with` for that.
 
 mod cancellation;
-mod conclusion;
-mod done;
+mod code;
+mod current;
 mod executor;
-mod feed;
-mod intake;
-mod rollback;
 mod root;
 mod shared;
-mod turns;
+mod slots;
+mod undo_attempt;
 mod undos;
+#[cfg(feature = "testing")]
 mod verify;
-mod writing;
 
 pub(crate) use cancellation::Cancellation;
-#[cfg(feature = "testing")]
-pub(crate) use conclusion::run_failure;
 pub(crate) use executor::Executor;
 pub(crate) use shared::{Mocks, Shared, SharedParts};
 pub(crate) use undos::{GivenUndo, UndoInput, UndoWork, decode as decode_for_undo};
 #[cfg(feature = "testing")]
-pub(crate) use verify::{Verified, verify};
+pub(crate) use verify::verify;

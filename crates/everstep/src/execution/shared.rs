@@ -1,15 +1,17 @@
-//! What the code of a run and its executor share: the machine, and which operation waits with which waker.
+//! What the handles of one execution share: the run's constants, and the way to its driver.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use everstep_engine::Runtime;
-use everstep_machine::{FailureClass, OpId, Replay, Resolution, StepStart, UndoStart};
-use everstep_model::{Failure, Generation, Name, Payload, RunId, limits};
-use rustc_hash::FxHashMap;
+use everstep_driver::Execution;
+use everstep_machine::{FailureClass, OpId, Replay, StepStart, UndoStart};
+use everstep_model::{Failure, Generation, Name, Payload, RunId, Timestamp, limits};
 
 use super::cancellation::Cancellation;
-use super::undos::{GivenUndo, Undos};
+use super::current;
+use super::slots::{Key, Slots};
+use super::undos::GivenUndo;
 use crate::ctx::RunMetadata;
 use crate::declare::Declaration;
 use crate::error::Result;
@@ -25,8 +27,7 @@ pub(crate) trait Mocks: Send + Sync {
     fn undo_result(&self, start: &UndoStart) -> Option<Result<()>>;
 }
 
-/// Where an execution gets things from.
-#[derive(Clone)]
+/// What all executions of an activation have in common.
 pub(crate) struct SharedParts {
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
@@ -37,78 +38,78 @@ pub(crate) struct SharedParts {
     pub(crate) mocks: Option<Arc<dyn Mocks>>,
 }
 
+/// Why a run fails whose handle is used where its code is not being polled.
+const MISUSED: &str = "the code used ctx, or dropped an operation, outside the poll of its workflow function, after something that \
+                       is not in the journal woke it; put timers, channels and I/O inside a step, and do not call ctx from \
+                       inside a step, an undo, a task or a thread";
+
+/// One execution, as `Ctx` and the operations of the code see it.
 pub(crate) struct Shared {
-    parts: SharedParts,
+    key: Key,
+    parts: Arc<SharedParts>,
+    metadata: RunMetadata,
+    step_of: StepOf,
+    /// The time as the code sees it, in milliseconds. It is constant during a poll.
+    now: AtomicU64,
+    /// Whether a handle was used where the code is not being polled.
+    is_misused: AtomicBool,
     cancellation: Arc<Cancellation>,
-    state: Mutex<State>,
-}
-
-pub(crate) struct State {
-    pub(crate) replay: Replay,
-    pub(crate) undos: Undos,
-    slots: FxHashMap<OpId, Slot>,
-}
-
-#[derive(Default)]
-struct Slot {
-    waker: Option<Waker>,
-    resolution: Option<Resolution>,
-}
-
-impl State {
-    /// Wakes this waker when the operation resolves, or may begin an attempt.
-    pub(crate) fn wait(&mut self, op: OpId, waker: &Waker) {
-        match &mut self.slots.entry(op).or_default().waker {
-            Some(known) => known.clone_from(waker),
-            empty => *empty = Some(waker.clone()),
-        }
-    }
-
-    pub(crate) fn take_resolution(&mut self, op: OpId) -> Option<Resolution> {
-        let resolution = self.slots.get_mut(&op)?.resolution.take()?;
-        self.slots.remove(&op);
-        Some(resolution)
-    }
-
-    /// Lets go of what belongs to iterations that were dropped from the journal.
-    pub(crate) fn forget_dropped(&mut self) {
-        if self.replay.take_has_dropped() {
-            let replay = &self.replay;
-            self.undos.retain(|step| !replay.has_dropped(step));
-        }
-    }
-
-    /// Hands a resolution to its operation.
-    pub(crate) fn resolve(&mut self, op: OpId, resolution: Resolution) -> Option<Waker> {
-        let slot = self.slots.get_mut(&op)?;
-        slot.resolution = Some(resolution);
-        slot.waker.clone()
-    }
-
-    pub(crate) fn waker(&self, op: OpId) -> Option<Waker> {
-        self.slots.get(&op)?.waker.clone()
-    }
-
-    pub(crate) fn forget(&mut self, op: OpId) {
-        self.slots.remove(&op);
-    }
 }
 
 impl Shared {
-    pub(crate) fn new(parts: SharedParts, replay: Replay) -> Arc<Self> {
-        Arc::new(Self {
+    /// An execution that is about to start.
+    pub(super) fn new(parts: Arc<SharedParts>, replay: &Replay) -> Self {
+        let facts = replay.facts();
+        Self {
+            key: Key::new(),
+            metadata: RunMetadata {
+                id: parts.run.clone(),
+                generation: parts.generation,
+                workflow: parts.workflow.clone(),
+                version: facts.map_or(1, |facts| facts.version),
+                tags: facts.map(|facts| facts.tags.clone()).unwrap_or_default(),
+                created_at: facts.map(|facts| facts.created_at).unwrap_or_default(),
+                deadline: facts.and_then(|facts| facts.deadline),
+                attempt: replay.pass(),
+            },
+            step_of: StepOf {
+                run: parts.run.clone(),
+                keys_of: facts.map_or(parts.generation, |facts| facts.keys_of),
+                trace: facts.map(|facts| facts.trace),
+            },
             parts,
+            now: AtomicU64::new(0),
+            is_misused: AtomicBool::new(false),
             cancellation: Arc::default(),
-            state: Mutex::new(State {
-                replay,
-                undos: Undos::default(),
-                slots: FxHashMap::default(),
-            }),
-        })
+        }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn key(&self) -> Key {
+        self.key
+    }
+
+    /// Calls into the execution. Returns `None` if its code is not being polled on this thread; the
+    /// run then fails, because what happens outside a poll does not happen again on replay.
+    pub(crate) fn with<T>(&self, call: impl FnOnce(&mut Execution<Slots>) -> T) -> Option<T> {
+        let called = current::with(self.key, call);
+        if called.is_none() {
+            self.is_misused.store(true, Ordering::Release);
+        }
+        called
+    }
+
+    pub(super) fn misused(&self) -> Option<&'static str> {
+        let is_misused = self.is_misused.load(Ordering::Acquire);
+        is_misused.then_some(MISUSED)
+    }
+
+    /// The time as the code sees it.
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.now.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn set_now(&self, now: Timestamp) {
+        self.now.store(now.as_millis(), Ordering::Relaxed);
     }
 
     pub(crate) fn parts(&self) -> &SharedParts {
@@ -135,51 +136,26 @@ impl Shared {
         self.parts.mocks.as_ref()?.undo_result(start)
     }
 
-    /// The code says how to undo the step it has called.
+    /// Registers the undo of a step or child that the code has called.
     pub(crate) fn give_undo(&self, op: OpId, undo: GivenUndo) {
-        let mut state = self.state();
-        if let Some(location) = state.replay.location_of(op).cloned() {
-            state.undos.give(location, undo);
-        }
-    }
-
-    /// Hands out another resolution before the code is polled. Only a planted bug does.
-    #[cfg(feature = "planted-bugs")]
-    pub(super) fn resolve_another(&self) {
-        let mut state = self.state();
-        let another = state.replay.resolve_another();
-        let waker = another.and_then(|(op, resolution)| state.resolve(op, resolution));
-        drop(state);
-        waker.into_iter().for_each(Waker::wake);
-    }
-
-    /// Drops all undos. They may own handles to this very run, which would keep each other in memory.
-    pub(crate) fn forget_undos(&self) {
-        let undos = std::mem::take(&mut self.state().undos);
-        drop(undos);
+        self.with(|execution| {
+            if let Some(location) = execution.replay.location_of(op).cloned() {
+                execution.host.undos.give(location, undo);
+            }
+        });
     }
 
     pub(crate) fn step_context(&self, start: &StepStart, undo: UndoSlot) -> StepContext {
-        let state = self.state();
-        let facts = state.replay.facts();
-        let keys_of = facts.map_or(self.parts.generation, |facts| facts.keys_of);
-        let trace = facts.map(|facts| facts.trace);
-        drop(state);
-        let step = StepOf {
-            run: self.parts.run.clone(),
-            keys_of,
-            trace,
-        };
-        StepContext::new(start, step, self.cancellation.clone(), undo)
+        StepContext::new(start, self.step_of.clone(), self.cancellation.clone(), undo)
     }
 
-    /// Lets steps in flight hear of the run's cancellation.
+    /// Signals the cancellation of the run to the steps in flight.
     pub(crate) fn announce_cancellation(&self) {
         self.cancellation.set();
     }
 
     pub(crate) fn begin_attempt(&self, op: OpId) -> Option<StepStart> {
-        self.state().replay.begin_attempt(op)
+        self.with(|execution| execution.replay.begin_attempt(op))?
     }
 
     pub(crate) fn complete_attempt(&self, op: OpId, start: &StepStart, result: Payload) {
@@ -188,7 +164,7 @@ impl Shared {
             let (run, step) = (&self.parts.run, &start.location);
             tracing::warn!(%run, %step, bytes, "a large result; keep large data elsewhere and return a reference");
         }
-        self.state().replay.complete_attempt(op, start, result);
+        self.with(|execution| execution.replay.complete_attempt(op, start, result));
     }
 
     pub(crate) fn fail_attempt(
@@ -199,24 +175,13 @@ impl Shared {
         class: FailureClass,
     ) {
         let now = self.parts.runtime.now();
-        self.state()
-            .replay
-            .fail_attempt(op, start, failure, class, now);
+        self.with(|execution| {
+            let replay = &mut execution.replay;
+            replay.fail_attempt(op, start, failure, class, now);
+        });
     }
 
-    pub(crate) fn metadata(&self) -> RunMetadata {
-        let state = self.state();
-        let attempt = state.replay.pass();
-        let facts = state.replay.facts();
-        RunMetadata {
-            id: self.parts.run.clone(),
-            generation: self.parts.generation,
-            workflow: self.parts.workflow.clone(),
-            version: facts.map_or(1, |facts| facts.version),
-            tags: facts.map(|facts| facts.tags.clone()).unwrap_or_default(),
-            created_at: facts.map(|facts| facts.created_at).unwrap_or_default(),
-            deadline: facts.and_then(|facts| facts.deadline),
-            attempt,
-        }
+    pub(crate) fn metadata(&self) -> &RunMetadata {
+        &self.metadata
     }
 }

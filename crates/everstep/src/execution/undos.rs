@@ -47,8 +47,8 @@ impl Undos {
         self.0.insert(step, undo);
     }
 
-    pub(super) fn take(&mut self, step: &Location) -> Option<GivenUndo> {
-        self.0.remove(step)
+    pub(super) fn get(&self, step: &Location) -> Option<&GivenUndo> {
+        self.0.get(step)
     }
 
     /// Keeps those of these steps.
@@ -95,7 +95,8 @@ mod tests {
                 let step = ctx.step("do", || async { Ok::<_, Error>(n) });
                 step.undo(|_| async { Ok::<_, Error>(()) }).await?;
                 ctx.rollback().await?;
-                most.fetch_max(ctx.shared().state().undos.0.len(), Ordering::Relaxed);
+                let undos = ctx.shared().with(|execution| execution.host.undos.0.len());
+                most.fetch_max(undos.unwrap(), Ordering::Relaxed);
                 Ok(match n {
                     99 => ControlFlow::Break(()),
                     n => ControlFlow::Continue(n + 1),

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use everstep_machine::{ChildCall, ChildEnd, Resolution};
 use everstep_model::record::{ChildOutcome, ParentClose};
-use everstep_model::{ErrorCode, Failure, Payload, PayloadError, RunId, Scope, UndoMode, limits};
+use everstep_model::{
+    ErrorCode, Failure, Name, Payload, PayloadError, RunId, Scope, UndoMode, limits,
+};
 use serde::de::DeserializeOwned;
 
 use super::handle::Handle;
@@ -237,16 +239,17 @@ impl Call {
                 "a detached child has no undo: the run never hears whether there is something to undo",
             )),
         });
-        let mut state = self.handle.shared().state();
-        let place = state.replay.name(self.place())?;
-        let called = state
-            .replay
-            .detach_child(&self.scope, &place, called?, self.site);
-        match called {
-            Ok(Some(run)) => Poll::Ready(Ok(run)),
-            // The machine halted the run: the code stops here.
-            Ok(None) => Poll::Pending,
-            Err(refused) => Poll::Ready(Err(Error::from_failure(refused).non_retryable())),
+        let called = called?;
+        let detached = self.handle.shared().with(|execution| {
+            let replay = &mut execution.replay;
+            let place = replay.name(self.place())?;
+            let run = replay.detach_child(&self.scope, &place, called, self.site);
+            run.map_err(|refused| Error::from_failure(refused).non_retryable())
+        });
+        match detached.transpose()?.flatten() {
+            Some(run) => Poll::Ready(Ok(run)),
+            // The run is halted: the code stops here.
+            None => Poll::Pending,
         }
     }
 
@@ -261,7 +264,7 @@ impl Call {
     }
 
     fn checked(&mut self, input: Result<Payload, PayloadError>) -> Result<ChildCall> {
-        let workflow = self.handle.shared().state().replay.name(&self.workflow)?;
+        let workflow = Name::new(&self.workflow)?;
         let id = self.id.take().map(RunId::new).transpose()?;
         if id.as_ref() == Some(&self.handle.shared().parts().run) {
             return Err(invalid("a run cannot be its own child"));

@@ -81,11 +81,12 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn reply<E: Request>(&self, received: &Received<E>, answer: &E::Reply) -> Result<()> {
         let payload = Payload::from_value(answer)?;
-        let mut state = self.shared().state();
-        let is_first = state
-            .replay
-            .reply(self.scope(), received.record, payload, Caller::caller());
-        if is_first {
+        let site = Caller::caller();
+        let is_first = self.shared().with(|execution| {
+            let replay = &mut execution.replay;
+            replay.reply(self.scope(), received.record, payload, site)
+        });
+        if is_first.unwrap_or(true) {
             return Ok(());
         }
         let message = format!("event `{}` was answered before", E::NAME);

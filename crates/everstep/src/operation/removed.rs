@@ -11,7 +11,7 @@ use everstep_model::Scope;
 
 use super::handle::Handle;
 use crate::ctx::Ctx;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execution::Shared;
 
 impl<W> Ctx<W> {
@@ -74,12 +74,12 @@ impl Removed {
 
     /// Whether the place is passed already.
     fn call(&mut self) -> Result<bool> {
-        let mut state = self.handle.shared().state();
-        let name = state.replay.name(&self.name)?;
-        let called = state
-            .replay
-            .call_removed(&self.scope, &name, self.kind, self.site);
-        self.stage = match called {
+        let called = self.handle.shared().with(|execution| {
+            let replay = &mut execution.replay;
+            let name = replay.name(&self.name)?;
+            Ok::<_, Error>(replay.call_removed(&self.scope, &name, self.kind, self.site))
+        });
+        self.stage = match called.transpose()?.flatten() {
             Some(PassRemoved::AtOnce) => return Ok(true),
             Some(PassRemoved::Wait(op)) => Stage::Waiting(op),
             None => Stage::Halted,

@@ -145,12 +145,12 @@ where
     Fut: Future<Output = Result<ControlFlow<B, S>>>,
 {
     fn begin(&mut self) -> Result<()> {
-        let shared = self.ctx.shared().clone();
-        let mut state = shared.state();
-        let name = state.replay.name(&self.name)?;
-        let called = state.replay.call_loop(self.ctx.scope(), &name, self.site);
-        drop(state);
-        match called {
+        let called = self.ctx.shared().with(|execution| {
+            let replay = &mut execution.replay;
+            let name = replay.name(&self.name)?;
+            Ok::<_, Error>(replay.call_loop(self.ctx.scope(), &name, self.site))
+        });
+        match called.transpose()?.flatten() {
             Some((place, advance)) => self.go_on(place, advance).map(drop),
             None => Ok(()),
         }
@@ -206,11 +206,11 @@ where
             done,
             keep: u64::from(self.keep),
         };
-        let mut state = self.ctx.shared().state();
-        let advance = state.replay.advance_loop(returned, value, self.site);
-        state.forget_dropped();
-        drop(state);
-        match advance {
+        let advance = self
+            .ctx
+            .shared()
+            .with(|execution| execution.replay.advance_loop(returned, value, self.site));
+        match advance.flatten() {
             Some(advance) => self.go_on(place, advance),
             None => Ok(None),
         }

@@ -213,9 +213,10 @@ where
             let error = step_failure::too_many_steps(self.handle.shared().defaults().steps_max);
             Poll::Ready(Ended::Returned(Err(error)))
         } else {
-            let calls = self.handle.shared().state().replay.suspend_calls();
-            let ended = attempt.poll(context, &mut self.work, self.handle.shared());
-            self.handle.shared().state().replay.restore_calls(calls);
+            let shared = self.handle.shared();
+            let calls = shared.with(|execution| execution.replay.suspend_calls());
+            let ended = attempt.poll(context, &mut self.work, shared);
+            shared.with(|execution| execution.replay.restore_calls(calls.unwrap_or_default()));
             ended
         };
         if let Poll::Ready(ended) = ended

@@ -90,21 +90,21 @@ impl<'a, W, T> Switch<'a, W, T> {
 
     /// Chooses and begins the branch.
     fn begin(&self, cases: Vec<(String, Begin<'a, W, T>)>) -> Result<State<'a, W, T>> {
-        let mut state = self.ctx.shared().state();
-        let name = state.replay.name(&self.name)?;
-        let offered = cases
-            .iter()
-            .map(|(case, _)| state.replay.name(case))
-            .collect::<Result<Vec<Name>, _>>()?;
-        let of = |value: &str| offered.iter().find(|case| case.as_str() == value);
-        let chosen = of(&self.value).or_else(|| of(DEFAULT));
-        let scope = self.ctx.scope();
-        let called = state
-            .replay
-            .call_switch(scope, &name, chosen, &offered, self.site)
-            .map_err(|failure| Error::from_failure(failure).non_retryable())?;
-        drop(state);
-        let Some((place, branch)) = called else {
+        let called = self.ctx.shared().with(|execution| {
+            let replay = &mut execution.replay;
+            let name = replay.name(&self.name)?;
+            let offered = cases
+                .iter()
+                .map(|(case, _)| replay.name(case))
+                .collect::<Result<Vec<Name>, _>>()?;
+            let of = |value: &str| offered.iter().find(|case| case.as_str() == value);
+            let chosen = of(&self.value).or_else(|| of(DEFAULT));
+            let scope = self.ctx.scope();
+            replay
+                .call_switch(scope, &name, chosen, &offered, self.site)
+                .map_err(|failure| Error::from_failure(failure).non_retryable())
+        });
+        let Some((place, branch)) = called.transpose()?.flatten() else {
             return Ok(State::Stopped);
         };
         let mut cases = cases.into_iter();

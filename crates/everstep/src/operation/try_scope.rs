@@ -52,9 +52,12 @@ impl<W> Ctx<W> {
 
 /// The place of the scope; none if the machine does not let the code go on.
 fn open<W>(ctx: &Ctx<W>, name: &str, site: CallSite) -> Result<Option<Location>> {
-    let mut state = ctx.shared().state();
-    let name = state.replay.name(name)?;
-    Ok(state.replay.open_scope(ctx.scope(), &name, site))
+    let opened = ctx.shared().with(|execution| {
+        let replay = &mut execution.replay;
+        let name = replay.name(name)?;
+        Ok::<_, Error>(replay.open_scope(ctx.scope(), &name, site))
+    });
+    Ok(opened.transpose()?.flatten())
 }
 
 fn passes_through(error: &Error) -> bool {

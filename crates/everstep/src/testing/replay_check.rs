@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_driver::{Returned, Verified};
 use everstep_engine::Runtime;
 use everstep_machine::{Divergence, Halt};
 use everstep_model::{
@@ -17,7 +18,7 @@ use serde::de::DeserializeOwned;
 use crate::ctx::{AnyEvent, Ctx};
 use crate::definition::Definition;
 use crate::error::Result;
-use crate::execution::{SharedParts, Verified, run_failure, verify};
+use crate::execution::{SharedParts, verify};
 use crate::options::Options;
 use crate::workflow::Workflow;
 
@@ -232,8 +233,8 @@ fn same_end(last: Option<&Body>, verified: Verified) -> Result<ReplayEnd, Replay
         return Err(ReplayError::Diverged(Box::new(divergence)));
     }
     let end = match verified.returned {
-        Some(Ok(result)) => ReplayEnd::Completed(result),
-        Some(Err(error)) => ReplayEnd::Failed(run_failure(&error)),
+        Some(Returned::Completed(result)) => ReplayEnd::Completed(result),
+        Some(Returned::Failed(failed)) => ReplayEnd::Failed(failed.failure),
         None => ReplayEnd::Unfinished,
     };
     let detail = match (last, &end) {

@@ -8,7 +8,7 @@ use everstep_model::{ErrorCode, Failure, Location, RecordNumber};
 pub type CallSite = &'static std::panic::Location<'static>;
 
 /// The journal holds one thing, the code did another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Divergence {
     /// The record at which they part, if the journal holds one there.
     pub record: Option<RecordNumber>,

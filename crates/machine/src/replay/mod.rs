@@ -444,6 +444,11 @@ impl Replay {
             && self.unfolded.is_empty()
     }
 
+    /// Halts the run because its code used something that is not durable.
+    pub fn halt_not_durable(&mut self, why: String) {
+        self.halt(Halt::NotDurable(why));
+    }
+
     fn halt(&mut self, halt: Halt) {
         self.halted.get_or_insert(halt);
     }

@@ -286,7 +286,22 @@ impl Operations {
         self.step_mut(id).map(|step| (id, step))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (OpId, &Operation)> {
+    /// The open steps.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (OpId, &Location, &StepOp)> + Clone {
+        self.iter()
+            .filter_map(|(id, operation)| match &operation.kind {
+                Kind::Step(step) => Some((id, &operation.location, step)),
+                Kind::Sleep { .. }
+                | Kind::Wait { .. }
+                | Kind::Rpc { .. }
+                | Kind::Race
+                | Kind::Loop
+                | Kind::Child(_)
+                | Kind::Rollback => None,
+            })
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (OpId, &Operation)> + Clone {
         let listed = self.listed.iter();
         listed.filter_map(|(id, operation)| operation.as_ref().map(|operation| (*id, operation)))
     }

@@ -7,7 +7,7 @@ use everstep_model::record::{
 use everstep_model::{Failure, Location, Payload, StepOptions, Timestamp};
 
 use super::Replay;
-use super::operation::{Kind, OpId, StepPhase};
+use super::operation::{Kind, OpId, StepOp, StepPhase};
 use crate::retry::{FailureClass, after_step_failure};
 
 /// An attempt that begins now.
@@ -192,38 +192,21 @@ impl Replay {
     }
 
     /// Steps whose next attempt may begin.
-    #[must_use]
-    pub fn startable(&self) -> Vec<OpId> {
-        if !self.may_begin() {
-            return Vec::new();
-        }
-        let runnable = self.operations.iter().filter(
-            |(_, operation)| matches!(&operation.kind, Kind::Step(step) if step.phase == StepPhase::Runnable),
-        );
-        runnable.map(|(op, _)| op).collect()
+    pub fn startable(&self) -> impl Iterator<Item = OpId> + Clone {
+        let steps = self.may_begin().then(|| self.operations.steps());
+        let is_runnable = |step: &StepOp| step.phase == StepPhase::Runnable;
+        let steps = steps.into_iter().flatten();
+        steps.filter_map(move |(op, _, step)| is_runnable(step).then_some(op))
     }
 
-    /// Steps with an attempt under way, or one whose end is not durable yet.
-    #[must_use]
-    pub fn steps_in_flight(&self) -> Vec<Location> {
-        let in_flight = self
-            .operations
-            .iter()
-            .filter(|(_, operation)| match &operation.kind {
-                Kind::Step(step) => matches!(
-                    step.phase,
-                    StepPhase::Announcing | StepPhase::Running | StepPhase::Recording
-                ),
-                Kind::Sleep { .. }
-                | Kind::Wait { .. }
-                | Kind::Rpc { .. }
-                | Kind::Race
-                | Kind::Loop
-                | Kind::Child(_)
-                | Kind::Rollback => false,
-            });
-        in_flight
-            .map(|(_, operation)| operation.location.clone())
-            .collect()
+    /// Steps with an attempt in flight, or one whose end is not durable yet.
+    pub fn steps_in_flight(&self) -> impl Iterator<Item = &Location> {
+        let in_flight = self.operations.steps().filter(|(_, _, step)| {
+            matches!(
+                step.phase,
+                StepPhase::Announcing | StepPhase::Running | StepPhase::Recording
+            )
+        });
+        in_flight.map(|(_, location, _)| location)
     }
 }

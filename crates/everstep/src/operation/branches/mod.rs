@@ -96,11 +96,12 @@ impl<'a, W, T> Branch<'a, W, T> {
         // What the branch left open is dropped with it, and before it counts as ended.
         self.state = State::Gone;
         let failure = result.as_ref().err().map(|error| error.failure().clone());
-        let mut state = owner.ctx.shared().state();
-        if let Ok(name) = state.replay.name(&self.name) {
-            state.replay.branch_ended(place, &name, failure.as_ref());
-        }
-        drop(state);
+        owner.ctx.shared().with(|execution| {
+            let replay = &mut execution.replay;
+            if let Ok(name) = replay.name(&self.name) {
+                replay.branch_ended(place, &name, failure.as_ref());
+            }
+        });
         self.state = State::Ended(result);
         true
     }
@@ -110,7 +111,8 @@ impl<'a, W, T> Branch<'a, W, T> {
             return;
         };
         // The name was checked when the place was taken.
-        let Ok(name) = owner.ctx.shared().state().replay.name(&self.name) else {
+        let shared = owner.ctx.shared();
+        let Some(Ok(name)) = shared.with(|execution| execution.replay.name(&self.name)) else {
             return;
         };
         let scope = Replay::branch_scope(place, &name);
@@ -172,21 +174,22 @@ impl<W> Owner<W> {
         if self.place.is_some() {
             return Ok(true);
         }
-        let mut state = self.ctx.shared().state();
-        let name = state.replay.name(&self.name)?;
-        let branches = branches
-            .map(|branch| state.replay.name(branch))
-            .collect::<Result<Vec<Name>, _>>()?;
-        let mut seen = HashSet::new();
-        if let Some(twice) = branches.iter().find(|branch| !seen.insert(*branch)) {
-            return Err(invalid(&format!(
-                "`{name}` has two branches named `{twice}`; names must differ"
-            )));
-        }
-        let scope = self.ctx.scope();
-        self.place = state
-            .replay
-            .call_branches(scope, &name, self.kind, branches, self.site);
+        let called = self.ctx.shared().with(|execution| {
+            let replay = &mut execution.replay;
+            let name = replay.name(&self.name)?;
+            let branches = branches
+                .map(|branch| replay.name(branch))
+                .collect::<Result<Vec<Name>, _>>()?;
+            let mut seen = HashSet::new();
+            if let Some(twice) = branches.iter().find(|branch| !seen.insert(*branch)) {
+                return Err(invalid(&format!(
+                    "`{name}` has two branches named `{twice}`; names must differ"
+                )));
+            }
+            let scope = self.ctx.scope();
+            Ok(replay.call_branches(scope, &name, self.kind, branches, self.site))
+        });
+        self.place = called.transpose()?.flatten();
         Ok(self.place.is_some())
     }
 

@@ -112,9 +112,9 @@ impl<'a, W, T> Race<'a, W, T> {
             return Ok(false);
         }
         if let (true, Some(place)) = (is_first, &self.owner.place) {
-            let mut state = self.owner.ctx.shared().state();
-            self.settled = state.replay.remembered_winner(place);
-            drop(state);
+            let shared = self.owner.ctx.shared();
+            let winner = shared.with(|execution| execution.replay.remembered_winner(place));
+            self.settled = winner.flatten();
             self.drop_known_losers();
         }
         Ok(true)

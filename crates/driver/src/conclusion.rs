@@ -1,6 +1,5 @@
 //! What an execution comes to, and the record and commit that say so.
 
-use everstep_engine::Then;
 use everstep_machine::{Halt, Replay, UndoState, after_execution_failure};
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::{
@@ -9,11 +8,12 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Record, RunStatus, Timestamp};
 
-use crate::error::{Error, Result};
+use crate::append::Then;
+use crate::returned::Returned;
 
 /// What an execution comes to.
 #[derive(Clone, Debug)]
-pub(super) enum Conclusion {
+pub(crate) enum Conclusion {
     /// The function returned a result.
     Completed(Payload),
     /// The function failed for good, because of these operations.
@@ -46,61 +46,81 @@ pub(super) enum Conclusion {
 }
 
 impl Conclusion {
-    /// What follows from what the function returned.
-    pub(super) fn of_return(
-        returned: &Result<Payload>,
+    /// What follows from the end of the function.
+    pub(crate) fn of_return(
+        returned: &Returned,
         replay: &Replay,
         retries: Option<u32>,
         now: Timestamp,
     ) -> Self {
-        let is_beaten = planted::is(Bug::CompletionBeatsCancel) && returned.is_ok();
+        let is_completed = matches!(returned, Returned::Completed(_));
+        let is_beaten = planted::is(Bug::CompletionBeatsCancel) && is_completed;
         if let Some(request) = replay.cancellation().filter(|_| !is_beaten) {
             return Self::Cancelled(request.clone());
         }
-        let error = match returned {
-            Ok(result) => return Self::Completed(result.clone()),
-            Err(error) => error,
+        let failed = match returned {
+            Returned::Completed(result) => return Self::Completed(result.clone()),
+            Returned::Failed(failed) => failed,
         };
-        let failure = run_failure(error);
         let facts = replay.facts();
         let retries = facts
             .and_then(|facts| facts.execution_retries)
             .or(retries)
             .unwrap_or(0);
         let deadline = facts.and_then(|facts| facts.deadline);
-        let failed = || Self::Failed(failure.clone(), error.causes());
         // A further pass would rely on results that are undone.
         let is_undoing = replay.has_begun_undoing() || replay.undo_state() != UndoState::Over;
-        if !error.is_worth_another_pass() || is_undoing {
-            return failed();
-        }
-        match after_execution_failure(replay.pass(), retries, now, deadline) {
+        let retry_at = if failed.is_worth_another_pass && !is_undoing {
+            after_execution_failure(replay.pass(), retries, now, deadline)
+        } else {
+            None
+        };
+        match retry_at {
             Some(retry_at) => Self::Retry(ExecutionRetried {
                 attempt: replay.pass(),
-                error: failure.clone(),
+                error: failed.failure.clone(),
                 retry_at,
             }),
-            None => failed(),
+            None => Self::Failed(failed.failure.clone(), failed.causes.clone()),
         }
     }
-}
 
-/// A step's failure keeps its code; an error of the function's own is the workflow's.
-pub(crate) fn run_failure(error: &Error) -> Failure {
-    let mut failure = error.failure().clone();
-    if error.step_failure().is_none() && failure.is(ErrorCode::StepFailed) {
-        failure.code = ErrorCode::WorkflowFailed.as_str().to_owned();
+    /// Why completed steps are undone before this end, if they are.
+    pub(crate) fn rollback_reason(&self) -> Option<Failure> {
+        match self {
+            Self::Failed(failure, _) | Self::Broken(failure) => Some(failure.clone()),
+            Self::Cancelled(request) => request.rollback.then(|| cancellation(request)),
+            Self::Completed(_)
+            | Self::Retry(_)
+            | Self::RollBack(_)
+            | Self::RollbackFailed { .. }
+            | Self::Suspended(_)
+            | Self::Pause
+            | Self::Paused
+            | Self::Released
+            | Self::Halted(_) => None,
+        }
     }
-    failure
+
+    /// The same end, where an undo failed for good.
+    pub(crate) fn with_failed_rollback(self, rollback_error: Failure) -> Self {
+        match self.rollback_reason() {
+            Some(error) => Self::RollbackFailed {
+                error,
+                rollback_error,
+            },
+            None => self,
+        }
+    }
 }
 
 /// The record that says it, and what it means for the run.
-pub(super) fn conclude(
+pub(crate) fn conclude(
     conclusion: &Conclusion,
     replay: &Replay,
     now: Timestamp,
 ) -> (Option<Record>, Then) {
-    let abandoned = || replay.steps_in_flight();
+    let abandoned = || replay.steps_in_flight().cloned().collect();
     let record = |body: Body| Some(Record { time: now, body });
     let failed = |error: &Failure, causes: &[Location]| {
         record(
@@ -205,4 +225,13 @@ fn park(halt: &Halt, replay: &Replay) -> Option<Body> {
     };
     let is_known = replay.parked() == Some(&error);
     (!is_known).then(|| Diverged { location, error }.into())
+}
+
+/// A cancellation as the reason of a rollback.
+fn cancellation(request: &CancelRequested) -> Failure {
+    let message = match &request.reason {
+        Some(reason) => format!("the run was cancelled: {reason}"),
+        None => "the run was cancelled".to_owned(),
+    };
+    Failure::new(ErrorCode::Cancelled, message)
 }

@@ -1,0 +1,111 @@
+//! A dry execution: the code runs against a journal, no step begins and nothing is written.
+
+use everstep_machine::{Divergence, Halt, Turn};
+use everstep_model::{Entry, Payload, Timestamp};
+
+use crate::action::Action;
+use crate::execution::{Execution, Host};
+use crate::returned::Returned;
+use crate::setup::Setup;
+
+/// The result of a dry execution.
+#[derive(Debug, PartialEq)]
+pub struct Verified {
+    /// What the function returned, if it did.
+    pub returned: Option<Returned>,
+    /// The first operation of the code that the journal does not contain. For a complete journal
+    /// this is a divergence.
+    pub unrecorded: Option<Divergence>,
+}
+
+/// A dry execution in progress.
+#[derive(Debug)]
+pub(crate) struct Dry<H> {
+    pub(crate) execution: Execution<H>,
+    /// The time of the journal's last record.
+    now: Timestamp,
+    code: Code,
+}
+
+#[derive(Debug)]
+enum Code {
+    NotStarted,
+    Running,
+    /// The code continues although its run was cancelled.
+    Defiant,
+    Returned(Returned),
+}
+
+/// What a dry execution does next.
+pub(crate) enum Next {
+    Act(Action),
+    Done(Result<Verified, Halt>),
+}
+
+impl<H: Host> Dry<H> {
+    pub(crate) fn new(setup: &Setup, journal: Vec<Entry>) -> Self {
+        let last = journal.last();
+        Self {
+            now: last.map(|entry| entry.record.time).unwrap_or_default(),
+            execution: Execution::dry(setup, journal),
+            code: Code::NotStarted,
+        }
+    }
+
+    pub(crate) fn next(&mut self) -> Next {
+        if let Code::Defiant = self.code {
+            return self.done();
+        }
+        let replay = &mut self.execution.replay;
+        match replay.turn(self.now) {
+            Turn::Start => {
+                self.code = Code::Running;
+                let facts = replay.facts();
+                let input = facts.map_or_else(Payload::null, |facts| facts.input.clone());
+                Next::Act(Action::Start(input))
+            }
+            Turn::Resolved(op, resolution) => Next::Act(Action::Resolve(op, resolution)),
+            Turn::Idle | Turn::Broken(_) | Turn::Ended(_) | Turn::Pausing | Turn::Paused => {
+                self.done()
+            }
+            Turn::Halted(halt) => Next::Done(Err(halt)),
+        }
+    }
+
+    pub(crate) fn settled(&mut self) {
+        let is_running = matches!(self.code, Code::Running);
+        if is_running && self.execution.replay.defies_cancellation() {
+            self.code = Code::Defiant;
+        }
+    }
+
+    pub(crate) fn returned(&mut self, returned: Returned) {
+        self.execution.replay.returned(returned.error());
+        self.code = Code::Returned(returned);
+    }
+
+    fn done(&mut self) -> Next {
+        let unrecorded = self.unrecorded();
+        self.execution.replay.detach();
+        let code = std::mem::replace(&mut self.code, Code::NotStarted);
+        let returned = match code {
+            Code::Returned(returned) => Some(returned),
+            Code::NotStarted | Code::Running | Code::Defiant => None,
+        };
+        Next::Done(Ok(Verified {
+            returned,
+            unrecorded,
+        }))
+    }
+
+    fn unrecorded(&mut self) -> Option<Divergence> {
+        let replay = &mut self.execution.replay;
+        let body = replay.take_outgoing().0.next()?;
+        let location = body.location()?.clone();
+        Some(Divergence {
+            called: Some((body.type_name(), location)),
+            called_site: replay.first_unrecorded_site(),
+            ..Divergence::default()
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether an execution has anything left to do, and what follows if not.
+
+use everstep_machine::UndoState;
+use everstep_model::RunStatus;
+
+use crate::action::Action;
+use crate::conclusion::Conclusion;
+use crate::driver::{Code, Driver, Leave};
+use crate::execution::Host;
+use crate::look::AfterLook;
+use crate::undoing::Missing;
+
+/// A decision.
+enum Decision {
+    /// There is something left to do.
+    None,
+    Conclude(Conclusion),
+    /// In development mode after a second look.
+    Look(AfterLook),
+}
+
+impl<H: Host> Driver<H> {
+    /// Writes what must be written now. At most one append is in flight.
+    pub(crate) fn decide(&mut self) -> Action {
+        if self.append.is_some() {
+            return Action::Wait;
+        }
+        if self.reading.is_idle() {
+            match self.decision() {
+                Decision::Conclude(conclusion) => return self.conclude(conclusion),
+                Decision::Look(then) => return self.look_first(then),
+                Decision::None => {}
+            }
+            // The end of the code may be what a rollback begins with.
+            if matches!(self.code, Code::Returned(_) | Code::Broken(_))
+                && let Some(action) = self.next_undo()
+            {
+                return action;
+            }
+        }
+        self.write()
+    }
+
+    fn decision(&mut self) -> Decision {
+        let replay = &self.live.replay;
+        if replay.is_pausing() {
+            return if replay.is_quiet() && self.undoing.is_quiet() {
+                Decision::Conclude(Conclusion::Pause)
+            } else {
+                Decision::None
+            };
+        }
+        if let Some(ending) = self.ending() {
+            return self.end_in_order(ending);
+        }
+        // What must be durable first resolves something.
+        if self.outbox.is_due_now() {
+            return Decision::None;
+        }
+        let undo = replay.undo_state();
+        let is_startable = replay.startable().next().is_some() || undo == UndoState::Due;
+        if replay.steps_in_flight().next().is_some()
+            || undo == UndoState::InFlight
+            || (is_startable && self.leave != Leave::Soon)
+        {
+            return Decision::None;
+        }
+        if is_startable {
+            return Decision::Conclude(Conclusion::Released);
+        }
+        if matches!(self.code, Code::Running) && replay.is_stuck() {
+            return Decision::Conclude(Conclusion::Halted(Self::stuck()));
+        }
+        let status = replay.resting_status();
+        Decision::Look(AfterLook::Conclude(Conclusion::Suspended(status)))
+    }
+
+    /// What the run comes to, if its code is done.
+    fn ending(&self) -> Option<Conclusion> {
+        match &self.code {
+            Code::Broken(failure) => Some(Conclusion::Broken(failure.clone())),
+            Code::Returned(returned) => Some(Conclusion::of_return(
+                returned,
+                &self.live.replay,
+                self.setup.execution_retries,
+                self.now,
+            )),
+            Code::Absent | Code::Running | Code::Defiant => None,
+        }
+    }
+
+    /// The next decision on the way to the end of the run.
+    fn end_in_order(&mut self, ending: Conclusion) -> Decision {
+        let reason = ending.rollback_reason();
+        let rolls_back = reason.is_some();
+        if rolls_back && !self.outbox.records().is_empty() {
+            // A result on its way to the journal may have to be undone too.
+            self.outbox.expedite();
+            return Decision::None;
+        }
+        let replay = &mut self.live.replay;
+        replay.end_with_rollback(reason);
+        match replay.undo_state() {
+            UndoState::Over => {
+                let failure = replay.rollback_failure().filter(|_| rolls_back).cloned();
+                let ending = match failure {
+                    Some(rollback_error) => ending.with_failed_rollback(rollback_error),
+                    None => ending,
+                };
+                Decision::Look(AfterLook::Conclude(ending))
+            }
+            UndoState::InFlight => Decision::None,
+            // The second look was taken when the rollback began.
+            UndoState::Waiting => Decision::Conclude(Conclusion::Suspended(RunStatus::RollingBack)),
+            UndoState::Due if self.leave == Leave::Soon => Decision::Conclude(Conclusion::Released),
+            UndoState::Due if replay.next_undo_is_own() => Decision::None,
+            UndoState::Due => self.begin_rollback(ending),
+        }
+    }
+
+    /// The first record of the rollback fixes the run's final status and is durable before any undo
+    /// begins.
+    fn begin_rollback(&mut self, ending: Conclusion) -> Decision {
+        match self.missing_undo() {
+            Missing::None if self.live.replay.ending_is_decided() => Decision::None,
+            Missing::None => Decision::Look(AfterLook::RollBack(ending)),
+            Missing::Searched => Decision::None,
+            Missing::ForGood(halt) => Decision::Conclude(Conclusion::Halted(halt)),
+        }
+    }
+}

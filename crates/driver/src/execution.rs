@@ -1,0 +1,64 @@
+//! One execution of the code: its fold, and what the shell keeps beside it.
+
+use everstep_machine::Replay;
+use everstep_model::{Entry, Location};
+
+use crate::setup::Setup;
+
+/// What a shell keeps for one execution, such as wakers or promises, and the undos that the code
+/// supplied. The driver creates one with every execution.
+pub trait Host: Default {
+    /// Whether the code supplied an undo for this step or child.
+    fn has_undo(&self, of: &Location) -> bool;
+
+    /// Adds the undos that a dry execution of an earlier pass supplied. Undos of this execution
+    /// take precedence.
+    fn adopt_undos(&mut self, earlier: Self);
+
+    /// Drops the undos of all other steps: their iterations are no longer in the journal.
+    fn retain_undos(&mut self, is_kept: impl Fn(&Location) -> bool);
+}
+
+/// One execution of the code. Restarts and dry executions each have their own.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "plain data")]
+pub struct Execution<H> {
+    pub replay: Replay,
+    pub host: H,
+    /// Whether the steps in flight know of the run's cancellation.
+    is_cancelled: bool,
+}
+
+impl<H: Host> Execution<H> {
+    pub(crate) fn new(setup: &Setup, journal: Vec<Entry>) -> Self {
+        Self {
+            replay: Replay::new(setup.run.clone(), setup.generation, journal),
+            host: H::default(),
+            is_cancelled: false,
+        }
+    }
+
+    /// An execution in which no step begins.
+    pub(crate) fn dry(setup: &Setup, journal: Vec<Entry>) -> Self {
+        let live = Self::new(setup, journal);
+        Self {
+            replay: live.replay.dry(),
+            ..live
+        }
+    }
+
+    /// Whether the run was cancelled since this was last asked.
+    pub(crate) fn take_cancellation(&mut self) -> bool {
+        let is_new = !self.is_cancelled && self.replay.cancellation().is_some();
+        self.is_cancelled |= is_new;
+        is_new
+    }
+
+    /// Drops the undos of iterations that are no longer in the journal.
+    pub(crate) fn forget_dropped(&mut self) {
+        if self.replay.take_has_dropped() {
+            let replay = &self.replay;
+            self.host.retain_undos(|step| !replay.has_dropped(step));
+        }
+    }
+}

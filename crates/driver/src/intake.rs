@@ -1,0 +1,98 @@
+//! Messages of the engine: answers to appends, and what others did to the run.
+
+use everstep_model::{Entry, Record, RecordNumber};
+
+use crate::append::Then;
+use crate::driver::{After, Driver, Leave, Stage};
+use crate::execution::Host;
+use crate::message::Message;
+use crate::outbox::is_progress;
+
+impl<H: Host> Driver<H> {
+    /// Takes in a message. What follows from it are the next actions.
+    pub fn receive(&mut self, message: Message) {
+        if let Stage::Over = self.stage {
+            return;
+        }
+        match message {
+            Message::Appended {
+                first,
+                before,
+                records,
+            } => self.appended(first, before, records),
+            Message::Missed { came, records } => self.missed(came, records),
+            Message::Grew => self.read_on(),
+            Message::Resumed => {
+                self.stage = Stage::CatchingUp;
+                self.read_on();
+            }
+            Message::Lost => self.stage = Stage::Over,
+            // It may arrive before the answer to the suspension.
+            Message::Evict => self.leave = self.leave.max(Leave::WhenSuspended),
+            Message::Stop => {
+                self.leave = Leave::Soon;
+                self.live.replay.begin_no_more();
+            }
+        }
+        if let Stage::Suspended = self.stage
+            && self.leave != Leave::No
+        {
+            self.stage = Stage::Over;
+        }
+    }
+
+    /// The decision was made without what came, and is made again.
+    fn missed(&mut self, came: Vec<Entry>, mut records: Vec<Record>) {
+        if let Stage::Concluding(after) = self.stage {
+            self.stage = Stage::Working;
+            if after == After::Announced {
+                self.live.replay.retract_rollback();
+            }
+        }
+        if let Some(in_flight) = self.append.take() {
+            if in_flight.decides {
+                records.pop();
+            }
+            self.outbox.put_back(records);
+            let replay = &mut self.live.replay;
+            replay.put_back_obsolete(in_flight.obsolete);
+            replay.put_back_left_children(in_flight.left);
+        }
+        self.extend_foreign(came);
+    }
+
+    fn appended(&mut self, first: RecordNumber, before: Vec<Entry>, mut records: Vec<Record>) {
+        let Some(in_flight) = self.append.take() else {
+            return;
+        };
+        if self.setup.cautious && records.iter().any(is_progress) {
+            self.setup.cautious = false;
+            self.live.replay.set_cautious(false);
+        }
+        let own = records.drain(..).enumerate().map(|(index, record)| Entry {
+            number: first.plus(index),
+            record,
+        });
+        if self.reading.is_whole() {
+            // The journal that is being read may end before these records.
+            self.read_whole();
+        } else {
+            self.extend(before.into_iter().chain(own));
+            self.outbox.reuse(records);
+        }
+        match in_flight.then {
+            Then::Continue | Then::GoOnAs(_) => {
+                if let Stage::Concluding(after) = self.stage {
+                    self.stage = Stage::Working;
+                    if after == After::Restart {
+                        self.restart();
+                    }
+                }
+            }
+            Then::Suspend(_) => self.stage = Stage::Suspended,
+            Then::Park(_) | Then::Release | Then::Abandon | Then::End(_) | Then::EndAnyway(_) => {
+                self.stage = Stage::Over;
+            }
+        }
+    }
+}

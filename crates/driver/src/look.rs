@@ -1,0 +1,155 @@
+//! The second look of development mode: before an execution rests or ends, a dry execution of the
+//! same journal must reach the same point.
+
+use everstep_machine::{CallSite, Divergence, Halt, Replay};
+use everstep_model::{Entry, Record, RecordNumber};
+
+use crate::action::{Action, Code};
+use crate::conclusion::Conclusion;
+use crate::driver::{Driver, Stage};
+use crate::dry::{Dry, Next, Verified};
+use crate::execution::Host;
+use crate::returned::Returned;
+
+/// A second look in progress.
+#[derive(Debug)]
+pub(crate) struct Look<H> {
+    pub(crate) dry: Dry<H>,
+    pub(crate) then: AfterLook,
+}
+
+/// What follows if the code did the same again.
+#[derive(Debug)]
+pub(crate) enum AfterLook {
+    Conclude(Conclusion),
+    /// The run rolls back, and then comes to this end.
+    RollBack(Conclusion),
+    /// The dry execution is all there is: its result is reported.
+    Report,
+}
+
+impl<H: Host> Driver<H> {
+    /// Concludes, in development mode after a second look.
+    pub(crate) fn look_first(&mut self, then: AfterLook) -> Action {
+        let Some(history) = &self.history else {
+            return self.after_look(then);
+        };
+        let coming = self.outbox.records().iter().enumerate();
+        let next = next_number(history);
+        let coming = coming.map(|(index, record)| Entry {
+            number: next.plus(index),
+            record: record.clone(),
+        });
+        let journal = history.iter().cloned().chain(coming).collect();
+        let dry = Dry::new(&self.setup, journal);
+        self.stage = Stage::Looking(Box::new(Look { dry, then }));
+        self.look_on()
+    }
+
+    pub(crate) fn look_on(&mut self) -> Action {
+        let Stage::Looking(look) = &mut self.stage else {
+            return Action::Wait;
+        };
+        let verified = match look.dry.next() {
+            Next::Act(action) => return action,
+            Next::Done(verified) => verified,
+        };
+        self.queue.push_back(Action::Drop(Code::Dry));
+        let Stage::Looking(look) = std::mem::replace(&mut self.stage, Stage::Working) else {
+            return Action::Wait;
+        };
+        let difference = match &look.then {
+            AfterLook::Conclude(ending) | AfterLook::RollBack(ending) => {
+                self.difference(ending, verified)
+            }
+            AfterLook::Report => {
+                self.stage = Stage::Over;
+                return Action::Checked(Box::new(verified));
+            }
+        };
+        let action = match difference {
+            None => self.after_look(look.then),
+            Some(divergence) => {
+                self.queue.push_back(Action::Report(divergence.clone()));
+                self.conclude(Conclusion::Halted(Halt::Diverged(divergence)))
+            }
+        };
+        self.enqueue(action);
+        self.queue.pop_front().unwrap_or(Action::Wait)
+    }
+
+    fn after_look(&mut self, then: AfterLook) -> Action {
+        match then {
+            AfterLook::Conclude(conclusion) => self.conclude(conclusion),
+            AfterLook::RollBack(_) => match self.live.replay.announce_rollback() {
+                Some(first) => self.conclude(Conclusion::RollBack(Box::new(first))),
+                None => self.write(),
+            },
+            AfterLook::Report => Action::Wait,
+        }
+    }
+
+    /// How the dry execution differs from the first one.
+    fn difference(
+        &self,
+        ending: &Conclusion,
+        verified: Result<Verified, Halt>,
+    ) -> Option<Box<Divergence>> {
+        match verified {
+            Ok(verified) => match verified.unrecorded {
+                Some(divergence) => Some(Box::new(divergence)),
+                None => different_end(ending, verified.returned.as_ref()),
+            },
+            Err(Halt::Diverged(mut divergence)) => {
+                let site = divergence.record.and_then(|number| self.site_of(number));
+                divergence.recorded_site = divergence.recorded_site.or(site);
+                Some(divergence)
+            }
+            Err(Halt::NotDurable(_) | Halt::Newer(_) | Halt::Damaged(_)) => None,
+        }
+    }
+
+    /// Where the first execution called what this record contains.
+    fn site_of(&self, number: RecordNumber) -> Option<CallSite> {
+        let next = self.history.as_deref().map_or(RecordNumber(0), next_number);
+        if number < next {
+            return self.live.replay.site_of(number);
+        }
+        let index = usize::try_from(number.0 - next.0).ok()?;
+        let is_scripted = |record: &&Record| Replay::is_scripted(&record.body);
+        let before = self.outbox.records().get(..index)?;
+        let said_before = before.iter().filter(is_scripted).count();
+        self.live.replay.unrecorded_site(said_before)
+    }
+}
+
+fn next_number(history: &[Entry]) -> RecordNumber {
+    history
+        .last()
+        .map_or(RecordNumber(0), |last| last.number.plus(1))
+}
+
+fn different_end(ending: &Conclusion, again: Option<&Returned>) -> Option<Box<Divergence>> {
+    let detail = match (ending, again) {
+        (Conclusion::Completed(first), Some(Returned::Completed(second))) if first == second => {
+            return None;
+        }
+        (Conclusion::Completed(first), Some(Returned::Completed(second))) => {
+            format!("the function returned {first:?} first and {second:?} on replay")
+        }
+        (Conclusion::Completed(_), Some(Returned::Failed(failed))) => {
+            format!("the function failed on replay: {}", failed.text)
+        }
+        (Conclusion::Completed(_) | Conclusion::Failed(..) | Conclusion::Retry(_), None) => {
+            "the function returned first and waits on replay".to_owned()
+        }
+        (Conclusion::Suspended(_), Some(_)) => {
+            "the function waited first and returned on replay".to_owned()
+        }
+        _ => return None,
+    };
+    Some(Box::new(Divergence {
+        detail: Some(detail),
+        ..Divergence::default()
+    }))
+}

@@ -1,0 +1,131 @@
+//! Records that happened and are not sent yet, and when they are due.
+
+use everstep_machine::{LeftChild, Obsolete};
+use everstep_model::{Body, Record, Timestamp};
+
+use crate::append::Then;
+
+/// Capacity up to which the buffer of an answered append is used again.
+const ROOM_KEPT: usize = 16;
+
+/// When unsent records are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    /// With the next append. The flush timer is not set.
+    Later,
+    /// With the next append, or when the flush timer fires.
+    AtFlush,
+    /// The flush timer has fired.
+    Flushed,
+    /// At once: the code continues when they are durable.
+    Now,
+}
+
+/// Unsent records.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    records: Vec<Record>,
+    due: Due,
+}
+
+/// What the outbox wants.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Wants {
+    Nothing,
+    Timer,
+    Append,
+}
+
+impl Outbox {
+    pub(crate) fn new() -> Self {
+        Self {
+            records: Vec::new(),
+            due: Due::Later,
+        }
+    }
+
+    pub(crate) fn add(&mut self, bodies: impl Iterator<Item = Body>, strict: bool, now: Timestamp) {
+        let records = bodies.map(|body| Record { time: now, body });
+        self.records.extend(records);
+        if strict {
+            self.due = Due::Now;
+        }
+    }
+
+    /// Puts records back that were not written, before later ones. What was due at once still is.
+    pub(crate) fn put_back(&mut self, records: Vec<Record>) {
+        if !records.is_empty() {
+            self.due = Due::Now;
+        }
+        self.records.splice(0..0, records);
+    }
+
+    /// Uses the buffer of an answered append again: the next step writes as many records.
+    pub(crate) fn reuse(&mut self, buffer: Vec<Record>) {
+        if self.records.is_empty() && buffer.is_empty() && buffer.capacity() <= ROOM_KEPT {
+            self.records = buffer;
+        }
+    }
+
+    pub(crate) fn expedite(&mut self) {
+        self.due = Due::Now;
+    }
+
+    pub(crate) fn is_due_now(&self) -> bool {
+        self.due == Due::Now
+    }
+
+    pub(crate) fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<Record> {
+        self.due = Due::Later;
+        std::mem::take(&mut self.records)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.due = Due::Later;
+        self.records.clear();
+    }
+
+    /// The flush timer has fired. A timer of an earlier append changes nothing.
+    pub(crate) fn flush(&mut self) {
+        if self.due == Due::AtFlush {
+            self.due = Due::Flushed;
+        }
+    }
+
+    pub(crate) fn wants(&mut self) -> Wants {
+        match self.due {
+            Due::Now => Wants::Append,
+            _ if self.records.is_empty() => Wants::Nothing,
+            Due::Flushed => Wants::Append,
+            Due::AtFlush => Wants::Nothing,
+            Due::Later => {
+                self.due = Due::AtFlush;
+                Wants::Timer
+            }
+        }
+    }
+}
+
+/// An append in flight. Its records come back with the answer.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    /// Whether its last record is a decision, which depends on everything before it.
+    pub(crate) decides: bool,
+    pub(crate) then: Then,
+    /// Rows of dropped operations that it deletes.
+    pub(crate) obsolete: Vec<Obsolete>,
+    /// Children that it gives up.
+    pub(crate) left: Vec<LeftChild>,
+}
+
+/// Whether a record resolves an operation or ends an attempt.
+pub(crate) fn is_progress(record: &Record) -> bool {
+    matches!(
+        record.body,
+        Body::StepCompleted(_) | Body::StepFailed(_) | Body::UndoCompleted(_) | Body::UndoFailed(_)
+    )
+}

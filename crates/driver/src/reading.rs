@@ -1,0 +1,180 @@
+//! How records reach an activation: with the answer to an append, read after a hint, or read anew
+//! for another pass.
+
+use everstep_model::{Body, Entry, RecordNumber};
+
+use crate::action::{Action, Code as CodeOf, ReadFor};
+use crate::conclusion::Conclusion;
+use crate::driver::{Driver, Stage};
+use crate::execution::Host;
+use crate::undoing::{EarlierPasses, Undoing};
+
+/// The read of the journal that is in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Idle,
+    /// The records from where the fold knows them.
+    Tail {
+        /// Whether there was another hint since.
+        again: bool,
+    },
+    /// The whole journal, with which the execution begins again.
+    Whole {
+        /// Whether there was a hint since.
+        again: bool,
+    },
+}
+
+impl Reading {
+    pub(crate) fn is_idle(self) -> bool {
+        self == Self::Idle
+    }
+
+    pub(crate) fn is_whole(self) -> bool {
+        matches!(self, Self::Whole { .. })
+    }
+}
+
+impl<H: Host> Driver<H> {
+    pub(crate) fn read_on(&mut self) {
+        match &mut self.reading {
+            Reading::Tail { again } | Reading::Whole { again } => *again = true,
+            Reading::Idle => {
+                self.reading = Reading::Tail { again: false };
+                let known = self.live.replay.known();
+                self.queue.push_back(Action::Read(ReadFor::Fold, known));
+            }
+        }
+    }
+
+    /// The records that [`Action::Read`] asked for.
+    pub fn read(&mut self, purpose: ReadFor, entries: Vec<Entry>) {
+        match purpose {
+            ReadFor::Fold => self.read_journal(entries),
+            ReadFor::Undos if self.undoing.earlier == EarlierPasses::Reading => {
+                self.undoing.earlier = EarlierPasses::Known;
+                self.search(entries);
+            }
+            ReadFor::Undos => {}
+        }
+    }
+
+    /// The journal could not be read.
+    pub fn read_failed(&mut self, purpose: ReadFor) {
+        match purpose {
+            ReadFor::Fold => self.stage = Stage::Over,
+            ReadFor::Undos => {
+                self.undoing.earlier = EarlierPasses::Known;
+                let release = self.conclude(Conclusion::Released);
+                self.enqueue(release);
+            }
+        }
+    }
+
+    fn read_journal(&mut self, entries: Vec<Entry>) {
+        let again = match std::mem::replace(&mut self.reading, Reading::Idle) {
+            Reading::Idle => return,
+            Reading::Tail { again } => {
+                self.extend_foreign(entries);
+                again
+            }
+            Reading::Whole { again } => {
+                if let Some(history) = &mut self.history {
+                    history.clone_from(&entries);
+                }
+                self.execute_anew(entries);
+                again
+            }
+        };
+        if again {
+            self.read_on();
+        } else if self.reading.is_idle()
+            && let Stage::CatchingUp = self.stage
+        {
+            self.stage = Stage::Working;
+        }
+    }
+
+    /// Takes in records of others. The execution begins again if another node began a new pass, or
+    /// went through a loop and dropped records that this one has not folded.
+    pub(crate) fn extend_foreign(&mut self, entries: Vec<Entry>) {
+        let is_retry = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
+        let known = self.live.replay.known();
+        let mut new = entries.iter().filter(|entry| entry.number >= known);
+        let mut next = known;
+        let is_whole = new.all(|entry| {
+            let follows = entry.number == next;
+            next = entry.number.plus(1);
+            follows
+        });
+        if !is_whole || entries.iter().any(is_retry) {
+            self.restart();
+        } else {
+            self.extend(entries);
+        }
+    }
+
+    pub(crate) fn extend(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        self.stop_looking();
+        let Some(history) = &mut self.history else {
+            return self.live.replay.extend(entries);
+        };
+        let entries: Vec<Entry> = entries.into_iter().collect();
+        let known = history.last().map(|last| last.number);
+        let new = entries
+            .iter()
+            .filter(|entry| known.is_none_or(|known| entry.number > known));
+        history.extend(new.cloned());
+        drop_as_recorded(history, &entries);
+        self.live.replay.extend(entries);
+    }
+
+    /// Throws the execution away and reads the journal anew.
+    pub(crate) fn restart(&mut self) {
+        self.stop_looking();
+        self.drop_code();
+        if let Stage::Concluding(_) | Stage::Searching(_) = self.stage {
+            if let Stage::Searching(_) = self.stage {
+                self.queue.push_back(Action::Drop(CodeOf::Dry));
+            }
+            self.stage = Stage::Working;
+        }
+        self.undoing = Undoing::default();
+        self.outbox.clear();
+        self.offered.clear();
+        if let Some(history) = &mut self.history {
+            history.clear();
+        }
+        self.execute_anew(Vec::new());
+        self.read_whole();
+    }
+
+    pub(crate) fn read_whole(&mut self) {
+        self.reading = Reading::Whole { again: false };
+        let whole = Action::Read(ReadFor::Fold, RecordNumber(0));
+        self.queue.push_back(whole);
+    }
+
+    /// A second look at a decision that was made without these records is pointless.
+    fn stop_looking(&mut self) {
+        if let Stage::Looking(_) = self.stage {
+            self.stage = Stage::Working;
+            self.queue.push_back(Action::Drop(CodeOf::Dry));
+        }
+    }
+}
+
+/// Drops from a journal what these records of it say is dropped.
+fn drop_as_recorded(journal: &mut Vec<Entry>, by: &[Entry]) {
+    for entry in by {
+        if let Body::LoopAdvanced(record) = &entry.record.body
+            && !record.dropped.is_empty()
+        {
+            let is_gone = |number| {
+                let mut ranges = record.dropped.iter();
+                ranges.any(|range| (range.first..=range.last).contains(&number))
+            };
+            journal.retain(|entry| !is_gone(entry.number));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Undos: when one begins, what its end means, and where undos of earlier passes come from.
+//!
+//! The fold decides which undo is next and when it may begin; the shell runs it.
+
+use everstep_machine::{FailureClass, Halt, UndoStart, UndoState};
+use everstep_model::{Failure, RecordNumber, RetryPolicy, Timestamp};
+
+use crate::action::{Action, ReadFor};
+use crate::conclusion::Conclusion;
+use crate::driver::Driver;
+use crate::execution::Host;
+
+/// The driver's part in a rollback.
+#[derive(Debug, Default)]
+pub(crate) struct Undoing {
+    /// The attempt in flight.
+    attempt: Option<Box<UndoStart>>,
+    pub(crate) earlier: EarlierPasses,
+}
+
+/// The undos of steps that only earlier passes of the function called.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) enum EarlierPasses {
+    #[default]
+    NotNeeded,
+    Reading,
+    /// Searched, or being searched.
+    Known,
+}
+
+/// Whether the code lacks an undo that is to run.
+pub(crate) enum Missing {
+    None,
+    /// The search for it has begun.
+    Searched,
+    /// No pass supplied it.
+    ForGood(Halt),
+}
+
+/// How an attempt to undo a step or child ended.
+#[derive(Clone, Debug)]
+pub enum UndoEnd {
+    /// It is undone.
+    Completed,
+    /// It failed, and is retried under this policy.
+    Failed(Failure, FailureClass, RetryPolicy),
+}
+
+impl Undoing {
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.attempt.is_none()
+    }
+}
+
+impl<H: Host> Driver<H> {
+    /// Begins the next undo when it is due.
+    pub(crate) fn next_undo(&mut self) -> Option<Action> {
+        if !self.undoing.is_quiet() || self.live.replay.undo_state() != UndoState::Due {
+            return None;
+        }
+        match self.missing_undo() {
+            Missing::None => {}
+            Missing::Searched => return self.queue.pop_front(),
+            Missing::ForGood(halt) => return Some(self.conclude(Conclusion::Halted(halt))),
+        }
+        let start = self.live.replay.begin_undo().map(Box::new);
+        self.collect();
+        self.undoing.attempt.clone_from(&start);
+        start.map(Action::BeginUndo)
+    }
+
+    /// The attempt in flight has ended.
+    pub fn undo_ended(&mut self, end: UndoEnd, now: Timestamp) {
+        let Some(start) = self.undoing.attempt.take() else {
+            return;
+        };
+        self.now = now;
+        let replay = &mut self.live.replay;
+        match end {
+            UndoEnd::Completed => replay.complete_undo(&start),
+            UndoEnd::Failed(failure, class, retry) => {
+                replay.fail_undo(&start, failure, class, retry, now);
+            }
+        }
+        self.collect();
+    }
+
+    /// Whether an undo is missing. The first time, earlier passes are searched for it.
+    pub(crate) fn missing_undo(&mut self) -> Missing {
+        let host = &self.live.host;
+        let missing = self.live.replay.undo_missing(|at| host.has_undo(at));
+        let Some(missing) = missing else {
+            return Missing::None;
+        };
+        match self.undoing.earlier {
+            EarlierPasses::NotNeeded if self.live.replay.pass() > 1 => {
+                let read = Action::Read(ReadFor::Undos, RecordNumber(0));
+                self.queue.push_back(read);
+                self.undoing.earlier = EarlierPasses::Reading;
+                Missing::Searched
+            }
+            EarlierPasses::Reading => Missing::Searched,
+            EarlierPasses::NotNeeded | EarlierPasses::Known => {
+                Missing::ForGood(Halt::Diverged(Box::new(missing)))
+            }
+        }
+    }
+}
