@@ -3,7 +3,6 @@
 mod attempts;
 mod passes;
 
-use std::panic::Location as Caller;
 use std::time::Duration;
 
 use everstep_model::record::{
@@ -22,7 +21,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
 #[track_caller]
 fn here() -> CallSite {
-    Caller::caller()
+    CallSite::caller()
 }
 
 fn wait_for(event: &str) -> WaitFor {
