@@ -27,3 +27,6 @@ pub use returned::{CodeFailure, Returned, Verified};
 pub use setup::Setup;
 pub use state::Driver;
 pub use undoing::UndoEnd;
+
+#[cfg(test)]
+mod tests;

@@ -303,13 +303,7 @@ impl<W> Ctx<W> {
         self.send_at(to.as_ref(), event, payload, CallSite::caller())
     }
 
-    fn send_at(
-        &self,
-        to: &str,
-        event: &str,
-        payload: Payload,
-        site: CallSite,
-    ) -> Result<()> {
+    fn send_at(&self, to: &str, event: &str, payload: Payload, site: CallSite) -> Result<()> {
         let to = RunId::new(to)?;
         self.call(|replay| {
             let event = replay.name(event)?;

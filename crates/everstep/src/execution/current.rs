@@ -28,10 +28,7 @@ impl Drop for Outer {
 }
 
 /// Runs `work`, which polls or drops workflow code, and returns the driver with the result.
-pub(super) fn lend<T>(
-    driver: OwnedDriver,
-    work: impl FnOnce() -> T,
-) -> (Option<OwnedDriver>, T) {
+pub(super) fn lend<T>(driver: OwnedDriver, work: impl FnOnce() -> T) -> (Option<OwnedDriver>, T) {
     let outer = Outer(CURRENT.replace(Some(driver)));
     let done = work();
     let driver = CURRENT.take();

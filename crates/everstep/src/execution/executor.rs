@@ -216,12 +216,7 @@ impl Executor {
         *self.reading(purpose) = Some(read);
     }
 
-    fn poll_read(
-        &mut self,
-        purpose: ReadFor,
-        driver: &mut OwnedDriver,
-        context: &mut Context<'_>,
-    ) {
+    fn poll_read(&mut self, purpose: ReadFor, driver: &mut OwnedDriver, context: &mut Context<'_>) {
         let reading = self.reading(purpose);
         let Some(read) = reading else { return };
         let Poll::Ready(read) = read.as_mut().poll(context) else {

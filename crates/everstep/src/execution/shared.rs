@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use everstep_engine::Runtime;
 use everstep_driver::Execution;
+use everstep_engine::Runtime;
 use everstep_machine::{FailureClass, OpId, Replay, StepStart, UndoStart};
 use everstep_model::{Failure, Generation, Name, Payload, RunId, Timestamp, limits};
 

@@ -110,13 +110,7 @@ enum Stage<Fut> {
 impl<W, S, F, Fut> Unpin for Repeat<W, S, F, Fut> {}
 
 impl<W, S, F, Fut> Repeat<W, S, F, Fut> {
-    pub(crate) fn new(
-        ctx: Ctx<W>,
-        name: &str,
-        state: S,
-        body: F,
-        site: CallSite,
-    ) -> Self {
+    pub(crate) fn new(ctx: Ctx<W>, name: &str, state: S, body: F, site: CallSite) -> Self {
         Self {
             ctx,
             name: name.to_owned(),

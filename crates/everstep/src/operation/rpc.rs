@@ -40,12 +40,7 @@ struct Call {
 }
 
 impl<R: Rpc> RpcCall<R> {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        scope: Scope,
-        question: &R,
-        site: CallSite,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, question: &R, site: CallSite) -> Self {
         Self {
             call: Call {
                 handle: Handle::new(shared),

@@ -1,5 +1,6 @@
 //! The rules of replay, one by one, with the test in the place of the workflow code.
 
+mod abandoning;
 mod attempts;
 mod passes;
 

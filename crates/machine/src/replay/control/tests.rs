@@ -1,6 +1,5 @@
 //! What ends a pause, and what does not.
 
-
 use everstep_model::record::{
     CancelRequested, DeadlinePassed, ForcedFailure, PauseRequested, ResumeRequested, StepStarted,
     UndoStarted,

@@ -9,7 +9,7 @@ use everstep_model::{
 };
 
 use super::super::{Halt, OpId, Replay, Resolution, Turn, WaitFor};
-use super::{CallSite, Advance, Returned};
+use super::{Advance, CallSite, Returned};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 

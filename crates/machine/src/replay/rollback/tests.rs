@@ -4,7 +4,6 @@ mod calls;
 mod own;
 mod undoing;
 
-
 use everstep_model::record::{
     CancelRequested, Created, DeadlinePassed, ExecutionRetried, NoReturn, StepAbandoned,
     StepCompleted, StepEdited, StepFailed, StepSkipped, StepStarted, TimerFired, TimerPurpose,
