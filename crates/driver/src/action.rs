@@ -4,7 +4,7 @@ use everstep_machine::{Divergence, Halt, OpId, Resolution, UndoStart};
 use everstep_model::{Payload, RecordNumber};
 
 use crate::append::Append;
-use crate::dry::Verified;
+use crate::returned::Verified;
 
 /// One thing for the shell to do. The shell performs actions in the order in which it gets them.
 ///
@@ -24,14 +24,13 @@ pub enum Action {
     Begin,
     /// Something inside the code was woken: poll the code once.
     Poll,
-    /// Drop the code. With `Code::Live` the undos that it supplied go with it, unless the driver
-    /// still has the execution.
+    /// Drop the code. The driver keeps the undos that it supplied as long as it needs them.
     Drop(Code),
     /// Signal the cancellation of the run to the steps in flight.
     Cancel,
     /// Begin an attempt to undo a step or child, and report its end.
     BeginUndo(Box<UndoStart>),
-    /// Write this. The answer is a message.
+    /// Write this, then wait for a message. The answer is one.
     Append(Append),
     /// Report [`Driver::flush`](crate::Driver::flush) after the flush interval, unless an append
     /// comes first.

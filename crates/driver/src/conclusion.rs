@@ -118,6 +118,7 @@ impl Conclusion {
 pub(crate) fn conclude(
     conclusion: &Conclusion,
     replay: &Replay,
+    sites: &[String],
     now: Timestamp,
 ) -> (Option<Record>, Then) {
     let abandoned = || replay.steps_in_flight().cloned().collect();
@@ -200,16 +201,16 @@ pub(crate) fn conclude(
             (failed(&error, &[]), Then::End(RunStatus::Failed))
         }
         Conclusion::Halted(halt) => (
-            park(halt, replay).and_then(record),
+            park(halt, replay, sites).and_then(record),
             Then::Park(RunStatus::Diverged),
         ),
     }
 }
 
 /// The record of a parked run; none if the journal ends with the very same one.
-fn park(halt: &Halt, replay: &Replay) -> Option<Body> {
+fn park(halt: &Halt, replay: &Replay, sites: &[String]) -> Option<Body> {
     let (location, error) = match halt {
-        Halt::Diverged(divergence) => (divergence.location().cloned(), divergence.failure()),
+        Halt::Diverged(divergence) => (divergence.location().cloned(), divergence.failure(sites)),
         Halt::Newer(kind) => {
             let message = format!(
                 "the journal holds a `{kind}` record, which this release cannot execute; run it with the release that \

@@ -1,101 +1,28 @@
-//! The driver: its states, and what it does next.
+//! What a driver does next.
 
 use std::collections::VecDeque;
 
-use everstep_machine::{Halt, OpId, Turn};
-use everstep_model::{Entry, ErrorCode, Failure, Payload, Record, Timestamp};
+use everstep_machine::{OpId, Turn};
+use everstep_model::{Entry, Record, Timestamp};
 
-use crate::action::{Action, Code as CodeOf};
-use crate::append::{Append, Then};
+use crate::action::{Action, Code};
+use crate::append::Then;
 use crate::conclusion::{Conclusion, conclude};
 use crate::dry::Dry;
 use crate::execution::{Execution, Host};
-use crate::look::{AfterLook, Look};
-use crate::outbox::{InFlight, Outbox, Wants, is_progress};
-use crate::reading::Reading;
-use crate::returned::{CodeFailure, Returned};
-use crate::search::Search;
+use crate::history::History;
+use crate::outbox::{Outbox, Wants};
+use crate::returned::Returned;
 use crate::setup::Setup;
-use crate::undoing::Undoing;
-
-/// The state machine of one activation. See the crate's documentation.
-#[derive(Debug)]
-pub struct Driver<H> {
-    pub(crate) setup: Setup,
-    pub(crate) live: Execution<H>,
-    pub(crate) code: Code,
-    pub(crate) stage: Stage<H>,
-    pub(crate) append: Option<InFlight>,
-    pub(crate) outbox: Outbox,
-    pub(crate) reading: Reading,
-    pub(crate) undoing: Undoing,
-    pub(crate) leave: Leave,
-    /// Actions that messages led to.
-    pub(crate) queue: VecDeque<Action>,
-    /// Steps that were offered to the code. Code that does not begin one is not asked again.
-    pub(crate) offered: Vec<OpId>,
-    pub(crate) now: Timestamp,
-    /// Everything folded, kept in development mode for the second look.
-    pub(crate) history: Option<Vec<Entry>>,
-}
-
-/// What the activation is doing.
-#[derive(Debug)]
-pub(crate) enum Stage<H> {
-    /// It folds, lets the code continue, and writes.
-    Working,
-    /// A decision is made, and an append is in flight: the one of the decision, or an earlier one
-    /// after which it is made again.
-    Concluding(After),
-    /// A dry execution repeats what led to a decision.
-    Looking(Box<Look<H>>),
-    /// Dry executions search for undos of earlier passes.
-    Searching(Box<Search<H>>),
-    /// The run is suspended and stays in memory.
-    Suspended,
-    /// The run has work again. Records that other nodes wrote meanwhile are being read.
-    CatchingUp,
-    Over,
-}
-
-/// What follows the answer to an append, besides what it means for the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
-    Continue,
-    /// Execute the code again, from what the journal then contains.
-    Restart,
-    /// If the append is refused, the rollback was not announced.
-    Announced,
-}
-
-/// The code of the live execution.
-#[derive(Debug)]
-pub(crate) enum Code {
-    /// Not started, or dropped.
-    Absent,
-    Running,
-    /// It continues although its run was cancelled, and is dropped.
-    Defiant,
-    Returned(Returned),
-    /// Dropped, because the deadline passed or an operator made the run fail.
-    Broken(Failure),
-}
-
-/// Whether the engine asked the activation to end. Later variants take precedence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Leave {
-    No,
-    /// When the run is suspended.
-    WhenSuspended,
-    /// When the steps in flight have ended.
-    Soon,
-}
+use crate::state::{
+    After, AfterLook, CodeState, Driver, Leave, Look, Offered, Reading, Stage, Undoing,
+};
 
 impl<H: Host> Driver<H> {
     /// Begins an activation with the run's whole journal.
     #[must_use]
     pub fn new(setup: Setup, journal: Vec<Entry>) -> Self {
-        let history = setup.development.then(|| journal.clone());
+        let history = setup.development.then(|| History::new(&journal));
         let mut driver = Self::in_stage(setup, Stage::Working);
         driver.history = history;
         driver.execute_anew(journal);
@@ -118,7 +45,7 @@ impl<H: Host> Driver<H> {
         Self {
             live: Execution::new(&setup, Vec::new()),
             setup,
-            code: Code::Absent,
+            code: CodeState::Absent,
             stage,
             append: None,
             outbox: Outbox::new(),
@@ -126,9 +53,10 @@ impl<H: Host> Driver<H> {
             undoing: Undoing::default(),
             leave: Leave::No,
             queue: VecDeque::new(),
-            offered: Vec::new(),
+            offered: Offered::default(),
             now: Timestamp::default(),
             history: None,
+            sites: Vec::new(),
         }
     }
 
@@ -146,21 +74,28 @@ impl<H: Host> Driver<H> {
     }
 
     /// The execution whose code is polled next, and whether it is dry.
-    pub fn current(&mut self) -> (&mut Execution<H>, CodeOf) {
+    pub fn current(&mut self) -> (&mut Execution<H>, Code) {
         match &mut self.stage {
-            Stage::Looking(look) => (&mut look.dry.execution, CodeOf::Dry),
-            Stage::Searching(search) => (&mut search.dry.execution, CodeOf::Dry),
+            Stage::Looking(look) => (&mut look.dry.execution, Code::Dry),
+            Stage::Searching(search) => (&mut search.dry.execution, Code::Dry),
             Stage::Working
             | Stage::Concluding(_)
             | Stage::Suspended
             | Stage::CatchingUp
-            | Stage::Over => (&mut self.live, CodeOf::Live),
+            | Stage::Over => (&mut self.live, Code::Live),
         }
     }
 
     /// The execution of the run itself.
     pub fn live(&mut self) -> &mut Execution<H> {
         &mut self.live
+    }
+
+    /// Registers the text of a call site of a shell, such as `file:line`, for
+    /// [`CallSite::Shell`](everstep_machine::CallSite::Shell).
+    pub fn add_site(&mut self, text: String) -> u32 {
+        self.sites.push(text);
+        u32::try_from(self.sites.len() - 1).unwrap_or(u32::MAX)
     }
 
     /// Whether the next action is [`Action::Exit`].
@@ -172,7 +107,7 @@ impl<H: Host> Driver<H> {
     /// The steps that [`Action::Begin`] is about.
     #[must_use]
     pub fn startable(&self) -> &[OpId] {
-        &self.offered
+        &self.offered.0
     }
 
     /// The next action. The shell performs it and asks again, until it is [`Action::Wait`] or
@@ -199,11 +134,16 @@ impl<H: Host> Driver<H> {
         if self.reading.is_whole() {
             return Action::Wait;
         }
-        if let Code::Defiant = self.code {
-            self.end_defiant_code();
+        if let CodeState::Defiant = self.code {
+            self.live.replay.returned(None);
+            self.code = CodeState::Returned(Returned::defiant());
+            self.collect();
         }
         match self.live.replay.turn(self.now) {
-            Turn::Start => return self.start(),
+            Turn::Start => {
+                self.code = CodeState::Running;
+                return Action::Start(self.live.input());
+            }
             Turn::Resolved(op, resolution) => return Action::Resolve(op, resolution),
             Turn::Idle => {
                 self.collect();
@@ -213,10 +153,13 @@ impl<H: Host> Driver<H> {
             }
             Turn::Broken(failure) => {
                 self.drop_code();
-                self.code = Code::Broken(*failure);
+                self.code = CodeState::Broken(*failure);
                 self.collect();
             }
-            Turn::Ended(_) => return self.exit(),
+            Turn::Ended(_) => {
+                self.stage = Stage::Over;
+                return Action::Exit;
+            }
             Turn::Pausing => {}
             Turn::Paused => return self.conclude(Conclusion::Paused),
             Turn::Halted(halt) => return self.conclude(Conclusion::Halted(halt)),
@@ -224,8 +167,8 @@ impl<H: Host> Driver<H> {
         if let Some(action) = self.queue.pop_front() {
             return action;
         }
-        if let Code::Running = self.code {
-            if self.leave != Leave::Soon && self.offer_steps() {
+        if let CodeState::Running = self.code {
+            if self.leave != Leave::Soon && self.offered.update(&self.live.replay) {
                 return Action::Begin;
             }
             if is_woken {
@@ -238,22 +181,6 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    fn start(&mut self) -> Action {
-        self.code = Code::Running;
-        let facts = self.live.replay.facts();
-        Action::Start(facts.map_or_else(Payload::null, |facts| facts.input.clone()))
-    }
-
-    /// Whether there are steps to begin that the code was not offered yet.
-    fn offer_steps(&mut self) -> bool {
-        let startable = self.live.replay.startable();
-        if startable.clone().eq(self.offered.iter().copied()) {
-            return false;
-        }
-        self.offered = startable.collect();
-        !self.offered.is_empty()
-    }
-
     /// The code waits again.
     pub fn settled(&mut self) {
         match &mut self.stage {
@@ -262,10 +189,10 @@ impl<H: Host> Driver<H> {
             _ => {
                 self.live.forget_dropped();
                 self.collect();
-                let is_running = matches!(self.code, Code::Running);
+                let is_running = matches!(self.code, CodeState::Running);
                 if is_running && self.live.replay.defies_cancellation() {
-                    self.queue.push_back(Action::Drop(CodeOf::Live));
-                    self.code = Code::Defiant;
+                    self.queue.push_back(Action::Drop(Code::Live));
+                    self.code = CodeState::Defiant;
                 }
             }
         }
@@ -278,7 +205,7 @@ impl<H: Host> Driver<H> {
             Stage::Searching(search) => search.dry.returned(returned),
             _ => {
                 self.live.replay.returned(returned.error());
-                self.code = Code::Returned(returned);
+                self.code = CodeState::Returned(returned);
                 self.collect();
             }
         }
@@ -289,48 +216,17 @@ impl<H: Host> Driver<H> {
         self.outbox.flush();
     }
 
-    /// Halts the run: its code used something that is not durable.
-    pub fn halt(&mut self, why: String) {
-        self.live.replay.halt_not_durable(why);
-    }
-
-    /// Resolves another operation before the code is polled. Only a planted bug asks for it.
-    #[cfg(feature = "planted-bugs")]
-    pub fn resolve_another(&mut self) -> Option<(OpId, everstep_machine::Resolution)> {
-        self.live.replay.resolve_another()
-    }
-
-    fn end_defiant_code(&mut self) {
-        let message = "the code went on after its run was cancelled";
-        let mut failure = Failure::new(ErrorCode::StepFailed, message).named("Error");
-        let text = failure.to_string();
-        failure.code = ErrorCode::WorkflowFailed.as_str().to_owned();
-        self.live.replay.returned(None);
-        self.code = Code::Returned(Returned::Failed(Box::new(CodeFailure {
-            failure,
-            text,
-            causes: Vec::new(),
-            is_worth_another_pass: false,
-        })));
-        self.collect();
-    }
-
-    /// Takes what the fold wants written.
-    pub(crate) fn collect(&mut self) {
-        let replay = &mut self.live.replay;
-        if replay.has_outgoing() {
-            let (bodies, strict) = replay.take_outgoing();
-            self.outbox.add(bodies, strict, self.now);
-        }
+    fn collect(&mut self) {
+        self.outbox.collect(&mut self.live.replay, self.now);
     }
 
     /// Throws the code away. What it left open is not abandoned.
     pub(crate) fn drop_code(&mut self) {
         self.live.replay.detach();
-        if let Code::Running = self.code {
-            self.queue.push_back(Action::Drop(CodeOf::Live));
+        if let CodeState::Running = self.code {
+            self.queue.push_back(Action::Drop(Code::Live));
         }
-        self.code = Code::Absent;
+        self.code = CodeState::Absent;
     }
 
     /// Performs an action after those that are queued.
@@ -338,11 +234,6 @@ impl<H: Host> Driver<H> {
         if action != Action::Wait {
             self.queue.push_back(action);
         }
-    }
-
-    pub(crate) fn exit(&mut self) -> Action {
-        self.stage = Stage::Over;
-        Action::Exit
     }
 
     /// Writes a decision, or waits for the append in flight and decides again.
@@ -356,12 +247,8 @@ impl<H: Host> Driver<H> {
         if self.append.is_some() {
             return Action::Wait;
         }
-        let (closing, then) = conclude(&conclusion, &self.live.replay, self.now);
-        let mut records = self.outbox.take();
-        let decides = closing.is_some();
-        let progress = records.iter().any(is_progress);
-        records.extend(closing);
-        self.send(records, decides, progress, then)
+        let (closing, then) = conclude(&conclusion, &self.live.replay, &self.sites, self.now);
+        self.send(closing, then)
     }
 
     /// Writes what is due.
@@ -369,43 +256,13 @@ impl<H: Host> Driver<H> {
         match self.outbox.wants() {
             Wants::Nothing => Action::Wait,
             Wants::Timer => Action::Flush,
-            Wants::Append => {
-                let records = self.outbox.take();
-                let progress = records.iter().any(is_progress);
-                self.send(records, false, progress, Then::Continue)
-            }
+            Wants::Append => self.send(None, Then::Continue),
         }
     }
 
-    fn send(&mut self, records: Vec<Record>, decides: bool, progress: bool, then: Then) -> Action {
-        let replay = &mut self.live.replay;
-        let mut obsolete = replay.take_obsolete();
-        let mut left = replay.take_left_children();
-        self.append = Some(InFlight {
-            decides,
-            then,
-            obsolete: obsolete.clone(),
-            left: left.clone(),
-        });
-        if matches!(then, Then::End(_) | Then::EndAnyway(_)) {
-            obsolete.extend(replay.remaining_rows());
-            left.extend(replay.remaining_children());
-        }
-        Action::Append(Append {
-            records,
-            then,
-            seen: replay.known(),
-            inbox_seen: replay.inbox_known(),
-            progress,
-            obsolete,
-            left,
-        })
-    }
-
-    /// The failure of code that awaits something that can never wake it.
-    pub(crate) fn stuck() -> Halt {
-        let why = "the workflow awaits something that is not durable, and nothing can wake it again; await only what \
-                   ctx offers, and put everything else inside steps";
-        Halt::NotDurable(why.to_owned())
+    fn send(&mut self, closing: Option<Record>, then: Then) -> Action {
+        let (in_flight, append) = self.outbox.send(closing, then, &mut self.live.replay);
+        self.append = Some(in_flight);
+        Action::Append(append)
     }
 }

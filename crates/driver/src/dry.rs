@@ -1,22 +1,12 @@
 //! A dry execution: the code runs against a journal, no step begins and nothing is written.
 
 use everstep_machine::{Divergence, Halt, Turn};
-use everstep_model::{Entry, Payload, Timestamp};
+use everstep_model::{Entry, Timestamp};
 
 use crate::action::Action;
 use crate::execution::{Execution, Host};
-use crate::returned::Returned;
+use crate::returned::{Returned, Verified};
 use crate::setup::Setup;
-
-/// The result of a dry execution.
-#[derive(Debug, PartialEq)]
-pub struct Verified {
-    /// What the function returned, if it did.
-    pub returned: Option<Returned>,
-    /// The first operation of the code that the journal does not contain. For a complete journal
-    /// this is a divergence.
-    pub unrecorded: Option<Divergence>,
-}
 
 /// A dry execution in progress.
 #[derive(Debug)]
@@ -60,9 +50,7 @@ impl<H: Host> Dry<H> {
         match replay.turn(self.now) {
             Turn::Start => {
                 self.code = Code::Running;
-                let facts = replay.facts();
-                let input = facts.map_or_else(Payload::null, |facts| facts.input.clone());
-                Next::Act(Action::Start(input))
+                Next::Act(Action::Start(self.execution.input()))
             }
             Turn::Resolved(op, resolution) => Next::Act(Action::Resolve(op, resolution)),
             Turn::Idle | Turn::Broken(_) | Turn::Ended(_) | Turn::Pausing | Turn::Paused => {

@@ -1,13 +1,12 @@
 //! Whether an execution has anything left to do, and what follows if not.
 
-use everstep_machine::UndoState;
+use everstep_machine::{Halt, UndoState};
 use everstep_model::RunStatus;
 
 use crate::action::Action;
 use crate::conclusion::Conclusion;
-use crate::driver::{Code, Driver, Leave};
 use crate::execution::Host;
-use crate::look::AfterLook;
+use crate::state::{AfterLook, CodeState, Driver, Leave};
 use crate::undoing::Missing;
 
 /// A decision.
@@ -32,7 +31,7 @@ impl<H: Host> Driver<H> {
                 Decision::None => {}
             }
             // The end of the code may be what a rollback begins with.
-            if matches!(self.code, Code::Returned(_) | Code::Broken(_))
+            if matches!(self.code, CodeState::Returned(_) | CodeState::Broken(_))
                 && let Some(action) = self.next_undo()
             {
                 return action;
@@ -50,7 +49,7 @@ impl<H: Host> Driver<H> {
                 Decision::None
             };
         }
-        if let Some(ending) = self.ending() {
+        if let Some(ending) = self.code.ending(replay, &self.setup, self.now) {
             return self.end_in_order(ending);
         }
         // What must be durable first resolves something.
@@ -68,25 +67,11 @@ impl<H: Host> Driver<H> {
         if is_startable {
             return Decision::Conclude(Conclusion::Released);
         }
-        if matches!(self.code, Code::Running) && replay.is_stuck() {
-            return Decision::Conclude(Conclusion::Halted(Self::stuck()));
+        if matches!(self.code, CodeState::Running) && replay.is_stuck() {
+            return Decision::Conclude(Conclusion::Halted(stuck()));
         }
         let status = replay.resting_status();
         Decision::Look(AfterLook::Conclude(Conclusion::Suspended(status)))
-    }
-
-    /// What the run comes to, if its code is done.
-    fn ending(&self) -> Option<Conclusion> {
-        match &self.code {
-            Code::Broken(failure) => Some(Conclusion::Broken(failure.clone())),
-            Code::Returned(returned) => Some(Conclusion::of_return(
-                returned,
-                &self.live.replay,
-                self.setup.execution_retries,
-                self.now,
-            )),
-            Code::Absent | Code::Running | Code::Defiant => None,
-        }
     }
 
     /// The next decision on the way to the end of the run.
@@ -128,4 +113,11 @@ impl<H: Host> Driver<H> {
             Missing::ForGood(halt) => Decision::Conclude(Conclusion::Halted(halt)),
         }
     }
+}
+
+/// The failure of code that awaits something that can never wake it.
+fn stuck() -> Halt {
+    let why = "the workflow awaits something that is not durable, and nothing can wake it again; await only what \
+               ctx offers, and put everything else inside steps";
+    Halt::NotDurable(why.to_owned())
 }

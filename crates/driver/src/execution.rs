@@ -1,7 +1,7 @@
 //! One execution of the code: its fold, and what the shell keeps beside it.
 
 use everstep_machine::Replay;
-use everstep_model::{Entry, Location};
+use everstep_model::{Entry, Location, Payload};
 
 use crate::setup::Setup;
 
@@ -52,6 +52,12 @@ impl<H: Host> Execution<H> {
         let is_new = !self.is_cancelled && self.replay.cancellation().is_some();
         self.is_cancelled |= is_new;
         is_new
+    }
+
+    /// What the run was started with.
+    pub(crate) fn input(&self) -> Payload {
+        let facts = self.replay.facts();
+        facts.map_or_else(Payload::null, |facts| facts.input.clone())
     }
 
     /// Drops the undos of iterations that are no longer in the journal.

@@ -3,10 +3,10 @@
 use everstep_model::{Entry, Record, RecordNumber};
 
 use crate::append::Then;
-use crate::driver::{After, Driver, Leave, Stage};
 use crate::execution::Host;
 use crate::message::Message;
 use crate::outbox::is_progress;
+use crate::state::{After, Driver, Leave, Stage};
 
 impl<H: Host> Driver<H> {
     /// Takes in a message. What follows from it are the next actions.

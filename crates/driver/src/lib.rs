@@ -7,6 +7,7 @@ mod driver;
 mod dry;
 mod ending;
 mod execution;
+mod history;
 mod intake;
 mod look;
 mod message;
@@ -15,14 +16,17 @@ mod reading;
 mod returned;
 mod search;
 mod setup;
+mod state;
 mod undoing;
 
 pub use action::{Action, Code, ReadFor};
 pub use append::{Append, Then};
-pub use driver::Driver;
-pub use dry::Verified;
 pub use execution::{Execution, Host};
 pub use message::Message;
-pub use returned::{CodeFailure, Returned};
+pub use returned::{CodeFailure, Returned, Verified};
 pub use setup::Setup;
+pub use state::Driver;
 pub use undoing::UndoEnd;
+
+#[cfg(test)]
+mod tests;

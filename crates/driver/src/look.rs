@@ -1,32 +1,15 @@
 //! The second look of development mode: before an execution rests or ends, a dry execution of the
 //! same journal must reach the same point.
 
-use everstep_machine::{CallSite, Divergence, Halt};
-use everstep_model::{Entry, Record, RecordNumber};
+use everstep_machine::{CallSite, Divergence, Halt, Replay};
+use everstep_model::{Record, RecordNumber};
 
 use crate::action::{Action, Code};
 use crate::conclusion::Conclusion;
-use crate::driver::{Driver, Stage};
-use crate::dry::{Dry, Next, Verified};
+use crate::dry::{Dry, Next};
 use crate::execution::Host;
-use crate::returned::Returned;
-
-/// A second look in progress.
-#[derive(Debug)]
-pub(crate) struct Look<H> {
-    pub(crate) dry: Dry<H>,
-    pub(crate) then: AfterLook,
-}
-
-/// What follows if the code did the same again.
-#[derive(Debug)]
-pub(crate) enum AfterLook {
-    Conclude(Conclusion),
-    /// The run rolls back, and then comes to this end.
-    RollBack(Conclusion),
-    /// The dry execution is all there is: its result is reported.
-    Report,
-}
+use crate::returned::{Returned, Verified};
+use crate::state::{AfterLook, Driver, Look, Stage};
 
 impl<H: Host> Driver<H> {
     /// Concludes, in development mode after a second look.
@@ -34,13 +17,7 @@ impl<H: Host> Driver<H> {
         let Some(history) = &self.history else {
             return self.after_look(then);
         };
-        let coming = self.outbox.records().iter().enumerate();
-        let next = next_number(history);
-        let coming = coming.map(|(index, record)| Entry {
-            number: next.plus(index),
-            record: record.clone(),
-        });
-        let journal = history.iter().cloned().chain(coming).collect();
+        let journal = history.with(self.outbox.records());
         let dry = Dry::new(&self.setup, journal);
         self.stage = Stage::Looking(Box::new(Look { dry, then }));
         self.look_on()
@@ -60,7 +37,7 @@ impl<H: Host> Driver<H> {
         };
         let difference = match &look.then {
             AfterLook::Conclude(ending) | AfterLook::RollBack(ending) => {
-                self.difference(ending, verified)
+                difference(self, ending, verified)
             }
             AfterLook::Report => {
                 self.stage = Stage::Over;
@@ -88,45 +65,39 @@ impl<H: Host> Driver<H> {
             AfterLook::Report => Action::Wait,
         }
     }
+}
 
-    /// How the dry execution differs from the first one.
-    fn difference(
-        &self,
-        ending: &Conclusion,
-        verified: Result<Verified, Halt>,
-    ) -> Option<Box<Divergence>> {
-        match verified {
-            Ok(verified) => match verified.unrecorded {
-                Some(divergence) => Some(Box::new(divergence)),
-                None => different_end(ending, verified.returned.as_ref()),
-            },
-            Err(Halt::Diverged(mut divergence)) => {
-                let site = divergence.record.and_then(|number| self.site_of(number));
-                divergence.recorded_site = divergence.recorded_site.or(site);
-                Some(divergence)
-            }
-            Err(Halt::NotDurable(_) | Halt::Newer(_) | Halt::Damaged(_)) => None,
+/// How the dry execution differs from the first one.
+fn difference<H>(
+    first: &Driver<H>,
+    ending: &Conclusion,
+    verified: Result<Verified, Halt>,
+) -> Option<Box<Divergence>> {
+    match verified {
+        Ok(verified) => match verified.unrecorded {
+            Some(divergence) => Some(Box::new(divergence)),
+            None => different_end(ending, verified.returned.as_ref()),
+        },
+        Err(Halt::Diverged(mut divergence)) => {
+            let site = divergence.record.and_then(|number| site_of(first, number));
+            divergence.recorded_site = divergence.recorded_site.or(site);
+            Some(divergence)
         }
-    }
-
-    /// Where the first execution called what this record contains.
-    fn site_of(&self, number: RecordNumber) -> Option<CallSite> {
-        let next = self.history.as_deref().map_or(RecordNumber(0), next_number);
-        if number < next {
-            return self.live.replay.site_of(number);
-        }
-        let index = usize::try_from(number.0 - next.0).ok()?;
-        let is_scripted = |record: &&Record| record.body.is_scripted();
-        let before = self.outbox.records().get(..index)?;
-        let said_before = before.iter().filter(is_scripted).count();
-        self.live.replay.unrecorded_site(said_before)
+        Err(Halt::NotDurable(_) | Halt::Newer(_) | Halt::Damaged(_)) => None,
     }
 }
 
-fn next_number(history: &[Entry]) -> RecordNumber {
-    history
-        .last()
-        .map_or(RecordNumber(0), |last| last.number.plus(1))
+/// Where the first execution called what this record contains.
+fn site_of<H>(first: &Driver<H>, number: RecordNumber) -> Option<CallSite> {
+    let replay = &first.live.replay;
+    let next = first.history.as_ref()?.next_number();
+    if number < next {
+        return replay.site_of(number);
+    }
+    let index = usize::try_from(number.0 - next.0).ok()?;
+    let is_scripted = |record: &&Record| record.body.is_scripted();
+    let before = first.outbox.records().get(..index)?;
+    replay.unrecorded_site(before.iter().filter(is_scripted).count())
 }
 
 fn different_end(ending: &Conclusion, again: Option<&Returned>) -> Option<Box<Divergence>> {

@@ -1,9 +1,9 @@
 //! Records that happened and are not sent yet, and when they are due.
 
-use everstep_machine::{LeftChild, Obsolete};
+use everstep_machine::{LeftChild, Obsolete, Replay};
 use everstep_model::{Body, Record, Timestamp};
 
-use crate::append::Then;
+use crate::append::{Append, Then};
 
 /// Capacity up to which the buffer of an answered append is used again.
 const ROOM_KEPT: usize = 16;
@@ -44,7 +44,12 @@ impl Outbox {
         }
     }
 
-    pub(crate) fn add(&mut self, bodies: impl Iterator<Item = Body>, strict: bool, now: Timestamp) {
+    /// Takes what the fold wants written.
+    pub(crate) fn collect(&mut self, replay: &mut Replay, now: Timestamp) {
+        if !replay.has_outgoing() {
+            return;
+        }
+        let (bodies, strict) = replay.take_outgoing();
         let records = bodies.map(|body| Record { time: now, body });
         self.records.extend(records);
         if strict {
@@ -79,9 +84,40 @@ impl Outbox {
         &self.records
     }
 
-    pub(crate) fn take(&mut self) -> Vec<Record> {
+    /// Sends everything, with a decision as the last record if there is one.
+    pub(crate) fn send(
+        &mut self,
+        closing: Option<Record>,
+        then: Then,
+        replay: &mut Replay,
+    ) -> (InFlight, Append) {
         self.due = Due::Later;
-        std::mem::take(&mut self.records)
+        let mut records = std::mem::take(&mut self.records);
+        let progress = records.iter().any(is_progress);
+        let decides = closing.is_some();
+        records.extend(closing);
+        let mut obsolete = replay.take_obsolete();
+        let mut left = replay.take_left_children();
+        let in_flight = InFlight {
+            decides,
+            then,
+            obsolete: obsolete.clone(),
+            left: left.clone(),
+        };
+        if matches!(then, Then::End(_) | Then::EndAnyway(_)) {
+            obsolete.extend(replay.remaining_rows());
+            left.extend(replay.remaining_children());
+        }
+        let append = Append {
+            records,
+            then,
+            seen: replay.known(),
+            inbox_seen: replay.inbox_known(),
+            progress,
+            obsolete,
+            left,
+        };
+        (in_flight, append)
     }
 
     pub(crate) fn clear(&mut self) {

@@ -3,37 +3,11 @@
 
 use everstep_model::{Body, Entry, RecordNumber};
 
-use crate::action::{Action, Code as CodeOf, ReadFor};
+use crate::action::{Action, Code, ReadFor};
 use crate::conclusion::Conclusion;
-use crate::driver::{Driver, Stage};
 use crate::execution::Host;
-use crate::undoing::{EarlierPasses, Undoing};
-
-/// The read of the journal that is in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
-    Idle,
-    /// The records from where the fold knows them.
-    Tail {
-        /// Whether there was another hint since.
-        again: bool,
-    },
-    /// The whole journal, with which the execution begins again.
-    Whole {
-        /// Whether there was a hint since.
-        again: bool,
-    },
-}
-
-impl Reading {
-    pub(crate) fn is_idle(self) -> bool {
-        self == Self::Idle
-    }
-
-    pub(crate) fn is_whole(self) -> bool {
-        matches!(self, Self::Whole { .. })
-    }
-}
+use crate::history::History;
+use crate::state::{Driver, EarlierPasses, Offered, Reading, Stage, Undoing};
 
 impl<H: Host> Driver<H> {
     pub(crate) fn read_on(&mut self) {
@@ -80,7 +54,7 @@ impl<H: Host> Driver<H> {
             }
             Reading::Whole { again } => {
                 if let Some(history) = &mut self.history {
-                    history.clone_from(&entries);
+                    *history = History::new(&entries);
                 }
                 self.execute_anew(entries);
                 again
@@ -120,12 +94,7 @@ impl<H: Host> Driver<H> {
             return self.live.replay.extend(entries);
         };
         let entries: Vec<Entry> = entries.into_iter().collect();
-        let known = history.last().map(|last| last.number);
-        let new = entries
-            .iter()
-            .filter(|entry| known.is_none_or(|known| entry.number > known));
-        history.extend(new.cloned());
-        drop_as_recorded(history, &entries);
+        history.extend(&entries);
         self.live.replay.extend(entries);
     }
 
@@ -135,15 +104,15 @@ impl<H: Host> Driver<H> {
         self.drop_code();
         if let Stage::Concluding(_) | Stage::Searching(_) = self.stage {
             if let Stage::Searching(_) = self.stage {
-                self.queue.push_back(Action::Drop(CodeOf::Dry));
+                self.queue.push_back(Action::Drop(Code::Dry));
             }
             self.stage = Stage::Working;
         }
         self.undoing = Undoing::default();
         self.outbox.clear();
-        self.offered.clear();
+        self.offered = Offered::default();
         if let Some(history) = &mut self.history {
-            history.clear();
+            *history = History::new(&[]);
         }
         self.execute_anew(Vec::new());
         self.read_whole();
@@ -159,22 +128,7 @@ impl<H: Host> Driver<H> {
     fn stop_looking(&mut self) {
         if let Stage::Looking(_) = self.stage {
             self.stage = Stage::Working;
-            self.queue.push_back(Action::Drop(CodeOf::Dry));
-        }
-    }
-}
-
-/// Drops from a journal what these records of it say is dropped.
-fn drop_as_recorded(journal: &mut Vec<Entry>, by: &[Entry]) {
-    for entry in by {
-        if let Body::LoopAdvanced(record) = &entry.record.body
-            && !record.dropped.is_empty()
-        {
-            let is_gone = |number| {
-                let mut ranges = record.dropped.iter();
-                ranges.any(|range| (range.first..=range.last).contains(&number))
-            };
-            journal.retain(|entry| !is_gone(entry.number));
+            self.queue.push_back(Action::Drop(Code::Dry));
         }
     }
 }

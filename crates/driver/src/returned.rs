@@ -1,6 +1,7 @@
-//! What a workflow function returned, as the driver needs to know it.
+//! How a workflow function ended, as the driver needs to know it.
 
-use everstep_model::{Failure, Location, Payload};
+use everstep_machine::Divergence;
+use everstep_model::{ErrorCode, Failure, Location, Payload};
 
 /// The end of a workflow function.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +13,18 @@ pub enum Returned {
 }
 
 impl Returned {
+    /// The end of code that ignored the cancellation of its run.
+    pub(crate) fn defiant() -> Self {
+        let message = "the code went on after its run was cancelled";
+        let failure = Failure::new(ErrorCode::WorkflowFailed, message).named("Error");
+        Self::Failed(Box::new(CodeFailure {
+            text: failure.to_string(),
+            failure,
+            causes: Vec::new(),
+            is_worth_another_pass: false,
+        }))
+    }
+
     /// The text of the error, for reports of divergence.
     pub(crate) fn error(&self) -> Option<&str> {
         match self {
@@ -32,4 +45,14 @@ pub struct CodeFailure {
     pub causes: Vec<Location>,
     /// Whether another pass of the function may succeed.
     pub is_worth_another_pass: bool,
+}
+
+/// The result of a dry execution.
+#[derive(Debug, PartialEq)]
+pub struct Verified {
+    /// What the function returned, if it did.
+    pub returned: Option<Returned>,
+    /// The first operation of the code that the journal does not contain. For a complete journal
+    /// this is a divergence.
+    pub unrecorded: Option<Divergence>,
 }

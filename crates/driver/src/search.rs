@@ -4,19 +4,10 @@
 use everstep_model::{Body, Entry};
 
 use crate::action::{Action, Code};
-use crate::driver::{Driver, Stage};
 use crate::dry::{Dry, Next};
 use crate::execution::Host;
 use crate::setup::Setup;
-
-/// A search in progress.
-#[derive(Debug)]
-pub(crate) struct Search<H> {
-    journal: Vec<Entry>,
-    /// Ends of the passes that were not executed yet, the latest last.
-    ends: Vec<usize>,
-    pub(crate) dry: Dry<H>,
-}
+use crate::state::{Driver, Search, Stage};
 
 impl<H: Host> Search<H> {
     /// Returns `None` if the journal contains no earlier pass.

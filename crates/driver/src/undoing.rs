@@ -2,31 +2,13 @@
 //!
 //! The fold decides which undo is next and when it may begin; the shell runs it.
 
-use everstep_machine::{FailureClass, Halt, UndoStart, UndoState};
+use everstep_machine::{FailureClass, Halt, UndoState};
 use everstep_model::{Failure, RecordNumber, RetryPolicy, Timestamp};
 
 use crate::action::{Action, ReadFor};
 use crate::conclusion::Conclusion;
-use crate::driver::Driver;
 use crate::execution::Host;
-
-/// The driver's part in a rollback.
-#[derive(Debug, Default)]
-pub(crate) struct Undoing {
-    /// The attempt in flight.
-    attempt: Option<Box<UndoStart>>,
-    pub(crate) earlier: EarlierPasses,
-}
-
-/// The undos of steps that only earlier passes of the function called.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) enum EarlierPasses {
-    #[default]
-    NotNeeded,
-    Reading,
-    /// Searched, or being searched.
-    Known,
-}
+use crate::state::{Driver, EarlierPasses};
 
 /// Whether the code lacks an undo that is to run.
 pub(crate) enum Missing {
@@ -46,12 +28,6 @@ pub enum UndoEnd {
     Failed(Failure, FailureClass, RetryPolicy),
 }
 
-impl Undoing {
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.attempt.is_none()
-    }
-}
-
 impl<H: Host> Driver<H> {
     /// Begins the next undo when it is due.
     pub(crate) fn next_undo(&mut self) -> Option<Action> {
@@ -64,7 +40,7 @@ impl<H: Host> Driver<H> {
             Missing::ForGood(halt) => return Some(self.conclude(Conclusion::Halted(halt))),
         }
         let start = self.live.replay.begin_undo().map(Box::new);
-        self.collect();
+        self.outbox.collect(&mut self.live.replay, self.now);
         self.undoing.attempt.clone_from(&start);
         start.map(Action::BeginUndo)
     }
@@ -82,7 +58,7 @@ impl<H: Host> Driver<H> {
                 replay.fail_undo(&start, failure, class, retry, now);
             }
         }
-        self.collect();
+        self.outbox.collect(&mut self.live.replay, self.now);
     }
 
     /// Whether an undo is missing. The first time, earlier passes are searched for it.

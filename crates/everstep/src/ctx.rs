@@ -2,11 +2,10 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location as Caller;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_machine::Replay;
+use everstep_machine::{CallSite, Replay};
 use everstep_model::record::RESERVED_COLLECTIONS;
 use everstep_model::{Generation, Name, Payload, RunId, Scope, Timestamp};
 use serde::Serialize;
@@ -124,7 +123,7 @@ impl<W> Ctx<W> {
         E: Into<Error>,
     {
         let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        Step::new(shared, scope, name.to_owned(), work, Caller::caller())
+        Step::new(shared, scope, name.to_owned(), work, CallSite::caller())
     }
 
     /// A step that gives its failure back as data: `Ok(Err(failure))` when it has failed for good.
@@ -147,14 +146,14 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn sleep(&self, name: &str, duration: Duration) -> Sleep {
         let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        Sleep::for_duration(shared, scope, name.to_owned(), duration, Caller::caller())
+        Sleep::for_duration(shared, scope, name.to_owned(), duration, CallSite::caller())
     }
 
     /// Sleeps until a time. One that has passed completes at once.
     #[track_caller]
     pub fn sleep_until(&self, name: &str, until: Timestamp) -> Sleep {
         let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        Sleep::until(shared, scope, name.to_owned(), until, Caller::caller())
+        Sleep::until(shared, scope, name.to_owned(), until, CallSite::caller())
     }
 
     /// Waits for an event. Events that came early are kept, and consumed in the order they came.
@@ -211,7 +210,7 @@ impl<W> Ctx<W> {
     where
         W: Accepts<E>,
     {
-        EventWait::new(self.shared.clone(), self.scope.clone(), Caller::caller())
+        EventWait::new(self.shared.clone(), self.scope.clone(), CallSite::caller())
     }
 
     /// Asks a question and waits for the answer. Clients see it as soon as it is asked.
@@ -221,7 +220,7 @@ impl<W> Ctx<W> {
             self.shared.clone(),
             self.scope.clone(),
             &question,
-            Caller::caller(),
+            CallSite::caller(),
         )
     }
 
@@ -230,14 +229,14 @@ impl<W> Ctx<W> {
     pub fn child<C: Workflow>(&self, input: &C::Input) -> Child<C::Output> {
         let (shared, scope) = (self.shared.clone(), self.scope.clone());
         let input = Payload::from_value(input);
-        Child::new(shared, scope, C::NAME, input, Caller::caller())
+        Child::new(shared, scope, C::NAME, input, CallSite::caller())
     }
 
     /// Starts a run of the workflow of that name and waits for its end; input and result as JSON.
     #[track_caller]
     pub fn child_by_name(&self, workflow: &str, input: Payload) -> Child<Payload> {
         let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        Child::new(shared, scope, workflow, Ok(input), Caller::caller())
+        Child::new(shared, scope, workflow, Ok(input), CallSite::caller())
     }
 
     /// Sends an event to another run, durably and once. The code goes on at once; the event arrives when this is in the
@@ -294,23 +293,17 @@ impl<W> Ctx<W> {
             to.as_ref(),
             E::NAME,
             Payload::from_value(event)?,
-            Caller::caller(),
+            CallSite::caller(),
         )
     }
 
     /// Sends an event by name to another run, with its payload as JSON.
     #[track_caller]
     pub fn send_by_name(&self, to: impl AsRef<str>, event: &str, payload: Payload) -> Result<()> {
-        self.send_at(to.as_ref(), event, payload, Caller::caller())
+        self.send_at(to.as_ref(), event, payload, CallSite::caller())
     }
 
-    fn send_at(
-        &self,
-        to: &str,
-        event: &str,
-        payload: Payload,
-        site: &'static Caller<'static>,
-    ) -> Result<()> {
+    fn send_at(&self, to: &str, event: &str, payload: Payload, site: CallSite) -> Result<()> {
         let to = RunId::new(to)?;
         self.call(|replay| {
             let event = replay.name(event)?;
@@ -323,14 +316,14 @@ impl<W> Ctx<W> {
     /// nothing. If an undo fails for good, the rest is not undone and this is an error.
     #[track_caller]
     pub fn rollback(&self) -> Rollback {
-        Rollback::new(self.shared.clone(), self.scope.clone(), Caller::caller())
+        Rollback::new(self.shared.clone(), self.scope.clone(), CallSite::caller())
     }
 
     /// The point of no return: from here on a rollback runs only undos marked as internal, such as by [`Step::undo_internal`]; the others are
     /// recorded as skipped.
     #[track_caller]
     pub fn no_return(&self) {
-        let site = Caller::caller();
+        let site = CallSite::caller();
         self.shared
             .with(|execution| execution.replay.no_return(&self.scope, site));
     }
@@ -338,7 +331,7 @@ impl<W> Ctx<W> {
     /// Leaves a line in the run's journal, for people who read it later.
     #[track_caller]
     pub fn note(&self, text: impl Into<String>) {
-        let site = Caller::caller();
+        let site = CallSite::caller();
         let text = text.into();
         self.shared
             .with(|execution| execution.replay.note(&self.scope, text, site));
@@ -353,13 +346,13 @@ impl<W> Ctx<W> {
         value: &T,
     ) -> Result<()> {
         let value = Payload::from_value(value)?;
-        self.change_row(collection, key.into(), Some(value), Caller::caller())
+        self.change_row(collection, key.into(), Some(value), CallSite::caller())
     }
 
     /// Deletes a row that live clients see.
     #[track_caller]
     pub fn delete_row(&self, collection: &str, key: impl Into<String>) -> Result<()> {
-        self.change_row(collection, key.into(), None, Caller::caller())
+        self.change_row(collection, key.into(), None, CallSite::caller())
     }
 
     fn change_row(
@@ -367,7 +360,7 @@ impl<W> Ctx<W> {
         collection: &str,
         key: String,
         value: Option<Payload>,
-        site: &'static Caller<'static>,
+        site: CallSite,
     ) -> Result<()> {
         if RESERVED_COLLECTIONS.contains(&collection) || collection.starts_with("workflow:") {
             return Err(crate::options::invalid(&format!(
@@ -395,7 +388,7 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn emit<T: Serialize>(&self, topic: &str, payload: &T) -> Result<()> {
         let payload = Payload::from_value(payload)?;
-        let site = Caller::caller();
+        let site = CallSite::caller();
         self.call(|replay| {
             let topic = replay.name(topic)?;
             replay.emit(&self.scope, topic, payload, site);
@@ -410,7 +403,7 @@ impl<W> Ctx<W> {
         if latest < 1 {
             return Err(crate::options::invalid("versions of a change count from 1"));
         }
-        let site = Caller::caller();
+        let site = CallSite::caller();
         let version = self.shared.with(|execution| {
             let change = execution.replay.name(change)?;
             let replay = &mut execution.replay;
@@ -429,7 +422,7 @@ impl<W> Ctx<W> {
     #[must_use]
     #[track_caller]
     pub fn random(&self) -> u64 {
-        let site = Caller::caller();
+        let site = CallSite::caller();
         self.draw(site)
     }
 
@@ -437,7 +430,7 @@ impl<W> Ctx<W> {
     #[must_use]
     #[track_caller]
     pub fn uuid(&self) -> String {
-        let site = Caller::caller();
+        let site = CallSite::caller();
         let (high, low) = (self.draw(site), self.draw(site));
         let high = (high & !0xF000) | 0x4000;
         let low = (low & !(0b11 << 62)) | (0b10 << 62);
@@ -451,7 +444,7 @@ impl<W> Ctx<W> {
         )
     }
 
-    fn draw(&self, site: &'static Caller<'static>) -> u64 {
+    fn draw(&self, site: CallSite) -> u64 {
         let drawn = self
             .shared
             .with(|execution| execution.replay.random(&self.scope, site));

@@ -80,7 +80,7 @@ impl Executor {
         self.poll_flush(driver, context);
         let misused = self.live.as_ref().and_then(|code| code.shared.misused());
         if let Some(why) = misused {
-            driver.halt(why.to_owned());
+            driver.live().replay.halt_not_durable(why.to_owned());
         }
     }
 
@@ -238,7 +238,7 @@ fn resolve(driver: &mut OwnedDriver, op: OpId, resolution: Resolution) {
     waker.into_iter().for_each(Waker::wake);
     #[cfg(feature = "planted-bugs")]
     if everstep_model::planted::is(everstep_model::planted::Bug::TwoResolvedPerPoll)
-        && let Some((op, resolution)) = driver.resolve_another()
+        && let Some((op, resolution)) = driver.live().replay.resolve_another()
     {
         let waker = driver.live().host.resolve(op, resolution);
         waker.into_iter().for_each(Waker::wake);

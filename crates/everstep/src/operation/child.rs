@@ -1,13 +1,12 @@
 //! Children: starting another run and waiting for its end, or not.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{ChildCall, ChildEnd, Resolution};
+use everstep_machine::{CallSite, ChildCall, ChildEnd, Resolution};
 use everstep_model::record::{ChildOutcome, ParentClose};
 use everstep_model::{
     ErrorCode, Failure, Name, Payload, PayloadError, RunId, Scope, UndoMode, limits,
@@ -47,7 +46,7 @@ struct Call {
     timeout: Option<Duration>,
     on_close: ParentClose,
     undo: UndoSetup,
-    site: &'static Caller<'static>,
+    site: CallSite,
 }
 
 impl<T: DeserializeOwned> Child<T> {
@@ -56,7 +55,7 @@ impl<T: DeserializeOwned> Child<T> {
         scope: Scope,
         workflow: &str,
         input: Result<Payload, PayloadError>,
-        site: &'static Caller<'static>,
+        site: CallSite,
     ) -> Self {
         Self {
             call: Call {

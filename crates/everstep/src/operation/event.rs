@@ -2,13 +2,12 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{EventTaken, Resolution, WaitFor};
+use everstep_machine::{CallSite, EventTaken, Resolution, WaitFor};
 use everstep_model::{ErrorCode, Failure, RecordNumber, Scope, Timestamp};
 
 use super::handle::Handle;
@@ -57,11 +56,11 @@ pub(super) struct Wait {
     pub(super) at_once: bool,
     pub(super) id: Option<String>,
     pub(super) timeout: Option<Duration>,
-    pub(super) site: &'static Caller<'static>,
+    pub(super) site: CallSite,
 }
 
 impl<E: Event> EventWait<E> {
-    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: &'static Caller<'static>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: CallSite) -> Self {
         Self {
             wait: Wait::new(shared, scope, &[E::NAME], site),
             event: PhantomData,
@@ -116,7 +115,7 @@ impl Wait {
         shared: Arc<Shared>,
         scope: Scope,
         events: &'static [&'static str],
-        site: &'static Caller<'static>,
+        site: CallSite,
     ) -> Self {
         Self {
             handle: Handle::new(shared),

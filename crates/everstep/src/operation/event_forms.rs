@@ -2,12 +2,11 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::EventTaken;
+use everstep_machine::{CallSite, EventTaken};
 use everstep_model::{ErrorCode, Failure, Payload};
 
 use super::event::{Received, Wait, decode};
@@ -37,7 +36,7 @@ impl<W> Ctx<W> {
     /// ```
     #[track_caller]
     pub fn any_event<S: EventSet<W>>(&self) -> AnyEventWait<S, W> {
-        let site = Caller::caller();
+        let site = CallSite::caller();
         AnyEventWait {
             wait: Wait::new(self.shared().clone(), self.scope().clone(), S::NAMES, site),
             set: PhantomData,
@@ -51,7 +50,7 @@ impl<W> Ctx<W> {
         W: Accepts<E>,
     {
         let (shared, scope) = (self.shared().clone(), self.scope().clone());
-        let mut wait = Wait::new(shared, scope, &[E::NAME], Caller::caller());
+        let mut wait = Wait::new(shared, scope, &[E::NAME], CallSite::caller());
         wait.batch = max.max(1);
         EventBatch {
             wait,
@@ -66,7 +65,7 @@ impl<W> Ctx<W> {
         W: Accepts<E>,
     {
         let (shared, scope) = (self.shared().clone(), self.scope().clone());
-        let mut wait = Wait::new(shared, scope, &[E::NAME], Caller::caller());
+        let mut wait = Wait::new(shared, scope, &[E::NAME], CallSite::caller());
         wait.at_once = true;
         TryEvent {
             wait,
@@ -81,7 +80,7 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn reply<E: Request>(&self, received: &Received<E>, answer: &E::Reply) -> Result<()> {
         let payload = Payload::from_value(answer)?;
-        let site = Caller::caller();
+        let site = CallSite::caller();
         let is_first = self.shared().with(|execution| {
             let replay = &mut execution.replay;
             replay.reply(self.scope(), received.record, payload, site)

@@ -1,12 +1,11 @@
 //! The place of an operation that the code no longer has.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use everstep_machine::{OpId, PassRemoved, RemovedKind};
+use everstep_machine::{CallSite, OpId, PassRemoved, RemovedKind};
 use everstep_model::Scope;
 
 use super::handle::Handle;
@@ -32,7 +31,7 @@ impl<W> Ctx<W> {
             self.scope().clone(),
             name,
             kind,
-            Caller::caller(),
+            CallSite::caller(),
         )
     }
 }
@@ -45,7 +44,7 @@ pub struct Removed {
     name: String,
     kind: RemovedKind,
     stage: Stage,
-    site: &'static Caller<'static>,
+    site: CallSite,
 }
 
 enum Stage {
@@ -60,7 +59,7 @@ impl Removed {
         scope: Scope,
         name: &str,
         kind: RemovedKind,
-        site: &'static Caller<'static>,
+        site: CallSite,
     ) -> Self {
         Self {
             handle: Handle::new(shared),

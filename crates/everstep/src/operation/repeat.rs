@@ -2,11 +2,10 @@
 
 use std::future::Future;
 use std::ops::ControlFlow;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use everstep_machine::{Advance, OpId, Replay, Resolution, Returned};
+use everstep_machine::{Advance, CallSite, OpId, Replay, Resolution, Returned};
 use everstep_model::{ErrorCode, Failure, Location, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -44,7 +43,7 @@ impl<W> Ctx<W> {
         F: Fn(Ctx<W>, S) -> Fut,
         Fut: Future<Output = Result<ControlFlow<B, S>>>,
     {
-        Repeat::new(self.clone(), name, state, body, Caller::caller())
+        Repeat::new(self.clone(), name, state, body, CallSite::caller())
     }
 
     /// Runs a body again and again until it gives something. See [`Ctx::repeat`].
@@ -75,7 +74,7 @@ impl<W> Ctx<W> {
         Fut: Future<Output = Result<Option<B>>>,
     {
         let body = move |ctx, ()| Until::new(body(ctx));
-        Repeat::new(self.clone(), name, (), body, Caller::caller())
+        Repeat::new(self.clone(), name, (), body, CallSite::caller())
     }
 }
 
@@ -92,7 +91,7 @@ pub struct Repeat<W, S, F, Fut> {
     /// What the first iteration begins with.
     initial: Option<S>,
     stage: Stage<Fut>,
-    site: &'static Caller<'static>,
+    site: CallSite,
 }
 
 /// Where a loop stands.
@@ -111,13 +110,7 @@ enum Stage<Fut> {
 impl<W, S, F, Fut> Unpin for Repeat<W, S, F, Fut> {}
 
 impl<W, S, F, Fut> Repeat<W, S, F, Fut> {
-    pub(crate) fn new(
-        ctx: Ctx<W>,
-        name: &str,
-        state: S,
-        body: F,
-        site: &'static Caller<'static>,
-    ) -> Self {
+    pub(crate) fn new(ctx: Ctx<W>, name: &str, state: S, body: F, site: CallSite) -> Self {
         Self {
             ctx,
             name: name.to_owned(),

@@ -1,12 +1,11 @@
 //! The code's own call to roll back: what is done is undone, and then the code goes on.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use everstep_machine::Resolution;
+use everstep_machine::{CallSite, Resolution};
 use everstep_model::{ErrorCode, Failure, Scope};
 
 use super::handle::Handle;
@@ -19,11 +18,11 @@ pub struct Rollback {
     handle: Handle,
     scope: Scope,
     reason: Failure,
-    site: &'static Caller<'static>,
+    site: CallSite,
 }
 
 impl Rollback {
-    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: &'static Caller<'static>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: CallSite) -> Self {
         let message = "the workflow asked to roll back";
         Self {
             handle: Handle::new(shared),

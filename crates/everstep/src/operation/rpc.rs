@@ -2,13 +2,12 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::Resolution;
+use everstep_machine::{CallSite, Resolution};
 use everstep_model::{ErrorCode, Failure, Payload, PayloadError, Scope};
 
 use super::handle::Handle;
@@ -37,16 +36,11 @@ struct Call {
     method: &'static str,
     args: Option<Result<Payload, PayloadError>>,
     timeout: Option<Duration>,
-    site: &'static Caller<'static>,
+    site: CallSite,
 }
 
 impl<R: Rpc> RpcCall<R> {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        scope: Scope,
-        question: &R,
-        site: &'static Caller<'static>,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, question: &R, site: CallSite) -> Self {
         Self {
             call: Call {
                 handle: Handle::new(shared),

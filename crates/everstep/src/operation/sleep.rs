@@ -1,12 +1,12 @@
 //! Sleeping.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use everstep_machine::CallSite;
 use everstep_model::{Scope, Timestamp};
 
 use super::handle::Handle;
@@ -20,7 +20,7 @@ pub struct Sleep {
     scope: Scope,
     name: String,
     length: Length,
-    site: &'static Caller<'static>,
+    site: CallSite,
 }
 
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl Sleep {
         scope: Scope,
         name: String,
         duration: Duration,
-        site: &'static Caller<'static>,
+        site: CallSite,
     ) -> Self {
         Self::new(shared, scope, name, Length::For(duration), site)
     }
@@ -45,7 +45,7 @@ impl Sleep {
         scope: Scope,
         name: String,
         until: Timestamp,
-        site: &'static Caller<'static>,
+        site: CallSite,
     ) -> Self {
         Self::new(shared, scope, name, Length::Until(until), site)
     }
@@ -55,7 +55,7 @@ impl Sleep {
         scope: Scope,
         name: String,
         length: Length,
-        site: &'static Caller<'static>,
+        site: CallSite,
     ) -> Self {
         Self {
             handle: Handle::new(shared),

@@ -2,13 +2,12 @@
 
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{Resolution, StepFailure, StepStart};
+use everstep_machine::{CallSite, Resolution, StepFailure, StepStart};
 use everstep_model::{Failure, Payload, Scope, StepOptions, UndoMode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -40,7 +39,7 @@ pub struct Step<F, Fut, T> {
     attempt: Option<Attempt<Fut>>,
     /// Whether the run has called as many steps as it may, without this one.
     is_too_many: bool,
-    site: &'static Caller<'static>,
+    site: CallSite,
     result: PhantomData<fn() -> T>,
 }
 
@@ -53,7 +52,7 @@ impl<F, Fut, T> Step<F, Fut, T> {
         scope: Scope,
         name: String,
         work: F,
-        site: &'static Caller<'static>,
+        site: CallSite,
     ) -> Self {
         Self {
             handle: Handle::new(shared),

@@ -1,11 +1,10 @@
 //! Switches: one of several branches, chosen by a value. The choice is recorded before the branch runs, and stands.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use everstep_machine::Replay;
+use everstep_machine::{CallSite, Replay};
 use everstep_model::Name;
 
 use crate::ctx::Ctx;
@@ -31,7 +30,7 @@ pub struct Switch<'a, W, T> {
     name: String,
     value: String,
     state: State<'a, W, T>,
-    site: &'static Caller<'static>,
+    site: CallSite,
 }
 
 impl<W, T> Unpin for Switch<'_, W, T> {}
@@ -61,7 +60,7 @@ impl<W> Ctx<W> {
             name: name.to_owned(),
             value: value.as_ref().to_owned(),
             state: State::New(Vec::new()),
-            site: Caller::caller(),
+            site: CallSite::caller(),
         }
     }
 }

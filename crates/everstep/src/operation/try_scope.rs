@@ -1,7 +1,6 @@
 //! A part of a workflow whose failure is data.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 
 use everstep_machine::{CallSite, Replay};
 use everstep_model::{ErrorCode, Location};
@@ -36,7 +35,7 @@ impl<W> Ctx<W> {
         F: FnOnce(Ctx<W>) -> Fut + Send + 'a,
         Fut: Future<Output = Result<T>> + Send + 'a,
     {
-        let (ctx, name, site) = (self.clone(), name.to_owned(), Caller::caller());
+        let (ctx, name, site) = (self.clone(), name.to_owned(), CallSite::caller());
         async move {
             let Some(place) = open(&ctx, &name, site)? else {
                 return std::future::pending().await;

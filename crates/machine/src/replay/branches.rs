@@ -50,7 +50,7 @@ impl Replay {
 
     /// A branch returned.
     pub fn branch_ended(&mut self, owner: &Location, branch: &Name, failure: Option<&Failure>) {
-        if !self.may_call("branch_completed", owner, std::panic::Location::caller()) {
+        if !self.may_call("branch_completed", owner, CallSite::caller()) {
             return;
         }
         let (location, branch) = (owner.clone(), branch.clone());

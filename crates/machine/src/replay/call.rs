@@ -234,10 +234,8 @@ impl Replay {
         }
         if !self.calls_allowed {
             self.halt(Halt::NotDurable(format!(
-                "the code called `{location}` ({kind}, at {}:{}) after something that is not in the journal woke it; \
-                 put timers, channels and I/O inside a step, and do not call ctx from inside a step",
-                site.file(),
-                site.line()
+                "the code called `{location}` ({kind}, at {site}) after something that is not in the journal woke it; \
+                 put timers, channels and I/O inside a step, and do not call ctx from inside a step"
             )));
         }
         self.calls_allowed

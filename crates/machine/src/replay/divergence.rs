@@ -5,7 +5,31 @@ use std::fmt;
 use everstep_model::{ErrorCode, Failure, Location, RecordNumber};
 
 /// Where in the source an operation was called.
-pub type CallSite = &'static std::panic::Location<'static>;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallSite {
+    /// In Rust code.
+    Rust(&'static std::panic::Location<'static>),
+    /// In code of another language: an index into a table that the shell of that language filled.
+    Shell(u32),
+}
+
+impl CallSite {
+    /// Where this is called from.
+    #[must_use]
+    #[track_caller]
+    pub fn caller() -> Self {
+        Self::Rust(std::panic::Location::caller())
+    }
+}
+
+impl fmt::Display for CallSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rust(site) => write!(f, "{}:{}", site.file(), site.line()),
+            Self::Shell(site) => write!(f, "call site {site}"),
+        }
+    }
+}
 
 /// The journal holds one thing, the code did another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,10 +56,10 @@ impl Divergence {
         place.map(|(_, location)| location)
     }
 
-    /// As the error a parked run shows.
+    /// As the error of a parked run. `sites` contains the text of the shell's call sites.
     #[must_use]
-    pub fn failure(&self) -> Failure {
-        Failure::new(ErrorCode::Diverged, self.to_string())
+    pub fn failure(&self, sites: &[String]) -> Failure {
+        Failure::new(ErrorCode::Diverged, Described(self, sites).to_string())
     }
 }
 
@@ -58,38 +82,56 @@ fn operation_word(type_name: &str) -> &str {
     }
 }
 
-fn write_operation(
-    f: &mut fmt::Formatter<'_>,
-    operation: &(&'static str, Location),
-    site: Option<CallSite>,
-) -> fmt::Result {
-    write!(f, "{} `{}`", operation_word(operation.0), operation.1)?;
-    match site {
-        Some(site) => write!(f, " (called at {}:{})", site.file(), site.line()),
-        None => Ok(()),
+/// A divergence and the text of the shell's call sites.
+struct Described<'a>(&'a Divergence, &'a [String]);
+
+impl Described<'_> {
+    fn write_operation(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        operation: &(&'static str, Location),
+        site: Option<CallSite>,
+    ) -> fmt::Result {
+        write!(f, "{} `{}`", operation_word(operation.0), operation.1)?;
+        let text = |index: u32| self.1.get(usize::try_from(index).ok()?);
+        match site {
+            Some(CallSite::Shell(index)) => match text(index) {
+                Some(text) => write!(f, " (called at {text})"),
+                None => Ok(()),
+            },
+            Some(site) => write!(f, " (called at {site})"),
+            None => Ok(()),
+        }
     }
 }
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.recorded {
+        Described(self, &[]).fmt(f)
+    }
+}
+
+impl fmt::Display for Described<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let divergence = self.0;
+        match &divergence.recorded {
             Some(recorded) => {
                 f.write_str("the journal holds ")?;
-                write_operation(f, recorded, self.recorded_site)?;
+                self.write_operation(f, recorded, divergence.recorded_site)?;
             }
             None => f.write_str("the journal holds no further operation")?,
         }
-        if let Some(record) = self.record {
+        if let Some(record) = divergence.record {
             write!(f, " at record {record}")?;
         }
-        match &self.called {
+        match &divergence.called {
             Some(called) => {
                 f.write_str(", but the code called ")?;
-                write_operation(f, called, self.called_site)?;
+                self.write_operation(f, called, divergence.called_site)?;
             }
             None => f.write_str(", but the code did not reach it")?,
         }
-        if let Some(detail) = &self.detail {
+        if let Some(detail) = &divergence.detail {
             write!(f, " ({detail})")?;
         }
         f.write_str(

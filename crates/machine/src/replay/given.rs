@@ -81,10 +81,8 @@ impl Replay {
     pub fn random(&mut self, scope: &Scope, site: CallSite) -> u64 {
         if !self.calls_allowed && self.halted.is_none() {
             self.halt(Halt::NotDurable(format!(
-                "the code drew a random number (at {}:{}) inside a step, or after something that is not in the journal woke \
-                 it; draw it before the step and pass it in",
-                site.file(),
-                site.line()
+                "the code drew a random number (at {site}) inside a step, or after something that is not in the journal woke \
+                 it; draw it before the step and pass it in"
             )));
         }
         let Seed(seed) = self.facts.as_ref().map_or(Seed(0), |facts| facts.seed);

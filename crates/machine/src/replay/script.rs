@@ -45,7 +45,7 @@ impl Script {
         let Some(location) = body.location().cloned() else {
             return Ok(Line::New(body));
         };
-        let Some((number, recorded)) = self.expected.pop_front() else {
+        let Some((number, recorded)) = self.take_expected(&body) else {
             self.unrecorded.push_back(Said {
                 type_name: body.type_name(),
                 location,
@@ -74,7 +74,7 @@ impl Script {
     /// The journal shows a scripted record, ours or an earlier execution's.
     pub(super) fn record(&mut self, entry: &Entry) -> Result<(), Box<Divergence>> {
         let body = &entry.record.body;
-        let Some(said) = self.unrecorded.pop_front() else {
+        let Some(said) = self.take_unrecorded(body) else {
             self.expected.push_back((entry.number, body.clone()));
             return Ok(());
         };
@@ -92,6 +92,38 @@ impl Script {
             called_site: said.site,
             detail: None,
         }))
+    }
+
+    /// Takes the recorded line that this one must equal: the next one.
+    ///
+    /// Operations that the code drops in one poll are recorded in any order, because languages drop
+    /// in different orders. An abandonment may therefore equal any one of a consecutive run of them.
+    /// Runs of several polls are not confused: the code must have reached a record when the fold
+    /// does.
+    fn take_expected(&mut self, said: &Body) -> Option<(RecordNumber, Body)> {
+        if !is_abandonment(said) {
+            return self.expected.pop_front();
+        }
+        let run = self
+            .expected
+            .iter()
+            .take_while(|(_, body)| is_abandonment(body));
+        let index = { run }.position(|(_, body)| body.location() == said.location());
+        self.expected.remove(index.unwrap_or(0))
+    }
+
+    /// Takes the line of the code that this record must equal, as [`Self::take_expected`].
+    fn take_unrecorded(&mut self, recorded: &Body) -> Option<Said> {
+        if !is_abandonment(recorded) {
+            return self.unrecorded.pop_front();
+        }
+        let type_name = recorded.type_name();
+        let run = self
+            .unrecorded
+            .iter()
+            .take_while(|said| said.type_name == type_name);
+        let index = { run }.position(|said| recorded.location() == Some(&said.location));
+        self.unrecorded.remove(index.unwrap_or(0))
     }
 
     /// The fold has come to a scripted record: the code must have said it by now.
@@ -180,6 +212,10 @@ impl Script {
             detail: None,
         })
     }
+}
+
+fn is_abandonment(body: &Body) -> bool {
+    matches!(body, Body::StepAbandoned(_))
 }
 
 fn place(body: &Body) -> Option<(&'static str, Location)> {

@@ -1,9 +1,9 @@
 //! The rules of replay, one by one, with the test in the place of the workflow code.
 
+mod abandoning;
 mod attempts;
 mod passes;
 
-use std::panic::Location as Caller;
 use std::time::Duration;
 
 use everstep_model::record::{
@@ -22,7 +22,7 @@ const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
 #[track_caller]
 fn here() -> CallSite {
-    Caller::caller()
+    CallSite::caller()
 }
 
 fn wait_for(event: &str) -> WaitFor {

@@ -1,10 +1,10 @@
 //! Joins built at run time: one branch for each of some items, with a bound on how many run at once.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use everstep_machine::CallSite;
 use everstep_model::record::BranchesKind;
 
 use super::{Branch, Owner};
@@ -81,7 +81,7 @@ impl<W> Ctx<W> {
         });
         Each {
             branches: branches.collect(),
-            owner: Owner::new(self, name, BranchesKind::Join, Caller::caller()),
+            owner: Owner::new(self, name, BranchesKind::Join, CallSite::caller()),
             concurrency: usize::MAX,
         }
     }

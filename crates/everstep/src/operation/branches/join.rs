@@ -1,10 +1,10 @@
 //! Joins of a fixed set of branches, each with a result of its own type.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use everstep_machine::CallSite;
 use everstep_model::record::BranchesKind;
 
 use super::{Branch, Owner};
@@ -38,7 +38,7 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn join(&self, name: &str) -> Join<W, ()> {
         Join {
-            owner: Owner::new(self, name, BranchesKind::Join, Caller::caller()),
+            owner: Owner::new(self, name, BranchesKind::Join, CallSite::caller()),
             branches: (),
         }
     }

@@ -13,13 +13,12 @@ pub use race::{Race, Won};
 
 use std::collections::HashSet;
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use everstep_machine::Replay;
+use everstep_machine::{CallSite, Replay};
 use everstep_model::record::BranchesKind;
 use everstep_model::{Location, Name};
 
@@ -146,14 +145,14 @@ struct Owner<W> {
     ctx: Ctx<W>,
     name: String,
     kind: BranchesKind,
-    site: &'static Caller<'static>,
+    site: CallSite,
     /// Fixed by the first poll.
     place: Option<Location>,
     parent: Arc<Parent>,
 }
 
 impl<W> Owner<W> {
-    fn new(ctx: &Ctx<W>, name: &str, kind: BranchesKind, site: &'static Caller<'static>) -> Self {
+    fn new(ctx: &Ctx<W>, name: &str, kind: BranchesKind, site: CallSite) -> Self {
         Self {
             ctx: ctx.clone(),
             name: name.to_owned(),

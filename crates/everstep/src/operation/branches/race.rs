@@ -2,10 +2,10 @@
 //! for them.
 
 use std::future::Future;
-use std::panic::Location as Caller;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use everstep_machine::CallSite;
 use everstep_model::Name;
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::BranchesKind;
@@ -62,7 +62,7 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn race<'a, T>(&self, name: &str) -> Race<'a, W, T> {
         Race {
-            owner: Owner::new(self, name, BranchesKind::Race, Caller::caller()),
+            owner: Owner::new(self, name, BranchesKind::Race, CallSite::caller()),
             branches: Vec::new(),
             settled: None,
             winner: None,

@@ -9,7 +9,7 @@ use everstep_model::record::{
 use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Seed};
 
 use super::*;
-use crate::replay::{Halt, Obsolete, Turn};
+use crate::replay::{CallSite, Halt, Obsolete, Turn};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const DUE: Timestamp = Timestamp::from_millis(1_010_000);
@@ -136,7 +136,7 @@ impl Run {
     }
 
     fn call(&mut self, call: ChildCall) -> OpId {
-        let site = std::panic::Location::caller();
+        let site = CallSite::caller();
         let called = self
             .replay
             .call_child(&Scope::ROOT, &name("ship"), call, site);
@@ -373,7 +373,7 @@ fn nothing_becomes_of_a_child_that_is_to_go_on() {
 #[test]
 fn a_detached_child_is_started_and_not_waited_for() {
     let detach = |run: &mut Run| {
-        let site = std::panic::Location::caller();
+        let site = CallSite::caller();
         let place = name("ship");
         run.replay.detach_child(&Scope::ROOT, &place, ship(), site)
     };
@@ -393,7 +393,7 @@ fn another_workflow_in_the_same_place_is_a_divergence() {
     run.call(ship());
     run.commit(vec![]);
     let mut cold = run.cold();
-    let site = std::panic::Location::caller();
+    let site = CallSite::caller();
     let call = ChildCall {
         workflow: name("bill"),
         ..ship()

@@ -1,14 +1,12 @@
 //! What ends a pause, and what does not.
 
-use std::panic::Location as Caller;
-
 use everstep_model::record::{
     CancelRequested, DeadlinePassed, ForcedFailure, PauseRequested, ResumeRequested, StepStarted,
     UndoStarted,
 };
 use everstep_model::{Body, Generation, RunId, Scope, StepOptions, UndoMode};
 
-use crate::replay::{Replay, Resolution, Turn, WaitFor};
+use crate::replay::{CallSite, Replay, Resolution, Turn, WaitFor};
 use everstep_model::samples::*;
 
 fn replay(journal: Journal) -> Replay {
@@ -51,7 +49,7 @@ fn begin_waiting(replay: &mut Replay) {
         at_once: false,
     };
     let place = name("e");
-    let waits = replay.call_wait(&Scope::ROOT, &place, wanted, None, Caller::caller());
+    let waits = replay.call_wait(&Scope::ROOT, &place, wanted, None, CallSite::caller());
     assert!(waits.is_some());
 }
 
@@ -105,7 +103,7 @@ fn rolling_back(then: impl Into<Body>) -> Replay {
         .with(then);
     let mut replay = replay(journal);
     assert_eq!(replay.turn(time(9)), Turn::Start);
-    let step = replay.call_step(&Scope::ROOT, &name("s"), undo, Caller::caller());
+    let step = replay.call_step(&Scope::ROOT, &name("s"), undo, CallSite::caller());
     assert!(step.is_some());
     assert!(matches!(replay.turn(time(9)), Turn::Resolved(..)));
     replay.returned(Some("it failed"));

@@ -1,7 +1,6 @@
 //! What loops remember and keep: nothing of iterations that are gone, and answers for as long as somebody may look for
 //! them.
 
-use std::panic::Location as Caller;
 use std::time::Duration;
 
 use everstep_model::record::Event;
@@ -9,7 +8,7 @@ use everstep_model::{
     ErrorCode, Failure, Payload, RecordNumber, RetryPolicy, StepOptions, UndoMode, limits,
 };
 
-use super::super::{Resolution, Turn, WaitFor};
+use super::super::{CallSite, Resolution, Turn, WaitFor};
 use super::tests::{World, name};
 use crate::FailureClass;
 
@@ -33,7 +32,7 @@ fn take_event(world: &mut World) -> RecordNumber {
     let wait = name("ping");
     let op = world
         .run
-        .call_wait(&scope, &wait, wanted, None, Caller::caller());
+        .call_wait(&scope, &wait, wanted, None, CallSite::caller());
     let turn = world.run.turn(world.now);
     assert!(matches!(turn, Turn::Resolved(taken, Resolution::Events(_)) if Some(taken) == op));
     event
@@ -49,7 +48,7 @@ fn what_is_remembered_of_iterations_goes_with_them() {
         let scope = world.scope();
         let is_first = world
             .run
-            .reply(&scope, event, Payload::null(), Caller::caller());
+            .reply(&scope, event, Payload::null(), CallSite::caller());
         assert!(is_first);
         // A step that can be undone and fails for good has nothing to undo.
         let options = StepOptions {
@@ -59,7 +58,7 @@ fn what_is_remembered_of_iterations_goes_with_them() {
         };
         let called = world
             .run
-            .call_step(&scope, &name("fails"), options, Caller::caller());
+            .call_step(&scope, &name("fails"), options, CallSite::caller());
         let op = called.unwrap();
         world.commit();
         assert_eq!(world.run.turn(world.now), Turn::Idle);
@@ -90,7 +89,7 @@ fn an_iteration_that_answered_stays_for_a_minute_and_not_for_more_than_a_hundred
             let scope = world.scope();
             world
                 .run
-                .reply(&scope, event, Payload::null(), Caller::caller());
+                .reply(&scope, event, Payload::null(), CallSite::caller());
             world.step("work", UndoMode::None);
             world.go_round(1);
         }

@@ -1,6 +1,5 @@
 //! The rules of loops, with the test in the place of the workflow code, and a journal that drops what it is told to.
 
-use std::panic::Location as Caller;
 use std::time::Duration;
 
 use everstep_model::record::{Created, Event, LoopAdvanced, TimerFired, TimerPurpose};
@@ -10,7 +9,7 @@ use everstep_model::{
 };
 
 use super::super::{Halt, OpId, Replay, Resolution, Turn, WaitFor};
-use super::{Advance, Returned};
+use super::{Advance, CallSite, Returned};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -67,7 +66,7 @@ impl World {
         assert_eq!(world.run.turn(NOW), Turn::Start);
         let begun = world
             .run
-            .call_loop(&Scope::ROOT, &name("loop"), Caller::caller());
+            .call_loop(&Scope::ROOT, &name("loop"), CallSite::caller());
         assert_eq!(
             begun,
             Some((world.place.clone(), Advance::Iteration(0, None)))
@@ -122,7 +121,7 @@ impl World {
         let scope = self.scope();
         let op = self
             .run
-            .call_step(&scope, &name(step), options, Caller::caller())
+            .call_step(&scope, &name(step), options, CallSite::caller())
             .unwrap();
         self.finish(op);
     }
@@ -146,7 +145,7 @@ impl World {
         };
         let advance = self
             .run
-            .advance_loop(returned, Payload::null(), Caller::caller());
+            .advance_loop(returned, Payload::null(), CallSite::caller());
         self.iteration += 1;
         let next = Advance::Iteration(self.iteration, Some(Payload::null()));
         assert_eq!(advance, Some(next));
@@ -209,7 +208,7 @@ fn an_iteration_with_a_live_undo_stays_and_a_replay_begins_with_it() {
     // A replay finds it, and goes on behind the gap.
     let mut cold = world.cold();
     assert_eq!(cold.turn(NOW), Turn::Start);
-    let begun = cold.call_loop(&Scope::ROOT, &name("loop"), Caller::caller());
+    let begun = cold.call_loop(&Scope::ROOT, &name("loop"), CallSite::caller());
     let Some((_, Advance::Wait(op))) = begun else {
         panic!("{begun:?}");
     };
@@ -226,7 +225,7 @@ fn an_iteration_with_an_open_operation_stays_until_that_ends() {
     let second = Duration::from_secs(1);
     let sleep = world
         .run
-        .call_sleep(&scope, &name("long"), second, Caller::caller())
+        .call_sleep(&scope, &name("long"), second, CallSite::caller())
         .unwrap();
     for _ in 0..8 {
         world.step("work", UndoMode::None);
@@ -302,7 +301,7 @@ fn events_taken_by_gone_iterations_go_with_them_and_still_count() {
         let scope = world.scope();
         let op = world
             .run
-            .call_wait(&scope, &name("go"), wanted, None, Caller::caller())
+            .call_wait(&scope, &name("go"), wanted, None, CallSite::caller())
             .unwrap();
         match world.run.turn(NOW) {
             Turn::Resolved(resolved, Resolution::Events(events)) => {
@@ -340,7 +339,7 @@ fn a_gap_that_no_loop_left_is_damage() {
         journal.remove(missing);
         let mut run = Replay::new(RunId::new("r").unwrap(), Generation::FIRST, journal);
         run.turn(NOW);
-        run.call_loop(&Scope::ROOT, &name("loop"), Caller::caller());
+        run.call_loop(&Scope::ROOT, &name("loop"), CallSite::caller());
         let end = std::iter::repeat_with(|| run.turn(NOW))
             .find(|turn| !matches!(turn, Turn::Resolved(..)));
         assert!(
@@ -366,7 +365,7 @@ fn what_one_loop_does_in_a_poll_is_bounded() {
         };
         let advance = world
             .run
-            .advance_loop(returned, Payload::null(), Caller::caller());
+            .advance_loop(returned, Payload::null(), CallSite::caller());
         world.iteration += 1;
         rounds += 1;
         if let Some(Advance::Wait(op)) = advance {
@@ -394,7 +393,7 @@ fn a_loop_goes_on_behind_a_gap_at_once_if_it_did_so_before() {
         world.go_round(0);
         let mut cold = world.cold();
         assert_eq!(cold.turn(NOW), Turn::Start);
-        let called = cold.call_loop(&Scope::ROOT, &name("loop"), Caller::caller());
+        let called = cold.call_loop(&Scope::ROOT, &name("loop"), CallSite::caller());
         let begun = match called.expect("it is called").1 {
             Advance::Iteration(number, _) => Some(number),
             Advance::Wait(_) | Advance::Done(_) => None,

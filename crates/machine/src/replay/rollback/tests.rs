@@ -4,8 +4,6 @@ mod calls;
 mod own;
 mod undoing;
 
-use std::panic::Location as Caller;
-
 use everstep_model::record::{
     CancelRequested, Created, DeadlinePassed, ExecutionRetried, NoReturn, StepAbandoned,
     StepCompleted, StepEdited, StepFailed, StepSkipped, StepStarted, TimerFired, TimerPurpose,
@@ -26,7 +24,7 @@ const LATER: Timestamp = Timestamp::from_millis(1_005_000);
 
 #[track_caller]
 fn here() -> CallSite {
-    Caller::caller()
+    CallSite::caller()
 }
 
 fn at(place: &str) -> Location {

@@ -165,7 +165,7 @@ fn a_later_pass_that_names_the_same_child_gets_what_it_came_to() {
 #[test]
 fn an_event_is_sent_once_over_all_passes() {
     let send = |run: &mut Run| {
-        let site = std::panic::Location::caller();
+        let site = CallSite::caller();
         let (to, event) = (id("other"), name("paid"));
         run.replay.send(&Scope::ROOT, to, event, json("1"), site);
     };

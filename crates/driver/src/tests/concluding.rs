@@ -1,0 +1,137 @@
+//! How an activation ends.
+
+use super::*;
+
+fn suspended() -> Shell {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    shell.wait_for_go();
+    shell.driver.settled();
+    shell.written();
+    shell.commit();
+    assert_eq!(shell.next(), Action::Wait, "it stays in memory");
+    shell
+}
+
+#[test]
+fn a_suspended_activation_is_evicted() {
+    let mut shell = suspended();
+    shell.driver.receive(Message::Evict);
+    assert_eq!(shell.next(), Action::Exit);
+}
+
+#[test]
+fn an_eviction_before_the_answer_to_the_suspension_is_not_lost() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    shell.wait_for_go();
+    shell.driver.settled();
+    shell.written();
+    shell.driver.receive(Message::Evict);
+    assert_eq!(shell.next(), Action::Wait);
+    shell.commit();
+    assert_eq!(shell.next(), Action::Exit);
+}
+
+#[test]
+fn a_stopped_activation_begins_no_step_and_releases_the_run() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    shell.call_step("charge");
+    shell.driver.settled();
+    shell.driver.receive(Message::Stop);
+    assert_eq!(shell.written(), (vec!["step_started"], Then::Release));
+    shell.commit();
+    assert_eq!(shell.next(), Action::Exit);
+}
+
+#[test]
+fn a_lost_activation_exits_and_ignores_what_comes_later() {
+    let mut shell = suspended();
+    shell.driver.receive(Message::Lost);
+    shell.driver.receive(Message::Resumed);
+    assert!(shell.driver.is_over());
+    assert_eq!(shell.next(), Action::Exit);
+}
+
+#[test]
+fn a_function_that_may_be_retried_begins_again_from_the_journal() {
+    let mut shell = Shell::new(entries(0, [created()]), |setup| {
+        setup.execution_retries = Some(1);
+    });
+    shell.next();
+    shell.driver.returned(fails("no"));
+    let expected = (vec!["execution_retried"], Then::GoOnAs(RunStatus::Running));
+    assert_eq!(shell.written(), expected);
+    shell.commit();
+    let whole = Action::Read(ReadFor::Fold, RecordNumber(0));
+    assert_eq!(shell.next(), whole);
+    assert_eq!(shell.next(), Action::Wait);
+    shell.driver.read(ReadFor::Fold, shell.journal.clone());
+    let expected = (vec![], Then::Suspend(RunStatus::Retrying));
+    assert_eq!(shell.written(), expected);
+}
+
+#[test]
+fn a_cancelled_run_is_signalled_once_and_ends_as_cancelled() {
+    let mut shell = suspended();
+    shell.driver.receive(Message::Resumed);
+    let from = RecordNumber(2);
+    assert_eq!(shell.next(), Action::Read(ReadFor::Fold, from));
+    shell.driver.read(ReadFor::Fold, entries(2, [cancel()]));
+    match shell.next() {
+        Action::Resolve(_, Resolution::Refused(_)) => {}
+        other => panic!("{other:?}"),
+    }
+    shell.driver.returned(fails("cancelled"));
+    assert_eq!(shell.next(), Action::Cancel);
+    let end = Then::End(RunStatus::Cancelled);
+    assert_eq!(shell.written(), (vec!["cancelled"], end));
+}
+
+#[test]
+fn code_that_waits_for_nothing_durable_fails() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    shell.driver.settled();
+    match shell.next() {
+        Action::Append(append) => {
+            assert_eq!(append.then, Then::End(RunStatus::Failed));
+            let Body::Failed(failed) = &append.records[0].body else {
+                panic!("{append:?}")
+            };
+            assert!(failed.error.message.contains("not durable"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn code_that_diverges_is_parked_with_the_call_site_of_its_shell() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    let op = shell.call_step("charge");
+    shell.complete(op, "7");
+    shell.driver.settled();
+    shell.written();
+    shell.commit();
+
+    let mut changed = Shell::new(shell.journal.clone(), |_| {});
+    assert_eq!(changed.driver.add_site("pay.ts:12".to_owned()), 0);
+    changed.next();
+    let replay = &mut changed.driver.live().replay;
+    let site = CallSite::Shell(0);
+    let options = StepOptions::default();
+    replay.call_step(&Scope::ROOT, &name("pay"), options, site);
+    changed.driver.settled();
+    match changed.next() {
+        Action::Append(append) => {
+            assert_eq!(append.then, Then::Park(RunStatus::Diverged));
+            let Body::Diverged(diverged) = &append.records[0].body else {
+                panic!("{append:?}")
+            };
+            assert!(diverged.error.message.contains("pay.ts:12"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
