@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use everstep::{Location, Name};
+use everstep::Name;
+use everstep::journal::Location;
 use everstep_model::{Frame, FrameHeader};
 
 use crate::payload::RandomTexts;

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use everstep::record::Created;
-use everstep::{Body, Generation, Location, Name, Payload, Record, RecordNumber, RunId, RunStatus};
+use everstep::journal::record::Created;
+use everstep::journal::{Body, Generation, Location, Record, RecordNumber};
+use everstep::{Name, Payload, RunId, RunStatus};
 use everstep_model::{ExecutorSeq, NodeId, Nonce, Seed, StreamName, StreamNumber};
 use everstep_store::{
     AppendCommit, BoxFuture, Claim, Clock, Commit, CreateCommit, Executor, Fence, Lease, Outcome,

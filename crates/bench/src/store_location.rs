@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::Context;
-use everstep::{Engine, EngineBuilder, Timestamp};
+use everstep::journal::Timestamp;
+use everstep::{Engine, EngineBuilder};
 use everstep_store::{Clock, Store};
 use everstep_store_embedded::EmbeddedStore;
 use everstep_store_postgres::{Options, PostgresBus, PostgresStore};

@@ -1,7 +1,8 @@
 //! The run that the throughput workloads execute: ten steps, and the records that each of them writes.
 
-use everstep::record::{StepCompleted, StepStarted};
-use everstep::{Body, Location, Payload, Record};
+use everstep::Payload;
+use everstep::journal::record::{StepCompleted, StepStarted};
+use everstep::journal::{Body, Location, Record};
 use everstep_model::StepOptions;
 use everstep_store::Clock;
 

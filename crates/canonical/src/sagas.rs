@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use everstep::{Body, Ctx, Engine, Error, Payload, Result, RunHandle};
+use everstep::journal::Body;
+use everstep::{Ctx, Engine, Error, Payload, Result, RunHandle};
 
 use crate::claims::{Broken, fails, same};
 use crate::clients::run;

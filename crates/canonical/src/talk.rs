@@ -121,8 +121,9 @@ impl Canonical for AMessageToAnotherRun {
         returns(&run(&engine).await?, 0).await?;
         returns(&listener, (1, 2, true)).await?;
         let journal = listener.journal().await?;
-        let is_event =
-            |entry: &&everstep::Entry| matches!(entry.record.body, everstep::Body::Event(_));
+        let is_event = |entry: &&everstep::journal::Entry| {
+            matches!(entry.record.body, everstep::journal::Body::Event(_))
+        };
         same("messages", journal.iter().filter(is_event).count(), 2)?;
         outside.holds_in_order(&["s1", "s2"])
     }

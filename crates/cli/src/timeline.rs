@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use everstep::{Body, Entry, Outcome, Payload, RecordNumber, RunId, Timestamp, timeline};
+use everstep::inspect::{Outcome, timeline};
+use everstep::journal::{Body, Entry, RecordNumber, Timestamp};
+use everstep::{Payload, RunId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -117,10 +119,11 @@ fn sentence(sentence: &str, payload: Option<&Payload>, is_redacted: bool) -> Str
 
 #[cfg(test)]
 mod tests {
-    use everstep::record::{
+    use everstep::journal::record::{
         Completed, FailureOutcome, LoopAdvanced, Sleeping, StepCompleted, StepFailed, StepStarted,
     };
-    use everstep::{ErrorCode, Failure, Location, Name, Record};
+    use everstep::journal::{Location, Record};
+    use everstep::{ErrorCode, Failure, Name};
 
     use super::*;
 

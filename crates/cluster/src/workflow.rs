@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep::operation::StepContext;
 use everstep::{
-    AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Payload, Result, Retry, StepContext,
-    millis,
+    AnyEvent, Ctx, EngineBuilder, Error, Event, Options, Payload, Result, Retry, millis,
 };
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};

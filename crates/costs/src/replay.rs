@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use everstep::Entry;
+use everstep::journal::Entry;
 use everstep::testing::replay_check_function;
 
 use crate::Operation;

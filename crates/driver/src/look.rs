@@ -1,7 +1,7 @@
 //! The second look of development mode: before an execution rests or ends, a dry execution of the
 //! same journal must reach the same point.
 
-use everstep_machine::{CallSite, Divergence, Halt, Replay};
+use everstep_machine::{CallSite, Divergence, Halt};
 use everstep_model::{Record, RecordNumber};
 
 use crate::action::{Action, Code};

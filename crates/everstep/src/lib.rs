@@ -7,7 +7,7 @@
 
 mod audit;
 mod client;
-mod control;
+pub mod control;
 mod ctx;
 mod declare;
 mod definition;
@@ -19,8 +19,10 @@ mod execution;
 #[cfg(doctest)]
 mod guides;
 mod handle;
+pub mod inspect;
+pub mod journal;
 mod list;
-mod operation;
+pub mod operation;
 mod options;
 mod port;
 mod records;
@@ -36,26 +38,14 @@ mod workflow;
 mod workflows;
 
 pub use client::Client;
-pub use control::{
-    BulkRuns, Cancel, ControlRequest, EditStep, FailOperation, Fork, Plain, RestartFrom, SkipStep,
-    Verb,
-};
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declare::{Declaration, Declare};
 pub use engine::{Engine, EngineBuilder, OpenError};
-pub use engine_error::{BulkReport, EngineError};
-pub use error::{BranchFailure, BranchesFailure, ChildFailure, Error, Result, Source};
-pub use event::{Accepts, Event, EventSet, OneOf2, OneOf3, OneOf4, Request};
+pub use engine_error::EngineError;
+pub use error::{Error, Result};
+pub use event::{Accepts, Event, Request};
 pub use handle::{Handle, RunHandle, WaitError};
-pub use list::{ListRuns, RunPage};
-pub use operation::{
-    AnyEventWait, AnyEventWithin, BestEffort, Branch, Child, ChildWithin, DetachedChild, Each,
-    EventBatch, EventReceived, EventWait, EventWithin, Join, Race, Received, Removed, Repeat,
-    Rollback, RpcCall, RpcWithin, Settled, Sleep, Step, StepContext, Switch, TryEvent, TryStep,
-    Undo, Until, Won,
-};
 pub use options::{Options, Retry};
-pub use records::Records;
 #[cfg(feature = "remote")]
 pub use remote::{ClientBuilder, ConnectError, Worker, WorkerBuilder};
 pub use request::RequestError;
@@ -64,17 +54,9 @@ pub use start::StartRun;
 pub use workflow::Workflow;
 pub use workflows::Workflows;
 
-pub use everstep_engine::{
-    Because, BulkProgress, Control, Done, Effect, Emission, Emissions, FailureEvent, Grouping,
-    Retention, Role, Roles, RunInfo, Sent, Settings,
-};
-pub use everstep_inspect::{
-    Line, Outcome, Overview, Reason, Shape, StepView, Why, timeline, to_json_lines, to_mermaid,
-};
-pub use everstep_machine::{RemovedKind, StepFailure};
+pub use everstep_engine::{Retention, Role, Roles, Settings};
 pub use everstep_model::{
-    Actor, Backoff, Body, Entry, ErrorCode, Failure, Generation, InvalidDuration, Location, Name,
-    Payload, Record, RecordNumber, RpcId, RunId, RunStatus, StepStatus, Timestamp, TraceParent,
-    days, entry_from_json, entry_to_json, hours, millis, minutes, parse_duration, record, secs,
+    Backoff, ErrorCode, Failure, InvalidDuration, Name, Payload, RunId, RunStatus, days, hours,
+    millis, minutes, parse_duration, secs,
 };
-pub use everstep_store::{Cursor, RunRow, StoreError};
+pub use everstep_store::StoreError;

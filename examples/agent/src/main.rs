@@ -3,8 +3,9 @@
 
 use std::io::{IsTerminal, Write};
 
-use everstep::record::{RpcRequested, StepCompleted};
-use everstep::{Body, Engine, Handle, days, millis};
+use everstep::journal::Body;
+use everstep::journal::record::{RpcRequested, StepCompleted};
+use everstep::{Engine, Handle, days, millis};
 use everstep_agent::agent::{Agent, ApproveTool, Decision, Stop, Verdict};
 use everstep_agent::model::{Model, Move};
 use everstep_agent::tools::Tools;

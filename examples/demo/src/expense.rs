@@ -154,8 +154,9 @@ impl Expense {
 mod tests {
     use std::sync::Arc;
 
+    use everstep::operation::RpcId;
     use everstep::testing::{VirtualRuntime, virtual_time};
-    use everstep::{Engine, ErrorCode, Handle, RpcId, days, secs};
+    use everstep::{Engine, ErrorCode, Handle, days, secs};
 
     use super::*;
 

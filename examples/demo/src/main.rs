@@ -54,7 +54,7 @@ async fn submit(engine: &Engine) -> Result<String, Failure> {
     let run = engine.start::<Expense>(&input).id("expense-1").await?;
     let mut records = run.records().await?;
     while let Some(entry) = records.next().await? {
-        if let everstep::Body::RpcRequested(question) = entry.record.body {
+        if let everstep::journal::Body::RpcRequested(question) = entry.record.body {
             let decision = ExpenseDecision {
                 approved: true,
                 approver_notes: Some("Enjoy".to_owned()),

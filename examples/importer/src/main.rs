@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use everstep::{Body, Engine, EngineError, Handle, WaitError, millis};
+use everstep::journal::Body;
+use everstep::{Engine, EngineError, Handle, WaitError, millis};
 use everstep_importer::import::{Import, Progress};
 use everstep_importer::world::{Source, Warehouse};
 

@@ -1,6 +1,7 @@
 //! Many starts at once, and events with what is known about them.
 
-use everstep::{AnyEvent, Ctx, ErrorCode, Result, Timestamp, Workflow, hours, secs};
+use everstep::journal::Timestamp;
+use everstep::{AnyEvent, Ctx, ErrorCode, Result, Workflow, hours, secs};
 
 use crate::support::{Ping, for_each_store, ok, output, ping, restart, start};
 

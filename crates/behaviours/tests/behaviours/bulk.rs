@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use everstep::{Because, BulkProgress, Control, Effect, RunStatus, millis, secs};
+use everstep::control::{Because, BulkProgress, Control, Effect};
+use everstep::{RunStatus, millis, secs};
 
 use crate::control_support::{fails_in_b, resting, two_steps};
 use crate::support::{for_each_store, json};

@@ -1,8 +1,9 @@
 //! Cancelling: in good order, with the first reason, wherever the run is.
 
+use everstep::control::{Because, Effect};
+use everstep::journal::Body;
 use everstep::{
-    AnyEvent, Because, Body, Ctx, Effect, ErrorCode, Result, RunHandle, RunStatus, WaitError,
-    hours, millis, minutes, secs,
+    AnyEvent, Ctx, ErrorCode, Result, RunHandle, RunStatus, WaitError, hours, millis, minutes, secs,
 };
 
 use crate::control_support::{PING, resting, slow, status_everywhere, two_steps};

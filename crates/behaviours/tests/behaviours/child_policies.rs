@@ -1,6 +1,6 @@
 //! What becomes of a child when its parent stops waiting for it: it is cancelled, ended at once, or goes on.
 
-use everstep::record::ParentClose;
+use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;
 use everstep::{Ctx, Error, ErrorCode, Options, Payload, Result, RunStatus, hours, minutes, secs};
 

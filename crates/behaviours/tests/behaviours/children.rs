@@ -1,9 +1,9 @@
 //! Children: a run starts another, waits for it, and gets its result or its failure.
 
+use everstep::inspect::Reason;
 use everstep::testing::TestEngine;
 use everstep::{
-    Ctx, Error, ErrorCode, Options, Payload, Reason, Result, RunStatus, Workflow, hours, minutes,
-    secs,
+    Ctx, Error, ErrorCode, Options, Payload, Result, RunStatus, Workflow, hours, minutes, secs,
 };
 
 use crate::support::{

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use everstep::journal::Timestamp;
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, RunStatus, Timestamp, secs};
+use everstep::{Ctx, Engine, RunStatus, secs};
 use everstep_engine::Runtime;
 use everstep_store::{BoxFuture, Clock, MemoryStore};
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use everstep::journal::{Body, Entry};
 use everstep::testing::{
     ReplayError, journal_from_lines, journal_to_lines, replay_check_function, virtual_time,
 };
-use everstep::{Body, Ctx, Entry, Event, Result, RunStatus, millis, secs};
+use everstep::{Ctx, Event, Result, RunStatus, millis, secs};
 use everstep_model::Segment;
 use serde::{Deserialize, Serialize};
 

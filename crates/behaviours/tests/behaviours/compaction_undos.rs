@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use everstep::journal::{Body, Entry};
 use everstep::testing::replay_check_function;
-use everstep::{Body, Ctx, Entry, Error, Options, Result, Retry, millis};
+use everstep::{Ctx, Error, Options, Result, Retry, millis};
 use everstep_model::Segment;
 
 use crate::support::{failure, for_each_store, json, ok, output, start};

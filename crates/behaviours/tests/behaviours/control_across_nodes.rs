@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use everstep::control::Effect;
+use everstep::journal::Generation;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Effect, Engine, Error, Generation, Result, Retry, RunStatus, WaitError, hours,
-    millis, minutes, secs,
+    AnyEvent, Ctx, Engine, Error, Result, Retry, RunStatus, WaitError, hours, millis, minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore};
 

@@ -3,10 +3,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use everstep::control::Control;
+use everstep::journal::Generation;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Control, Ctx, Engine, EngineError, ErrorCode, Generation, Result, RunHandle,
-    RunStatus, Settings, millis, minutes, secs,
+    AnyEvent, Ctx, Engine, EngineError, ErrorCode, Result, RunHandle, RunStatus, Settings, millis,
+    minutes, secs,
 };
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use everstep::journal::{Generation, record::ParentClose};
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Generation, Result, Retry, RunStatus, WaitError, Workflow,
-    millis, minutes, record::ParentClose, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, WaitError, Workflow, millis,
+    minutes, secs,
 };
 
 use crate::control_support::status_everywhere;

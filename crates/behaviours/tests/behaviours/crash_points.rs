@@ -8,10 +8,10 @@ use std::future::Future;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use everstep::journal::{Body, Generation, Record};
 use everstep::testing::{JournalView, virtual_time};
 use everstep::{
-    AnyEvent, Body, Ctx, EngineBuilder, Generation, Options, Record, Result, RunHandle, RunId,
-    RunStatus, millis,
+    AnyEvent, Ctx, EngineBuilder, Options, Result, RunHandle, RunId, RunStatus, millis,
 };
 use everstep_model::StreamName;
 use everstep_store::{Bus, Clock, DeliverCommit, Hint, InboxLease, LocalBus, Store, StreamRef};

@@ -3,10 +3,11 @@
 //! What does not fit a type is refused where the type is. A server knows the types of workflows in workers by their schemas alone
 //! (`schemas.rs`).
 
+use everstep::operation::RpcId;
 use everstep::testing::TestEngine;
 use everstep::{
-    Accepts, Ctx, Declare, ErrorCode, Event, Handle, Result, Rpc, RpcId, RunStatus, Workflow,
-    hours, minutes,
+    Accepts, Ctx, Declare, ErrorCode, Event, Handle, Result, Rpc, RunStatus, Workflow, hours,
+    minutes,
 };
 use serde::{Deserialize, Serialize};
 

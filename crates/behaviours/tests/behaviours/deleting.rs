@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use everstep::control::{Control, Effect};
+use everstep::journal::Generation;
 use everstep::{
-    AnyEvent, Control, Ctx, Effect, Engine, Error, ErrorCode, Generation, Retention, RunStatus,
-    days, hours, millis, minutes, secs,
+    AnyEvent, Ctx, Engine, Error, ErrorCode, Retention, RunStatus, days, hours, millis, minutes,
+    secs,
 };
 
 use crate::control_support::{PING, fails_in_b, resting, slow, two_steps};
@@ -28,7 +30,7 @@ fn nothing_is_left_of_a_deleted_run_and_its_id_can_be_used_anew() {
                 .send_by_name(PING, json(&7), Some("once".to_owned()))
                 .await
                 .unwrap();
-            assert!(matches!(sent, everstep::Sent::Accepted(_)));
+            assert!(matches!(sent, everstep::control::Sent::Accepted(_)));
             test.reach(&run, RunStatus::Sleeping).await;
             run.restart().await.unwrap();
             test.reach(&run, RunStatus::Sleeping).await;

@@ -1,8 +1,9 @@
 //! Further forms of events: any of several, several at once, only if one is there, and answers to senders who wait.
 
+use everstep::inspect::Reason;
+use everstep::operation::OneOf2;
 use everstep::{
-    Ctx, Error, ErrorCode, Event, OneOf2, Reason, Request, RequestError, RunHandle, RunStatus,
-    hours, minutes,
+    Ctx, Error, ErrorCode, Event, Request, RequestError, RunHandle, RunStatus, hours, minutes,
 };
 use serde::{Deserialize, Serialize};
 

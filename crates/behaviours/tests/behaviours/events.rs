@@ -1,8 +1,8 @@
 //! Events: kept in order, consumed once, never lost.
 
-use everstep::{
-    Body, Ctx, ErrorCode, Event, RunStatus, Sent, Timestamp, hours, millis, minutes, secs,
-};
+use everstep::control::Sent;
+use everstep::journal::{Body, Timestamp};
+use everstep::{Ctx, ErrorCode, Event, RunStatus, hours, millis, minutes, secs};
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start};
 

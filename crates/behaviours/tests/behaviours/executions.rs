@@ -1,8 +1,7 @@
 //! Retries of the whole function, and deadlines.
 
-use everstep::{
-    Ctx, Error, ErrorCode, Options, Retry, RunStatus, StepStatus, hours, minutes, secs,
-};
+use everstep::inspect::StepStatus;
+use everstep::{Ctx, Error, ErrorCode, Options, Retry, RunStatus, hours, minutes, secs};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, json, ok, output, ping, restart, start,
@@ -115,7 +114,7 @@ fn an_error_that_is_not_retryable_ends_the_run_at_once() {
 fn a_step_that_failed_in_one_pass_is_tried_again_in_the_next() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
-            let work = |step: everstep::StepContext| async move {
+            let work = |step: everstep::operation::StepContext| async move {
                 if step.attempt < 4 {
                     Err(Error::new("no luck"))
                 } else {

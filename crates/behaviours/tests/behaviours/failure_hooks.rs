@@ -1,7 +1,8 @@
 //! Failure hooks: each failure is told once, after it is durable, and a hook that panics changes nothing.
 
-use everstep::record::FailureOutcome;
-use everstep::{Ctx, Error, FailureEvent, Retry, hours, minutes, secs};
+use everstep::journal::FailureEvent;
+use everstep::journal::record::FailureOutcome;
+use everstep::{Ctx, Error, Retry, hours, minutes, secs};
 
 use crate::support::{Seen, fail, failure, for_each_store, ok, output, restart, start};
 

@@ -86,7 +86,7 @@ fn a_recovered_parent_takes_the_result_of_a_child_that_ended_meanwhile() {
         let code = |ctx: Ctx, (): ()| async move {
             let child = async {
                 let child = ctx.child_by_name("child", json(&())).id("c");
-                let child = child.on_parent_close(everstep::record::ParentClose::Abandon);
+                let child = child.on_parent_close(everstep::journal::record::ParentClose::Abandon);
                 child.await?.decode::<u32>().map_err(Error::from)
             };
             let step = async {

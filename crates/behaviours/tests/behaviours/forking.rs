@@ -1,9 +1,8 @@
 //! Forks: another run that begins where one was, beside it.
 
-use everstep::{
-    AnyEvent, Body, Ctx, Error, ErrorCode, Generation, Result, RunStatus, StepStatus, millis,
-    minutes, secs,
-};
+use everstep::inspect::StepStatus;
+use everstep::journal::{Body, Generation};
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Result, RunStatus, millis, minutes, secs};
 
 use crate::control_support::{resting, slow, status_everywhere, two_steps};
 use crate::support::{Seen, for_each_store, json, output, ping, restart, start};

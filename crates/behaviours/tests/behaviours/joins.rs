@@ -1,7 +1,8 @@
 //! Joins: branches side by side, each in a scope of its own; all count, and every failure is reported.
 
-use everstep::record::BranchesKind;
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, StepStatus, hours, minutes, secs};
+use everstep::inspect::StepStatus;
+use everstep::journal::record::BranchesKind;
+use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, hours, minutes, secs};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, ok, output, ping, restart, start, start_with,

@@ -1,6 +1,7 @@
 //! Looking at runs: lists, details, and reasons.
 
-use everstep::{Ctx, Error, Payload, Retry, RunStatus, StepStatus, hours, millis, minutes};
+use everstep::inspect::StepStatus;
+use everstep::{Ctx, Error, Payload, Retry, RunStatus, hours, millis, minutes};
 
 use crate::support::{Ping, fail, for_each_store, json, ok, output, ping, start};
 
@@ -34,7 +35,7 @@ const STATUSES: [RunStatus; 6] = [
     RunStatus::Running,
 ];
 
-async fn ids(list: everstep::ListRuns) -> Vec<String> {
+async fn ids(list: everstep::inspect::ListRuns) -> Vec<String> {
     list.await
         .unwrap()
         .runs

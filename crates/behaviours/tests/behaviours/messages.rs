@@ -1,7 +1,8 @@
 //! Messages between runs: typed, durable, in order, once.
 
+use everstep::journal::Body;
 use everstep::{
-    Accepts, Body, Ctx, Error, Event, Options, Payload, Result, RunStatus, Workflow, minutes, secs,
+    Accepts, Ctx, Error, Event, Options, Payload, Result, RunStatus, Workflow, minutes, secs,
 };
 use serde::{Deserialize, Serialize};
 

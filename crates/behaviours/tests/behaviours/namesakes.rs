@@ -1,6 +1,6 @@
 //! Runs that get the id of a deleted one share nothing with it: what they send arrives, and their children are their own.
 
-use everstep::record::ParentClose;
+use everstep::journal::record::ParentClose;
 use everstep::testing::TestEngine;
 use everstep::{AnyEvent, Ctx, Event, Payload, Result, RunHandle, RunStatus, minutes, secs};
 

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use everstep::inspect::StepStatus;
+use everstep::journal::Timestamp;
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, StepStatus, Timestamp, millis,
-    minutes, secs,
+    Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, millis, minutes, secs,
 };
 use everstep_store::{Clock, LocalBus, MemoryStore};
 use futures_util::future::join_all;

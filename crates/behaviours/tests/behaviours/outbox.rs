@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use everstep::record::ParentClose;
+use everstep::journal::record::ParentClose;
+use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    Body, Ctx, Engine, EngineBuilder, Entry, Error, Payload, Result, RunStatus, Settings, millis,
-    minutes, secs,
+    Ctx, Engine, EngineBuilder, Error, Payload, Result, RunStatus, Settings, millis, minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore, Store};
 

@@ -1,9 +1,8 @@
 //! Pausing and resuming: at once where nothing runs, after the steps in flight where something does.
 
-use everstep::{
-    AnyEvent, Because, Body, Ctx, Effect, Error, ErrorCode, Result, Retry, RunStatus, millis,
-    minutes, secs,
-};
+use everstep::control::{Because, Effect};
+use everstep::journal::Body;
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, millis, minutes, secs};
 
 use crate::control_support::{resting, slow, status_everywhere, two_steps};
 use crate::support::{for_each_store, ok, output, ping, restart, start};

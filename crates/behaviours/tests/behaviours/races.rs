@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use everstep::record::BranchesKind;
-use everstep::{
-    Body, Ctx, Error, ErrorCode, Options, Retry, RunStatus, StepStatus, hours, minutes, secs,
-};
+use everstep::inspect::StepStatus;
+use everstep::journal::Body;
+use everstep::journal::record::BranchesKind;
+use everstep::{Ctx, Error, ErrorCode, Options, Retry, RunStatus, hours, minutes, secs};
 
 use crate::support::{Ping, Seen, fail, failure, for_each_store, ok, output, ping, restart, start};
 

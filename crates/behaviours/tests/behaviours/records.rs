@@ -1,6 +1,7 @@
 //! What a run leaves behind for others: its records as they come, notes, rows and emissions, each once.
 
-use everstep::{Body, Ctx, Error, RecordNumber, Retry, RunStatus, hours, minutes, secs};
+use everstep::journal::{Body, RecordNumber};
+use everstep::{Ctx, Error, Retry, RunStatus, hours, minutes, secs};
 
 use crate::support::{Ping, Seen, fail, for_each_store, json, ok, output, ping, restart, start};
 
@@ -68,7 +69,7 @@ fn a_note_before_a_crash_in_the_following_step_is_not_written_twice() {
 fn records_come_in_order_and_reading_on_has_neither_gap_nor_repetition() {
     for_each_store(async |store| {
         let code = |ctx: Ctx, _: ()| async move {
-            let work = |step: everstep::StepContext| async move {
+            let work = |step: everstep::operation::StepContext| async move {
                 if step.attempt == 1 {
                     Err(Error::new("no luck"))
                 } else {

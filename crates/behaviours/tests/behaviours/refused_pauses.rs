@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use everstep::record::ResumeRequested;
+use everstep::journal::record::ResumeRequested;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{Engine, RunStatus, Settings, hours, millis, secs};
 use everstep_store::{LocalBus, MemoryStore};

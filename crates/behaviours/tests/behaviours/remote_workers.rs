@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use everstep::journal::Timestamp;
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, Error, RunHandle, RunStatus, Timestamp, Worker, secs};
+use everstep::{Ctx, Engine, Error, RunHandle, RunStatus, Worker, secs};
 use everstep_protocol::client::{Call, Connection, Transport, TransportError};
 use everstep_server::{Access, Options, workers_router};
 use everstep_store::BoxFuture;

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use everstep::record::ParentClose;
+use everstep::journal::record::ParentClose;
+use everstep::operation::RemovedKind;
 use everstep::testing::TestEngineBuilder;
-use everstep::{Ctx, Payload, RemovedKind, Result, Rpc, RunStatus, hours, minutes};
+use everstep::{Ctx, Payload, Result, Rpc, RunStatus, hours, minutes};
 use serde::Serialize;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, start};

@@ -198,12 +198,13 @@ fn a_terminated_journal_replays_wherever_it_was_cut_off() {
         let run = start(&test).await;
         assert!(!output::<bool>(&run).await);
         let mut journal = run.journal().await.unwrap();
-        let is_fired = |entry: &everstep::Entry| entry.record.body.type_name() == "timer_fired";
+        let is_fired =
+            |entry: &everstep::journal::Entry| entry.record.body.type_name() == "timer_fired";
         let fired = journal.iter().position(is_fired).unwrap();
         journal.truncate(fired + 1);
         let mut last = journal[fired].clone();
         last.number = last.number.plus(1);
-        last.record.body = everstep::record::Terminated {
+        last.record.body = everstep::journal::record::Terminated {
             by: None,
             reason: None,
             abandoned: Vec::new(),

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::pin::pin;
 
+use everstep::journal::{Body, Generation};
 use everstep::{
-    AnyEvent, Body, Ctx, Error, Event, Generation, Request, RequestError, Result, hours, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Error, Event, Request, RequestError, Result, hours, millis, minutes, secs,
 };
 use serde::{Deserialize, Serialize};
 

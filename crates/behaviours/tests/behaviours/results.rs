@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use everstep::{Body, Ctx, ErrorCode, Retry, RunStatus, StepStatus, Timestamp, hours, minutes};
+use everstep::inspect::StepStatus;
+use everstep::journal::{Body, Timestamp};
+use everstep::{Ctx, ErrorCode, Retry, RunStatus, hours, minutes};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Seen, fail, failure, for_each_store, ok, output, restart, start};

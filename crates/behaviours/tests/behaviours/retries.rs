@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use everstep::inspect::StepStatus;
 use everstep::{
-    Ctx, Error, ErrorCode, Failure, Options, Result, Retry, RunStatus, StepStatus, hours, millis,
-    minutes, secs,
+    Ctx, Error, ErrorCode, Failure, Options, Result, Retry, RunStatus, hours, millis, minutes, secs,
 };
 
 use crate::support::{Seen, TestStore, fail, failure, for_each_store, ok, output, restart, start};
@@ -219,7 +219,7 @@ fn retry_if_decides_which_errors_are_retried() {
     for_each_store(async |store| {
         let (calls, failure) = outcome(store, |ctx, ()| {
             Box::pin(async move {
-                let work = |step: everstep::StepContext| {
+                let work = |step: everstep::operation::StepContext| {
                     fail(if step.attempt < 3 { "busy" } else { "broken" })
                 };
                 ctx.step_with("a", work)
@@ -238,7 +238,7 @@ fn an_error_can_say_when_to_retry() {
         let test = store
             .engine()
             .function("w", |ctx: Ctx, _: ()| async move {
-                let busy = |step: everstep::StepContext| async move {
+                let busy = |step: everstep::operation::StepContext| async move {
                     if step.attempt == 1 {
                         Err(Error::new("busy").retry_after(secs(90)))
                     } else {
@@ -275,7 +275,7 @@ fn a_retry_is_due_at_the_same_time_after_a_crash() {
         let mut test = store
             .engine()
             .function("w", |ctx: Ctx, _: ()| async move {
-                let work = |step: everstep::StepContext| async move {
+                let work = |step: everstep::operation::StepContext| async move {
                     if step.attempt == 1 {
                         Err(Error::new("no luck"))
                     } else {
@@ -306,7 +306,7 @@ fn a_panic_in_a_step_is_a_failure_of_that_attempt() {
         let test = store
             .engine()
             .function("w", |ctx: Ctx, _: ()| async move {
-                let work = |step: everstep::StepContext| async move {
+                let work = |step: everstep::operation::StepContext| async move {
                     assert!(step.attempt > 1, "out of cheese");
                     ok(step.attempt).await
                 };

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use everstep::record::Terminated;
+use everstep::journal::Generation;
+use everstep::journal::record::Terminated;
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{AnyEvent, Ctx, Engine, Event, Generation, Result, RunStatus, minutes, secs};
+use everstep::{AnyEvent, Ctx, Engine, Event, Result, RunStatus, minutes, secs};
 use everstep_model::{Body, Record, RecordNumber, RunId, StreamName, Timestamp};
 use everstep_store::{
     CreateCommit, DeliverCommit, GenerationRow, MemoryStore, OutboxRow, Outcome, ReadRequest, Row,

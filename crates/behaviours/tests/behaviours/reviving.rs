@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use everstep::control::{Because, Effect};
+use everstep::journal::{Body, Generation, record};
 use everstep::{
-    AnyEvent, Because, Body, Ctx, Effect, Error, ErrorCode, Generation, Result, Retry, Rpc,
-    RunStatus, WaitError, millis, minutes, record, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, Rpc, RunStatus, WaitError, millis, minutes,
+    secs,
 };
 use serde::Serialize;
 
 use crate::control_support::{fails_in_b, resting, slow, status_everywhere, two_steps};
 use crate::support::{Ping, Seen, failure, for_each_store, json, ok, output, ping, restart, start};
 
-fn forked_from(entries: &[everstep::Entry]) -> record::ForkedFrom {
+fn forked_from(entries: &[everstep::journal::Entry]) -> record::ForkedFrom {
     match &entries[0].record.body {
         Body::Created(created) => created.forked_from.clone().unwrap(),
         other => panic!("{other:?}"),

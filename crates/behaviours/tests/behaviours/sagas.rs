@@ -5,10 +5,11 @@ mod undos;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use everstep::inspect::StepStatus;
+use everstep::operation::Undo;
 use everstep::testing::Mock;
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Failure, Retry, RunStatus, StepStatus, Undo, WaitError,
-    millis, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Failure, Retry, RunStatus, WaitError, millis, secs,
 };
 use serde::{Deserialize, Serialize};
 

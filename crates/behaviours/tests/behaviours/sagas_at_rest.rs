@@ -1,9 +1,9 @@
 //! Rollbacks that wait, are evicted, shut down and replayed; and undos that the code cannot give or read.
 
+use everstep::operation::Undo;
 use everstep::testing::{Mock, ReplayEnd, ReplayError, replay_check_function};
 use everstep::{
-    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, Undo, WaitError, hours, minutes,
-    secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, WaitError, hours, minutes, secs,
 };
 
 use crate::sagas::{done, takes};

@@ -1,6 +1,6 @@
 //! Children in sagas whose function is run again: each child that completed is undone, whichever pass started it.
 
-use everstep::record::ParentClose;
+use everstep::journal::record::ParentClose;
 use everstep::{Ctx, Error, Options, Result};
 use everstep::{minutes, secs};
 

@@ -5,11 +5,12 @@ mod loops;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use everstep::record::ParentClose;
+use everstep::journal::Body;
+use everstep::journal::record::ParentClose;
 use everstep::testing::{Mock, TestEngineBuilder};
 use everstep::{
-    Body, Ctx, Error, ErrorCode, Options, Payload, Result, Retry, RunStatus, WaitError, hours,
-    millis, minutes, secs,
+    Ctx, Error, ErrorCode, Options, Payload, Result, Retry, RunStatus, WaitError, hours, millis,
+    minutes, secs,
 };
 
 use crate::sagas::done;

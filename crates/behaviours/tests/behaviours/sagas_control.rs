@@ -1,7 +1,10 @@
 //! Sagas that are steered from outside while they run and while they roll back; each wherever the process dies.
 
-use everstep::record::{CancelRequested, DeadlinePassed, Event, ForcedFailure, Terminated};
-use everstep::{AnyEvent, Body, Ctx, Error, ErrorCode, Failure, Options, Retry, RunStatus, millis};
+use everstep::journal::Body;
+use everstep::journal::record::{
+    CancelRequested, DeadlinePassed, Event, ForcedFailure, Terminated,
+};
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Failure, Options, Retry, RunStatus, millis};
 
 use crate::crash_points::{CrashPoints, Effects, Ended};
 use crate::death::Death;
@@ -85,7 +88,7 @@ fn a_step_in_flight_when_the_run_is_cancelled_ends_first_and_is_undone_too() {
 #[test]
 fn a_deadline_that_passes_during_a_rollback_is_ignored() {
     let passed = DeadlinePassed {
-        deadline: everstep::Timestamp::from_millis(0),
+        deadline: everstep::journal::Timestamp::from_millis(0),
     };
     CrashPoints::of(|ctx: Ctx<AnyEvent>, effects: Effects| async move {
         three_steps(&ctx, &effects).await?;

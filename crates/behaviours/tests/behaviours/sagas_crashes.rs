@@ -1,7 +1,8 @@
 //! Sagas whose process dies around every commit: what is undone, in which order and how often, does not depend on it.
 
-use everstep::record::{CancelRequested, PauseRequested, ResumeRequested};
-use everstep::{AnyEvent, Body, Ctx, Error, Options, Result, Retry, RunStatus, millis};
+use everstep::journal::Body;
+use everstep::journal::record::{CancelRequested, PauseRequested, ResumeRequested};
+use everstep::{AnyEvent, Ctx, Error, Options, Result, Retry, RunStatus, millis};
 
 use crate::crash_points::{CrashPoints, Effects, Ended};
 use crate::death::Death;

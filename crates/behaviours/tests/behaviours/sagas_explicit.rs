@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use everstep::{AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, Undo, millis, secs};
+use everstep::operation::Undo;
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Result, Retry, RunStatus, millis, secs};
 
 use crate::crash_points::{CrashPoints, Effects};
 use crate::sagas::{done, takes};
@@ -246,7 +247,7 @@ fn code_that_gives_up_a_rollback_and_fails_undoes_the_rest_wherever_its_process_
 // B138
 #[test]
 fn a_rollback_that_the_code_asked_for_ends_before_a_cancelled_run_does() {
-    let cancel = everstep::record::CancelRequested {
+    let cancel = everstep::journal::record::CancelRequested {
         by: None,
         reason: None,
         rollback: false,

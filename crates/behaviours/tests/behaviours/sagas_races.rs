@@ -4,9 +4,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use everstep::record::{CancelRequested, DeadlinePassed};
+use everstep::journal::record::{CancelRequested, DeadlinePassed};
+use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{AnyEvent, Body, Ctx, Engine, Entry, Error, Options, Result, Retry, millis};
+use everstep::{AnyEvent, Ctx, Engine, Error, Options, Result, Retry, millis};
 use everstep_store::{LocalBus, MemoryStore};
 use everstep_store_testkit::{Fault, Faulty, block_on};
 
@@ -124,7 +125,7 @@ fn a_cancellation_is_first_or_changes_nothing_wherever_it_lands() {
 
 #[test]
 fn a_deadline_passes_first_or_changes_nothing_wherever_it_lands() {
-    let deadline = everstep::Timestamp::from_millis(0);
+    let deadline = everstep::journal::Timestamp::from_millis(0);
     let passed: Body = DeadlinePassed { deadline }.into();
     let mut before = 0;
     loop {

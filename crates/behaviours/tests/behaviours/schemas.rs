@@ -1,7 +1,8 @@
 //! JSON schemas made from the types a workflow declares.
 
+use everstep::journal::Body;
 use everstep::{
-    Accepts, Body, Ctx, Declare, ErrorCode, Event, Name, Payload, Result, Rpc, RunStatus, Workflow,
+    Accepts, Ctx, Declare, ErrorCode, Event, Name, Payload, Result, Rpc, RunStatus, Workflow,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,9 @@
 //! Settling what has no result: skipping and editing steps, making operations and runs fail. The first in the journal wins.
 
+use everstep::control::{Because, Effect};
+use everstep::journal::Body;
 use everstep::{
-    AnyEvent, Because, Body, Ctx, Effect, Error, ErrorCode, Failure, Retry, RunStatus, WaitError,
-    millis, minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Failure, Retry, RunStatus, WaitError, millis, minutes, secs,
 };
 
 use crate::control_support::{resting, slow, status_everywhere, two_steps};

@@ -59,7 +59,7 @@ fn a_payment_goes_through_all_its_stations() {
         run.send(&Approval { approved: true }).await.unwrap();
         assert_eq!(run.wait().await.unwrap(), "42 Some(true) 3");
         for entry in run.journal().await.unwrap() {
-            println!("{}", everstep::entry_to_json(&entry).unwrap());
+            println!("{}", everstep::journal::entry_to_json(&entry).unwrap());
         }
         engine.shutdown().await;
     });

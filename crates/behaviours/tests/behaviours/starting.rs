@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use everstep::{Body, Ctx, ErrorCode, Result, RunStatus, Workflow, hours, minutes, secs};
+use everstep::journal::Body;
+use everstep::{Ctx, ErrorCode, Result, RunStatus, Workflow, hours, minutes, secs};
 use futures_util::future::join_all;
 
 use crate::support::{Ping, for_each_store, json, ok, output, ping, restart, start, start_with};

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use everstep::{Ctx, Error, ErrorCode, Options, Result, RunStatus, StepStatus, minutes};
+use everstep::inspect::StepStatus;
+use everstep::{Ctx, Error, ErrorCode, Options, Result, RunStatus, minutes};
 
 use crate::sagas::done;
 use crate::support::{

@@ -1,6 +1,7 @@
 //! Steps and replay: what is recorded once is never done again.
 
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, StepStatus, hours, minutes, secs};
+use everstep::inspect::StepStatus;
+use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, hours, minutes, secs};
 
 use crate::support::{
     Ping, Seen, fail, failure, for_each_store, json, ok, output, ping, restart, start, start_with,

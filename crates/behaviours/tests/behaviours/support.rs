@@ -6,8 +6,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use everstep::journal::Timestamp;
 use everstep::testing::{TestEngine, TestEngineBuilder, VirtualRuntime, virtual_time};
-use everstep::{Error, Event, Failure, Payload, Result, RunHandle, Timestamp, WaitError};
+use everstep::{Error, Event, Failure, Payload, Result, RunHandle, WaitError};
 use everstep_private_postgres::Server;
 use everstep_store::{MemoryStore, OutboxRow, Store, TimerQuery, TimerRow};
 use everstep_store_postgres::{self as postgres, PostgresStore};

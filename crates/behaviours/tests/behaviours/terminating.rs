@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use everstep::control::{Because, Effect};
+use everstep::journal::{Body, Generation, Location};
 use everstep::{
-    AnyEvent, Because, Body, Ctx, Effect, ErrorCode, Generation, Location, Result, Rpc, RunHandle,
-    RunId, RunStatus, WaitError, millis, minutes, secs,
+    AnyEvent, Ctx, ErrorCode, Result, Rpc, RunHandle, RunId, RunStatus, WaitError, millis, minutes,
+    secs,
 };
 use everstep_model::StreamName;
 use everstep_store::{DeliverCommit, InboxLease, Store, StreamRef};

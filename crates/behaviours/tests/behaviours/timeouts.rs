@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep::record::FailureOutcome;
+use everstep::inspect::StepStatus;
+use everstep::journal::Timestamp;
+use everstep::journal::record::FailureOutcome;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    Ctx, Engine, Error, ErrorCode, Payload, Result, Retry, RunStatus, StepStatus, Timestamp, hours,
-    millis, minutes, secs,
+    Ctx, Engine, Error, ErrorCode, Payload, Result, Retry, RunStatus, hours, millis, minutes, secs,
 };
 use everstep_engine::Runtime;
 use everstep_store::{BoxFuture, Clock};
@@ -177,7 +178,7 @@ fn a_crash_in_the_middle_of_a_step_uses_up_no_retry() {
     for_each_store(async |store| {
         // Three attempts are lost with their process, the fourth fails, and the one retry is still there.
         let code = |ctx: Ctx, _: ()| async move {
-            let work = |step: everstep::StepContext| async move {
+            let work = |step: everstep::operation::StepContext| async move {
                 slow().await?;
                 if step.attempt < 5 {
                     Err(Error::new("no luck"))

@@ -83,7 +83,7 @@ fn overdue_timers_of_a_run_fire_in_the_order_they_were_due() {
             run.wait_json().await.unwrap();
             let journal = run.journal().await.unwrap();
             let fired = journal.iter().filter_map(|entry| match &entry.record.body {
-                everstep::Body::TimerFired(fired) => Some(fired.due),
+                everstep::journal::Body::TimerFired(fired) => Some(fired.due),
                 _ => None,
             });
             let fired: Vec<_> = fired.collect();

@@ -1,9 +1,10 @@
 //! Sleeping: durable, exact to the record, never early, however often the process dies.
 
+use everstep::journal::{Body, Timestamp};
 use everstep::testing::{ReplayError, journal_from_lines, journal_to_lines, replay_check_function};
-use everstep::{Body, Ctx, RunStatus, Timestamp, days, hours, millis, minutes, secs};
+use everstep::{Ctx, RunStatus, days, hours, millis, minutes, secs};
 
-use everstep::record::TimerPurpose;
+use everstep::journal::record::TimerPurpose;
 use everstep_model::{Generation, RunId, StreamName};
 use everstep_store::{Outcome, Row, RowsCommit, StreamRef, TimerRow};
 

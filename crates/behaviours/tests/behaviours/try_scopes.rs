@@ -1,6 +1,7 @@
 //! Parts of a workflow whose failure is data: which failures, and which pass through.
 
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, Source, hours, minutes};
+use everstep::operation::Source;
+use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, hours, minutes};
 
 use crate::support::{fail, failure, for_each_store, ok, output, restart, start};
 

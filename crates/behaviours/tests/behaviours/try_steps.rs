@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use everstep::record::FailureOutcome;
-use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, StepStatus, hours, minutes, secs};
+use everstep::inspect::StepStatus;
+use everstep::journal::record::FailureOutcome;
+use everstep::{Ctx, Error, ErrorCode, Retry, RunStatus, hours, minutes, secs};
 
 use crate::support::{fail, failure, for_each_store, ok, output, start};
 
@@ -175,7 +176,7 @@ fn a_fenced_step_is_retried_with_each_start_durable() {
         let mut test = store
             .engine()
             .function("w", |ctx: Ctx, _: ()| async move {
-                let work = |step: everstep::StepContext| async move {
+                let work = |step: everstep::operation::StepContext| async move {
                     tokio::time::sleep(minutes(10)).await;
                     if step.attempt < 3 {
                         Err(Error::new("again"))

@@ -1,8 +1,9 @@
 //! Waits for events: their deadlines, their order, and what becomes of those that are given up.
 
-use everstep::record::WaitCompleted;
+use everstep::journal::record::WaitCompleted;
+use everstep::journal::{Body, RecordNumber};
 use everstep::testing::{ReplayError, replay_check_function};
-use everstep::{Body, Ctx, Event, RecordNumber, Result, RunStatus, hours, millis, minutes};
+use everstep::{Ctx, Event, Result, RunStatus, hours, millis, minutes};
 use serde::{Deserialize, Serialize};
 
 use crate::support::{Ping, Seen, for_each_store, json, output, ping, restart, start};

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use everstep::{Body, Engine, Entry, RunStatus, secs};
+use everstep::journal::{Body, Entry};
+use everstep::{Engine, RunStatus, secs};
 
 use crate::child::{LIVES, STEPS, expected};
 

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use everstep::record::LoopAdvanced;
-use everstep::{Body, Entry, Location, Payload, Timestamp};
+use everstep::Payload;
+use everstep::journal::record::LoopAdvanced;
+use everstep::journal::{Body, Entry, Location, Timestamp};
 
 /// A run's journal, and all that was ever written to it.
 #[derive(Clone, Default)]

@@ -1,6 +1,6 @@
 //! Children and messages in random workflows: operations as data, and what running one gives.
 
-use everstep::record::ParentClose;
+use everstep::journal::record::ParentClose;
 use everstep::{AnyEvent, Ctx, EngineBuilder, Error, Payload, Result, Retry, millis};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};

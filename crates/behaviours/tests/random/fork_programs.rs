@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep::journal::{Entry, Location};
 use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
-use everstep::{Engine, Entry, Location, Options, Payload, RunHandle, RunStatus, Settings, secs};
+use everstep::{Engine, Options, Payload, RunHandle, RunStatus, Settings, secs};
 use everstep_model::{Segment, StreamName};
 use everstep_store::MemoryStore;
 use everstep_store_testkit::Archive;
@@ -61,7 +62,7 @@ impl World {
 
 fn print(journal: &[Entry]) {
     for entry in journal {
-        eprintln!("{}", everstep::entry_to_json(entry).unwrap());
+        eprintln!("{}", everstep::journal::entry_to_json(entry).unwrap());
     }
 }
 

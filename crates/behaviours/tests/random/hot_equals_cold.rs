@@ -5,10 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep::journal::{Body, Entry};
 use everstep::testing::{VirtualRuntime, replay_check_function, virtual_time};
-use everstep::{
-    Body, Engine, Entry, Name, Options, Payload, RunHandle, RunStatus, Settings, millis, secs,
-};
+use everstep::{Engine, Name, Options, Payload, RunHandle, RunStatus, Settings, millis, secs};
 use everstep_model::{Generation, StreamName};
 use everstep_store::{LocalBus, MemoryStore, Store};
 use everstep_store_testkit::Archive;
@@ -125,7 +124,7 @@ pub(crate) async fn run(
     let ended = tokio::time::timeout(secs(600), handle.wait_json()).await;
     if ended.is_err() {
         for entry in handle.journal().await.unwrap() {
-            eprintln!("{}", everstep::entry_to_json(&entry).unwrap());
+            eprintln!("{}", everstep::journal::entry_to_json(&entry).unwrap());
         }
         panic!("the run never ended: {}", handle.why().await.unwrap());
     }

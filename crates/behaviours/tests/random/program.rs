@@ -10,7 +10,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use everstep::{AnyEvent, Ctx, Error, Event, OneOf2, Result, Retry, Rpc, Timestamp, millis};
+use everstep::journal::Timestamp;
+use everstep::operation::OneOf2;
+use everstep::{AnyEvent, Ctx, Error, Event, Result, Retry, Rpc, millis};
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -5,10 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
+use everstep::RunStatus;
+use everstep::journal::Entry;
 use everstep::testing::{
     journal_from_lines, journal_to_lines, replay_check_function, virtual_time,
 };
-use everstep::{Entry, RunStatus};
 
 use crate::hot_equals_cold::{Ran, run};
 use crate::program::{Happening, Op, Witness, run_program};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use everstep::{Body, Entry};
+use everstep::journal::{Body, Entry};
 
 use crate::program::{EARLY, Witness};
 

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use everstep::record::ChildOutcome;
-use everstep::{Body, Entry, Location, Payload, RunId};
+use everstep::journal::record::ChildOutcome;
+use everstep::journal::{Body, Entry, Location};
+use everstep::{Payload, RunId};
 
 use crate::program::{Op, Witness};
 

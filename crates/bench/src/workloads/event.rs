@@ -5,7 +5,8 @@
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use everstep::{Accepts, Body, Ctx, Engine, Event, Handle, Workflow};
+use everstep::journal::Body;
+use everstep::{Accepts, Ctx, Engine, Event, Handle, Workflow};
 use serde::{Deserialize, Serialize};
 
 use super::repeated::{LatencyBudget, measure_repeatedly};

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use everstep::{Ctx, Engine, Error, Grouping, WaitError, Workflow};
+use everstep::control::Grouping;
+use everstep::{Ctx, Engine, Error, WaitError, Workflow};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinSet;

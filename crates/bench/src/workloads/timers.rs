@@ -6,7 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use everstep::{Ctx, Engine, Timestamp, Workflow};
+use everstep::journal::Timestamp;
+use everstep::{Ctx, Engine, Workflow};
 
 use super::batches::batches;
 use crate::case::{Case, Rounds};

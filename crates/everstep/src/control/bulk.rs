@@ -34,7 +34,8 @@ impl ListRuns {
     ///
     /// ```
     /// # async fn example(engine: everstep::Engine) -> Result<(), everstep::EngineError> {
-    /// use everstep::{Control, RunStatus};
+    /// use everstep::RunStatus;
+    /// use everstep::control::Control;
     ///
     /// let report = engine
     ///     .list()

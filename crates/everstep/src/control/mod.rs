@@ -1,6 +1,6 @@
 //! Control of runs: pausing, cancelling, reviving, settling steps, forking, deleting, one or many at a time.
 //!
-//! Each verb gives a [`ControlRequest`]: say who asks and why, then await it. What it did comes back as [`Done`](everstep_engine::Done).
+//! Each verb returns a [`ControlRequest`]: add an actor and a reason, then await it. The result is [`Done`].
 
 mod bulk;
 mod fork;
@@ -8,8 +8,11 @@ mod request;
 mod steps;
 mod verbs;
 
-use crate::engine_error::EngineError;
+pub use everstep_engine::{Because, BulkProgress, Control, Done, Effect, Grouping, Sent};
 use everstep_model::{InvalidLocation, Location};
+
+pub use crate::engine_error::BulkReport;
+use crate::engine_error::EngineError;
 
 pub use bulk::BulkRuns;
 pub use fork::Fork;
@@ -17,7 +20,7 @@ pub use request::{ControlRequest, Verb};
 pub use steps::{EditStep, FailOperation, RestartFrom, SkipStep};
 pub use verbs::{Cancel, Plain};
 
-/// A place as people write it: `charge` is short for `charge:0`.
+/// Parses a location; `charge` is short for `charge:0`.
 fn location(text: &str) -> Result<Location, EngineError> {
     let parsed = match text.parse::<Location>() {
         Err(InvalidLocation::NoCounter) => format!("{text}:0").parse(),

@@ -19,7 +19,8 @@ impl<W> Ctx<W> {
     /// Waits for whichever of several events comes first; of those that came early, the oldest.
     ///
     /// ```
-    /// # use everstep::{Ctx, Event, OneOf2, Result};
+    /// # use everstep::{Ctx, Event, Result};
+    /// # use everstep::operation::OneOf2;
     /// # use serde::{Deserialize, Serialize};
     /// # #[derive(Serialize, Deserialize)]
     /// # struct Approved { by: String }

@@ -41,3 +41,9 @@ pub use undo::Undo;
 pub(crate) use undo::{UndoSlot, undo_panicked, undo_timed_out};
 
 pub(crate) use step_failure::payload_error_code;
+
+pub use everstep_machine::{RemovedKind, StepFailure};
+pub use everstep_model::{RpcId, TraceParent};
+
+pub use crate::error::{BranchFailure, BranchesFailure, ChildFailure, Source};
+pub use crate::event::{EventSet, OneOf2, OneOf3, OneOf4};

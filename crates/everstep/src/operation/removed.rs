@@ -18,7 +18,8 @@ impl<W> Ctx<W> {
     /// once it was over or at once if it was not; new runs leave a mark there and go on.
     ///
     /// ```
-    /// # use everstep::{Ctx, Error, RemovedKind, Result};
+    /// # use everstep::{Ctx, Error, Result};
+    /// # use everstep::operation::RemovedKind;
     /// async fn order(ctx: Ctx, _: ()) -> Result<u32> {
     ///     ctx.removed("check-stock", RemovedKind::Step).await?; // was a step until June
     ///     ctx.step("charge", || async { Ok::<_, Error>(7) }).await

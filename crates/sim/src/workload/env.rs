@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use everstep::{Body, RunId, RunMetadata, StepContext};
+use everstep::journal::Body;
+use everstep::operation::StepContext;
+use everstep::{RunId, RunMetadata};
 
 use super::ledger::Attempt;
 use super::program::How;

@@ -4,10 +4,8 @@
 use std::ops::ControlFlow;
 use std::pin::Pin;
 
-use everstep::{
-    AnyEvent, Ctx, Error, OneOf2, Payload, Result, Retry, RunId, RunMetadata, StepContext, Undo,
-    millis,
-};
+use everstep::operation::{OneOf2, StepContext, Undo};
+use everstep::{AnyEvent, Ctx, Error, Payload, Result, Retry, RunId, RunMetadata, millis};
 use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;

@@ -1,6 +1,7 @@
 //! What clients ask of runs: each a request to a machine, and what the client wrote down about it.
 
-use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus, Sent};
+use everstep::control::Sent;
+use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus};
 
 use super::ledger::{Deletion, Fate, SendTry};
 use super::program::Op;

@@ -88,7 +88,7 @@ fn the_row_shows_how_far_it_is() {
             .entries()
             .iter()
             .filter_map(|entry| match &entry.record.body {
-                everstep::Body::StateChanged(row) => Some(row.value.clone()),
+                everstep::journal::Body::StateChanged(row) => Some(row.value.clone()),
                 _ => None,
             });
         let last: Progress = rows.last().unwrap().decode().unwrap();

@@ -185,7 +185,7 @@ fn an_undo_has_a_timeout_of_its_own_and_a_panic_is_a_failed_attempt() {
             .entries()
             .iter()
             .find_map(|entry| match &entry.record.body {
-                everstep::Body::UndoFailed(failed) => Some(failed.error.clone()),
+                everstep::journal::Body::UndoFailed(failed) => Some(failed.error.clone()),
                 _ => None,
             });
         let first: Failure = first.unwrap();

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use everstep::control::Sent;
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
-use everstep::{AnyEvent, Ctx, Engine, Rpc, Sent, minutes, secs};
+use everstep::{AnyEvent, Ctx, Engine, Rpc, minutes, secs};
 use everstep_store::MemoryStore;
 use tokio::time::Instant;
 

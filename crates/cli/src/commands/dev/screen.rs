@@ -1,6 +1,7 @@
 //! The output of `dev`: commands to try, then the timeline of all runs as text or JSON lines.
 
-use everstep::{RunId, entry_to_json};
+use everstep::RunId;
+use everstep::journal::entry_to_json;
 use serde::Serialize;
 use serde_json::value::RawValue;
 

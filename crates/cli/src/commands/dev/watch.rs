@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use everstep::{
-    Engine, EngineError, Entry, ErrorCode, RecordNumber, RunHandle, RunId, RunRow, RunStatus,
-};
+use everstep::inspect::RunRow;
+use everstep::journal::{Entry, RecordNumber};
+use everstep::{Engine, EngineError, ErrorCode, RunHandle, RunId, RunStatus};
 use everstep_model::{Generation, StreamName};
 use everstep_store::{ListQuery, Store, StoreError, StreamRef};
 use tokio::sync::mpsc;
