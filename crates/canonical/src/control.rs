@@ -48,7 +48,7 @@ impl Canonical for ACancellationWithRollback {
     async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
         let run = run(&engine).await?;
         reach(&run, &outside, &[RunStatus::Waiting]).await?;
-        run.cancel().rollback().reason("enough").await?;
+        run.cancel().reason("enough").await?;
         match run.wait_json().await {
             Err(WaitError::Cancelled(reason)) => {
                 same("the reason", reason.as_deref(), Some("enough"))?;

@@ -3,7 +3,8 @@
 use everstep::control::{Because, Effect};
 use everstep::journal::Body;
 use everstep::{
-    AnyEvent, Ctx, ErrorCode, Result, RunHandle, RunStatus, WaitError, hours, millis, minutes, secs,
+    AnyEvent, Ctx, Error, ErrorCode, Result, RunHandle, RunStatus, WaitError, hours, millis,
+    minutes, secs,
 };
 
 use crate::control_support::{PING, resting, slow, status_everywhere, two_steps};
@@ -29,7 +30,13 @@ fn a_parked_run_is_cancelled_at_once_and_leaves_no_timer() {
             let id = format!("r{evicted}");
             let run = test.start_by_name("w", json(&())).id(id).await.unwrap();
             test.reach(&run, RunStatus::Sleeping).await;
-            let done = run.cancel().reason("no need").by("alice").await.unwrap();
+            let done = run
+                .cancel()
+                .keep()
+                .reason("no need")
+                .by("alice")
+                .await
+                .unwrap();
             assert_eq!(
                 (done.status, done.effect),
                 (RunStatus::Cancelling, Effect::Done)
@@ -40,6 +47,38 @@ fn a_parked_run_is_cancelled_at_once_and_leaves_no_timer() {
             assert_eq!(refused.code(), ErrorCode::RunFinished);
             drop(run);
             assert!(store.timers_left(test).await.is_empty());
+        }
+    });
+}
+
+// B140
+#[test]
+fn cancelling_undoes_completed_steps_unless_they_are_kept() {
+    for_each_store(async |store| {
+        for is_kept in [false, true] {
+            let undone: Seen<u32> = Seen::new();
+            let seen = undone.clone();
+            let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+                let seen = seen.clone();
+                async move {
+                    let undo = async move |done: u32| {
+                        seen.add(done);
+                        Ok::<_, Error>(())
+                    };
+                    ctx.step("a", || ok(7u32)).undo(undo).await?;
+                    ctx.sleep("rest", hours(1)).await
+                }
+            };
+            let test = store.engine().function("w", code).start().await;
+            let id = format!("r{is_kept}");
+            let run = test.start_by_name("w", json(&())).id(id).await.unwrap();
+            test.reach(&run, RunStatus::Sleeping).await;
+            let cancel = run.cancel();
+            let cancel = if is_kept { cancel.keep() } else { cancel };
+            cancel.await.unwrap();
+            assert_eq!(cancelled_because(&run).await, None);
+            let expected: &[u32] = if is_kept { &[] } else { &[7] };
+            assert_eq!(undone.take(), expected);
         }
     });
 }
@@ -65,7 +104,7 @@ fn a_running_step_ends_first_and_its_result_is_kept_but_not_used() {
         let test = store.engine().function("w", code).start().await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
-        run.cancel().await.unwrap();
+        run.cancel().keep().await.unwrap();
         assert_eq!(status_everywhere(&test, &run).await, RunStatus::Cancelling);
         assert_eq!(cancelled_because(&run).await, None);
         assert_eq!(seen.take(), ["Err(\"cancelled\")"]);
@@ -82,12 +121,12 @@ fn the_first_reason_is_kept_and_later_requests_do_nothing() {
         let test = store.engine().function("w", two_steps).start().await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
-        run.cancel().reason("first").await.unwrap();
-        let second = run.cancel().reason("second").rollback().await.unwrap();
+        run.cancel().keep().reason("first").await.unwrap();
+        let second = run.cancel().reason("second").await.unwrap();
         assert_eq!(second.effect, Effect::Nothing(Because::Ending));
         assert_eq!(second.status, RunStatus::Cancelling);
         assert_eq!(cancelled_because(&run).await.as_deref(), Some("first"));
-        let third = run.cancel().await.unwrap();
+        let third = run.cancel().keep().await.unwrap();
         assert_eq!(third.effect, Effect::Nothing(Because::Finished));
         assert_eq!(test.journal(&run).await.count("cancel_requested"), 1);
     });
@@ -99,12 +138,7 @@ fn a_request_records_who_asked_why_and_whether_to_undo() {
     for_each_store(async |store| {
         let test = store.engine().function("w", resting).start().await;
         let run = start(&test).await;
-        run.cancel()
-            .rollback()
-            .reason("why")
-            .by("alice")
-            .await
-            .unwrap();
+        run.cancel().reason("why").by("alice").await.unwrap();
         let journal = test.journal(&run).await;
         let asked = journal
             .entries()
@@ -129,7 +163,7 @@ fn a_paused_run_can_be_cancelled() {
         test.reach(&run, RunStatus::Sleeping).await;
         run.pause().await.unwrap();
         test.reach(&run, RunStatus::Paused).await;
-        let done = run.cancel().await.unwrap();
+        let done = run.cancel().keep().await.unwrap();
         assert_eq!(done.status, RunStatus::Cancelling);
         cancelled_because(&run).await;
     });
@@ -142,7 +176,7 @@ fn a_cancellation_outlives_a_crash() {
         let mut test = store.engine().function("w", two_steps).start().await;
         let run = start(&test).await;
         test.advance(millis(50)).await;
-        run.cancel().reason("stop").await.unwrap();
+        run.cancel().keep().reason("stop").await.unwrap();
         let run = restart(&mut test).await;
         assert_eq!(cancelled_because(&run).await.as_deref(), Some("stop"));
         assert_eq!(test.calls("b"), 0);
@@ -159,7 +193,7 @@ fn without_a_worker_a_cancellation_is_recorded_and_waits_for_one() {
         test.redeploy(|setup| setup.function("other", |_: Ctx, (): ()| ok(())))
             .await;
         let run = test.run("r").await.unwrap();
-        let done = run.cancel().await.unwrap();
+        let done = run.cancel().keep().await.unwrap();
         assert_eq!(
             (done.status, done.effect),
             (RunStatus::Cancelling, Effect::NeedsWorker)
@@ -185,7 +219,7 @@ fn cancelling_and_completing_at_the_same_moment_leaves_one_or_the_other() {
                 .await
                 .unwrap();
             test.advance(millis(at)).await;
-            let done = run.cancel().await.unwrap();
+            let done = run.cancel().keep().await.unwrap();
             test.advance(secs(1)).await;
             match status_everywhere(&test, &run).await {
                 RunStatus::Completed => {
@@ -213,7 +247,7 @@ fn code_that_goes_on_after_its_cancellation_is_ended() {
             .await;
         let run = start(&test).await;
         test.advance(minutes(1)).await;
-        run.cancel().await.unwrap();
+        run.cancel().keep().await.unwrap();
         test.reach(&run, RunStatus::Cancelled).await;
     });
 }

@@ -151,7 +151,7 @@ fn a_run_of_another_node_is_cancelled() {
                 .unwrap();
             pass(secs(1)).await;
             let run = pair.office.run(id).await.unwrap();
-            let done = run.cancel().reason("why not").await.unwrap();
+            let done = run.cancel().keep().reason("why not").await.unwrap();
             assert_eq!(done.status, RunStatus::Cancelling);
             pass(minutes(11)).await;
             assert_eq!(run.status().await.unwrap(), RunStatus::Cancelled);
@@ -277,7 +277,7 @@ fn a_step_that_ends_only_when_it_is_cancelled_hears_of_it_without_a_hint() {
         started.await.unwrap();
         pass(secs(1)).await;
         let run = pair.office.run("r").await.unwrap();
-        run.cancel().await.unwrap();
+        run.cancel().keep().await.unwrap();
         pass(minutes(2)).await;
         let status = run.status().await.unwrap();
         assert_eq!(status, RunStatus::Cancelled, "hints: {hints}");
@@ -314,7 +314,7 @@ fn a_run_cancelled_while_its_node_shuts_down_does_not_sleep_on() {
         let run = office.run("r").await.unwrap();
         let cancelled = async {
             pass(secs(1)).await;
-            run.cancel().await.unwrap();
+            run.cancel().keep().await.unwrap();
         };
         tokio::join!(worker.shutdown(), cancelled);
         let next = node(3).function("w", works_and_retries).start();

@@ -108,7 +108,7 @@ enum Asked {
 async fn ask(run: &RunHandle, asked: Asked) -> std::result::Result<(), EngineError> {
     match asked {
         Asked::Control(Control::Pause) => run.pause().await.map(drop),
-        Asked::Control(Control::Cancel { .. }) => run.cancel().await.map(drop),
+        Asked::Control(Control::Cancel { .. }) => run.cancel().keep().await.map(drop),
         Asked::Control(Control::Terminate) => run.terminate().await.map(drop),
         Asked::Control(Control::Restart) => run.restart().await.map(drop),
         Asked::Control(Control::Delete) => run.delete().await.map(drop),

@@ -123,7 +123,7 @@ fn a_fork_waits_for_the_originals_child_and_never_ends_it() {
         let fork = run.fork().id("f").await.unwrap();
         let short = run.fork().id("g").await.unwrap();
         test.advance(minutes(1)).await;
-        short.cancel().await.unwrap();
+        short.cancel().keep().await.unwrap();
         test.reach(&short, RunStatus::Cancelled).await;
         assert_eq!(output::<u32>(&fork).await, 42);
         assert_eq!(output::<u32>(&run).await, 42);

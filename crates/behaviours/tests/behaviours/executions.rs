@@ -333,7 +333,7 @@ fn a_run_that_ends_between_two_executions_leaves_no_timer() {
             let run = start(&test).await;
             test.reach(&run, RunStatus::Retrying).await;
             if cancels {
-                run.cancel().await.unwrap();
+                run.cancel().keep().await.unwrap();
                 test.reach(&run, RunStatus::Cancelled).await;
             } else {
                 run.force_fail("enough").await.unwrap();

@@ -111,7 +111,7 @@ fn an_unknown_run_is_not_found() {
         for result in [
             run.pause().await,
             run.resume().await,
-            run.cancel().await,
+            run.cancel().keep().await,
             run.terminate().await,
             run.force_fail("x").await,
             run.restart().await,

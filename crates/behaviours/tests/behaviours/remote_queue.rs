@@ -97,7 +97,7 @@ fn a_run_that_waited_is_given_to_its_worker_as_its_journal_is_by_then() {
         let small = worker(&one, 11, 1).await;
         let runs = start_all(&one, &["a", "b"]).await;
         tokio::time::sleep(secs(1)).await;
-        runs[1].cancel().await.unwrap();
+        runs[1].cancel().keep().await.unwrap();
         let ended = runs[1].wait_json().await.unwrap_err();
         assert_eq!(ended.code(), everstep::ErrorCode::RunCancelled);
         assert_eq!(

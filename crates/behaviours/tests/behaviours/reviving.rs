@@ -51,7 +51,7 @@ fn a_run_is_restarted_from_every_status() {
             test.advance(millis(20)).await;
             match status {
                 RunStatus::Paused => drop(run.pause().await.unwrap()),
-                RunStatus::Cancelled => drop(run.cancel().await.unwrap()),
+                RunStatus::Cancelled => drop(run.cancel().keep().await.unwrap()),
                 RunStatus::Terminated => drop(run.terminate().await.unwrap()),
                 _ => {}
             }
@@ -240,7 +240,7 @@ fn a_cancelled_a_terminated_and_a_force_failed_run_go_on_where_they_were() {
                 .unwrap();
             test.advance(minutes(30)).await;
             match verb {
-                "cancel" => drop(run.cancel().await.unwrap()),
+                "cancel" => drop(run.cancel().keep().await.unwrap()),
                 "terminate" => drop(run.terminate().await.unwrap()),
                 "fail" => drop(run.force_fail("x").await.unwrap()),
                 _ => test.advance(minutes(61)).await,

@@ -332,7 +332,7 @@ fn a_run_that_is_paused_after_its_rollback_ends_when_it_is_cancelled() {
             if is_cold {
                 run = restart(&mut test).await;
             }
-            run.cancel().await.unwrap();
+            run.cancel().keep().await.unwrap();
             test.reach(&run, RunStatus::Cancelled).await;
         });
     }

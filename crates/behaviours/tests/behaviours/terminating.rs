@@ -143,7 +143,7 @@ fn a_paused_a_cancelling_and_an_evicted_run_are_terminated_too() {
         let test = store.engine().function("w", stubborn).start().await;
         let run = test.start_by_name("w", json(&())).id("c").await.unwrap();
         test.advance(millis(10)).await;
-        run.cancel().await.unwrap();
+        run.cancel().keep().await.unwrap();
         test.advance(secs(10)).await;
         assert_eq!(status_everywhere(&test, &run).await, RunStatus::Cancelling);
         run.terminate().reason("enough").await.unwrap();

@@ -230,7 +230,7 @@ async fn end_and_recover(program: Vec<Op>, moments: Vec<u16>, verbs: Vec<u8>) {
     for (moment, verb) in moments.iter().zip(&verbs) {
         tokio::time::sleep(Duration::from_millis(u64::from(*moment))).await;
         match verb {
-            0 => drop(run.cancel().await.unwrap()),
+            0 => drop(run.cancel().keep().await.unwrap()),
             1 => drop(run.force_fail("try").await.unwrap()),
             2 => {
                 // A pause alone ends nothing; the run is ended while it rests.

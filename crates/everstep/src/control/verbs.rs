@@ -1,4 +1,4 @@
-//! Verbs about a run as a whole.
+//! Verbs that apply to a run as a whole.
 
 use std::pin::Pin;
 
@@ -9,56 +9,57 @@ use crate::engine_error::EngineError;
 use super::request::{ControlRequest, sealed::Perform};
 use crate::handle::RunHandle;
 
-/// A verb without options of its own.
+/// A verb without options.
 #[derive(Debug)]
 pub struct Plain(Control);
 
-/// Cancelling.
+/// The verb `cancel`.
 #[derive(Debug)]
 pub struct Cancel {
     rollback: bool,
 }
 
 impl RunHandle {
-    /// Pauses the run: steps in flight finish, nothing new begins. Timers still fire, and the run sees them when it is
+    /// Pauses the run: steps in flight finish, and nothing new begins. Timers still fire; the run processes them when it is
     /// resumed.
     pub fn pause(&self) -> ControlRequest<Plain> {
         ControlRequest::new(self, Plain(Control::Pause))
     }
 
-    /// Lets a paused run go on.
+    /// Continues a paused run.
     pub fn resume(&self) -> ControlRequest<Plain> {
         ControlRequest::new(self, Plain(Control::Resume))
     }
 
-    /// Cancels the run: what it waits for is refused, steps in flight end first, and then it is over.
+    /// Cancels the run: its waits are refused, steps in flight finish, completed steps are undone, and then the run
+    /// ends. [`keep`](ControlRequest::keep) ends it without undoing anything.
     ///
     /// ```
     /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
-    /// run.cancel().rollback().reason("the customer changed their mind").by("alice").await?;
+    /// run.cancel().reason("the customer changed their mind").by("alice").await?;
     /// # Ok(())
     /// # }
     /// ```
     pub fn cancel(&self) -> ControlRequest<Cancel> {
-        ControlRequest::new(self, Cancel { rollback: false })
+        ControlRequest::new(self, Cancel { rollback: true })
     }
 
-    /// Ends the run at once, whatever it is doing. Its code does not hear of it, and nothing is undone.
+    /// Ends the run at once, whatever it is doing. Its code gets no chance to react, and nothing is undone.
     pub fn terminate(&self) -> ControlRequest<Plain> {
         ControlRequest::new(self, Plain(Control::Terminate))
     }
 
-    /// Makes the run fail, with this message. It rolls back like any run that fails.
+    /// Fails the run with this message. It rolls back like any failed run.
     pub fn force_fail(&self, message: impl Into<String>) -> ControlRequest<Plain> {
         ControlRequest::new(self, Plain(Control::Fail)).reason(message)
     }
 
-    /// Begins the run again from its start, as a new generation. One that is not over is terminated first.
+    /// Restarts the run from the beginning, as a new generation. An active run is terminated first.
     pub fn restart(&self) -> ControlRequest<Plain> {
         ControlRequest::new(self, Plain(Control::Restart))
     }
 
-    /// Lets a run that ended badly go on where it failed, as a new generation: what is done stays done.
+    /// Continues an unsuccessful run where it failed, as a new generation. Completed steps are kept.
     ///
     /// ```
     /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
@@ -71,21 +72,21 @@ impl RunHandle {
         ControlRequest::new(self, Plain(Control::Recover))
     }
 
-    /// Tries a rollback again that failed, as a new generation: what is undone stays undone.
+    /// Repeats a failed rollback, as a new generation. Completed undos are kept.
     pub fn retry_rollback(&self) -> ControlRequest<Plain> {
         ControlRequest::new(self, Plain(Control::RetryRollback))
     }
 
-    /// Deletes the run with all its generations; its id can be used anew. One that is not over is terminated first.
+    /// Deletes the run with all its generations, so that its id can be used again. An active run is terminated first.
     pub fn delete(&self) -> ControlRequest<Plain> {
         ControlRequest::new(self, Plain(Control::Delete))
     }
 }
 
 impl ControlRequest<Cancel> {
-    /// Undoes completed steps before the run ends.
-    pub fn rollback(mut self) -> Self {
-        self.verb.rollback = true;
+    /// Keeps the effects of completed steps instead of undoing them.
+    pub fn keep(mut self) -> Self {
+        self.verb.rollback = false;
         self
     }
 }

@@ -356,8 +356,8 @@ async fn ask(
     match verb {
         "pause" => handle.pause().await.map(drop),
         "resume" => handle.resume().await.map(drop),
-        "cancel" => handle.cancel().await.map(drop),
-        "cancel-rollback" => handle.cancel().rollback().await.map(drop),
+        "cancel" => handle.cancel().keep().await.map(drop),
+        "cancel-rollback" => handle.cancel().await.map(drop),
         "terminate" => handle.terminate().await.map(drop),
         "restart" => handle.restart().await.map(drop),
         "recover" => handle.recover().await.map(drop),

@@ -164,7 +164,7 @@ fn after_the_point_of_no_return_only_the_internal_undo_runs_and_nothing_is_refun
         let run = request(&test).await;
         // Fulfilled, and between two attempts to tell the chat.
         test.reach(&run, RunStatus::Retrying).await;
-        run.cancel().rollback().by("a moderator").await.unwrap();
+        run.cancel().by("a moderator").await.unwrap();
         let end = run.wait().await.unwrap_err();
         assert!(matches!(end, WaitError::Cancelled(_)), "{end}");
 
@@ -188,7 +188,7 @@ fn a_cancelled_request_is_refunded_before_the_point_of_no_return() {
         let test = builder.start().await;
         let run = request(&test).await;
         test.reach(&run, RunStatus::Retrying).await;
-        run.cancel().rollback().await.unwrap();
+        run.cancel().await.unwrap();
         run.wait().await.unwrap_err();
         let expected = [
             "database: saved the song of r1",
