@@ -3,6 +3,7 @@
 //! This crate does no I/O, reads no clock and decides nothing. What a record *means* is decided in `machine`;
 //! where it is kept is decided by the stores. All crates share these types, so a word means one thing everywhere.
 
+mod attribute;
 mod codec;
 mod description;
 mod duration;
@@ -28,6 +29,7 @@ mod status;
 mod time;
 mod trace;
 
+pub use attribute::{InvalidAttribute, check_attribute};
 pub use codec::{DecodeError, FORMAT_VERSION};
 pub use description::{Described, Description};
 pub use duration::{InvalidDuration, days, hours, millis, minutes, parse_duration, secs};
