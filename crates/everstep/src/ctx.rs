@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use everstep_machine::{CallSite, Replay};
 use everstep_model::record::RESERVED_COLLECTIONS;
-use everstep_model::{Generation, Name, Payload, RunId, Scope, Timestamp};
+use everstep_model::{
+    Generation, InvalidAttribute, Name, Payload, RunId, Scope, Timestamp, check_attribute,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -382,6 +384,27 @@ impl<W> Ctx<W> {
     fn call(&self, call: impl FnOnce(&mut Replay) -> Result<()>) -> Result<()> {
         let called = self.shared.with(|execution| call(&mut execution.replay));
         called.unwrap_or(Ok(()))
+    }
+
+    /// Sets an attribute of the run: a number, a boolean or a text of at most 256 bytes, which everyone who may read the
+    /// run can see. It replaces the attribute's earlier value.
+    ///
+    /// A name begins with a letter, consists of letters, digits, `_`, `-` and `.`, and is not a word of the query
+    /// language, such as `status`.
+    #[track_caller]
+    pub fn set_attribute(&self, name: &str, value: impl Serialize) -> Result<()> {
+        let value = Payload::from_value(&value)?;
+        match check_attribute(name, &value) {
+            Ok(()) => {}
+            Err(InvalidAttribute::Name(invalid)) => return Err(invalid.into()),
+            Err(invalid) => return Err(crate::options::invalid(&invalid.to_string())),
+        }
+        let mut state = self.shared.state();
+        let name = state.replay.name(name)?;
+        state
+            .replay
+            .set_attribute(&self.scope, name, value, Caller::caller());
+        Ok(())
     }
 
     /// Notifies whoever listens to the engine, once per call, as best it can.

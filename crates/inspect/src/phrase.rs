@@ -1,4 +1,5 @@
-//! Parts of sentences that several readers say. What is not known leaves no trace.
+//! Optional parts of sentences, shared by several readers. Each displays as nothing if its value is
+//! not known.
 
 use std::fmt;
 
@@ -28,7 +29,7 @@ impl<T: fmt::Display> fmt::Display for Because<'_, T> {
     }
 }
 
-/// `` `a` or `b` ``: names, and what stands between them.
+/// `` `a` or `b` ``: names and their separator.
 pub(crate) struct Listed<'a>(pub(crate) &'a [Name], pub(crate) &'a str);
 
 impl fmt::Display for Listed<'_> {

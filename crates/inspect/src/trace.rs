@@ -1,6 +1,11 @@
 //! The journal as a trace: the run is the root span, with one span below it for every attempt of a step, every undo, and
 //! everything the run waited for.
 
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
+
 use std::collections::BTreeMap;
 
 use everstep_machine::{RunTrace, TraceRoot};
@@ -11,50 +16,39 @@ use everstep_model::{
 
 use crate::timeline::{Line, timeline};
 
-/// One span.
+/// A span of the run's trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// Its trace.
     pub trace: TraceId,
-    /// Itself.
     pub id: SpanId,
-    /// The span above.
     pub parent: Option<SpanId>,
-    /// What it shows.
     pub of: SpanOf,
-    /// When it began.
     pub start: Timestamp,
-    /// When it ended.
     pub end: Timestamp,
-    /// Why it ended badly, if it did.
+    /// Set if the run or operation failed.
     pub error: Option<Failure>,
 }
 
-/// What a span shows.
+/// What a span measures.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SpanOf {
-    /// The run.
     Run {
-        /// Its workflow.
         workflow: Name,
-        /// The version of its code.
         version: u32,
-        /// How it ended.
         status: RunStatus,
     },
-    /// Something at a place.
+    /// An operation of the run.
     Operation {
-        /// What: `step`, `undo`, `wait`, `sleep`, `rpc` or `child`.
+        /// `step`, `undo`, `wait`, `sleep`, `rpc` or `child`.
         kind: &'static str,
-        /// Where.
         location: Location,
-        /// The attempt, of steps and undos.
+        /// Only for steps and undos.
         attempt: Option<u32>,
     },
 }
 
-/// The spans of a run that is over; none of one that is not, because a span is told once. What a generation copied from the one
-/// before was told with that one.
+/// The spans of a run that has ended. A run that has not ended has none, because a span is exported
+/// once. Records that a generation copied belong to the spans of the generation before.
 #[must_use]
 pub fn spans(run: &RunId, generation: Generation, journal: &[Entry]) -> Vec<Span> {
     let (Some(first), Some(last)) = (journal.first(), journal.last()) else {
@@ -93,12 +87,12 @@ fn position(run: &RunId, generation: Generation, created: &Created) -> RunTrace 
     TraceRoot::new(generation, created.identity(), created.trace).of(run)
 }
 
-/// What the record that ends something does not say.
+/// Values that the record that ends an operation does not contain.
 #[derive(Default)]
 struct Known<'a> {
-    /// The child that an operation started last.
+    /// The latest child of each operation.
     children: BTreeMap<&'a Location, &'a RunId>,
-    /// The attempt of a step that began last.
+    /// The latest attempt of each step.
     attempts: BTreeMap<&'a Location, u32>,
 }
 
@@ -120,7 +114,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// The span that ends with a line of the timeline, if one does.
+/// The span that ends with this line of the timeline, if there is one.
 fn operation(place: &RunTrace, line: &Line, known: &Known<'_>) -> Option<Span> {
     let (location, lasted) = (line.location.as_ref()?, line.duration?);
     let last_attempt = || known.attempts.get(location).copied();

@@ -1,7 +1,7 @@
-//! Why a run is not moving, from its journal and from whether anybody offers its code.
+//! Why a run is not moving, computed from its journal and from whether a worker offers its code.
 //!
-//! The answer is data first, so that a dashboard can link it, and a plain sentence second. It reads no clock: a reader
-//! who knows the time can tell a timer that is due from one that is not.
+//! The answer is structured, so that a dashboard can link to its parts, and displays as a sentence.
+//! It does not depend on the current time: the caller compares times to find overdue timers.
 
 mod reason;
 mod sentence;
@@ -14,7 +14,8 @@ pub use reason::{Reason, Why};
 
 use crate::overview::{EndingView, Overview, PauseView, RollbackView, StepView, WaitView};
 
-/// Why a run is not moving. `offered` says whether a live worker offers its workflow in its version.
+/// Why a run is not moving. `offered` states whether a live worker offers its workflow in its
+/// version.
 #[must_use]
 pub fn why(overview: &Overview, offered: bool) -> Why {
     let status = overview.status();
@@ -38,7 +39,7 @@ pub fn why(overview: &Overview, offered: bool) -> Why {
     }
 }
 
-/// What was asked of the whole run.
+/// Requests that concern the whole run.
 fn held_by(overview: &Overview) -> Vec<Reason> {
     let mut reasons: Vec<_> = overview.pause.iter().map(of_pause).collect();
     reasons.extend(overview.ending.iter().map(of_ending));
@@ -107,7 +108,7 @@ fn of_ending(ending: &EndingView) -> Reason {
     }
 }
 
-/// What is being executed. What waits for another attempt is not: while the run is held it does not come to that.
+/// Steps and undos in flight. Retries are left out, because a run that is pausing starts none.
 fn in_flight(overview: &Overview) -> Vec<Reason> {
     let undoing = undo(overview).filter(|undo| matches!(undo, Reason::UndoRunning { .. }));
     let steps = steps_in_flight(overview);
@@ -196,7 +197,7 @@ fn steps_in_flight(overview: &Overview) -> Vec<Reason> {
     let running = steps(overview, StepStatus::Running);
     running
         .map(|step| match step.next_retry_at {
-            // The time of its next attempt has come; that it began is not recorded yet.
+            // The next attempt is due, and its start is not recorded yet.
             Some(due) => (step, step.attempts.saturating_add(1), Some(due)),
             None => (step, step.attempts, step.started_at),
         })
@@ -213,7 +214,8 @@ fn steps(overview: &Overview, status: StepStatus) -> impl Iterator<Item = &StepV
     steps.filter(move |step| step.status == status)
 }
 
-/// The waits that no event at hand will end: a run whose event has come waits for its turn, not for the event.
+/// Waits for which no event has arrived. A run whose event has arrived waits to be executed, not
+/// for the event.
 fn unmet_waits(overview: &Overview) -> Vec<&WaitView> {
     let mut at_hand: Vec<&Name> = overview.events.iter().map(|event| &event.name).collect();
     let waits = overview.waits.iter();

@@ -1,23 +1,24 @@
-//! Moments: where in a journal something takes effect that becomes durable later.
+//! Moments: positions in a journal at which something took effect before its record was durable.
 //!
-//! An iteration begins, and the result of an ephemeral step counts, before its own record is durable. So the record says
-//! when that was: how much of the journal was folded. A copy leaves records out, and moments that lay between them come
-//! to stand at one place of it; they are told apart by a number, so that the copy passes through them in the same order.
+//! An iteration begins, and the result of an ephemeral step counts, before the record is durable.
+//! The record therefore stores how much of the journal was folded at that moment. A copy leaves
+//! records out, so several moments of the original can share one position in the copy; a number
+//! keeps their order.
 
 use everstep_model::record::{LoopAdvanced, TookEffect};
 use everstep_model::{Body, RecordNumber};
 
-/// Where a fold stands, or stood when something took effect. Later ones are greater.
+/// A position of the fold. Later moments are greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Moment {
     /// Everything before this record is folded.
     pub(crate) folded: RecordNumber,
-    /// Which of the moments at that place it is. Only copies have others than 0.
+    /// The order among moments at the same position. Only copies have numbers other than 0.
     pub(crate) number: u32,
 }
 
 impl Moment {
-    /// When the iteration began that a record tells of.
+    /// When the iteration began.
     pub(crate) fn of_iteration(record: &LoopAdvanced) -> Self {
         Self {
             folded: record.folded,
@@ -33,7 +34,7 @@ impl Moment {
         }
     }
 
-    /// When that took effect which a record tells of, if it was before the record was durable.
+    /// The moment that a record stores, if it took effect before it was durable.
     pub(crate) fn before(body: &Body) -> Option<Self> {
         match body {
             Body::LoopAdvanced(record) => Some(Self::of_iteration(record)),

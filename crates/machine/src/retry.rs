@@ -1,6 +1,6 @@
-//! When a failed attempt is tried again, and when it is not. Pure arithmetic over the recorded policy.
+//! Whether and when a failed attempt is retried, computed from the recorded policy.
 //!
-//! The executor calls this once per failure and records the answer; replay reads the record and never asks again.
+//! The executor calls this once per failure and records the answer; replay reads the record.
 
 use std::time::Duration;
 
@@ -16,22 +16,23 @@ const EXECUTION_DELAY_MAX: Duration = Duration::from_secs(3_600);
 /// What kind of failure ended an attempt of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FailureClass {
-    /// An ordinary error: the policy says when to try again.
+    /// An ordinary error. The policy decides when to retry.
     Retryable,
-    /// The error itself, or the step's own delay function, says how long to wait. The policy's cap does not apply.
+    /// The error, or the step's delay function, sets the delay. The cap of the policy does not
+    /// apply.
     RetryAfter(Duration),
     /// An error that is not retried.
     Fatal,
-    /// An error that asks to stop and roll back.
+    /// An error that requests a rollback.
     RollBack,
     /// The attempt took longer than the step's timeout.
     TimedOut,
 }
 
-/// How long to wait before retry `retry` (from 1) under a policy: never longer than its cap.
+/// The delay before retry `retry` (counted from 1), limited by the cap of the policy.
 ///
-/// A policy with [`Backoff::Custom`] leaves the choice to the workflow's own function; where nobody asked that
-/// function, the base stands in.
+/// With [`Backoff::Custom`] the workflow's own function chooses the delay; this returns the base
+/// for callers that cannot call it.
 #[must_use]
 pub fn retry_delay(policy: &RetryPolicy, retry: u32) -> Duration {
     let retry = retry.max(1);
@@ -47,10 +48,10 @@ fn doubled(base: Duration, times: u32) -> Duration {
     (0..times.min(DOUBLINGS_MAX)).fold(base, |delay, _| delay.saturating_mul(2))
 }
 
-/// What follows from a failed attempt of a step, and when the next attempt begins if there is one.
+/// The outcome of a failed attempt of a step, and the time of the next attempt if there is one.
 ///
-/// `failures_before` counts the failures recorded for this step until now. An attempt that was lost with its process
-/// is no failure, so a takeover never uses up a retry.
+/// `failures_before` is the number of recorded failures of the step. An attempt that was lost with
+/// its process is not a failure, so takeovers do not use up retries.
 #[must_use]
 pub fn after_step_failure(
     options: &StepOptions,
@@ -75,8 +76,9 @@ pub fn after_step_failure(
     (FailureOutcome::Retrying, Some(now.after(delay)))
 }
 
-/// When a workflow function whose attempt `attempt` (from 1) failed is run again: after 2^attempt seconds, at most an
-/// hour. `None` if its retries are used up, or if the next attempt could only begin once the deadline has passed.
+/// When a workflow function runs again after attempt `attempt` (counted from 1) failed: after
+/// 2^attempt seconds, at most an hour. `None` if no retries are left, or if the next attempt would
+/// begin after the deadline.
 #[must_use]
 pub fn after_execution_failure(
     attempt: u32,

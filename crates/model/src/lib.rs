@@ -3,6 +3,7 @@
 //! This crate does no I/O, reads no clock and decides nothing. What a record *means* is decided in `machine`;
 //! where it is kept is decided by the stores. All crates share these types, so a word means one thing everywhere.
 
+mod attribute;
 mod codec;
 mod control;
 mod description;
@@ -29,6 +30,7 @@ mod status;
 mod time;
 mod trace;
 
+pub use attribute::{InvalidAttribute, check_attribute};
 pub use codec::{DecodeError, FORMAT_VERSION};
 pub use control::{Control, Verb};
 pub use description::{Described, Description};

@@ -18,6 +18,8 @@ pub const KEY_BYTES_MAX: usize = 512;
 pub const TAGS_MAX: usize = 32;
 /// Characters of one tag.
 pub const TAG_CHARS_MAX: usize = 128;
+/// Bytes of the value of an attribute, as JSON.
+pub const ATTRIBUTE_BYTES_MAX: usize = 256;
 /// Causes of a failure, one behind the other; those beyond are left out.
 pub const CAUSES_MAX: usize = 64;
 /// Takeovers without progress after which a run is parked.

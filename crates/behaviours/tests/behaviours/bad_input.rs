@@ -26,7 +26,7 @@ fn fails_with(code: Code, check: impl Fn(&Failure)) {
 // B12, B14
 #[test]
 fn names_that_break_the_rules_fail_the_run_before_anything_happens() {
-    let codes: [Code; 8] = [
+    let codes: [Code; 9] = [
         |ctx| Box::pin(async move { ctx.step("", || ok(())).await }),
         |ctx| Box::pin(async move { ctx.step("__a", || ok(())).await }),
         |ctx| Box::pin(async move { ctx.step("rollback:a", || ok(())).await }),
@@ -35,6 +35,7 @@ fn names_that_break_the_rules_fail_the_run_before_anything_happens() {
         |ctx| Box::pin(async move { ctx.sleep("__nap", secs(1)).await }),
         |ctx| Box::pin(async move { ctx.event::<Ping>().id("a/b").await.map(drop) }),
         |ctx| Box::pin(async move { ctx.set_row("", "key", &1) }),
+        |ctx| Box::pin(async move { ctx.set_attribute("status", 1) }),
     ];
     for code in codes {
         fails_with(code, |failure| {

@@ -1,6 +1,9 @@
-//! What a run leaves behind for others: its records as they come, notes, rows and emissions, each once.
+//! What a run leaves behind for others: its records as they come, notes, rows, attributes and emissions, each once.
 
-use everstep::journal::{Body, RecordNumber};
+use std::ops::ControlFlow;
+
+use everstep::inspect::Overview;
+use everstep::journal::{Body, Entry, RecordNumber};
 use everstep::{Ctx, Error, Retry, RunStatus, hours, minutes, secs};
 
 use crate::support::{Ping, Seen, fail, for_each_store, json, ok, output, ping, restart, start};
@@ -210,5 +213,75 @@ fn rows_of_the_engine_are_not_the_applications() {
         let run = start(&test).await;
         output::<()>(&run).await;
         assert_eq!(test.journal(&run).await.count("state_changed"), 1);
+    });
+}
+
+// B182
+#[test]
+fn an_attribute_is_written_once_per_call_and_the_overview_shows_its_latest_value() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx, _: ()| async move {
+            ctx.set_attribute("amount", 1500)?;
+            ctx.set_attribute("paid", false)?;
+            ctx.set_attribute("stage", "payment")?;
+            ctx.sleep("nap", hours(2)).await?;
+            ctx.set_attribute("stage", "shipping")?;
+            Ok(())
+        };
+        let mut test = store.engine().evict_all().function("w", code).start().await;
+        let run = start(&test).await;
+        test.advance(hours(1)).await;
+        let attribute = |run: Vec<Entry>, name: &str| {
+            let attributes = Overview::of(&run).attributes;
+            attributes.get(name).map(|value| value.as_bytes().to_vec())
+        };
+        let journal = run.journal().await.unwrap();
+        assert_eq!(
+            attribute(journal.clone(), "stage"),
+            Some(b"\"payment\"".to_vec())
+        );
+        assert_eq!(attribute(journal, "amount"), Some(b"1500".to_vec()));
+        let run = restart(&mut test).await;
+        output::<()>(&run).await;
+        let journal = run.journal().await.unwrap();
+        assert_eq!(
+            attribute(journal.clone(), "stage"),
+            Some(b"\"shipping\"".to_vec())
+        );
+        assert_eq!(attribute(journal, "paid"), Some(b"false".to_vec()));
+        assert_eq!(test.journal(&run).await.count("attribute_set"), 4);
+    });
+}
+
+// B105
+#[test]
+fn a_loop_keeps_the_iteration_that_set_an_attribute_until_a_later_one_sets_it_again() {
+    for_each_store(async |store| {
+        let code = |ctx: Ctx, _: ()| async move {
+            let body = |ctx: Ctx, n: u64| async move {
+                if n == 1 || n == 5 {
+                    ctx.set_attribute("round", n)?;
+                }
+                ctx.step("work", || ok(())).await?;
+                Ok(if n == 20 {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(n + 1)
+                })
+            };
+            ctx.repeat("rounds", 0, body).keep(1).await
+        };
+        let test = store.engine().function("w", code).start().await;
+        let run = start(&test).await;
+        output::<()>(&run).await;
+        let journal = run.journal().await.unwrap();
+        let set: Vec<_> = journal
+            .iter()
+            .filter(|entry| entry.record.body.type_name() == "attribute_set")
+            .filter_map(|entry| entry.record.body.location().map(ToString::to_string))
+            .collect();
+        assert_eq!(set, ["rounds/~5/__attribute:0"]);
+        let attributes = Overview::of(&journal).attributes;
+        assert_eq!(attributes.get("round"), Some(&json(&5)));
     });
 }

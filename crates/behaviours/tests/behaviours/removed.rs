@@ -17,7 +17,7 @@ impl Rpc for Ask {
     type Answer = u32;
 }
 
-const KINDS: [RemovedKind; 14] = [
+const KINDS: [RemovedKind; 15] = [
     RemovedKind::Step,
     RemovedKind::Sleep,
     RemovedKind::Event,
@@ -31,6 +31,7 @@ const KINDS: [RemovedKind; 14] = [
     RemovedKind::Note,
     RemovedKind::Row,
     RemovedKind::Emit,
+    RemovedKind::Attribute,
     RemovedKind::Version,
 ];
 
@@ -91,6 +92,7 @@ async fn old(ctx: &Ctx, kind: RemovedKind) -> Result<()> {
         RemovedKind::Note => ctx.note("old"),
         RemovedKind::Row => ctx.set_row("rows", "old", &1)?,
         RemovedKind::Emit => ctx.emit("old", &1)?,
+        RemovedKind::Attribute => ctx.set_attribute("old", 1)?,
         RemovedKind::Version => {
             ctx.version("old", 2)?;
         }
@@ -230,6 +232,7 @@ fn another_kind_in_the_place_of_a_removed_operation_is_a_divergence() {
                 | RemovedKind::Note
                 | RemovedKind::Row
                 | RemovedKind::Emit
+                | RemovedKind::Attribute
                 | RemovedKind::Version
         );
         if !has_name {

@@ -2,8 +2,9 @@
 
 use everstep_model::record::{ForcedFailure, PauseRequested, Paused};
 
-use super::operations::{Kind, Place};
-use super::{EndingView, Overview, PauseView, Stamp};
+use super::fold::{Overview, Stamp};
+use super::place::{Kind, Place};
+use super::views::{EndingView, PauseView};
 
 impl Overview {
     pub(super) fn pause_requested(&mut self, record: &PauseRequested) {
@@ -23,7 +24,7 @@ impl Overview {
         });
     }
 
-    /// The run is about to end: that resolves everything that is open. Steps in flight still finish.
+    /// Closes every open operation, because the run is about to end. Steps in flight still finish.
     pub(super) fn begin_end(&mut self, ending: EndingView) {
         if self.ending.is_none() {
             self.ending = Some(ending);
@@ -31,7 +32,6 @@ impl Overview {
         }
     }
 
-    /// One operation, or the whole run, is made to fail.
     pub(super) fn forced_failure(&mut self, at: Stamp, record: &ForcedFailure) {
         let Some(location) = &record.location else {
             return self.begin_end(EndingView::Forced(record.clone()));

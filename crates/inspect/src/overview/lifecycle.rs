@@ -1,9 +1,9 @@
-//! How a run begins and how it ends.
+//! Records that create a run and records that end it.
 
 use everstep_model::record::{Cancelled, Completed, Created, Failed, RollbackFailed, Terminated};
 use everstep_model::{Location, RunStatus};
 
-use super::{Overview, Stamp};
+use super::fold::{Overview, Stamp};
 
 impl Overview {
     pub(super) fn created(&mut self, at: Stamp, record: &Created) {
@@ -47,7 +47,7 @@ impl Overview {
         self.finish(at, RunStatus::Terminated, &record.abandoned);
     }
 
-    /// Nothing of the run is open any more. Events that nobody took stay visible.
+    /// Closes everything. Events that no wait took stay visible.
     fn finish(&mut self, at: Stamp, status: RunStatus, abandoned: &[Location]) {
         self.end = Some(status);
         self.completed_at = Some(at.time);

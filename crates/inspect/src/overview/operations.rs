@@ -1,33 +1,13 @@
-//! Which operation stands where. The first record about a place says what kind of operation is there, for good.
+//! Operations that are not steps: opening and closing them, and forgetting what compaction dropped.
 
 use everstep_model::{Location, RecordNumber, RecordRange, StepStatus};
 
-use super::{Overview, Stamp};
-
-/// What is known of a place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
-    /// The record that first spoke of it.
-    pub(super) first: RecordNumber,
-    /// What stands there.
-    pub(super) kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
-    /// A step.
-    Step {
-        /// Its index among the steps.
-        index: usize,
-        /// The attempt of the whole function in which it last changed.
-        execution: u32,
-    },
-    /// A wait, sleep, rpc or child, open or over.
-    Other,
-}
+use super::fold::{Overview, Stamp};
+use super::place::{Kind, Place};
 
 impl Overview {
-    /// Whether an operation that is no step opens here: its place is new, and the run is not about to end.
+    /// Registers an operation that is not a step. Returns whether it is open: its location is new,
+    /// and the run is not about to end.
     pub(super) fn opens(&mut self, at: Stamp, location: &Location) -> bool {
         if self.places.contains_key(location) {
             return false;
@@ -40,13 +20,12 @@ impl Overview {
         self.ending.is_none()
     }
 
-    /// Whether an operation that is no step stands here.
     pub(super) fn is_other_than_a_step(&self, location: &Location) -> bool {
         let place = self.places.get(location);
         place.is_some_and(|place| place.kind == Kind::Other)
     }
 
-    /// Whether an operation that is no step is open here.
+    /// Whether an operation other than a step is open at this location.
     pub(crate) fn is_open(&self, location: &Location) -> bool {
         let waits = self.waits.iter().map(|wait| &wait.location);
         let sleeps = self.sleeps.iter().map(|sleep| &sleep.location);
@@ -56,7 +35,7 @@ impl Overview {
         open.any(|open| open == location)
     }
 
-    /// Closes whatever is open for which `is_over` holds; steps are not asked.
+    /// Closes the open operations for which `is_over` holds. Steps are not affected.
     pub(super) fn close_where(&mut self, is_over: impl Fn(&Location) -> bool) {
         self.waits.retain(|wait| !is_over(&wait.location));
         self.sleeps.retain(|sleep| !is_over(&sleep.location));
@@ -64,7 +43,7 @@ impl Overview {
         self.children.retain(|child| !is_over(&child.location));
     }
 
-    /// Forgets what dropped records said, so that a reader who saw them and one who did not agree.
+    /// Forgets dropped records, so that the result does not depend on whether the reader saw them.
     pub(super) fn forget(&mut self, dropped: &[RecordRange]) {
         if dropped.is_empty() {
             return;

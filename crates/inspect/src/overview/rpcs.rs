@@ -1,9 +1,10 @@
-//! Questions and their answers.
+//! Rpcs and their answers.
 
 use everstep_model::Location;
 use everstep_model::record::{RpcAnswered, RpcRequested};
 
-use super::{OpenRpc, Overview, Stamp};
+use super::fold::{Overview, Stamp};
+use super::views::OpenRpc;
 
 impl Overview {
     pub(super) fn rpc_requested(&mut self, at: Stamp, record: &RpcRequested) {
@@ -18,7 +19,8 @@ impl Overview {
             });
             return;
         }
-        // A fork asks an inherited question again under an id of its own; the old id leads to the other run.
+        // A copied run repeats an open rpc under an id of its own; the old id belongs to the
+        // original run.
         let mut open = self.rpcs.iter_mut();
         if let Some(rpc) = open.find(|rpc| rpc.location == record.location) {
             rpc.rpc_id = record.rpc_id.clone();

@@ -1,15 +1,16 @@
-//! Scopes the code has left: what was still open inside them was dropped, and no record says so.
+//! Scopes that the code has left. Operations that were open inside them are dropped without a
+//! record.
 //!
-//! An operation of branch `b` of a join or race `j` stands in the scope `j/b`, one of iteration 3 of a loop `l` in
-//! `l/~3`. Steps are not touched: a dropped step has a record of its own.
+//! Operations of branch `b` of a join or race `j` have the scope `j/b`, those of iteration 3 of a
+//! loop `l` the scope `l/~3`. Steps are not affected, because a dropped step has a record of its
+//! own.
 
 use everstep_model::record::LoopAdvanced;
 use everstep_model::{Location, Name, Segment};
 
-use super::Overview;
+use super::fold::Overview;
 
 impl Overview {
-    /// A branch of a join or race returned.
     pub(super) fn branch_left(&mut self, owner: &Location, branch: &Name) {
         self.leave(
             owner,
@@ -17,12 +18,11 @@ impl Overview {
         );
     }
 
-    /// A race has its winner: the losers are dropped.
+    /// The race has a winner, so the other branches are dropped.
     pub(super) fn race_left(&mut self, owner: &Location) {
         self.leave(owner, |_| true);
     }
 
-    /// A loop came to its next iteration, or to its end.
     pub(super) fn loop_advanced(&mut self, record: &LoopAdvanced) {
         self.leave(&record.location, |next| {
             record.done
@@ -31,7 +31,7 @@ impl Overview {
         self.forget(&record.dropped);
     }
 
-    /// The code no longer has an operation: nobody waits for it, or for anything inside it.
+    /// The code no longer has this operation, so neither it nor anything inside it is open.
     pub(super) fn removed(&mut self, place: &Location) {
         self.close_where(|location| location == place);
         self.leave(place, |_| true);
@@ -45,7 +45,7 @@ impl Overview {
     }
 }
 
-/// The path from `owner` down to the scope of `location`, if it is inside.
+/// The path from `owner` to the scope of `location`; `None` if `location` is not inside.
 fn inside<'a>(location: &'a Location, owner: &Location) -> Option<&'a [Segment]> {
     let path = location.scope.segments();
     let below = path.strip_prefix(owner.scope.segments())?;

@@ -1,14 +1,17 @@
-//! What the records together say a run is doing.
+//! The status of a run.
 
 use everstep_model::{Location, RunStatus};
 
-use super::operations::Kind;
-use super::{EndingView, Overview, PauseView, StepView};
+use super::fold::Overview;
+use super::place::Kind;
+use super::views::{EndingView, PauseView, StepView};
 
 impl Overview {
-    /// What the run is doing, the most telling first: how it ended, what holds all of it, what it rests on.
+    /// The status. An end takes precedence over pauses and rollbacks, and those over what the run
+    /// waits for.
     ///
-    /// A run that rests has told the journal what on, so no record is needed for the suspension itself.
+    /// Suspending writes no record of its own: the operations that the run waits for are in the
+    /// journal.
     #[must_use]
     pub fn status(&self) -> RunStatus {
         if let Some(end) = self.end {
@@ -35,12 +38,12 @@ impl Overview {
         self.resting_on().unwrap_or(RunStatus::Running)
     }
 
-    /// What an executed run waits for; none if it has something to do.
+    /// What the run waits for; `None` if it has work to do.
     fn resting_on(&self) -> Option<RunStatus> {
         if self.ending.is_some() {
             return None;
         }
-        // Between two attempts of the function nothing else moves the run.
+        // Between two passes of the function, only the retry timer matters.
         if self.execution_retry.is_some() {
             return Some(RunStatus::Retrying);
         }
@@ -56,7 +59,7 @@ impl Overview {
         (!self.sleeps.is_empty()).then_some(RunStatus::Sleeping)
     }
 
-    /// The step at a place.
+    /// The step at a location.
     #[must_use]
     pub fn step(&self, location: &Location) -> Option<&StepView> {
         match self.places.get(location)?.kind {

@@ -1,12 +1,13 @@
-//! Steps: attempts, results, and what operators made of them.
+//! Steps: attempts, results and edits by operators.
 
 use everstep_model::record::{
     FailureOutcome, StepAbandoned, StepCompleted, StepEdited, StepFailed, StepSkipped, StepStarted,
 };
 use everstep_model::{Failure, Location, Payload, StepStatus, Timestamp};
 
-use super::operations::{Kind, Place};
-use super::{Overview, Stamp, StepView};
+use super::fold::{Overview, Stamp};
+use super::place::{Kind, Place};
+use super::views::StepView;
 
 impl Overview {
     pub(super) fn step_started(&mut self, at: Stamp, record: &StepStarted) {
@@ -46,7 +47,7 @@ impl Overview {
     }
 
     pub(super) fn step_abandoned(&mut self, at: Stamp, record: &StepAbandoned) {
-        // A child that the run no longer waits for is left by the same record.
+        // The same record is written for a child that the run no longer waits for.
         self.close_child(&record.location);
         self.change_step(at, &record.location, |step| step.abandon(at.time));
     }
@@ -69,7 +70,6 @@ impl Overview {
         });
     }
 
-    /// The time of a step's next attempt has come.
     pub(super) fn step_retry_due(&mut self, at: Stamp, location: &Location, due: Timestamp) {
         let is_due = self.step(location).is_some_and(|step| {
             let is_time = step.next_retry_at.is_none_or(|retry_at| retry_at <= due);
@@ -84,10 +84,10 @@ impl Overview {
         self.update_step(at, location, |step, _| step.status = StepStatus::Undone);
     }
 
-    /// No step goes on: the listed ones, and whatever else is not settled, are abandoned.
+    /// Abandons the listed steps and all others that have no result.
     pub(super) fn abandon_steps(&mut self, at: Stamp, listed: &[Location]) {
         for location in listed {
-            // A step whose start was never written appears with the end.
+            // A listed step may have no earlier record.
             self.update_step(at, location, |_, _| {});
         }
         let unsettled = self.steps.iter_mut().filter(|step| step.is_unsettled());
@@ -95,13 +95,13 @@ impl Overview {
         (self.in_flight, self.in_backoff) = (0, 0);
     }
 
-    /// Changes a step if it may still change; a step that was not seen before appears.
+    /// Changes a step unless its outcome is final. Adds the step if it is new.
     fn change_step(&mut self, at: Stamp, location: &Location, change: impl FnOnce(&mut StepView)) {
         let current = self.execution_attempt;
         self.update_step(at, location, |step, execution| {
             let may_change = match step.status {
                 StepStatus::Running | StepStatus::Retrying => true,
-                // The next attempt of the whole function runs again what did not succeed in the last one.
+                // The next pass of the function repeats steps that did not succeed in the last one.
                 StepStatus::Failed
                 | StepStatus::Exhausted
                 | StepStatus::TimedOut
@@ -127,7 +127,7 @@ impl Overview {
         let Some(place) = self.places.get_mut(location) else {
             return;
         };
-        // Where another kind of operation stands, records about a step say nothing.
+        // Ignore records about a step at the location of another operation.
         let Kind::Step { index, execution } = &mut place.kind else {
             return;
         };

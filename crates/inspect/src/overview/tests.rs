@@ -5,7 +5,7 @@ mod status;
 mod waiting;
 
 use everstep_model::record::*;
-use everstep_model::{Body, RecordNumber, RunStatus, StepOptions, StepStatus};
+use everstep_model::{Body, Entry, Name, RecordNumber, RunStatus, StepOptions, StepStatus};
 use proptest::prelude::*;
 
 use super::*;

@@ -1,9 +1,10 @@
-//! Timers that fired, and what each purpose ends.
+//! Timers that fired.
 
 use everstep_model::Location;
 use everstep_model::record::{ExecutionRetried, TimerFired, TimerPurpose};
 
-use super::{EndingView, Overview, Stamp};
+use super::fold::{Overview, Stamp};
+use super::views::EndingView;
 
 impl Overview {
     pub(super) fn timer_fired(&mut self, at: Stamp, record: &TimerFired) {
@@ -29,7 +30,7 @@ impl Overview {
                     self.execution_retry = None;
                 }
             }
-            // Of users' streams, not of runs.
+            // Only users' streams expire.
             TimerPurpose::Expiry => {}
             TimerPurpose::Deadline => self.begin_end(EndingView::Deadline(record.due)),
         }
@@ -41,7 +42,7 @@ impl Overview {
         self.execution_retry = Some(record.clone());
     }
 
-    /// A timer of an operation says nothing without one.
+    /// Ignores a timer of an operation that names no location.
     fn at_place(&mut self, location: Option<&Location>, act: impl FnOnce(&mut Self, &Location)) {
         if let Some(location) = location {
             act(self, location);

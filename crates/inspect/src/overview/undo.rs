@@ -1,13 +1,13 @@
-//! Rollback: steps and children that are undone, one after the other.
+//! The progress of a rollback.
 
 use everstep_model::record::{UndoCompleted, UndoFailed, UndoStarted};
 use everstep_model::{Location, RunId, Timestamp};
 
-use super::{Overview, RollbackView, Stamp};
+use super::fold::{Overview, Stamp};
+use super::views::RollbackView;
 use everstep_machine::Subject;
 
 impl Overview {
-    /// From here on only undos marked internal run.
     pub(super) fn no_return(&mut self, at: Stamp) {
         self.no_return_at.get_or_insert(at.time);
     }
@@ -31,7 +31,7 @@ impl Overview {
         }
     }
 
-    /// Without another attempt the rollback has failed; the record that ends the run says so.
+    /// If there is no further attempt, the record that ends the run reports the failed rollback.
     pub(super) fn undo_failed(&mut self, record: &UndoFailed) {
         let is_over = self.is_undone(&record.location, record.run.clone());
         self.rollback = Some(match record.retry_at {
@@ -45,8 +45,8 @@ impl Overview {
         });
     }
 
-    /// The time of an undo's next attempt has come. A timer does not say which child of its place it is for, only when it is due:
-    /// one that was set for another changes nothing.
+    /// A timer does not name the child it is for, so the due time decides whether it is for this
+    /// undo.
     pub(super) fn undo_retry_due(&mut self, at: Stamp, location: &Location, due: Timestamp) {
         if let Some(RollbackView::Retrying {
             step,

@@ -1,35 +1,38 @@
-//! What an [`Overview`](super::Overview) shows of each operation, and of what holds the whole run.
+//! The parts of an [`Overview`](super::Overview).
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use everstep_model::record::{CancelRequested, ForcedFailure, ParentClose, PauseRequested};
 use everstep_model::{
     Failure, Location, Name, Payload, RecordNumber, RpcId, RunId, StepStatus, Timestamp,
 };
 
-/// A step.
+/// A step of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepView {
-    /// Its place.
     pub location: Location,
-    /// What it is doing.
     pub status: StepStatus,
-    /// The highest attempt recorded; 0 if none was.
+    /// The highest recorded attempt; 0 if there is none.
     pub attempts: u32,
-    /// What it returned; none before it did, and never for a sensitive step.
+    /// The result. Always `None` for a sensitive step.
     pub result: Option<Payload>,
-    /// Whether its result must not be shown.
+    /// Whether the result must not be shown.
     pub sensitive: bool,
-    /// Why its last attempt failed; none once it is completed.
+    /// The error of the last attempt; `None` after success.
     pub error: Option<Failure>,
-    /// When its last attempt began.
+    /// The start of the last attempt.
     pub started_at: Option<Timestamp>,
-    /// When it was settled.
+    /// When the step got its outcome.
     pub completed_at: Option<Timestamp>,
-    /// When its next attempt begins. Still there if that time has come and the attempt is not recorded yet.
+    /// The time of the next attempt. It stays set until the attempt is recorded.
     pub next_retry_at: Option<Timestamp>,
 }
 
 impl StepView {
-    /// A step of which nothing but its place is known.
+    /// A step about which only its location is known.
     pub(super) fn new(location: Location) -> Self {
         Self {
             location,
@@ -48,122 +51,104 @@ impl StepView {
 /// An open wait for an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitView {
-    /// Its place.
     pub location: Location,
-    /// The names it takes.
     pub names: Vec<Name>,
-    /// When it began.
     pub since: Timestamp,
-    /// When it gives up.
+    /// When the wait times out.
     pub deadline: Option<Timestamp>,
-    /// The most events it takes at once.
+    /// The maximum number of events that the wait takes at once.
     pub batch: u32,
 }
 
 /// An open sleep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SleepView {
-    /// Its place.
     pub location: Location,
-    /// When it began.
     pub since: Timestamp,
-    /// When it ends.
+    /// When the sleep ends.
     pub until: Timestamp,
 }
 
-/// A question that can be answered.
+/// An rpc that can be answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenRpc {
-    /// The id under which it is answered.
+    /// The id that an answer must name.
     pub rpc_id: RpcId,
-    /// What is asked.
     pub method: Name,
-    /// About what.
     pub args: Payload,
-    /// When it was asked.
     pub since: Timestamp,
-    /// When it gives up.
+    /// When the wait times out.
     pub deadline: Option<Timestamp>,
-    /// Its place.
     pub location: Location,
 }
 
-/// A child whose end the run waits for.
+/// A child that the run waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChildView {
-    /// The place of the operation that started it.
     pub location: Location,
-    /// The child.
     pub run: RunId,
-    /// Its workflow.
     pub workflow: Name,
-    /// When it was started.
     pub since: Timestamp,
-    /// When the run stops waiting for it.
+    /// When the run stops waiting for the child.
     pub deadline: Option<Timestamp>,
-    /// What becomes of it when the run ends first.
+    /// What happens to the child if the run ends first.
     pub on_close: ParentClose,
 }
 
 /// An event that no wait has taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventView {
-    /// What it is called.
     pub name: Name,
-    /// Its record.
     pub number: RecordNumber,
-    /// When it came.
+    /// When the event was received.
     pub time: Timestamp,
 }
 
-/// Why a run is not executed although it could be.
+/// A pause, requested or in effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PauseView {
-    /// Somebody asked; steps in flight are still finishing.
+    /// Requested; steps in flight are still finishing.
     Requested(PauseRequested),
-    /// It rests.
+    /// In effect.
     Paused {
-        /// Who asked, if anybody did.
+        /// The request, unless the engine parked the run.
         request: Option<PauseRequested>,
-        /// Why it was parked, if nobody asked.
+        /// Why the engine parked the run.
         reason: Option<Failure>,
     },
 }
 
-/// What is about to end the run. From here on its open operations are resolved by that, and by nothing else.
+/// What is about to end the run. It resolves all open operations.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndingView {
-    /// Somebody asked it to end.
+    /// A request to cancel.
     Cancel(CancelRequested),
-    /// Its deadline passed.
+    /// The deadline of the run passed.
     Deadline(Timestamp),
-    /// An operator made it fail.
+    /// An operator forced the run to fail.
     Forced(ForcedFailure),
 }
 
-/// How far a rollback is.
+/// The progress of a rollback.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RollbackView {
-    /// A step is being undone.
+    /// An undo is in flight.
     Undoing {
-        /// The step.
         step: Location,
-        /// Which attempt to undo it.
+        /// The attempt of the undo, counted from 1.
         attempt: u32,
-        /// When that attempt began.
+        /// The start of the attempt.
         since: Timestamp,
     },
-    /// An undo failed and is tried again.
+    /// An undo failed and will be retried.
     Retrying {
-        /// The step.
         step: Location,
         /// The attempt that failed.
         attempt: u32,
-        /// Why.
         error: Failure,
-        /// When the next one begins.
+        /// The time of the next attempt.
         retry_at: Timestamp,
     },
-    /// One undo is over, and the next has not begun.
+    /// One undo has ended and the next has not begun.
     Between,
 }

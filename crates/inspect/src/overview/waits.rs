@@ -1,11 +1,12 @@
-//! Events and the waits that take them; sleeps; children whose end is waited for.
+//! Events, waits, sleeps and awaited children.
 
 use everstep_model::Location;
 use everstep_model::record::{
     ChildFinished, ChildStarted, Event, Sleeping, WaitCompleted, Waiting,
 };
 
-use super::{ChildView, EventView, Overview, SleepView, Stamp, WaitView};
+use super::fold::{Overview, Stamp};
+use super::views::{ChildView, EventView, SleepView, WaitView};
 
 impl Overview {
     pub(super) fn event(&mut self, at: Stamp, record: &Event) {
@@ -28,7 +29,8 @@ impl Overview {
         }
     }
 
-    /// Takes the events even if the wait is closed: the executor read the order of the journal, and says who won.
+    /// Takes the events even if the wait is closed: the executor decided the race between event and
+    /// timeout.
     pub(super) fn wait_completed(&mut self, record: &WaitCompleted) {
         self.close_wait(&record.location);
         for taken in &record.events {
@@ -56,7 +58,7 @@ impl Overview {
     }
 
     pub(super) fn child_started(&mut self, at: Stamp, record: &ChildStarted) {
-        // A later pass of the function may start a child anew where an earlier one gave it up.
+        // A later pass of the function may start another child where an earlier pass abandoned one.
         let is_again = self.execution_attempt > 1 && self.ending.is_none();
         let opens = self.opens(at, &record.location)
             || (is_again

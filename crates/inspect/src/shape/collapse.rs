@@ -1,12 +1,12 @@
-//! Laying the iterations of a loop over each other, so that its body is shown once.
+//! Merges the iterations of a loop, so that its body is shown once.
 
-use super::{Node, NodeKind, NodeStatus};
+use super::node::{Node, NodeKind, NodeStatus};
 
-/// The body of the iterations before, with the next one on top. Where one is open or failed its state shows; otherwise
-/// the later one's does.
+/// Merges the body of the next iteration into that of the earlier ones. An open or failed state
+/// wins over others; otherwise the later state wins.
 pub(super) fn lay_over(mut body: Vec<Node>, iteration: Vec<Node>) -> Vec<Node> {
     for (position, node) in iteration.into_iter().enumerate() {
-        // Iterations mostly call the same things in the same order.
+        // Most iterations call the same operations in the same order.
         let is_same = |other: &Node| is_same_place(other, &node);
         let found = if body.get(position).is_some_and(is_same) {
             Some(position)
@@ -44,7 +44,7 @@ fn merge(below: &mut Node, above: Node) {
     }
 }
 
-/// Ends that need no look weigh the same.
+/// Outcomes that need no attention have the same weight.
 fn weight(status: NodeStatus) -> NodeStatus {
     match status {
         NodeStatus::TimedOut | NodeStatus::Skipped => NodeStatus::Completed,

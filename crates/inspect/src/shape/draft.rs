@@ -1,44 +1,44 @@
-//! The tree while it grows: one part per place and per iteration, found by its path.
+//! The tree under construction: one part per location and iteration, found by its path.
 
 use std::collections::BTreeMap;
 
 use everstep_model::{Location, Name, Segment};
 
-use super::{NodeKind, NodeStatus};
+use super::node::{NodeKind, NodeStatus};
 
-/// Paths are cut here. Nobody nests scopes this deep, and what walks the tree need not fear for its stack.
+/// Longer paths are cut, which bounds the recursion of functions that walk the tree.
 const DEPTH_MAX: usize = 64;
 
-/// A place, an iteration of the loop above it, or the root.
+/// A location, an iteration of the loop above it, or the root.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    /// What stands there; none if only what is inside was seen.
+    /// `None` if only records about its inside were seen.
     pub(super) kind: Option<NodeKind>,
-    /// How it ended, as far as its own records say. Steps are settled by the overview.
+    /// The outcome according to its own records. The status of steps comes from the overview.
     pub(super) settled: Option<NodeStatus>,
-    /// How far its undo is.
+    /// The progress of its undo.
     pub(super) undo: Option<NodeStatus>,
     inside: BTreeMap<Segment, Draft>,
-    /// How many parts of the one above it appeared before.
+    /// Its position among the parts of its parent.
     position: usize,
 }
 
 impl Draft {
-    /// The part at a place, which appears with everything above it if it was not seen before.
+    /// The part at a location. Adds it and its ancestors if they are new.
     pub(super) fn at(&mut self, location: &Location) -> &mut Self {
         let own = Segment::Named(location.name.clone(), location.counter);
         let above = location.scope.segments().iter().take(DEPTH_MAX - 1);
         above.chain([&own]).fold(self, Self::child)
     }
 
-    /// The part at a place, if it was seen before.
+    /// The part at a location, if it is known.
     pub(super) fn known(&mut self, location: &Location) -> Option<&mut Self> {
         let own = Segment::Named(location.name.clone(), location.counter);
         let mut path = location.scope.segments().iter().chain([&own]);
         path.try_fold(self, |part, segment| part.inside.get_mut(segment))
     }
 
-    /// A branch of the join, race or switch at a place.
+    /// A branch of the join, race or switch at a location.
     pub(super) fn branch(&mut self, owner: &Location, branch: &Name) -> &mut Self {
         self.at(&Location {
             scope: owner
@@ -57,26 +57,26 @@ impl Draft {
         })
     }
 
-    /// What is inside, in the order of first appearance.
+    /// The parts inside, in the order of first appearance.
     pub(super) fn parts(&self) -> Vec<(&Segment, &Self)> {
         let mut parts: Vec<_> = self.inside.iter().collect();
         parts.sort_by_key(|(_, part)| part.position);
         parts
     }
 
-    /// The first record that says what stands here is right. Whether it is this.
+    /// Sets the kind unless an earlier record did. Returns whether the part is of this kind.
     pub(super) fn is(&mut self, kind: NodeKind) -> bool {
         let same = std::mem::discriminant(&kind);
         let known = self.kind.get_or_insert(kind);
         std::mem::discriminant(known) == same
     }
 
-    /// The first end counts.
+    /// Sets the outcome unless an earlier record did.
     pub(super) fn settle(&mut self, status: NodeStatus) {
         self.settled.get_or_insert(status);
     }
 
-    /// The whole function runs again: what failed is called anew.
+    /// Clears failures, because the next pass of the function repeats what failed.
     pub(super) fn forget_failures(&mut self) {
         self.settled.take_if(|status| *status == NodeStatus::Failed);
         self.inside.values_mut().for_each(Self::forget_failures);

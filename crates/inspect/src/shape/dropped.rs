@@ -1,8 +1,8 @@
-//! Records that compaction dropped, in the hands of a reader who still has them.
+//! Filters records that compaction dropped, for readers that still have them.
 
 use everstep_model::{Body, Entry};
 
-/// The entries that no later record says were dropped.
+/// The entries that no later record drops.
 pub(super) fn kept(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
     let mut is_dropped = vec![false; entries.len()];
     for (position, entry) in entries.iter().enumerate() {
@@ -11,7 +11,7 @@ pub(super) fn kept(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
         };
         let before = entries.get(..position).unwrap_or_default();
         for range in &advanced.dropped {
-            // Mostly they are gone, so they are looked up rather than compared with every record.
+            // Usually they are gone already, so look them up instead of comparing every record.
             let first = before.partition_point(|entry| entry.number < range.first);
             let end = before.partition_point(|entry| entry.number <= range.last);
             if let Some(gone) = is_dropped.get_mut(first..end) {

@@ -1,4 +1,4 @@
-//! What each record adds to the tree.
+//! Adds records to the tree.
 
 use everstep_model::record::{
     BranchesKind, BranchesStarted, ChildFinished, ChildOutcome, ChildStarted, ForcedFailure,
@@ -7,10 +7,9 @@ use everstep_model::record::{
 use everstep_model::{Body, Location, Name};
 
 use super::draft::Draft;
-use super::{NodeKind, NodeStatus};
+use super::node::{NodeKind, NodeStatus};
 
 impl Draft {
-    /// Takes in the next record.
     pub(super) fn grow(&mut self, body: &Body) {
         match body {
             Body::StepStarted(r) => self.step(&r.location),
@@ -72,7 +71,7 @@ impl Draft {
         self.at(location).is(kind);
     }
 
-    /// Something that is over as soon as it is recorded.
+    /// An operation that is complete when it is recorded.
     fn momentary(&mut self, location: &Location, kind: NodeKind) {
         let part = self.at(location);
         if part.is(kind) {
@@ -91,7 +90,6 @@ impl Draft {
     fn undo(&mut self, location: &Location, status: NodeStatus) {
         let part = self.at(location);
         let is_undoable = part.kind.as_ref().is_some_and(is_child) || part.is(NodeKind::Step);
-        // What is undone stays undone.
         if is_undoable && part.undo != Some(NodeStatus::Undone) {
             part.undo = Some(status);
         }
@@ -131,7 +129,8 @@ impl Draft {
         }
     }
 
-    /// Counts even if the timer fired first: the executor read the order of the journal, and says who won.
+    /// Counts even if the timer fired first: the executor decided the race between event and
+    /// timeout.
     fn wait_completed(&mut self, record: &WaitCompleted) {
         if let Some(part) = self.known(&record.location) {
             part.settled
@@ -199,7 +198,7 @@ impl Draft {
             workflow: record.workflow.clone(),
             detached: record.detached,
         });
-        // Nobody waits for a detached child: what the run did is over.
+        // The run does not wait for a detached child.
         if is_child && record.detached {
             part.settle(NodeStatus::Completed);
         }
@@ -213,7 +212,7 @@ impl Draft {
         self.end(&record.location, is_child, status);
     }
 
-    /// Something that was open is over. Where nothing or something else stands, the record says nothing.
+    /// Ends an operation. Ignores the record if the location holds no operation of this kind.
     fn end(&mut self, location: &Location, is_it: fn(&NodeKind) -> bool, status: NodeStatus) {
         let part = self.known(location);
         if let Some(part) = part.filter(|part| part.kind.as_ref().is_some_and(is_it)) {

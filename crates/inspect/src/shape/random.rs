@@ -1,12 +1,12 @@
-//! Random shapes for tests, with names that try to break out of their labels.
+//! Random shapes with names that try to break out of their labels.
 
-use everstep_model::{Name, RunId, RunStatus};
+use everstep_model::{Location, Name, RunId, RunStatus};
 use proptest::prelude::*;
 
 use super::*;
 use crate::samples::at;
 
-/// Any legal name, most of them hostile.
+/// A legal name, usually a hostile one.
 pub(super) fn any_name() -> impl Strategy<Value = Name> {
     let hostile = prop_oneof![
         Just("end"),
@@ -67,7 +67,7 @@ fn any_node_with(children: impl Strategy<Value = Vec<Node>>) -> impl Strategy<Va
     })
 }
 
-/// A shape that no journal need have.
+/// A random shape. There may be no journal for it.
 pub(super) fn any_shape() -> impl Strategy<Value = Shape> {
     let leaf = any_node_with(Just(Vec::new()));
     let node = leaf.prop_recursive(4, 24, 4, |inner| {

@@ -1,11 +1,13 @@
-//! From the grown tree to the shape: every part gets its kind and status, and iterations are laid over each other.
+//! Turns the tree into a shape: every part gets its kind and status, and iterations are merged.
 //!
-//! Steps, and whether something is still open, are the overview's to say: it knows which scopes the code has left.
+//! The status of steps, and whether an operation is open, come from the overview, which knows the
+//! scopes that the code has left.
 
 use everstep_model::{Location, Scope, Segment, StepStatus};
 
+use super::collapse;
 use super::draft::Draft;
-use super::{Node, NodeKind, NodeStatus, collapse};
+use super::node::{Node, NodeKind, NodeStatus};
 use crate::overview::Overview;
 
 /// The nodes of the root scope.
@@ -17,10 +19,9 @@ struct Settling<'a> {
     overview: &'a Overview,
 }
 
-/// What is inside a part.
 struct Inside {
     nodes: Vec<Node>,
-    /// How many iterations were seen to begin.
+    /// The number of iterations that began.
     iterations: u64,
 }
 
@@ -95,7 +96,7 @@ impl Settling<'_> {
 
     fn step_status(&self, location: &Location) -> NodeStatus {
         let Some(step) = self.overview.step(location) else {
-            // Known only by its undo, which nothing but a completed step has.
+            // Known only by its undo, and only completed steps have one.
             return NodeStatus::Completed;
         };
         match step.status {
@@ -117,7 +118,7 @@ impl Settling<'_> {
         undo
     }
 
-    /// No record ended it: it is open, or the code left the scope it stands in.
+    /// No record ended it, so it is open or its scope was left.
     fn open_status(&self, location: &Location) -> NodeStatus {
         if self.overview.is_open(location) {
             NodeStatus::Waiting
@@ -126,7 +127,7 @@ impl Settling<'_> {
         }
     }
 
-    /// A join is over when all its branches are.
+    /// A join ends when all its branches have ended.
     fn join_status(&self, branches: &[Node]) -> NodeStatus {
         let is_over =
             |branch: &Node| matches!(branch.status, NodeStatus::Completed | NodeStatus::Failed);
@@ -136,7 +137,7 @@ impl Settling<'_> {
         self.unfinished(branches)
     }
 
-    /// A race without a winner is over when all its branches failed.
+    /// A race without a winner ends when all its branches have failed.
     fn race_status(&self, branches: &[Node]) -> NodeStatus {
         let has_failed = |branch: &Node| branch.status == NodeStatus::Failed;
         if !branches.is_empty() && branches.iter().all(has_failed) {
@@ -147,7 +148,7 @@ impl Settling<'_> {
 
     fn branch_status(&self, above: &Draft, inside: &[Node]) -> NodeStatus {
         if matches!(above.kind, Some(NodeKind::Switch)) {
-            // Nothing is recorded when a chosen branch ends.
+            // No record marks the end of a chosen branch.
             return sum(inside);
         }
         if above.settled.is_some() {

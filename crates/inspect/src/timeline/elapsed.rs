@@ -18,7 +18,7 @@ enum Operation {
     Undo,
 }
 
-/// Everyoperation that an operator can force to fail.
+/// Everything that an operator can force to fail.
 const OPERATIONS: [Operation; 5] = [
     Operation::Attempt,
     Operation::Sleep,
@@ -27,7 +27,7 @@ const OPERATIONS: [Operation; 5] = [
     Operation::Child,
 ];
 
-/// The start times of everyoperation in flight.
+/// The start times of everything in flight.
 #[derive(Debug, Default)]
 pub(super) struct Stopwatch {
     run: Option<Timestamp>,

@@ -1,22 +1,21 @@
 //! Gaps: where compaction dropped the records of a loop's old iterations.
 //!
-//! `loop_advanced` names what was dropped with it. A reader that still has those records shows them, so a gap is where
-//! numbers are missing, not where a range is named; the names say whose it is.
+//! `loop_advanced` names the ranges that it drops. A reader that still has those records shows
+//! them, so a gap is where numbers are missing; the named ranges only tell which loop dropped them.
 
 use std::fmt;
 
 use everstep_model::{Body, Entry, Location, RecordNumber, RecordRange};
 
-/// The ranges a journal names as dropped, and the loops that did.
+/// The dropped ranges that a journal names, with the loops that dropped them.
 #[derive(Debug)]
 pub(super) struct Gaps<'a>(Vec<(RecordRange, &'a Location)>);
 
-/// Records that are gone. Displayed as a sentence.
+/// Dropped records. Displayed as a sentence.
 #[derive(Debug, PartialEq)]
 pub(super) struct Gap {
-    /// Which ones.
     pub(super) range: RecordRange,
-    /// The loop that dropped them, if it was one and its record is still there.
+    /// The loop that dropped them, if it is a single one and its record is still present.
     pub(super) owner: Option<Location>,
 }
 
@@ -32,7 +31,7 @@ impl<'a> Gaps<'a> {
         Self(named)
     }
 
-    /// What is missing between two records that follow each other here.
+    /// The gap between two consecutive records, if there is one.
     pub(super) fn between(&self, before: RecordNumber, after: RecordNumber) -> Option<Gap> {
         let first = RecordNumber(before.0.checked_add(1)?);
         if after <= first {

@@ -1,23 +1,28 @@
 //! One line of a timeline, for people (`Display`) and for programs (one line of JSON).
 //!
-//! The fields in JSON, always in this order; those marked `?` are left out where they say nothing:
+//! The JSON fields, in this order; those marked `?` are omitted if they have no value:
 //!
 //! | field | what it holds |
 //! |---|---|
-//! | `number` | the record's number; of dropped records, the first one's |
+//! | `number` | the number of the record, or of the first dropped record |
 //! | `time` | when the record was written, RFC 3339 |
 //! | `kind` | the record's type name, or `records_dropped` |
-//! | `location?` | the wire id of the operation it is about |
+//! | `location?` | the location of the operation |
 //! | `actor` | `outside`, `engine` or `workflow` |
-//! | `by?` | whom the record names as its author |
+//! | `by?` | the author that the record names |
 //! | `sentence` | the line in plain English, without any payload |
-//! | `outcome?` | how something came out: see [`Outcome`] |
-//! | `durationMs?` | how long what ended here had lasted |
-//! | `attempt?` | which attempt, from 1 |
+//! | `outcome?` | see [`Outcome`] |
+//! | `durationMs?` | how long the operation took that ends here |
+//! | `attempt?` | counted from 1 |
 //! | `error?` | `{code, name, message, stack?, cause?, attempt}` |
 //! | `payload?` | the input, result, event, answer or value, as the JSON that was given |
 //! | `redacted?` | `true` where a payload is withheld because its step is sensitive |
-//! | `dropped?` | `{first, last}`: the records that are gone |
+//! | `dropped?` | `{first, last}`: the dropped records |
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use std::fmt;
 use std::time::Duration;
@@ -31,39 +36,37 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Line {
-    /// The record's number; of dropped records, the first one's.
+    /// The number of the record, or of the first dropped record.
     pub number: RecordNumber,
     /// When the record was written.
     pub time: Timestamp,
     /// The record's type name, or `records_dropped`.
     pub kind: &'static str,
-    /// The operation it is about.
+    /// The operation that the record is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Location>,
-    /// Whose doing it is.
     pub actor: Actor,
-    /// Whom the record names as its author.
+    /// The author that the record names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// What happened, in plain English and on one line. It holds no payload.
+    /// What happened, in plain English on one line, without payloads.
     pub sentence: String,
-    /// How something came out, if the record settles anything.
+    /// Set if the record ends something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// How long what ended here had lasted, if its beginning is known.
+    /// How long the operation took that the record ends, if its start is known.
     #[serde(
         rename = "durationMs",
         skip_serializing_if = "Option::is_none",
         serialize_with = "whole_millis"
     )]
     pub duration: Option<Duration>,
-    /// Which attempt, from 1.
+    /// Counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// What went wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Failure>,
-    /// The input, result, event, answer or value; none if it must not be shown.
+    /// The input, result, event, answer or value. `None` if it must not be shown.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "json_or_null"
@@ -72,33 +75,30 @@ pub struct Line {
     /// Whether a payload is withheld because its step is sensitive.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
-    /// The records that are gone.
+    /// The dropped records that this line stands for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<RecordRange>,
 }
 
-/// How something came out.
+/// The outcome of an operation or of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// As it should.
     Ok,
-    /// With an error, and for good.
+    /// Failed without another attempt.
     Failed,
-    /// With an error, and there will be another attempt.
+    /// Failed, with another attempt to come.
     Retrying,
-    /// Too late.
     TimedOut,
     /// Dropped before it ended.
     Abandoned,
-    /// Satisfied, or passed over, without running.
+    /// Given a result, or passed over, without running.
     Skipped,
-    /// Taken back.
     Undone,
-    /// Ended in good order by a request.
+    /// Ended by a request, after the code had a chance to react.
     Cancelled,
-    /// Ended at once by a request.
+    /// Ended by a request, immediately.
     Terminated,
 }
 
@@ -108,12 +108,13 @@ impl fmt::Display for Line {
     }
 }
 
-/// The lines as JSON, one object per line, each line ended by a newline.
+/// The lines as JSON, one object per line, each terminated by a newline.
 #[must_use]
 pub fn to_json_lines(lines: &[Line]) -> String {
     let mut text = String::new();
     for line in lines {
-        // Nothing in a line can refuse to be written: keys are strings, and a payload that is no JSON becomes `null`.
+        // Serialization cannot fail: keys are strings, and a payload that is not JSON becomes
+        // `null`.
         let json = serde_json::to_string(line).unwrap_or_default();
         text.push_str(&one_line(json));
         text.push('\n');
@@ -126,7 +127,8 @@ fn whole_millis<S: Serializer>(duration: &Option<Duration>, out: S) -> Result<S:
     millis.serialize(out)
 }
 
-/// Stored bytes were checked when they were given; should they be damaged, the rest of the line is still good.
+/// Payloads were checked when they were received. A damaged one does not prevent the rest of the
+/// line.
 fn json_or_null<S: Serializer>(payload: &Option<Payload>, out: S) -> Result<S::Ok, S::Error> {
     let parsed = payload.as_ref().map(|payload| {
         let raw = serde_json::from_slice::<&serde_json::value::RawValue>(payload.as_bytes());

@@ -1,20 +1,24 @@
-//! What an answer is made of. [`why`](super::why) gives it, `sentence.rs` says it in words.
+//! The answer of [`why`](super::why); `sentence.rs` displays it.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use everstep_model::{Failure, Location, Name, RpcId, RunId, RunStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// What a run is doing, and everything it waits for. Displayed as one sentence.
+/// The status of a run and everything it waits for. Displayed as one sentence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Why {
-    /// What it is doing.
     pub status: RunStatus,
-    /// What somebody or the clock asks of it, then what it waits for. None means that nothing holds it up.
+    /// Requests first, then what the run waits for. Empty if nothing blocks the run.
     pub reasons: Vec<Reason>,
-    /// When it must be over, if it has a deadline that has not passed.
+    /// The deadline of the run, unless it has passed.
     pub deadline: Option<Timestamp>,
 }
 
-/// One thing a run waits for or was asked to do. Displayed as what the run does, without a subject.
+/// One thing that a run waits for or was asked to do. Displayed as a predicate, without a subject.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "kind",
@@ -24,157 +28,123 @@ pub struct Why {
 #[non_exhaustive]
 pub enum Reason {
     /// The end of a sleep.
-    TimerAt {
-        /// The sleep.
-        location: Location,
-        /// When it ends.
-        due: Timestamp,
-    },
+    TimerAt { location: Location, due: Timestamp },
     /// An event.
     Event {
-        /// The wait.
         location: Location,
-        /// One of these.
+        /// The wait takes any of these events.
         names: Vec<Name>,
-        /// Since when.
         since: Timestamp,
-        /// When the wait gives up.
+        /// When the wait times out.
         deadline: Option<Timestamp>,
-        /// The most events it takes at once.
+        /// The maximum number of events that the wait takes at once.
         batch: u32,
     },
-    /// The answer to a question.
+    /// The answer to an rpc.
     Answer {
-        /// The call.
         location: Location,
-        /// What is asked.
         method: Name,
-        /// The id under which it is answered.
+        /// The id that an answer must name.
         rpc_id: RpcId,
-        /// Since when.
         since: Timestamp,
-        /// When the question is withdrawn.
+        /// When the rpc times out.
         deadline: Option<Timestamp>,
     },
     /// The end of a child.
     Child {
-        /// The operation that started it.
         location: Location,
-        /// The child.
         run: RunId,
-        /// Its workflow.
         workflow: Name,
-        /// Since when.
         since: Timestamp,
     },
     /// The next attempt of a step.
     RetryAt {
-        /// The step.
         step: Location,
-        /// The attempt that comes next.
+        /// The next attempt.
         attempt: u32,
-        /// When it begins, if that is known.
+        /// The time of the next attempt, if known.
         at: Option<Timestamp>,
-        /// Why the last one failed.
+        /// The error of the last attempt.
         last_error: Option<Failure>,
     },
-    /// The next attempt of the whole function.
+    /// The next pass of the workflow function.
     ExecutionRetry {
-        /// When it begins.
         at: Timestamp,
-        /// The attempt that comes next.
+        /// The next attempt.
         attempt: u32,
-        /// Why the last one failed.
+        /// The error of the last attempt.
         last_error: Failure,
     },
-    /// A step that is being executed, or due to be.
+    /// A step in flight or due.
     StepRunning {
-        /// The step.
         step: Location,
-        /// Which attempt.
+        /// The current attempt.
         attempt: u32,
-        /// Since when, if that is known.
+        /// The start of the attempt, if known.
         since: Option<Timestamp>,
     },
-    /// A step that is being undone.
+    /// An undo in flight.
     UndoRunning {
-        /// The step.
         step: Location,
-        /// Which attempt to undo it.
+        /// The current attempt of the undo.
         attempt: u32,
-        /// Since when.
         since: Timestamp,
     },
-    /// The next attempt to undo a step.
+    /// The next attempt of an undo.
     UndoRetryAt {
-        /// The step.
         step: Location,
-        /// The attempt that comes next.
+        /// The next attempt.
         attempt: u32,
-        /// When it begins.
         at: Timestamp,
-        /// Why the last one failed.
+        /// The error of the last attempt.
         last_error: Failure,
     },
-    /// A worker: none that is alive offers this workflow in this version.
+    /// A worker: no live worker offers this workflow in this version.
     NoWorker {
-        /// The workflow.
         workflow: Name,
-        /// The version of it that the run keeps.
+        /// The version of the run.
         version: u32,
     },
-    /// Code that fits the journal.
+    /// Code that matches the journal.
     Diverged {
-        /// Where the two part, if that is known.
+        /// Where code and journal differ, if known.
         location: Option<Location>,
         /// What was recorded, what the code did, and what to do.
         error: Failure,
     },
-    /// Somebody to resume it.
+    /// A request to resume.
     Paused {
-        /// Who paused it, as far as known.
+        /// The author of the pause, if known.
         by: Option<String>,
-        /// Why.
         reason: Option<String>,
     },
-    /// A pause that somebody asked for; what is in flight finishes first.
+    /// A requested pause; steps in flight finish first.
     PauseRequested {
-        /// Who asked.
         by: Option<String>,
-        /// Why.
         reason: Option<String>,
     },
-    /// A request to end in good order.
+    /// A request to cancel.
     CancelRequested {
-        /// Who asked.
         by: Option<String>,
-        /// Why.
         reason: Option<String>,
         /// Whether completed steps are undone.
         rollback: bool,
     },
-    /// A deadline that passed: the run is about to fail.
-    DeadlinePassed {
-        /// The deadline.
-        deadline: Timestamp,
-    },
-    /// An operator who made the run fail.
+    /// A deadline that has passed; the run is about to fail.
+    DeadlinePassed { deadline: Timestamp },
+    /// An operator forced the run to fail.
     ForcedFailure {
-        /// Who did.
         by: Option<String>,
-        /// The failure it gets.
+        /// The failure with which the run ends.
         error: Failure,
     },
-    /// Nothing: it is over.
-    Finished {
-        /// How it ended.
-        status: RunStatus,
-    },
-    /// Its turn: a worker offers its code and will take it.
+    /// Nothing: the run has ended.
+    Finished { status: RunStatus },
+    /// A free slot of a worker that offers the code.
     Queued,
-    /// The store. Said by whoever could not read the journal; [`why`](super::why) never does.
+    /// The store. Added by callers that could not read the journal, never by [`why`](super::why).
     StoreUnavailable {
-        /// What the store said.
+        /// The error of the store.
         detail: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Reasons as plain sentences: what the run does, which attempt it is, since when and until when, and after what error.
+//! Displays reasons as plain sentences.
 
 use std::fmt;
 
@@ -146,7 +146,7 @@ impl Reason {
         }
     }
 
-    /// Where it waits. The other sentences name their place themselves.
+    /// The location of a wait. The other sentences name theirs themselves.
     fn place(&self) -> Option<&Location> {
         match self {
             Self::Event { location, .. }

@@ -11,7 +11,7 @@ use crate::undo::UndoFold;
 /// Copies a journal as planned.
 ///
 /// # Errors
-/// If the plan does not fit the journal.
+/// Returns why the plan does not fit the journal.
 pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Forked, CannotFork> {
     let Some(Body::Created(created)) = journal.first().map(|first| &first.record.body) else {
         return Err(CannotFork::NoBeginning);
@@ -31,7 +31,7 @@ pub fn fork(journal: &[Entry], reason: ForkReason, plan: &ForkPlan) -> Result<Fo
     compacted::say_what_is_gone(journal, &mut kept);
     compacted::keep_the_time(journal, &mut kept);
     let keeps_keys = match plan.extent {
-        // What was undone is to be done again, not to be taken for done.
+        // Steps that were undone must run again, so they need new keys.
         ForkExtent::Recovered => !repeats_undone,
         ForkExtent::RollbackRetried => true,
         ForkExtent::Beginning(_) | ForkExtent::Before { .. } | ForkExtent::End => false,

@@ -1,4 +1,4 @@
-//! Copying what compaction has left of loops: iterations that are gone cannot be repeated, and a copy must not end amid
+//! Copies of compacted loops. Dropped iterations cannot be repeated, so a copy must not end among
 //! them.
 
 #[cfg(test)]
@@ -31,8 +31,8 @@ fn holds(ranges: &[IterationRange], iteration: u64) -> bool {
     ranges.any(|range| (range.first..=range.last).contains(&iteration))
 }
 
-/// Where a loop can begin again whose own beginning is gone: with the oldest iteration that is left. None for a loop
-/// that is there from its beginning.
+/// Where a loop can begin again whose first iterations were dropped: with the oldest iteration that
+/// is left. `None` if the loop is complete.
 pub(super) fn oldest_beginning(journal: &[Entry], whole: &Location) -> Option<usize> {
     let gone = gone(journal);
     holds(gone.get(whole)?, 0).then_some(())?;
@@ -40,8 +40,8 @@ pub(super) fn oldest_beginning(journal: &[Entry], whole: &Location) -> Option<us
     left.next().map(|(index, _)| index + 1)
 }
 
-/// The last place up to here at which the journal is whole. Before it, whatever is missing belongs to iterations that a
-/// later one of the same loop has left behind.
+/// The last position up to `cut` at which the journal is complete. What is missing before it
+/// belongs to iterations that a later iteration of the same loop has left.
 pub(super) fn last_whole(journal: &[Entry], mut cut: usize) -> usize {
     let gone = gone(journal);
     loop {
@@ -55,7 +55,8 @@ pub(super) fn last_whole(journal: &[Entry], mut cut: usize) -> usize {
     }
 }
 
-/// Where the journal is whole if it is not at a cut, because a loop may have gone on there with an iteration that is gone.
+/// An earlier position at which the journal is complete, if it is not complete at `cut` because the
+/// loop may have continued there with a dropped iteration.
 fn whole_without(
     journal: &[Entry],
     cut: usize,
@@ -65,7 +66,7 @@ fn whole_without(
     let (before, _) = journal.split_at_checked(cut)?;
     let mut known = advances(before).rev();
     let last = known.find(|(_, advanced)| advanced.location == *location);
-    // The last sign of the loop, and the iteration that comes next.
+    // The last record of the loop, and its next iteration.
     let (sign, next) = match last {
         Some((_, advanced)) if advanced.done => return None,
         Some((index, advanced)) => (index + 1, advanced.iteration + 1),
@@ -77,7 +78,7 @@ fn whole_without(
     if sign >= cut || !holds(gone, next) {
         return None;
     }
-    // A copy does not show where records were missing in its original.
+    // A copy does not show where its original had gaps.
     if is_copy(journal) {
         Some(sign)
     } else {
@@ -85,7 +86,7 @@ fn whole_without(
     }
 }
 
-/// The index behind which all stands that belongs to a loop.
+/// The index after which all records of a loop stand.
 fn beginning(journal: &[Entry], location: &Location) -> Option<usize> {
     let mut left = advances(journal).filter(|(_, advanced)| advanced.location == *location);
     let (_, any) = left.next()?;
@@ -99,7 +100,7 @@ fn is_copy(journal: &[Entry]) -> bool {
     matches!(created, Some(Body::Created(created)) if created.forked_from.is_some())
 }
 
-/// The index of the first record behind `from` before which others are missing.
+/// The index of the first record after `from` that follows a gap.
 fn first_gap(journal: &[Entry], from: usize) -> Option<usize> {
     let pairs = journal.windows(2).enumerate().skip(from);
     let mut gaps = pairs.filter(|(_, pair)| match pair {
@@ -109,8 +110,8 @@ fn first_gap(journal: &[Entry], from: usize) -> Option<usize> {
     gaps.next().map(|(index, _)| index + 1)
 }
 
-/// Compaction may have dropped iterations after the copy ends, so that no copied record says that they are gone. The
-/// last copied one of each loop says it then.
+/// Compaction may have dropped iterations after the end of the copy, so that no copied record names
+/// them. The last copied `loop_advanced` of each loop names them instead.
 pub(super) fn say_what_is_gone(journal: &[Entry], kept: &mut [Kept]) {
     for (location, gone) in gone(journal) {
         let last = kept.iter_mut().rev().find_map(|kept| {
@@ -126,7 +127,7 @@ pub(super) fn say_what_is_gone(journal: &[Entry], kept: &mut [Kept]) {
     }
 }
 
-/// The part of the ranges before an iteration; all of them if the loop is over.
+/// The part of the ranges before an iteration; all of them if the loop has ended.
 fn before(gone: &[IterationRange], iteration: u64, done: bool) -> Vec<IterationRange> {
     let end = if done { u64::MAX } else { iteration };
     let clipped = gone.iter().filter(|range| range.first < end);
@@ -138,8 +139,8 @@ fn before(gone: &[IterationRange], iteration: u64, done: bool) -> Vec<IterationR
         .collect()
 }
 
-/// The copy has no gaps. The run's time does not go back where they were: what follows one is no earlier than what it
-/// held.
+/// The copy has no gaps, but time must not go back where they were: the record after a gap is no
+/// earlier than the dropped records.
 pub(super) fn keep_the_time(journal: &[Entry], kept: &mut [Kept]) {
     let mut latest_first = advances(journal).rev().map(|(_, advanced)| advanced);
     let last = latest_first.find(|advanced| !advanced.gaps.is_empty());

@@ -1,4 +1,5 @@
-//! Making kept records those of the new run: what they refer to, and what they do not take along.
+//! Turns kept records into records of the new run: rewrites references and removes what must not be
+//! copied.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +22,7 @@ pub(super) fn copy(
     let numbers = Numbers::of(&kept);
     let moments = Moments::of(&kept, &numbers);
     let disowned = match reason {
-        // The original goes on beside it, and undoes its own steps and children.
+        // The original continues and undoes its own steps and children.
         ForkReason::Fork => of_the_original(&kept),
         ForkReason::Recover | ForkReason::Restart | ForkReason::RetryRollback => BTreeSet::new(),
     };
@@ -56,7 +57,8 @@ pub(super) fn copy(
     records.collect()
 }
 
-/// A copy has no keys of its own, owes nobody an answer, and has as much time as the original had.
+/// A copy has no idempotency key and no parent, and its deadline is as far away as the original's
+/// was.
 fn begin_anew(created: &mut Created, from: ForkedFrom, plan: &ForkPlan) {
     created.idempotency_key = None;
     created.parent = None;
@@ -90,18 +92,18 @@ fn refer(body: &mut Body, numbers: &Numbers, plan: &ForkPlan) {
         }
         Body::LoopAdvanced(record) => {
             record.began = numbers.place_of(record.began);
-            // Numbers have no gaps any more; which iterations are gone stays true.
+            // The copy has no gaps; the set of dropped iterations stays the same.
             record.dropped = Vec::new();
             record.gaps = Vec::new();
             record.inbox_dropped = 0;
         }
-        // The original's children may be awaited, never cancelled.
+        // The copy may wait for children of the original, but must not cancel them.
         Body::ChildStarted(record) => record.on_close = ParentClose::Abandon,
         _ => {}
     }
 }
 
-/// What was done in the original's name is not undone by a fork beside it.
+/// Removes the undos of what belongs to the original.
 fn disown(body: &mut Body, disowned: &BTreeSet<Subject>) {
     let is_disowned = |step: &Location| disowned.contains(&Subject::step(step));
     match body {
@@ -121,8 +123,7 @@ fn disown(body: &mut Body, disowned: &BTreeSet<Subject>) {
     }
 }
 
-/// Steps that have their result, children, ended or not, and of both only what the original has not begun to undo: what it
-/// has, the copy knows.
+/// Steps with a result and all children, except those that the original has begun to undo.
 fn of_the_original(kept: &[Kept]) -> BTreeSet<Subject> {
     let bodies = || kept.iter().map(|kept| &kept.record.body);
     let undone: BTreeSet<Subject> = bodies().filter_map(Subject::of).collect();

@@ -2,7 +2,7 @@
 
 use everstep_model::{Entry, Record, RecordNumber};
 
-/// A record of the copy: where it stood in the original, if it did.
+/// A record of the copy, with its number in the original if it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Kept {
     pub(super) number: Option<RecordNumber>,

@@ -1,7 +1,8 @@
-//! What took effect before it was durable does so in the copy at the same moment.
+//! Moments in a copy: what took effect before it was durable takes effect at the same moment in the
+//! copy.
 //!
-//! Where the copy lacks what came right before such a moment, everything there is to do at that place comes first, as it
-//! did in the original; and of several such moments the order stays.
+//! If the copy lacks the record right before a moment, everything that can happen at that position
+//! comes first, as in the original. Several moments at one position keep their order.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +15,7 @@ use super::kept::Kept;
 use super::numbers::Numbers;
 use crate::moment::Moment;
 
-/// The moments of the original, and what they are in the copy.
+/// Maps moments of the original to moments of the copy.
 pub(super) struct Moments(BTreeMap<Moment, Moment>);
 
 impl Moments {
@@ -35,7 +36,7 @@ impl Moments {
         Self(copied)
     }
 
-    /// Makes a record say the moment of the copy.
+    /// Replaces the moment that a record stores.
     pub(super) fn keep(&self, body: &mut Body) {
         let new = Moment::before(body).and_then(|old| self.0.get(&old));
         let Some(Moment { folded, number }) = new.copied() else {

@@ -4,7 +4,7 @@ use everstep_model::RecordNumber;
 
 use super::kept::Kept;
 
-/// Where records of the original stand in the copy.
+/// Maps record numbers of the original to those of the copy.
 pub(super) struct Numbers(Vec<(RecordNumber, RecordNumber)>);
 
 impl Numbers {
@@ -15,19 +15,19 @@ impl Numbers {
         Self(pairs.collect())
     }
 
-    /// The number a record has now.
+    /// The number of a record in the copy, if the copy has it.
     pub(super) fn new_of(&self, old: RecordNumber) -> Option<RecordNumber> {
         let index = self.0.binary_search_by_key(&old, |(old, _)| *old).ok()?;
         self.0.get(index).map(|(_, new)| *new)
     }
 
-    /// Whether the copy has what came right before this.
+    /// Whether the copy has the record right before this one.
     pub(super) fn has_before(&self, old: RecordNumber) -> bool {
         let before = old.0.checked_sub(1).map(RecordNumber);
         before.is_none_or(|before| self.new_of(before).is_some())
     }
 
-    /// The place before which stands whatever stood before this one.
+    /// The position in the copy after everything that came before this record.
     pub(super) fn place_of(&self, old: RecordNumber) -> RecordNumber {
         let index = self.0.partition_point(|(known, _)| *known < old);
         let before = index.checked_sub(1).and_then(|last| self.0.get(last));

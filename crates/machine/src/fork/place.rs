@@ -2,7 +2,7 @@
 
 use everstep_model::{Body, Location, Name, Scope, Segment};
 
-/// Whether a place is an operation's own, or inside its scope.
+/// Whether a location is that of an operation, or inside its scope.
 pub(super) fn is_within(location: &Location, owner: &Location) -> bool {
     location == owner || location.scope.is_within(&owner.inner_scope())
 }
@@ -12,7 +12,7 @@ pub(super) fn branch_scope(owner: &Location, branch: &Name) -> Scope {
     owner.inner_scope().child(Segment::Named(branch.clone(), 0))
 }
 
-/// The outermost loop around a place, if there is one.
+/// The outermost loop around a location.
 pub(super) fn outermost_loop(location: &Location) -> Option<Location> {
     let path = location.scope.segments();
     let iteration = |segment: &Segment| matches!(segment, Segment::Iteration(_));
@@ -27,7 +27,7 @@ pub(super) fn outermost_loop(location: &Location) -> Option<Location> {
     }
 }
 
-/// The scope a record speaks of: of its branch, where it is about one.
+/// The scope that a record is about: the branch, if it is about one.
 pub(super) fn scope_spoken_of(body: &Body) -> Option<Scope> {
     match body {
         Body::BranchCompleted(record) => Some(branch_scope(&record.location, &record.branch)),

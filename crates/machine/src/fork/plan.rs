@@ -1,50 +1,52 @@
-//! What to copy, and the result.
+//! The request for a copy, and its result.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use everstep_model::{Generation, Location, Payload, Record, RunId, RunStatus, Seed, Timestamp};
 
-/// What to make of a journal.
+/// A request to copy a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForkPlan {
-    /// The run whose journal is copied, and which life of it.
+    /// The run and generation to copy.
     pub source: (RunId, Generation),
-    /// When that life began.
+    /// When that generation was created.
     pub began: Timestamp,
-    /// The run the new journal belongs to, and which life of it.
+    /// The run and generation of the copy.
     pub target: (RunId, Generation),
-    /// How much is copied.
     pub extent: ForkExtent,
-    /// Who asked.
+    /// The author of the request.
     pub by: Option<String>,
-    /// The time of the copy.
     pub now: Timestamp,
-    /// Drawn at random: tells the copy from every other one that has had, or will have, its id.
+    /// A random number that distinguishes the copy from all other runs with its id.
     pub mark: Seed,
 }
 
 /// How much of a journal is copied.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForkExtent {
-    /// Nothing but how the run began. It gets this version of its workflow, if one is given.
+    /// Only the record `created`, with this workflow version if one is given.
     Beginning(Option<u32>),
     /// Everything before an operation.
     Before {
-        /// The operation; a place inside a loop stands for the whole loop.
+        /// The operation. A location inside a loop stands for the whole loop.
         at: Location,
-        /// The result it is taken to have had, for a step.
+        /// For a step: the result that the copy assigns to it.
         edited: Option<Payload>,
     },
-    /// Everything up to where the run is, or was before something ended it.
+    /// Everything up to the current state of the run, or to its state before it was ended.
     End,
-    /// Everything but what made it fail, or what ended it.
+    /// Everything but the failures or requests that ended the run.
     Recovered,
     /// Everything but the undo that failed for good.
     RollbackRetried,
 }
 
-/// Why a journal cannot be copied so.
+/// Why a journal cannot be copied as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotFork {
-    /// There is no such operation.
     #[error("it has no operation `{0}`")]
     UnknownOperation(Location),
     /// A step that would be copied has no result yet.
@@ -58,12 +60,12 @@ pub enum CannotFork {
     /// Loops are repeated as a whole.
     #[error("`{0}` is inside a loop, which is repeated as a whole, so its result cannot be edited")]
     InsideLoop(Location),
-    /// Records from before the place are missing.
+    /// Compaction has dropped records before the location.
     #[error(
         "not all that came before `{0}` is in its journal any more, because loops keep only their last iterations"
     )]
     Compacted(Location),
-    /// A result cannot be edited behind steps that were undone.
+    /// The result of a step cannot be edited after steps that were undone.
     #[error(
         "steps before `{0}` were undone, so a copy begins before them and cannot edit its result; recover the run, or copy it \
          without an edited result"
@@ -72,7 +74,7 @@ pub enum CannotFork {
     /// Only runs that have ended can be revived.
     #[error("it has not ended")]
     NotEnded,
-    /// The run did not end in a way that this applies to.
+    /// The request does not apply to runs that ended like this.
     #[error("it is {0}")]
     WrongStatus(RunStatus),
     /// The first record is missing.
@@ -80,11 +82,11 @@ pub enum CannotFork {
     NoBeginning,
 }
 
-/// A journal's copy.
+/// The copy of a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forked {
-    /// Its records, in order; the first is `created`.
+    /// In order; the first is `created`.
     pub records: Vec<Record>,
-    /// Whether steps that were undone are done again.
+    /// Whether the copy repeats steps that were undone.
     pub repeats_undone: bool,
 }

@@ -1,8 +1,8 @@
-//! Past a failure: what is kept of a run that ended badly, so that it goes on as if it had not.
+//! Recovery: the records that a run keeps so that it continues as if it had not failed.
 //!
-//! The failures the run came from are taken out, and what followed from them. What other branches did meanwhile stays:
-//! it did not depend on them. Where the code reacted to a failure, the journal is cut there. Steps that were undone are
-//! done again.
+//! The failures that ended the run and their consequences are removed. Records of other branches
+//! stay, because they do not depend on the failures. If the code reacted to a failure, the journal
+//! is cut there. Steps that were undone run again.
 
 #[cfg(test)]
 mod tests;
@@ -19,10 +19,9 @@ use super::select::{end_of_life, last_sound, up_to};
 use super::undone::{first_undone, rollback_begins};
 use crate::undo::Subject;
 
-/// What is kept of a run that ended badly.
 pub(super) struct Recovered {
     pub(super) kept: Vec<Kept>,
-    /// Whether steps that were undone are done again.
+    /// Whether the copy repeats steps that were undone.
     pub(super) repeats_undone: bool,
 }
 
@@ -60,7 +59,7 @@ pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
                 .iter()
                 .any(|cause| cause.location == started.location)
         {
-            // Called, and no attempt began: they are counted from 1 again.
+            // The step counts as called without an attempt, so attempts count from 1 again.
             started.attempt = 0;
         }
     }
@@ -70,7 +69,7 @@ pub(super) fn recovered(journal: &[Entry]) -> Result<Recovered, CannotFork> {
     })
 }
 
-/// Everything but the end and the undo that failed for good, which is tried from its first attempt again.
+/// Everything but the end and the attempts of the undo that failed for good.
 pub(super) fn rollback_retried(journal: &[Entry]) -> Result<Vec<Kept>, CannotFork> {
     match end_of(journal)? {
         RunStatus::RollbackFailed => {}
@@ -87,7 +86,7 @@ pub(super) fn rollback_retried(journal: &[Entry]) -> Result<Vec<Kept>, CannotFor
         .filter_map(|entry| Subject::of(&entry.record.body))
         .collect();
     let is_failed = |body: &Body| Subject::of(body).is_some_and(|what| failed.contains(&what));
-    // A timer says where it belongs and when it is due, and not to which child.
+    // A timer does not name the child it is for, so its location and due time decide.
     let timers: Vec<(&Location, Timestamp)> = journal
         .iter()
         .filter(|entry| is_failed(&entry.record.body))
@@ -104,7 +103,8 @@ pub(super) fn rollback_retried(journal: &[Entry]) -> Result<Vec<Kept>, CannotFor
         }
         body => body.terminal().is_some(),
     };
-    // Code that asked for the rollback itself may have gone on after its failure: that is not so any more.
+    // Code that asked for the rollback may have continued after its failure. Those records are
+    // removed.
     let mut after = journal.iter().skip(first);
     let goes_on = after.any(|entry| entry.record.body.is_scripted());
     let end = if goes_on { first } else { journal.len() };
@@ -126,18 +126,18 @@ fn pass_begins(journal: &[Entry]) -> usize {
     journal.iter().rposition(retried).map_or(0, |last| last + 1)
 }
 
-/// A failure that the run came from.
+/// A failure that ended the run.
 struct Cause {
     location: Location,
-    /// The index of the record with which it was final.
+    /// The index of the record that made the failure final.
     at: usize,
 }
 
 impl Cause {
-    /// Whether a record says how it came to the failure, or that a branch around it failed.
+    /// Whether a record led to the failure, or says that a branch around it failed.
     fn explains(&self, body: &Body) -> bool {
         match body {
-            // The first start was said by the code, and is said again.
+            // The first start is scripted, so the copy needs it.
             Body::StepStarted(record) => {
                 record.options.is_none() && record.location == self.location
             }
@@ -157,12 +157,12 @@ impl Cause {
     }
 }
 
-/// The failures the run came from, as its end names them.
+/// The failures that the end of the run names.
 fn causes(journal: &[Entry], end: usize) -> Vec<Cause> {
     let named: Vec<Location> = match journal.get(end).map(|entry| &entry.record.body) {
         Some(Body::Failed(failed)) => failed.caused_by.clone(),
         _ => match journal.last().map(|entry| &entry.record.body) {
-            // It does not say; the run's error is that of the step.
+            // `rollback_failed` names no causes; the run's error is that of the step.
             Some(Body::RollbackFailed(failed)) => {
                 let is_it = |step: &&StepFailed| step.error == failed.error;
                 let failures = final_failures(journal);
@@ -192,7 +192,7 @@ fn final_failures(journal: &[Entry]) -> impl Iterator<Item = &StepFailed> {
     })
 }
 
-/// Where the code first did something because of a failure.
+/// The index of the first scripted record that depends on a failure.
 fn reaction(journal: &[Entry], causes: &[Cause], end: usize) -> Option<usize> {
     let reacts = |index: usize, body: &Body| {
         if !body.is_scripted() || causes.iter().any(|cause| cause.explains(body)) {
@@ -207,8 +207,8 @@ fn reaction(journal: &[Entry], causes: &[Cause], end: usize) -> Option<usize> {
     reactions.next().map(|(index, _)| index)
 }
 
-/// Whether a record belongs to another branch of a join or race around the failure: that one goes on whatever becomes
-/// of its siblings.
+/// Whether a record belongs to another branch of a join or race around the failure, which continues
+/// regardless of its siblings.
 fn is_beside(journal: &[Entry], cause: &Cause, body: &Body) -> bool {
     let Some(scope) = place::scope_spoken_of(body) else {
         return false;

@@ -1,4 +1,4 @@
-//! Journals to copy, and plans to copy them by, for the tests of this folder.
+//! Journals and plans for the tests of this folder.
 
 use everstep_model::record::{
     BranchesKind, BranchesStarted, Failed, FailureOutcome, ForkReason, Note,
@@ -35,7 +35,7 @@ pub(super) fn forked(journal: &Journal, extent: ForkExtent) -> Result<Forked, Ca
     fork(&journal.0, ForkReason::Restart, &plan(extent))
 }
 
-/// Type names with their places, to compare journals at a glance.
+/// Type names and locations, to compare journals.
 pub(super) fn lines(records: &[Record]) -> Vec<String> {
     let line = |record: &Record| {
         let body = &record.body;
@@ -75,7 +75,7 @@ pub(super) fn note(place: &str) -> Note {
     }
 }
 
-/// `a` done, `b` failed for good after one retry.
+/// `a` completed, `b` failed for good after one retry.
 pub(super) fn failed_in_b() -> Journal {
     Journal::created()
         .with(started("a:0", 1))

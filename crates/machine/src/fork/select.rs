@@ -1,4 +1,5 @@
-//! Up to an operation: the records before its first one, and the results that steps under way then had later.
+//! Copies up to an operation: the records before it, and the later results of steps that were in
+//! flight.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ use super::running::RunningSteps;
 use super::undone::{first_awaited, first_undone, rollback_begins};
 use super::{compacted, place};
 
-/// Everything before an operation, which may get an edited result.
+/// Everything before an operation. If it is a step, it may get an edited result.
 pub(super) fn before(
     journal: &[Entry],
     at: &Location,
@@ -44,7 +45,8 @@ pub(super) fn before(
     if compacted::last_whole(journal, cut) != cut {
         return Err(CannotFork::Compacted(at.clone()));
     }
-    // The copy would end before something that was undone later, and the step with the edited result would not follow.
+    // The copy would end earlier, before something that was undone later, and so before the edited
+    // step.
     if last_sound(journal, cut) != cut {
         return Err(CannotFork::Undone(at.clone()));
     }
@@ -69,24 +71,25 @@ pub(super) fn before(
             body: settled.into(),
         },
     };
-    // Where the original said that the step began, which is where the code says it again.
+    // Keep the position of the start, because the code writes it there again.
     let place = kept.partition_point(|kept| kept.number < Some(entry.number));
     kept.splice(place..place, [Kept::of(entry), settled]);
     Ok(kept)
 }
 
-/// Everything up to where the run is, or was before something ended it.
+/// Everything up to the current state of the run, or to its state before it was ended.
 pub(super) fn whole(journal: &[Entry]) -> Result<Vec<Kept>, CannotFork> {
     let end = end_of_life(journal).min(begins_undone(journal));
     up_to(journal, end)
 }
 
-/// Where the first step began that the run undid when it ended: what is undone is not done.
+/// The index of the first record of what the run undid when it ended.
 fn begins_undone(journal: &[Entry]) -> usize {
     first_undone(journal, rollback_begins(journal)).unwrap_or(usize::MAX)
 }
 
-/// The records before a cut but for what was about to end the run, and the later results of steps that had none then.
+/// The records before `cut` without requests to end the run, and the later results of steps that
+/// were open at `cut`.
 pub(super) fn up_to(journal: &[Entry], cut: usize) -> Result<Vec<Kept>, CannotFork> {
     let cut = last_sound(journal, cut.min(journal.len()));
     let (before, after) = journal.split_at_checked(cut).unwrap_or((journal, &[]));
@@ -107,8 +110,8 @@ pub(super) fn up_to(journal: &[Entry], cut: usize) -> Result<Vec<Kept>, CannotFo
     }
 }
 
-/// The last place up to here at which the journal is whole, no step is done that was undone behind it, and the code waits
-/// for no undo.
+/// The last position up to `cut` at which the journal is complete, no step is done that was undone
+/// later, and the code waits for no undo.
 pub(super) fn last_sound(journal: &[Entry], mut cut: usize) -> usize {
     loop {
         let whole = compacted::last_whole(journal, cut);
@@ -131,16 +134,16 @@ fn ends(body: &Body) -> bool {
     }
 }
 
-/// How far the journal tells of the run's life: up to what ended it, and past that as far as the code did not know of it
-/// yet. What the code had said is written later than what came in meanwhile.
+/// The index up to which the records do not depend on the end of the run. Scripted records may
+/// follow a request to end the run if the code had not seen it yet.
 pub(super) fn end_of_life(journal: &[Entry]) -> usize {
     let mut entries = journal.iter();
     let Some(ending) = entries.position(|entry| ends(&entry.record.body)) else {
         return journal.len();
     };
     let (before, after) = journal.split_at_checked(ending).unwrap_or((journal, &[]));
-    // A cancelled run is polled once more, so only what is refused then was certainly said before. Where it remembers
-    // earlier passes, not even that.
+    // A cancelled run is polled once more, so only operations that would then be refused were
+    // certainly called before. After an earlier pass even those are uncertain.
     let is_repeated = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
     let said_before: fn(&Body) -> bool = match after.first().map(|entry| &entry.record.body) {
         Some(Body::CancelRequested(_)) if before.iter().any(is_repeated) => return ending,
@@ -169,7 +172,7 @@ pub(super) fn first_of(journal: &[Entry], owner: &Location) -> Option<usize> {
     })
 }
 
-/// Steps that began and have no result yet.
+/// Steps that began and have no result.
 fn open_steps(journal: &[Entry]) -> BTreeSet<Location> {
     let mut open = BTreeSet::new();
     for entry in journal {
@@ -188,7 +191,7 @@ fn open_steps(journal: &[Entry]) -> BTreeSet<Location> {
                     open.remove(location);
                 }
             }
-            // The next pass calls again whatever has no result.
+            // The next pass calls everything without a result again.
             Body::ExecutionRetried(_) => open.clear(),
             body => {
                 if let Some(location) = success(body) {
@@ -200,7 +203,7 @@ fn open_steps(journal: &[Entry]) -> BTreeSet<Location> {
     open
 }
 
-/// The step that has its result by this record.
+/// The step that gets its result from this record.
 fn success(body: &Body) -> Option<&Location> {
     match body {
         Body::StepCompleted(record) => Some(&record.location),

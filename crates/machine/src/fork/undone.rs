@@ -6,7 +6,7 @@ use everstep_model::{Body, Entry};
 
 use crate::undo::Subject;
 
-/// Where the rollback begins with which the run ended: behind the last thing the code said.
+/// The index at which the rollback begins that ended the run: after the last scripted record.
 pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
     let is_undo = |entry: &Entry| Subject::of(&entry.record.body).is_some();
     let said = journal
@@ -17,15 +17,15 @@ pub(super) fn rollback_begins(journal: &[Entry]) -> usize {
     undo.map_or(journal.len(), |undo| from + undo)
 }
 
-/// The index of the first record of the first step or child that was undone from there on.
+/// The index of the first record of anything that was undone from `from` on.
 pub(super) fn first_undone(journal: &[Entry], from: usize) -> Option<usize> {
     let undone = journal.iter().skip(from).map(|entry| &entry.record.body);
     let undone = undone.filter(|body| matches!(body, Body::UndoCompleted(_)));
     first_about(journal, &undone.filter_map(Subject::of).collect())
 }
 
-/// The index of the first record of the first step or child whose undo the code waited for, there or later, whatever came of
-/// it. A copy that ends before the undo would not make the code wait.
+/// The index of the first record of anything whose undo the code waited for from `from` on. A copy
+/// that ended before that undo would not make the code wait.
 pub(super) fn first_awaited(journal: &[Entry], from: usize) -> Option<usize> {
     let end = rollback_begins(journal);
     let awaited = journal.iter().take(end).skip(from);
@@ -35,7 +35,7 @@ pub(super) fn first_awaited(journal: &[Entry], from: usize) -> Option<usize> {
 
 fn first_about(journal: &[Entry], subjects: &BTreeSet<Subject>) -> Option<usize> {
     let is_about = |body: &Body| match body {
-        // Of the children in a place, only the one that was undone.
+        // Several children may share a location; only the one that was undone counts.
         Body::ChildStarted(record) => {
             subjects.contains(&Subject::child(&record.location, &record.run))
                 || subjects.contains(&Subject::step(&record.location))

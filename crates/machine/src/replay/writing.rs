@@ -1,6 +1,6 @@
 //! What the code writes down without waiting for anything: notes, rows, notifications, answers to events. Each once.
 
-use everstep_model::record::{Emitted, Note, Replied, RowOperation, StateChanged};
+use everstep_model::record::{AttributeSet, Emitted, Note, Replied, RowOperation, StateChanged};
 use everstep_model::{Body, Location, Name, Payload, RecordNumber, Scope};
 
 use super::Replay;
@@ -36,6 +36,24 @@ impl Replay {
                 key,
                 operation,
                 value: value.unwrap_or_else(Payload::null),
+            }
+            .into()
+        });
+    }
+
+    /// Sets an attribute of the run. The caller has checked name and value.
+    pub fn set_attribute(
+        &mut self,
+        scope: &Scope,
+        attribute: Name,
+        value: Payload,
+        site: CallSite,
+    ) {
+        self.write(scope, "__attribute", site, |location| {
+            AttributeSet {
+                location,
+                attribute,
+                value,
             }
             .into()
         });

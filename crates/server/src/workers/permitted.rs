@@ -3,7 +3,7 @@
 
 use everstep_engine::{Append, Then};
 use everstep_model::record::{LoopAdvanced, RESERVED_COLLECTIONS};
-use everstep_model::{Body, ErrorCode, Origin, RecordNumber, RunStatus, limits};
+use everstep_model::{Body, ErrorCode, Origin, RecordNumber, RunStatus, check_attribute, limits};
 
 use crate::failure::Failure;
 
@@ -93,6 +93,8 @@ fn check_record(body: &Body, append: &Append) -> Result<(), Failure> {
                 "the collection `{collection}` is reserved for the engine"
             )))
         }
+        Body::AttributeSet(set) => check_attribute(set.attribute.as_str(), &set.value)
+            .map_err(|invalid| refused(invalid.to_string())),
         _ => Ok(()),
     }
 }

@@ -1,4 +1,5 @@
-//! For tests: the part of Mermaid's grammar that charts use, and what Mermaid demands beyond grammar.
+//! A parser for the part of Mermaid that charts use, for tests. It also checks rules beyond the
+//! grammar.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +16,12 @@ const OUTLINES: [(&str, &str); 10] = [
     ("subgraph", "]"),
 ];
 
-/// What a chart declares.
+/// The declarations of a chart.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     /// The label of each id.
     pub(crate) labels: BTreeMap<String, String>,
-    /// The subgraphs each id stands in, outermost first.
+    /// The subgraphs around each id, outermost first.
     above: BTreeMap<String, Vec<String>>,
     open: Vec<(String, usize)>,
     /// From, to, and whether it is dashed.
@@ -29,7 +30,7 @@ pub(crate) struct Parsed {
     pub(crate) classes: BTreeMap<String, Vec<String>>,
 }
 
-/// Reads a chart, or says what is wrong with it.
+/// Parses a chart.
 pub(crate) fn parse(text: &str) -> Result<Parsed, String> {
     let mut lines = text.lines();
     if lines.next() != Some("flowchart TD") {
@@ -141,7 +142,7 @@ impl Parsed {
     }
 }
 
-/// The text of a label, as it will be drawn.
+/// The text of a label as Mermaid draws it.
 fn read(label: &str) -> Result<String, String> {
     let mut text = String::new();
     let mut rest = label;

@@ -1,12 +1,12 @@
-//! The words on a chart, and how they are made harmless.
+//! The labels of a chart, and their escaping.
 
 use std::fmt::Write;
 
 use everstep_model::Name;
 
-use super::super::{Node, NodeKind};
+use super::super::node::{Node, NodeKind};
 
-/// `charge`, or `charge:1` where the scope calls more than one of that name.
+/// `charge`, or `charge:1` if the scope calls several operations of that name.
 pub(super) fn shown_name(node: &Node, siblings: &[Node]) -> String {
     let name = &node.location.name;
     let is_counted = |other: &Node| other.location.name == *name && other.location.counter > 0;
@@ -17,7 +17,7 @@ pub(super) fn shown_name(node: &Node, siblings: &[Node]) -> String {
     }
 }
 
-/// What is written on a node.
+/// The label of a node.
 pub(super) fn label_of(kind: &NodeKind, name: &str) -> String {
     match kind {
         NodeKind::Step | NodeKind::Switch | NodeKind::Scope | NodeKind::Branch { won: false } => {
@@ -44,16 +44,17 @@ pub(super) fn label_of(kind: &NodeKind, name: &str) -> String {
     }
 }
 
-/// Most operations are called after what they are about, and need not say it twice.
+/// Many operations are named after their subject; do not repeat it.
 fn is_named_after(name: &str, about: &Name) -> bool {
     name.split(':').next() == Some(about.as_str())
 }
 
-/// Text that means nothing to Mermaid but itself, for use between double quotes.
+/// Escapes text for use between double quotes.
 ///
-/// Letters, digits and a few signs stay; everything else becomes the number of its character, which Mermaid turns
-/// back when it draws: quotes end a label, backticks make it Markdown, `<` makes it HTML, `%%` a comment. A label that
-/// begins like a list would be taken for one, so only a letter may come first.
+/// Letters, digits and a few signs stay as they are; every other character is replaced by its
+/// entity number, which Mermaid decodes when it draws. Otherwise quotes would end a label,
+/// backticks would make it Markdown, `<` HTML, and `%%` a comment. Only a letter may come first,
+/// because a label that begins like a list is rendered as one.
 pub(super) fn escaped(text: &str) -> String {
     let mut label = String::with_capacity(text.len());
     for (position, character) in text.chars().enumerate() {

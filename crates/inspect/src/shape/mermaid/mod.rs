@@ -1,9 +1,10 @@
-//! A shape as Mermaid text: a flowchart from top to bottom.
+//! Renders a shape as a Mermaid flowchart from top to bottom.
 //!
-//! Steps and the like are nodes, each kind with an outline of its own. Joins, races, loops and branches are subgraphs,
-//! switches diamonds with an arrow to what was chosen. Undos hang on their steps by dashed arrows. Everything has a
-//! class named after its status. Ids are counted, never made of names, and arrows come after all nodes, because a node
-//! that is first named by an arrow inside a subgraph would move into it.
+//! Operations are nodes, each kind with its own outline. Joins, races, loops and branches are
+//! subgraphs, switches are diamonds with an arrow to the chosen branch. Dashed arrows lead from
+//! steps to their undos. Every element has a class named after its status. Ids are counters, never
+//! names. Arrows come after all nodes, because Mermaid would move a node that an arrow mentions
+//! first inside a subgraph into that subgraph.
 
 #[cfg(test)]
 pub(super) mod grammar;
@@ -14,7 +15,7 @@ use std::fmt::Write;
 
 use everstep_model::RunStatus;
 
-use super::{Node, NodeKind, NodeStatus, Shape};
+use super::node::{Node, NodeKind, NodeStatus, Shape};
 use label::{escaped, label_of, shown_name};
 
 /// The shape as a Mermaid flowchart.
@@ -33,7 +34,7 @@ pub fn to_mermaid(shape: &Shape) -> String {
     chart.text()
 }
 
-/// How an ended run is coloured; none if it is not over.
+/// The class of an ended run; `None` if it has not ended.
 fn status_of_end(status: RunStatus) -> Option<NodeStatus> {
     match status {
         RunStatus::Completed => Some(NodeStatus::Completed),
@@ -52,21 +53,21 @@ fn status_of_end(status: RunStatus) -> Option<NodeStatus> {
     }
 }
 
-/// The text while it is written.
+/// The output so far.
 #[derive(Debug, Default)]
 struct Chart {
     nodes: String,
     arrows: String,
     /// The ids of each class.
     classes: BTreeMap<&'static str, Vec<String>>,
-    /// Ids given out.
+    /// The number of ids in use.
     ids: usize,
-    /// Open subgraphs.
+    /// The number of open subgraphs.
     depth: usize,
 }
 
 impl Chart {
-    /// Draws nodes one after the other. `tips` are what the next arrow leaves from, before and after.
+    /// Draws nodes in sequence. `tips` are the nodes from which the next arrow leaves.
     fn sequence(&mut self, nodes: &[Node], tips: &mut Vec<String>) {
         for node in nodes {
             let name = shown_name(node, nodes);
@@ -76,7 +77,7 @@ impl Chart {
         }
     }
 
-    /// Draws one node; where arrows to it end, and where arrows from it begin.
+    /// Draws one node. Returns where arrows to it end and where arrows from it begin.
     fn node(&mut self, node: &Node, name: &str) -> (String, Vec<String>) {
         match &node.kind {
             NodeKind::Switch => self.switch(node, name),
@@ -91,7 +92,7 @@ impl Chart {
             NodeKind::Loop { .. } | NodeKind::Branch { .. } | NodeKind::Scope => {
                 self.scope(node, name)
             }
-            // Something that holds nothing by its nature may hold something in a damaged journal.
+            // In a damaged journal, any node may have children.
             _ if !node.children.is_empty() => self.scope(node, name),
             _ => {
                 let id = self.leaf(node, name);
@@ -107,7 +108,7 @@ impl Chart {
         (id.clone(), vec![id])
     }
 
-    /// A diamond, and an arrow to each branch that was chosen. What comes next follows on those.
+    /// A diamond with an arrow to each chosen branch. The next node follows the branches.
     fn switch(&mut self, node: &Node, name: &str) -> (String, Vec<String>) {
         let diamond = self.leaf(node, name);
         let mut exits = Vec::new();
@@ -157,7 +158,7 @@ impl Chart {
         id
     }
 
-    /// A subgraph with nothing inside is drawn as a node or not at all, depending on the release.
+    /// Mermaid draws an empty subgraph as a node or not at all, depending on its release.
     fn close(&mut self, inside: &[Node]) {
         if inside.is_empty() {
             let id = self.id();
@@ -221,7 +222,7 @@ fn outline(kind: &NodeKind) -> (&'static str, &'static str) {
     }
 }
 
-/// The colours of a class. Text stays dark, so that it can be read on a light and on a dark page.
+/// The colours of a class. Dark text is readable on light and dark pages.
 fn look_of(class: &str) -> &'static str {
     match class {
         "completed" => "fill:#d3f9d8,stroke:#2b8a3e,color:#1b1b1b",

@@ -1,4 +1,4 @@
-//! Which way the code went: branches, loops, switches and gates.
+//! Branches, loops, switches and version gates.
 
 use everstep_model::RecordRange;
 use everstep_model::record::{

@@ -1,4 +1,4 @@
-//! How a run begins, rests and ends.
+//! Creation, pauses and ends of a run.
 
 use everstep_model::record::{
     Cancelled, Completed, Created, DeadlinePassed, Diverged, ExecutionRetried, Failed, Paused,

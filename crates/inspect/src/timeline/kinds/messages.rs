@@ -1,4 +1,4 @@
-//! What goes to other runs, to clients and into the audit trail.
+//! Messages to other runs, to clients and to the audit trail.
 
 use everstep_model::record::{
     AttributeSet, ChildFinished, ChildOutcome, ChildStarted, Data, Emitted, Note, Replied,

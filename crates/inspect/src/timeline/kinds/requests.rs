@@ -1,4 +1,4 @@
-//! What operators asked for.
+//! Requests of operators.
 
 use everstep_model::record::{
     CancelRequested, ForcedFailure, PauseRequested, ResumeRequested, StepEdited, StepSkipped,

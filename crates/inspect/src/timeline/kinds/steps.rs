@@ -1,4 +1,4 @@
-//! Steps, and undoing what is done, which the record of an undo does not say whether it was a step or a child.
+//! Steps and undos. An undo record may be about a step or a child.
 
 use everstep_model::record::{
     FailureOutcome, NoReturn, StepAbandoned, StepCompleted, StepFailed, StepStarted, UndoCompleted,

@@ -1,4 +1,4 @@
-//! Sleeps, waits and questions, and what ends them.
+//! Sleeps, waits and rpcs, and the records that end them.
 
 use everstep_model::record::{
     Event, RpcAnswered, RpcCompleted, RpcRequested, Sleeping, TimerFired, TimerPurpose,

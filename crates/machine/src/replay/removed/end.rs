@@ -66,6 +66,7 @@ impl End {
             | RemovedKind::Note
             | RemovedKind::Row
             | RemovedKind::Emit
+            | RemovedKind::Attribute
             | RemovedKind::Version => said(&|_| true),
         };
         end.unwrap_or(End::Open)

@@ -36,6 +36,8 @@ pub enum RemovedKind {
     Row,
     /// A notification. These have no names of their own, and count in the order they were made.
     Emit,
+    /// A change of an attribute. These have no names of their own, and count in the order they were made.
+    Attribute,
     /// A version gate.
     Version,
 }
@@ -56,6 +58,7 @@ impl fmt::Display for RemovedKind {
             Self::Note => "note",
             Self::Row => "row",
             Self::Emit => "emit",
+            Self::Attribute => "attribute",
             Self::Version => "version",
         })
     }
@@ -77,6 +80,7 @@ impl RemovedKind {
             Self::Note => "note",
             Self::Row => "state_changed",
             Self::Emit => "emitted",
+            Self::Attribute => "attribute_set",
             Self::Version => "version_chosen",
         }
     }
@@ -88,6 +92,7 @@ impl RemovedKind {
             Self::Note => Some("__note".to_owned()),
             Self::Row => Some("__row".to_owned()),
             Self::Emit => Some("__emit".to_owned()),
+            Self::Attribute => Some("__attribute".to_owned()),
             Self::Version => Some(format!("__version:{name}")),
             _ => None,
         }
