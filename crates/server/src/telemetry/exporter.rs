@@ -157,7 +157,7 @@ impl Export {
 
     async fn send(&self, traces: &[Trace]) -> Result<(), CallError> {
         let request = ExportRequest::new(&self.options.service, traces);
-        let call = Call::post(PATH).json(&request)?.patience(CALL_PATIENCE);
+        let call = Call::post(PATH).json(&request)?.timeout(CALL_PATIENCE);
         let mut rest = FIRST_REST;
         for _ in 1..TRIES {
             match self.connection.send(call.clone()).await {

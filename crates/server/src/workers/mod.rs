@@ -31,7 +31,7 @@ mod token;
 
 use everstep_protocol::access::Scope;
 use everstep_protocol::worker::{
-    AppendAnswer, AppendRequest, ClaimAnswer, ClaimRequest, Heard, ReadAnswer, ReadRequest,
+    Acknowledged, AppendAnswer, AppendRequest, ClaimAnswer, ClaimRequest, ReadAnswer, ReadRequest,
     RegisterAnswer, RegisterRequest, ReleaseRequest,
 };
 
@@ -43,7 +43,7 @@ use crate::routes::Route;
 
 pub(crate) fn routes() -> Vec<Route> {
     let work = Needs::Scope(Scope::Work);
-    let heard = |about: About| about.gives::<Heard>(200, "It is so.");
+    let heard = |about: About| about.gives::<Acknowledged>(200, "It is so.");
     vec![
         Route::post("/v1/workers", work, register::register).about(
             About::new("Begins a session of a worker")

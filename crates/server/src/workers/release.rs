@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use axum::body::Body;
 use axum::extract::State as AxumState;
 use axum::response::Response;
-use everstep_protocol::worker::{Heard, ReleaseRequest};
+use everstep_protocol::worker::{Acknowledged, ReleaseRequest};
 
 use super::own_session::OwnSession;
 use super::pool::{Pool, State};
@@ -35,8 +35,8 @@ pub(crate) async fn heartbeat(
 }
 
 impl Pool {
-    pub(super) fn heard(&self) -> Heard {
-        Heard { now: self.now() }
+    pub(super) fn heard(&self) -> Acknowledged {
+        Acknowledged { now: self.now() }
     }
 
     /// Everything under the lock, for a request of this session: it is alive.
