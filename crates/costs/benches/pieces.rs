@@ -1,4 +1,4 @@
-//! How long each piece of the hot path takes here: `cargo bench -p everstep-costs`.
+//! Measures the time of each part of the hot path: `cargo bench -p everstep-costs`.
 
 use divan::Bencher;
 use everstep_costs::PIECES;
