@@ -1,11 +1,11 @@
-//! Joins, races, switches, children.
+//! Canonical workflows with joins, races, switches and children.
 
 use everstep::{Ctx, Engine, Error, Payload, Result, Retry, hours};
 
-use crate::claims::{Broken, returns, same};
+use crate::assertions::{AssertionFailed, returns, same};
 use crate::clients::{Ping, run, send};
 use crate::outside::Outside;
-use crate::story::{Canonical, Registry, WORKFLOW};
+use crate::scenario::{Canonical, Registry, WORKFLOW};
 
 pub(crate) struct JoinsWithinJoins;
 
@@ -34,7 +34,7 @@ impl Canonical for JoinsWithinJoins {
         Ok(a + b)
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         send(&run, &Ping(10), "ping").await?;
         returns(&run, 16).await?;
@@ -60,7 +60,7 @@ impl Canonical for ARaceOfAStepAnEventAndATimer {
                 Ok(n)
             })
             .branch("timer", |ctx| async move {
-                // Longer than machines are down.
+                // Longer than processes are down in the tests.
                 ctx.sleep("late", hours(1)).await?;
                 Ok(0)
             })
@@ -69,7 +69,7 @@ impl Canonical for ARaceOfAStepAnEventAndATimer {
         Ok((won.winner, value))
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         send(&run, &Ping(5), "ping").await?;
         returns(&run, ("event".to_owned(), 5)).await?;
@@ -85,7 +85,7 @@ impl Canonical for ASwitchWhoseValueIsNotTheSameTwice {
 
     async fn run(ctx: Ctx, outside: Outside) -> Result<u32> {
         let outside = &outside;
-        // It is computed anew by every execution; the first choice that is durable stands.
+        // Every execution computes the choice again, but only the first durable choice counts.
         let value = if outside.is_quiet() { "first" } else { "later" };
         ctx.switch("route", value)
             .case("first", |ctx| async move {
@@ -99,7 +99,7 @@ impl Canonical for ASwitchWhoseValueIsNotTheSameTwice {
             .await
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let chosen: u32 = run(&engine).await?.wait_json().await?.decode()?;
         let happened = outside.happened();
         let last = if chosen == 2 { "b" } else { "d" };
@@ -146,7 +146,7 @@ impl Canonical for ChildrenThatSucceedAndFail {
             .function(WORKFLOW, move |ctx, (): ()| Self::run(ctx, outside.clone()))
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         returns(&run(&engine).await?, 104).await?;
         outside.holds(&["child 1", "child 2", "child 3", "after"], 1)?;
         same("runs", engine.list().await?.runs.len(), 4)

@@ -1,17 +1,17 @@
-//! What clients of canonical workflows do. All of it can be done again.
+//! Requests of clients in the scenarios. All of them can be repeated.
 
 use std::time::Duration;
 
 use everstep::{Engine, Event, Payload, RunHandle, RunStatus, millis};
 use serde::{Deserialize, Serialize};
 
-use crate::claims::Broken;
+use crate::assertions::AssertionFailed;
 use crate::outside::Outside;
-use crate::story::WORKFLOW;
+use crate::scenario::WORKFLOW;
 
-/// How often a client looks before it gives up.
+/// How often a client polls before it gives up.
 const LOOKS_MAX: u32 = 200;
-/// How long it waits between two looks at most.
+/// The maximum delay between two polls.
 const LOOK_EVERY_MAX: Duration = Duration::from_secs(1);
 
 #[derive(Serialize, Deserialize)]
@@ -21,38 +21,39 @@ impl Event for Ping {
     const NAME: &'static str = "ping";
 }
 
-/// Run `r`, started or found again.
-pub(crate) async fn run(engine: &Engine) -> Result<RunHandle, Broken> {
+/// Starts run `r`, or finds it again.
+pub(crate) async fn run(engine: &Engine) -> Result<RunHandle, AssertionFailed> {
     Ok(engine
         .start_by_name(WORKFLOW, Payload::null())
         .id("r")
         .await?)
 }
 
-/// Sends an event that the run takes once, however often the story is told.
+/// Sends an event with a deduplication ID, so that it takes effect once even if the scenario is
+/// repeated.
 pub(crate) async fn send<E: Event + Serialize>(
     run: &RunHandle,
     event: &E,
     id: &str,
-) -> Result<(), Broken> {
+) -> Result<(), AssertionFailed> {
     let payload = Payload::from_value(event)?;
     let sent = run
         .send_by_name(E::NAME, payload, Some(id.to_owned()))
         .await;
     match sent {
         Ok(_) => Ok(()),
-        // A run that has ended needs it no more.
+        // A run that has ended needs no event.
         Err(_) if run.status().await?.is_terminal() => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Waits until the run is in one of these states, or over.
+/// Waits until the run has one of these statuses or has ended.
 pub(crate) async fn reach(
     run: &RunHandle,
     outside: &Outside,
     statuses: &[RunStatus],
-) -> Result<(), Broken> {
+) -> Result<(), AssertionFailed> {
     let mut patience = Patience::default();
     loop {
         let status = run.status().await?;
@@ -63,18 +64,24 @@ pub(crate) async fn reach(
     }
 }
 
-/// What somebody has who looks again and again, less and less often.
+/// Polling with increasing delays.
 #[derive(Default)]
 pub(crate) struct Patience {
     looks: u32,
 }
 
 impl Patience {
-    /// Waits until it is time to look again.
-    pub(crate) async fn wait(&mut self, run: &RunHandle, outside: &Outside) -> Result<(), Broken> {
+    /// Waits until the next poll.
+    pub(crate) async fn wait(
+        &mut self,
+        run: &RunHandle,
+        outside: &Outside,
+    ) -> Result<(), AssertionFailed> {
         if self.looks == LOOKS_MAX {
             let why = run.why().await?;
-            return Err(Broken::new(format!("it stands still: {why}")));
+            return Err(AssertionFailed::new(format!(
+                "the run makes no progress: {why}"
+            )));
         }
         let pause = millis(1 << self.looks.min(10)).min(LOOK_EVERY_MAX);
         self.looks += 1;

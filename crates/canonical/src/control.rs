@@ -1,11 +1,12 @@
-//! Requests of operators in the middle: pausing, cancelling with rollback, settling a step, recovering and forking.
+//! Canonical workflows with requests of operators: pause, cancel with rollback, skip, recover and
+//! fork.
 
 use everstep::{Ctx, Engine, Error, Result, RunHandle, RunStatus, WaitError, hours, millis};
 
-use crate::claims::{Broken, returns, same};
+use crate::assertions::{AssertionFailed, returns, same};
 use crate::clients::{Patience, Ping, reach, run};
 use crate::outside::Outside;
-use crate::story::Canonical;
+use crate::scenario::Canonical;
 
 pub(crate) struct APauseAndAResume;
 
@@ -19,7 +20,7 @@ impl Canonical for APauseAndAResume {
         outside.step(&ctx, "b", 2).await
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         let asleep = [RunStatus::Sleeping, RunStatus::Pausing, RunStatus::Paused];
         reach(&run, &outside, &asleep).await?;
@@ -45,7 +46,7 @@ impl Canonical for ACancellationWithRollback {
         outside.undoable(&ctx, "never").await
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         reach(&run, &outside, &[RunStatus::Waiting]).await?;
         run.cancel().reason("enough").await?;
@@ -53,7 +54,11 @@ impl Canonical for ACancellationWithRollback {
             Err(WaitError::Cancelled(reason)) => {
                 same("the reason", reason.as_deref(), Some("enough"))?;
             }
-            other => return Err(Broken::new(format!("it is not cancelled: {other:?}"))),
+            other => {
+                return Err(AssertionFailed::new(format!(
+                    "it is not cancelled: {other:?}"
+                )));
+            }
         }
         outside.holds_in_order(&["a", "b", "undo b", "undo a"])
     }
@@ -82,12 +87,14 @@ impl Canonical for AStepThatIsSkippedARunThatIsRecoveredAndItsFork {
         Ok(a + b + c.await?)
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         if run.generation().await?.0 == 1 {
             settle(&run, &outside).await?;
             if let Ok(result) = run.wait_json().await {
-                return Err(Broken::new(format!("its first life gave {result:?}")));
+                return Err(AssertionFailed::new(format!(
+                    "its first life gave {result:?}"
+                )));
             }
             run.recover().await?;
         }
@@ -98,8 +105,8 @@ impl Canonical for AStepThatIsSkippedARunThatIsRecoveredAndItsFork {
     }
 }
 
-/// Skips the step that is stuck, as soon as it is there.
-async fn settle(run: &RunHandle, outside: &Outside) -> std::result::Result<(), Broken> {
+/// Skips the blocked step as soon as it exists.
+async fn settle(run: &RunHandle, outside: &Outside) -> std::result::Result<(), AssertionFailed> {
     let mut patience = Patience::default();
     while !run.status().await?.is_terminal() {
         if run.skip_step("stuck").result(&10).await.is_ok() {

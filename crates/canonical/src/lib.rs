@@ -1,49 +1,52 @@
-//! The canonical workflows: each primitive and mixtures of them, with the requests of their clients and operators, and what must be
-//! true in the end however often processes die on the way. Those who let processes die tell these stories: the tests of
-//! `everstep` after every commit, the simulation at every call of store and bus.
+//! The canonical workflows: scenarios for each primitive and combinations of them, with the
+//! requests of clients and operators, and assertions that hold however often processes crash. The
+//! tests of `everstep` crash processes after every commit, the simulation at every call of store
+//! and bus.
 //!
-//! **The walk of one story.** A process opens an engine with [`Story::define`] and calls [`Story::tell`], which starts run `r`, makes
-//! the requests and waits for the end. If the process dies, another one does the same from the beginning: runs are started
-//! by id and events carry dedup ids, so nothing happens twice that must not. What the code does to the world is written down
-//! in [`Outside`], which outlives every process. Whoever comes to the end compares: the result, the order of undos, and that
-//! only what was in flight when a process died was done again. [`Story::replay`] replays a journal against the same code.
+//! **One scenario.** A process opens an engine with [`Scenario::define`] and calls [`Scenario::drive`],
+//! which starts run `r`, sends the requests and waits for the end. After a crash, another process
+//! repeats this from the beginning. Runs are started by ID and events have deduplication IDs, so
+//! repeating them has no effect. Effects on the outside are recorded in [`Outside`], which outlives
+//! every process. At the end the scenario checks the result, the order of undos, and that only
+//! effects in flight during a crash were repeated. [`Scenario::replay`] replays a journal against the
+//! same code.
 
+mod assertions;
 mod branches;
-mod claims;
 mod clients;
 mod control;
 mod outside;
 mod plain;
 mod sagas;
-mod story;
+mod scenario;
 mod talk;
 
-pub use claims::Broken;
+pub use assertions::AssertionFailed;
 pub use outside::Outside;
-pub use story::{Registry, Replaying, Story};
+pub use scenario::{Registry, ReplayRegistry, Scenario};
 
-/// All of them.
-pub const ALL: &[Story] = &[
-    Story::of::<plain::StepsThatAreRetriedAndSleeps>(),
-    Story::of::<plain::EarlyResultsAndFencedSteps>(),
-    Story::of::<plain::ALoopThatForgetsItsPast>(),
-    Story::of::<talk::EventsThatComeEarlyInBatchesAndWithAnAnswer>(),
-    Story::of::<talk::AQuestionThatIsAnsweredTwice>(),
-    Story::of::<talk::AMessageToAnotherRun>(),
-    Story::of::<branches::JoinsWithinJoins>(),
-    Story::of::<branches::ARaceOfAStepAnEventAndATimer>(),
-    Story::of::<branches::ASwitchWhoseValueIsNotTheSameTwice>(),
-    Story::of::<branches::ChildrenThatSucceedAndFail>(),
-    Story::of::<sagas::ARollbackThroughALoopAndAJoin>(),
-    Story::of::<sagas::ARollbackThroughChildren>(),
-    Story::of::<sagas::ThePointOfNoReturnAndAnExplicitRollback>(),
-    Story::of::<control::APauseAndAResume>(),
-    Story::of::<control::ACancellationWithRollback>(),
-    Story::of::<control::AStepThatIsSkippedARunThatIsRecoveredAndItsFork>(),
+/// All canonical workflows.
+pub const ALL: &[Scenario] = &[
+    Scenario::of::<plain::StepsThatAreRetriedAndSleeps>(),
+    Scenario::of::<plain::EarlyResultsAndFencedSteps>(),
+    Scenario::of::<plain::ALoopThatForgetsItsPast>(),
+    Scenario::of::<talk::EventsThatComeEarlyInBatchesAndWithAnAnswer>(),
+    Scenario::of::<talk::AQuestionThatIsAnsweredTwice>(),
+    Scenario::of::<talk::AMessageToAnotherRun>(),
+    Scenario::of::<branches::JoinsWithinJoins>(),
+    Scenario::of::<branches::ARaceOfAStepAnEventAndATimer>(),
+    Scenario::of::<branches::ASwitchWhoseValueIsNotTheSameTwice>(),
+    Scenario::of::<branches::ChildrenThatSucceedAndFail>(),
+    Scenario::of::<sagas::ARollbackThroughALoopAndAJoin>(),
+    Scenario::of::<sagas::ARollbackThroughChildren>(),
+    Scenario::of::<sagas::ThePointOfNoReturnAndAnExplicitRollback>(),
+    Scenario::of::<control::APauseAndAResume>(),
+    Scenario::of::<control::ACancellationWithRollback>(),
+    Scenario::of::<control::AStepThatIsSkippedARunThatIsRecoveredAndItsFork>(),
 ];
 
-/// The one of this name.
+/// Returns the canonical workflow with this name.
 #[must_use]
-pub fn named(name: &str) -> Option<&'static Story> {
-    ALL.iter().find(|story| story.name == name)
+pub fn named(name: &str) -> Option<&'static Scenario> {
+    ALL.iter().find(|scenario| scenario.name == name)
 }

@@ -1,4 +1,4 @@
-//! What the canonical workflows do to the outside. It outlives every process.
+//! Effects of the canonical workflows on the outside, which outlives every process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 
 type Sleep = Box<dyn Fn(Duration) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// Everything that was done outside the runs, in order; and how time passes there.
+/// All effects in order, and the time outside.
 #[derive(Clone)]
 pub struct Outside(Arc<Shared>);
 
@@ -19,7 +19,7 @@ struct Shared {
 }
 
 impl Outside {
-    /// An outside where nothing has happened yet and processes die at most so often.
+    /// Creates an outside without effects. Processes crash at most this often.
     pub fn new<Fut>(
         deaths_max: usize,
         sleep: impl Fn(Duration) -> Fut + Send + Sync + 'static,
@@ -34,23 +34,23 @@ impl Outside {
         }))
     }
 
-    /// Where nothing ever ends that is not recorded.
+    /// Creates an outside for replays, in which unrecorded work never ends.
     pub(crate) fn of_replay() -> Self {
         Self::new(0, |_| std::future::pending())
     }
 
-    /// Everything that has happened, which is forgotten.
+    /// Returns and clears all effects.
     #[must_use]
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.lock())
     }
 
-    /// Everything that has happened.
+    /// Returns all effects.
     pub(crate) fn happened(&self) -> Vec<String> {
         self.lock().clone()
     }
 
-    /// How often something in flight may have been done again.
+    /// How often an effect in flight may have been repeated.
     pub(crate) fn deaths_max(&self) -> usize {
         self.0.deaths_max
     }
@@ -63,12 +63,12 @@ impl Outside {
         self.lock().push(what.into());
     }
 
-    /// Whether nothing has happened yet.
+    /// Whether there are no effects yet.
     pub(crate) fn is_quiet(&self) -> bool {
         self.lock().is_empty()
     }
 
-    /// A step that does one thing outside.
+    /// Executes a step with one effect.
     pub(crate) async fn step(&self, ctx: &Ctx, name: &str, value: u32) -> Result<u32> {
         ctx.step(name, || self.act(name, value)).await
     }
@@ -78,7 +78,7 @@ impl Outside {
         Ok(value)
     }
 
-    /// A step that does one thing outside and can be undone there.
+    /// Executes a step with one effect that can be undone.
     pub(crate) async fn undoable(&self, ctx: &Ctx, name: &'static str) -> Result<u32> {
         let outside = self.clone();
         ctx.step(name, || self.act(name, 1))

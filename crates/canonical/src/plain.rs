@@ -1,13 +1,13 @@
-//! Steps, retries, timers, early results, loops.
+//! Canonical workflows with steps, retries, timers, early results and loops.
 
 use std::ops::ControlFlow;
 
 use everstep::{Ctx, Engine, Error, Result, Retry, millis};
 
-use crate::claims::{Broken, returns};
+use crate::assertions::{AssertionFailed, returns};
 use crate::clients::run;
 use crate::outside::Outside;
-use crate::story::Canonical;
+use crate::scenario::Canonical;
 
 pub(crate) struct StepsThatAreRetriedAndSleeps;
 
@@ -34,7 +34,7 @@ impl Canonical for StepsThatAreRetriedAndSleeps {
         Ok(a + b + c)
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         returns(&run(&engine).await?, 111).await?;
         outside.holds_in_order(&["a", "b", "c"])
     }
@@ -55,9 +55,9 @@ impl Canonical for EarlyResultsAndFencedSteps {
         Ok(early + fenced + last.await?)
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         returns(&run(&engine).await?, 111).await?;
-        // An early result that was not durable when the process died is computed again.
+        // An early result that was not durable at the crash is computed again.
         outside.holds(&["early", "fenced", "last"], 2)
     }
 }
@@ -84,7 +84,7 @@ impl Canonical for ALoopThatForgetsItsPast {
         outside.step(&ctx, "after", sum).await
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         returns(&run(&engine).await?, 15).await?;
         outside.holds_in_order(&["s0", "s1", "s2", "s3", "s4", "s5", "after"])
     }

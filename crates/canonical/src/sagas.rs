@@ -1,14 +1,15 @@
-//! Rollback through branches, loops and children, and past the point of no return.
+//! Canonical workflows with rollback of branches, loops and children, and with a point of no
+//! return.
 
 use std::ops::ControlFlow;
 
 use everstep::journal::Body;
 use everstep::{Ctx, Engine, Error, Payload, Result, RunHandle};
 
-use crate::claims::{Broken, fails, same};
+use crate::assertions::{AssertionFailed, fails, same};
 use crate::clients::run;
 use crate::outside::Outside;
-use crate::story::{Canonical, Registry, WORKFLOW};
+use crate::scenario::{Canonical, Registry, WORKFLOW};
 
 const ALL_UNDONE: [&str; 8] = ["a", "b", "c", "d", "undo d", "undo c", "undo b", "undo a"];
 
@@ -41,7 +42,7 @@ impl Canonical for ARollbackThroughALoopAndAJoin {
         Err(Error::fatal("no further"))
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         fails(&run(&engine).await?, "no further").await?;
         outside.holds_in_order(&ALL_UNDONE)
     }
@@ -81,7 +82,7 @@ impl Canonical for ARollbackThroughChildren {
             .function(WORKFLOW, move |ctx, (): ()| Self::run(ctx, outside.clone()))
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         fails(&run, "no further").await?;
         outside.holds_in_order(&ALL_UNDONE)?;
@@ -112,7 +113,7 @@ impl Canonical for ThePointOfNoReturnAndAnExplicitRollback {
         Err(Error::fatal("too late"))
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         fails(&run, "too late").await?;
         outside.holds_in_order(&["a", "undo a", "b", "i", "undo i"])?;
@@ -121,7 +122,10 @@ impl Canonical for ThePointOfNoReturnAndAnExplicitRollback {
     }
 }
 
-async fn count(run: &RunHandle, is_such: fn(&Body) -> bool) -> std::result::Result<usize, Broken> {
+async fn count(
+    run: &RunHandle,
+    is_such: fn(&Body) -> bool,
+) -> std::result::Result<usize, AssertionFailed> {
     let journal = run.journal().await?;
     let such = journal.iter().filter(|entry| is_such(&entry.record.body));
     Ok(such.count())

@@ -1,12 +1,12 @@
-//! Events, questions, and messages between runs.
+//! Canonical workflows with events, questions and messages between runs.
 
 use everstep::{Ctx, Engine, Event, Payload, Request, Result, Rpc, hours};
 use serde::{Deserialize, Serialize};
 
-use crate::claims::{Broken, returns, same};
+use crate::assertions::{AssertionFailed, returns, same};
 use crate::clients::{Patience, Ping, run, send};
 use crate::outside::Outside;
-use crate::story::{Canonical, Registry, WORKFLOW};
+use crate::scenario::{Canonical, Registry, WORKFLOW};
 
 #[derive(Serialize, Deserialize)]
 struct Add(u32);
@@ -39,7 +39,7 @@ impl Canonical for EventsThatComeEarlyInBatchesAndWithAnAnswer {
         Ok((total, none.is_none()))
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         for n in 1..=3 {
             send(&run, &Ping(n), &format!("ping {n}")).await?;
@@ -70,13 +70,13 @@ impl Canonical for AQuestionThatIsAnsweredTwice {
         outside.step(&ctx, "b", many).await
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let run = run(&engine).await?;
         let mut patience = Patience::default();
         while !run.status().await?.is_terminal() {
             if let Some(question) = run.inspect().await?.overview.rpcs.first() {
                 run.answer(&question.rpc_id, &7).await?;
-                // Only the first counts: another one is refused, or finds that the run has gone on.
+                // Only the first answer counts. Others are rejected because the question is closed.
                 let _ = run.answer(&question.rpc_id, &8).await;
                 break;
             }
@@ -113,7 +113,7 @@ impl Canonical for AMessageToAnotherRun {
             .function(WORKFLOW, move |ctx, (): ()| Self::run(ctx, outside.clone()))
     }
 
-    async fn tell(engine: Engine, outside: Outside) -> std::result::Result<(), Broken> {
+    async fn drive(engine: Engine, outside: Outside) -> std::result::Result<(), AssertionFailed> {
         let listener = engine
             .start_by_name("listener", Payload::null())
             .id("to")

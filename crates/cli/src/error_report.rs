@@ -147,7 +147,7 @@ mod tests {
             assert_eq!(exit_code(&error, code_of(&error)), 7, "{code}");
         }
         let address = "http://localhost".to_owned();
-        let unreachable = CallError::Transport(TransportError::Nobody { address });
+        let unreachable = CallError::Transport(TransportError::ConnectionRefused { address });
         assert_eq!(exit_code(&Error::from(unreachable), None), 4);
     }
 

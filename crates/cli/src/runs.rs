@@ -26,7 +26,7 @@ pub(crate) async fn get(context: &Context, id: &str) -> anyhow::Result<RunView> 
 pub(crate) async fn wait_for_end(context: &Context, id: &str) -> anyhow::Result<RunView> {
     loop {
         let path = format!("workflows/{}?wait={WAIT}", segment(id));
-        let call = Call::get(path).patience(WAIT_TIMEOUT);
+        let call = Call::get(path).timeout(WAIT_TIMEOUT);
         let run: RunView = context.server.send(call).await?.json()?;
         if run.status.is_terminal() {
             return Ok(run);

@@ -53,7 +53,7 @@ pub(crate) struct Clients {
 impl Clients {
     pub(crate) fn new(apis: &[String], seed: u64) -> anyhow::Result<Arc<Self>> {
         let mut options = HttpOptions::default();
-        options.patience = Duration::from_secs(15);
+        options.timeout = Duration::from_secs(15);
         options.connect_timeout = Duration::from_secs(1);
         let transport = Arc::new(HttpTransport::new(options));
         let apis = apis

@@ -1,4 +1,4 @@
-//! Frames as bytes: what every commit writes, and every replay reads.
+//! Encoding and decoding of frames, which every commit writes and every replay reads.
 
 use std::hint::black_box;
 
@@ -24,7 +24,7 @@ pub(crate) fn decode() -> Operation {
     })
 }
 
-/// What a commit says when a step is done.
+/// The records that a commit writes when a step completes.
 pub(crate) fn step_completed(number: u32) -> Record {
     let body = StepCompleted {
         location: Location::root(Name::new("step").unwrap(), number),

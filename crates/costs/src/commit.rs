@@ -1,4 +1,5 @@
-//! The embedded store driven alone: a batch of steps, as the committer hands it over, until it is durable.
+//! The embedded store without an engine: a batch of steps, as the committer sends it, until it is
+//! durable.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 use crate::codec::step_completed;
 use crate::{NOW, Operation};
 
-/// Commits of a batch, each of a stream of its own.
+/// Commits per batch, each to a different stream.
 const BATCH: u64 = 64;
 
 pub(crate) fn batch() -> Operation {
@@ -24,7 +25,7 @@ pub(crate) fn batch() -> Operation {
     Box::new(move || streams.commit_a_step_each())
 }
 
-/// A clock that stands still.
+/// A clock that always returns the same time.
 struct Stopped;
 
 impl Clock for Stopped {
@@ -36,7 +37,7 @@ impl Clock for Stopped {
 struct Streams {
     store: EmbeddedStore,
     fences: Vec<(StreamNumber, Fence)>,
-    /// Records of each.
+    /// Records per commit.
     length: u64,
     _place: TempDir,
 }

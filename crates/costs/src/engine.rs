@@ -1,4 +1,4 @@
-//! The whole engine on the embedded store, in virtual time: executors, machine, committer, mailboxes and rows.
+//! The whole engine on the embedded store, in virtual time.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use tokio::runtime::Runtime;
 
 use crate::{Operation, RESULT};
 
-/// Steps of a run.
+/// Steps per run.
 const STEPS: u32 = 10;
-/// Runs at the same time.
+/// Concurrent runs.
 const RUNS: usize = 64;
 
 pub(crate) fn one_run() -> Operation {
@@ -50,7 +50,7 @@ async fn run_steps(engine: &Engine) {
     run.unwrap().wait_json().await.unwrap();
 }
 
-/// So many steps, one after the other.
+/// A workflow with consecutive steps.
 pub(crate) async fn steps(ctx: Ctx<AnyEvent>, count: u32) -> Result<()> {
     for _ in 0..count {
         ctx.step("step", || async { Ok::<_, Error>(RESULT.to_owned()) })
@@ -59,7 +59,7 @@ pub(crate) async fn steps(ctx: Ctx<AnyEvent>, count: u32) -> Result<()> {
     Ok(())
 }
 
-/// What the other workflow waits for.
+/// The event that the other workflow waits for.
 #[derive(Serialize, Deserialize)]
 struct Go(String);
 

@@ -1,7 +1,7 @@
-//! The pieces of the hot path, each on its own: `cargo xtask costs` counts their instructions.
+//! Separate measurements of the parts of the hot path: `cargo xtask costs` counts their instructions.
 //!
-//! Everything here runs on one thread, in virtual time where there is an engine, and does the same at each call: the
-//! number of instructions is then a property of the code, not of the machine or its mood.
+//! Everything runs on one thread, with an engine in virtual time, and does the same on each call.
+//! The number of instructions therefore depends only on the code.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,21 +15,21 @@ mod replay;
 
 use everstep_model::Timestamp;
 
-/// What a piece does each time it is called.
+/// The measured operation.
 pub type Operation = Box<dyn FnMut()>;
 
-/// One piece of the hot path.
+/// A part of the hot path.
 #[derive(Debug)]
 pub struct Piece {
-    /// How it is called on the command line and in the file of counts.
+    /// Its name on the command line and in `instructions.txt`.
     pub name: &'static str,
-    /// What is done once.
+    /// Describes the operation that is counted.
     pub about: &'static str,
-    /// Makes everything ready that does not belong to it.
+    /// Prepares the operation; not measured.
     pub prepare: fn() -> Operation,
 }
 
-/// All of them, from the inside out.
+/// All parts, innermost first.
 pub const PIECES: &[Piece] = &[
     Piece {
         name: "encode",
@@ -68,8 +68,8 @@ pub const PIECES: &[Piece] = &[
     },
 ];
 
-/// A result of 100 bytes, as JSON.
+/// A step result of 100 bytes, as JSON.
 const RESULT: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef01";
 
-/// When everything happens that has no engine with a clock.
+/// The fixed time of benchmarks without an engine.
 const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_000);

@@ -1,10 +1,11 @@
-//! `everstep-costs PIECE TIMES`: does one piece of the hot path so often. `cargo xtask costs` runs it under callgrind.
+//! `everstep-costs PIECE TIMES`: executes one part of the hot path TIMES times. `cargo xtask costs`
+//! runs it under callgrind.
 
 use std::process::ExitCode;
 
 use everstep_costs::PIECES;
 
-/// The allocator of the product.
+/// The allocator of the `everstep` binary.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! Replay: what it takes to wake a run that is not in memory, once its journal is read.
+//! Replay of a journal that has already been read, as when a cold run resumes.
 
 use std::hint::black_box;
 
@@ -18,7 +18,7 @@ pub(crate) fn hundred_steps() -> Operation {
     })
 }
 
-/// The journal of a run that has made its steps.
+/// The journal of a run that has completed its steps.
 fn recorded() -> Vec<Entry> {
     let world = World::new();
     world.block_on(async |engine| {

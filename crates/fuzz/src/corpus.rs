@@ -1,4 +1,4 @@
-//! The inputs kept in the repository: samples of what is decoded, and everything that was ever found.
+//! The corpus in the repository: sample inputs, and all inputs that ever failed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ pub(crate) struct Input {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Every file of the folder, in the order of their names.
+/// Reads all files of the folder, sorted by name.
 pub(crate) fn load(folder: &Path) -> Vec<Input> {
     let entries = fs::read_dir(folder)
-        .unwrap_or_else(|error| panic!("{}: a target needs a corpus: {error}", folder.display()));
+        .unwrap_or_else(|error| panic!("{}: cannot read the corpus: {error}", folder.display()));
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let inputs: Vec<Input> = paths
@@ -21,11 +21,15 @@ pub(crate) fn load(folder: &Path) -> Vec<Input> {
             path,
         })
         .collect();
-    assert!(!inputs.is_empty(), "{}: it is empty", folder.display());
+    assert!(
+        !inputs.is_empty(),
+        "{}: the corpus is empty",
+        folder.display()
+    );
     inputs
 }
 
-/// Keeps what was found; gives its place.
+/// Stores a failing input and returns its path.
 pub(crate) fn keep(folder: &Path, bytes: &[u8]) -> PathBuf {
     let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,11 +1,11 @@
-//! Makes of inputs that are well-formed some that are almost so.
+//! Mutates valid inputs.
 
 use crate::random::Random;
 
-/// No input grows beyond this.
+/// The maximum size of an input.
 const LONGEST: usize = 96 * 1024;
 
-/// Numbers at the edges of how numbers are written, and words that mean something to some reader.
+/// Numbers at the boundaries of encodings, and words with a meaning in some format.
 const HURTS: &[&[u8]] = &[
     b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
     b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
@@ -40,7 +40,7 @@ const HURTS: &[&[u8]] = &[
     b"__",
 ];
 
-/// One input after one to eight changes; others of the pool lend parts.
+/// Returns an input after one to eight mutations, some of which insert parts of other inputs.
 pub(crate) fn mutated(random: &mut Random, pool: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = random.pick(pool).clone();
     for _ in 0..=random.below(8) {
@@ -96,7 +96,7 @@ fn set(bytes: &mut [u8], at: usize, value: u8) {
     }
 }
 
-/// Lengths and counts that are off by a little are what gets past the first look.
+/// Changes a number slightly. Wrong lengths and counts pass the first checks of many decoders.
 fn nudged(random: &mut Random, byte: Option<&u8>) -> u8 {
     let by = random.below(9) as u8;
     byte.copied()
@@ -105,7 +105,7 @@ fn nudged(random: &mut Random, byte: Option<&u8>) -> u8 {
         .wrapping_sub(4)
 }
 
-/// Depth and length: a part many times over, now and then as often as fits.
+/// Repeats a part of the input, sometimes up to the maximum size, to test depth and length.
 fn repeat(random: &mut Random, bytes: &mut Vec<u8>, range: std::ops::Range<usize>) {
     let part = bytes[range.clone()].to_vec();
     let fits = (LONGEST - bytes.len().min(LONGEST)) / part.len().max(1);

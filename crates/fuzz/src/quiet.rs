@@ -1,4 +1,4 @@
-//! Panics that are caught and not printed: an input is made smaller by failing thousands of times.
+//! Catches panics without printing them, because minimising an input panics thousands of times.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -10,7 +10,8 @@ thread_local! {
 
 static HOOK: Once = Once::new();
 
-/// Calls it; a panic becomes its message. Other threads panic as loudly as ever.
+/// Calls a function and returns the message of a panic. Panics of other threads are printed as
+/// usual.
 pub(crate) fn catch<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let loud = take_hook();

@@ -1,9 +1,9 @@
-//! Numbers that follow from a seed (splitmix64): the same on every machine and in every release.
+//! Random numbers derived from a seed (splitmix64), the same on every machine and in every version.
 
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The numbers of one case.
+    /// The random numbers of one case.
     pub(crate) fn of_case(seed: u64, case: u64) -> Self {
         let mut random = Self(seed ^ case.wrapping_mul(0xa076_1d64_78bd_642f));
         random.next();
@@ -18,7 +18,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, or 0.
+    /// Returns a number below `end`, or 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         match end {
             0 => 0,
@@ -26,7 +26,7 @@ impl Random {
         }
     }
 
-    /// A range within `0..length`, short ones more often.
+    /// Returns a range within `0..length`. Short ranges are more likely.
     pub(crate) fn range(&mut self, length: usize) -> std::ops::Range<usize> {
         let start = self.below(length + 1);
         let longest = (length - start).min(1 << self.below(8));

@@ -1,4 +1,4 @@
-//! One target's run: the corpus, then mutations until the cases or the time are used up.
+//! Runs one target: the corpus, then mutations until the number of cases or the time is exhausted.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -14,13 +14,15 @@ use crate::random::Random;
 use crate::settings::{Length, Settings};
 use crate::shrink::smallest;
 
-/// Memory an input may cost besides its own size.
+/// Memory that an input may use regardless of its size.
 const BYTES_FREE: u64 = 64 * 1024;
-/// Memory that every byte of input may cost: a decoded value may be larger than its bytes, but not by any factor.
+/// Memory that an input may use per byte. Decoded values may be larger than their encoding, but
+/// only by a constant factor.
 const BYTES_PER_BYTE: u64 = 512;
-/// How many inputs that showed something new are mutated further.
+/// How many inputs with new summaries are mutated further.
 const POOL_MAX: usize = 4_096;
-/// Larger ones are slow, and what they show is mostly shown by smaller ones too.
+/// Larger inputs are not mutated further: they are slow, and smaller ones usually have the same
+/// summary.
 const POOLED_BYTES_MAX: usize = 8 * 1024;
 
 pub(crate) struct Session<'a, F> {
@@ -42,9 +44,9 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
 
     pub(crate) fn run(mut self) {
         let corpus = corpus::load(self.folder);
-        let beacon = Beacon::new(&self.settings);
+        let current_input = CurrentInputFile::new(&self.settings);
         for Input { path, bytes } in &corpus {
-            beacon.at(bytes);
+            current_input.write(bytes);
             match self.problem(bytes) {
                 Err(problem) => panic!("{}: {problem}", path.display()),
                 Ok(seen) => self.known.insert(seen),
@@ -58,12 +60,12 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
                     self.found(case, mutant, &problem);
                 }
             }
-            Length::Cases(_) | Length::Time(_) => self.mutate(&seeds, &beacon),
+            Length::Cases(_) | Length::Time(_) => self.mutate(&seeds, &current_input),
         }
     }
 
-    /// Half of the cases begin at the corpus alone: those can be repeated by their number.
-    fn mutate(&mut self, seeds: &[Vec<u8>], beacon: &Beacon) {
+    /// Half of the cases mutate only the corpus, so that they can be repeated by number.
+    fn mutate(&mut self, seeds: &[Vec<u8>], current_input: &CurrentInputFile) {
         let begin = Instant::now();
         let mut pool = seeds.to_vec();
         for case in 0.. {
@@ -81,7 +83,7 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
             let mut random = Random::of_case(self.settings.seed, case);
             let from: &[Vec<u8>] = if case % 2 == 0 { seeds } else { &pool };
             let mutant = mutated(&mut random, from);
-            beacon.at(&mutant);
+            current_input.write(&mutant);
             match self.problem(&mutant) {
                 Err(problem) => self.found(case, mutant, &problem),
                 Ok(seen) => {
@@ -94,7 +96,7 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
         }
     }
 
-    /// What the target saw, as one number; or what is wrong.
+    /// Returns a hash of the target's summary, or a description of the failure.
     fn problem(&self, bytes: &[u8]) -> Result<u64, String> {
         let mut seen = None;
         let used = allocation_counter::measure(|| {
@@ -137,13 +139,14 @@ impl<'a, S: Hash, F: Fn(&[u8]) -> S> Session<'a, F> {
     }
 }
 
-/// Holds the input that is being tried, for one that ends the process: a stack that overflows cannot be caught.
-struct Beacon {
+/// Stores the current input in a file, because a stack overflow ends the process and cannot be
+/// caught.
+struct CurrentInputFile {
     path: PathBuf,
     file: Option<File>,
 }
 
-impl Beacon {
+impl CurrentInputFile {
     fn new(settings: &Settings) -> Self {
         let name = format!("everstep-fuzz-{}-{}", settings.target, std::process::id());
         let path = std::env::temp_dir().join(name);
@@ -151,7 +154,7 @@ impl Beacon {
         Self { path, file }
     }
 
-    fn at(&self, bytes: &[u8]) {
+    fn write(&self, bytes: &[u8]) {
         if let Some(mut file) = self.file.as_ref() {
             let _ = file.rewind();
             let _ = file.write_all(bytes);
@@ -160,7 +163,7 @@ impl Beacon {
     }
 }
 
-impl Drop for Beacon {
+impl Drop for CurrentInputFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }

@@ -1,10 +1,10 @@
-//! How long a target is fed, and with which seed: from the environment, which `cargo xtask fuzz` sets.
+//! The duration and the seed, from the environment variables that `cargo xtask fuzz` sets.
 
 use std::time::{Duration, SystemTime};
 
-/// How many mutated inputs a target gets in the tests.
+/// The number of mutated inputs per target in the tests.
 const CASES: u64 = 4_000;
-/// The seed in the tests: they are the same everywhere. Longer runs look elsewhere each time.
+/// The fixed seed of the tests. Longer runs use a new one each time.
 const SEED: u64 = 0x0e5e_57e9;
 
 pub(crate) struct Settings {
@@ -17,7 +17,7 @@ pub(crate) struct Settings {
 pub(crate) enum Length {
     Cases(u64),
     Time(Duration),
-    /// This case alone.
+    /// Run only this case.
     Only(u64),
 }
 
@@ -38,7 +38,8 @@ impl Settings {
         }
     }
 
-    /// Whether what is found is kept in the corpus by itself: not in the tests, which leave the sources alone.
+    /// Whether to store failing inputs in the corpus. The tests do not, because they must not
+    /// change the sources.
     pub(crate) fn keeps_findings(&self) -> bool {
         matches!(self.length, Length::Time(_))
     }

@@ -1,6 +1,6 @@
-//! The smallest input that still fails: people read it, and the corpus keeps it.
+//! Minimises a failing input.
 
-/// Removes parts, then makes bytes simpler, as long as `fails`.
+/// Removes parts, then simplifies bytes, as long as `fails` returns true.
 pub(crate) fn smallest(mut bytes: Vec<u8>, fails: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let mut length = bytes.len().next_power_of_two();
     let mut tries = 20_000;

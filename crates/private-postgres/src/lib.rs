@@ -1,7 +1,9 @@
-//! A PostgreSQL server of a test's own: in a temporary directory, on a free port, with durable settings (dev only).
+//! Starts a PostgreSQL server for a test, in a temporary directory, on a free port, with durable
+//! settings (dev only).
 //!
-//! Whoever starts one need not stop it. A shell keeps watch: it waits for the end of a pipe that only the test's process
-//! holds, so it notices however that process ends, stops the server and deletes the directory. It knows nothing of Everstep.
+//! Tests need not stop it. A shell process waits for the end of a pipe that only the test process
+//! holds, so it notices any end of that process, stops the server and deletes the directory. This
+//! crate knows nothing of Everstep.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,49 +25,50 @@ use std::time::Duration;
 pub use pooler::Pooler;
 use programs::Programs;
 
-/// How often another port is tried where somebody was faster.
+/// How often to try another port if the chosen one was taken in the meantime.
 const PORTS_TRIED_MAX: u32 = 5;
 
-/// A server that runs until its process ends, or it is dropped.
+/// A server that runs until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct Server {
     programs: Programs,
     folder: PathBuf,
     port: u16,
-    /// Ends everything when its input does.
+    /// The shell that stops the server when its stdin is closed.
     keeper: Option<Child>,
 }
 
-/// How a server is stopped.
+/// How to stop a server.
 #[derive(Clone, Copy, Debug)]
 pub enum Stop {
-    /// Connections are closed, everything is written.
+    /// Closes connections and writes all data.
     Fast,
-    /// As if it had been killed.
+    /// Stops without writing, as if the server had crashed.
     Immediate,
 }
 
 impl Server {
-    /// The server that all tests of this process share.
+    /// Returns the server that all tests of this process share.
     #[must_use]
     pub fn shared() -> &'static Self {
         static SHARED: LazyLock<Server> = LazyLock::new(|| Server::start(&[]));
         &SHARED
     }
 
-    /// A new server, with these settings besides its own.
+    /// Starts a server with additional settings.
     ///
     /// # Panics
-    /// If there is no PostgreSQL on this machine, or it does not start.
+    /// Panics if PostgreSQL is not installed or does not start.
     #[must_use]
     pub fn start(settings: &[(&str, &str)]) -> Self {
         Self::start_with_files(settings, &[])
     }
 
-    /// The same with these files in its folder, which only it may read: certificates and keys, say, that settings name.
+    /// Starts a server with additional settings and with these files in its directory, readable
+    /// only by the server, such as certificates and keys.
     ///
     /// # Panics
-    /// If there is no PostgreSQL on this machine, or it does not start.
+    /// Panics if PostgreSQL is not installed or does not start.
     #[must_use]
     pub fn start_with_files(settings: &[(&str, &str)], files: &[(&str, &str)]) -> Self {
         static STARTED: AtomicU32 = AtomicU32::new(0);
@@ -91,31 +94,31 @@ impl Server {
         server
     }
 
-    /// Where it listens, for a superuser without a password.
+    /// The URL of the server, for a superuser without a password.
     #[must_use]
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// The port it listens on.
+    /// The port of the server.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Where one of its files is that it was started with.
+    /// The path of one of the files that the server was started with.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join("data").join(name)
     }
 
-    /// Stops it and starts it again on the same port.
+    /// Restarts the server on the same port.
     pub fn restart(&self, how: Stop) {
         self.stop(how);
         self.resume();
     }
 
-    /// Stops it.
+    /// Stops the server.
     pub fn stop(&self, how: Stop) {
         let data = self.data();
         let mode = how.mode();
@@ -123,7 +126,7 @@ impl Server {
         self.programs.run("pg_ctl", &arguments.map(str::to_owned));
     }
 
-    /// Starts it again after it was stopped.
+    /// Starts a stopped server again.
     pub fn resume(&self) {
         assert!(
             self.try_to_start(),
@@ -132,23 +135,23 @@ impl Server {
         );
     }
 
-    /// Makes it a standby, which waits for what a primary would send and takes no writes.
+    /// Turns the server into a standby, which waits for a primary and rejects writes.
     pub fn become_standby(&self) {
         self.stop(Stop::Fast);
         let signal = self.folder.join("data/standby.signal");
-        fs::write(&signal, "").expect("the server can be told");
+        fs::write(&signal, "").expect("cannot signal the server");
         self.programs.own(&signal);
         self.resume();
     }
 
-    /// Makes a standby the primary: another history of the database begins.
+    /// Promotes a standby to primary, which begins a new timeline.
     pub fn promote(&self) {
         let data = self.data();
         let arguments = ["-D", &data, "-w", "promote"];
         self.programs.run("pg_ctl", &arguments.map(str::to_owned));
     }
 
-    /// The processor time of all its processes that have ended, where the system tells (Linux).
+    /// The processor time of all ended processes of the server (Linux only).
     #[must_use]
     pub fn processor_time(&self) -> Option<Duration> {
         let file = self.folder.join("data/postmaster.pid");
@@ -156,7 +159,7 @@ impl Server {
         processor_time_of(pid.lines().next()?)
     }
 
-    /// What it has logged.
+    /// Returns the log of the server.
     #[must_use]
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
@@ -177,17 +180,18 @@ impl Server {
         let sockets = self.folder.display();
         text.push_str(&format!("unix_socket_directories = '{sockets}'\n"));
         let path = self.folder.join("data/postgresql.auto.conf");
-        fs::write(&path, text).expect("the server can be configured");
+        fs::write(&path, text).expect("cannot configure the server");
     }
 
     fn add_file(&self, name: &str, text: &str) {
         let path = self.file(name);
-        fs::write(&path, text).expect("a file for the server");
+        fs::write(&path, text).expect("cannot write a file for the server");
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             let only_owner = fs::Permissions::from_mode(0o600);
-            fs::set_permissions(&path, only_owner).expect("a file of its own");
+            fs::set_permissions(&path, only_owner)
+                .expect("cannot change the permissions of the file");
         }
         self.programs.own(&path);
     }
@@ -211,7 +215,8 @@ impl Server {
         self.programs.succeeds("pg_ctl", &arguments)
     }
 
-    /// A shell that stops the server and deletes its folder once its input ends. What ends the test ends it not.
+    /// Starts a shell that stops the server and deletes its directory when its stdin is closed. It
+    /// ignores signals that end the test.
     fn keep_watch(&self) -> Child {
         let stop = self.programs.shell_line("pg_ctl");
         let script = format!(
@@ -220,15 +225,16 @@ impl Server {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &script, "keeper"]).arg(&self.folder);
         shell.stdin(Stdio::piped());
-        shell.spawn().expect("a shell")
+        shell.spawn().expect("cannot start a shell")
     }
 }
 
-/// The processor time of a process, or of `self`, and of its children that have ended, where the system tells (Linux).
+/// The processor time of a process (or `self`) and of its ended children (Linux only).
 #[must_use]
 pub fn processor_time_of(pid: &str) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the name in brackets; its own time and that of its children, in hundredths of a second.
+    // The fields after the process name: user and system time of the process and of its children,
+    // in hundredths of a second.
     let numbers = stat.rsplit_once(") ")?.1.split(' ');
     let ticks = numbers.skip(11).take(4).map(str::parse::<u64>);
     let ticks: u64 = ticks.collect::<Result<Vec<_>, _>>().ok()?.iter().sum();
@@ -255,7 +261,7 @@ impl Stop {
 
 fn initdb_arguments(data: &Path) -> Vec<String> {
     let data = data.display().to_string();
-    // Files of an empty server need not be synced; everything after that is.
+    // The initial files need not be synced; everything afterwards is.
     let arguments = [
         "-D",
         &data,
@@ -272,6 +278,9 @@ fn initdb_arguments(data: &Path) -> Vec<String> {
 }
 
 fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-    listener.local_addr().expect("it has an address").port()
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("no free port");
+    listener
+        .local_addr()
+        .expect("the listener has no address")
+        .port()
 }

@@ -1,5 +1,6 @@
-//! A PgBouncer in front of a server, in transaction mode: between two statements of a client, its connection to the server may be
-//! given to somebody else, so nothing may be left in a session.
+//! A PgBouncer in transaction mode in front of a server. Between two transactions of a client,
+//! PgBouncer may assign its server connection to another client, so clients must not rely on
+//! session state.
 
 use std::fs;
 use std::net::TcpStream;
@@ -9,27 +10,28 @@ use std::time::{Duration, Instant};
 
 use crate::{Server, free_port};
 
-/// Where Debian puts it, and where it is on the path.
+/// The path of the Debian package, and the name on the search path.
 const PLACES: [&str; 2] = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
-/// Connections to the server that all clients share: fewer than one client opens, so that they really change hands.
+/// The number of server connections that all clients share. Fewer than one client opens, so that
+/// connections change hands.
 const CONNECTIONS: usize = 3;
-/// How long it may take until it listens.
+/// How long PgBouncer may take to start.
 const START_MAX: Duration = Duration::from_secs(10);
 
-/// A pooler that runs until its process ends, or it is dropped.
+/// A pooler that runs until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct Pooler {
     port: u16,
     folder: PathBuf,
-    /// Ends it when its own input does.
+    /// The shell that stops the pooler when its stdin is closed.
     keeper: Child,
 }
 
 impl Pooler {
-    /// Starts one in front of this server; none if PgBouncer is not installed on this machine.
+    /// Starts a pooler in front of this server. Returns `None` if PgBouncer is not installed.
     ///
     /// # Panics
-    /// If it is, and does not start.
+    /// Panics if PgBouncer does not start.
     #[must_use]
     pub fn start(server: &Server) -> Option<Self> {
         let program = PLACES
@@ -45,7 +47,7 @@ impl Pooler {
              default_pool_size = {CONNECTIONS}\nmax_client_conn = 500\n",
             server.port
         );
-        fs::write(&settings, text).expect("the pooler can be configured");
+        fs::write(&settings, text).expect("cannot configure the pooler");
         server.programs.own(&settings);
         let run = server.programs.line_of(program).join(" ");
         let script = format!(
@@ -57,13 +59,13 @@ impl Pooler {
         let pooler = Self {
             port,
             folder,
-            keeper: shell.spawn().expect("a shell"),
+            keeper: shell.spawn().expect("cannot start a shell"),
         };
         pooler.wait_until_it_listens();
         Some(pooler)
     }
 
-    /// Where it listens; as at the server, nobody needs a password.
+    /// The URL of the pooler. No password is needed.
     #[must_use]
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)

@@ -1,23 +1,24 @@
-//! The programs of PostgreSQL, and the user they run as: its server refuses to run as root.
+//! The programs of PostgreSQL, and the user that runs them, because the server refuses to run as
+//! root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where Debian puts one folder per version.
+/// The directory in which Debian installs one folder per version.
 const VERSIONS: &str = "/usr/lib/postgresql";
-/// Whose the server is where tests run as root.
+/// The user of the server if the tests run as root.
 const USER: &str = "postgres";
 
 #[derive(Debug)]
 pub(crate) struct Programs {
-    /// None where they are on the path.
+    /// `None` if the programs are on the search path.
     folder: Option<PathBuf>,
     as_root: bool,
 }
 
 impl Programs {
-    /// Those of the newest version there is.
+    /// Finds the programs of the newest installed version.
     pub(crate) fn find() -> Self {
         let folder = newest(Path::new(VERSIONS));
         let on_path = || succeeds(Command::new("pg_ctl").arg("--version"));
@@ -25,28 +26,34 @@ impl Programs {
             folder.is_some() || on_path(),
             "PostgreSQL is not installed; `cargo xtask test --stage tools` installs it"
         );
-        let id = Command::new("id").arg("-u").output().expect("id");
+        let id = Command::new("id")
+            .arg("-u")
+            .output()
+            .expect("cannot run `id`");
         Self {
             folder,
             as_root: id.stdout.starts_with(b"0\n"),
         }
     }
 
-    /// Makes an empty folder that is the server's.
+    /// Creates an empty directory that belongs to the server.
     pub(crate) fn make_folder(&self, folder: &Path) {
         let _ = fs::remove_dir_all(folder);
-        fs::create_dir_all(folder).expect("a temporary folder");
+        fs::create_dir_all(folder).expect("cannot create a folder");
         self.own(folder);
     }
 
-    /// Gives a file to the server.
+    /// Changes the owner of a file to the server.
     pub(crate) fn own(&self, path: &Path) {
         if self.as_root {
-            assert!(succeeds(Command::new("chown").arg(USER).arg(path)), "chown");
+            assert!(
+                succeeds(Command::new("chown").arg(USER).arg(path)),
+                "chown failed"
+            );
         }
     }
 
-    /// Runs a program to its end, which must be a good one.
+    /// Runs a program, which must succeed.
     pub(crate) fn run(&self, program: &str, arguments: &[String]) {
         assert!(self.succeeds(program, arguments), "{program} failed");
     }
@@ -60,7 +67,7 @@ impl Programs {
         succeeds(Command::new(first).args(words).args(arguments))
     }
 
-    /// The beginning of a shell's line that runs the program.
+    /// Returns the beginning of a shell command that runs the program.
     pub(crate) fn shell_line(&self, program: &str) -> String {
         self.line(program).join(" ")
     }
@@ -72,7 +79,7 @@ impl Programs {
         }
     }
 
-    /// The words that run a program as the server's user.
+    /// Returns the words that run a program as the server's user.
     pub(crate) fn line_of(&self, path: &str) -> Vec<String> {
         let mut words = Vec::new();
         if self.as_root {
@@ -101,7 +108,7 @@ fn newest(versions: &Path) -> Option<PathBuf> {
 }
 
 fn succeeds(command: &mut Command) -> bool {
-    // The server would keep our pipes open for as long as it runs.
+    // Otherwise the server would keep our pipes open while it runs.
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())

@@ -1,7 +1,7 @@
-//! What servers, clients and workers say to each other over HTTP: the types of the wire, and nothing that acts on them.
+//! The types that servers, clients and workers exchange over HTTP. Both sides use these types,
+//! which follow PROTOCOL.md.
 //!
-//! Both ends use these types, so that neither can come to mean something else. PROTOCOL.md is the text they follow.
-//! With the feature `client` there is also the one HTTP caller that clients, workers and the command line share.
+//! The feature `client` adds the HTTP client that Rust clients, workers and the command line share.
 
 pub mod access;
 #[cfg(feature = "client")]

@@ -1,4 +1,4 @@
-//! What goes wrong, on the wire: problem details (RFC 9457) with a permanent code.
+//! Problem details (RFC 9457) with a permanent error code.
 
 use everstep_model::ErrorCode;
 use serde::{Deserialize, Serialize};
@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 /// The media type of a [`Problem`].
 pub const MEDIA_TYPE: &str = "application/problem+json";
 
-/// An answer that is a refusal, or says that something failed.
+/// A response that rejects a request or reports a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
-    /// Names the kind of problem; the code says more.
+    /// URI that identifies the kind of problem; `code` is more specific.
     #[serde(rename = "type", default = "blank")]
     pub kind: String,
     /// The status in words.
     pub title: String,
-    /// The status of the answer.
+    /// The HTTP status.
     pub status: u16,
     /// What is wrong, and what to do about it.
     pub detail: String,
-    /// The permanent word for it; a page in `docs/errors/` explains it.
+    /// The permanent error code, explained in `docs/errors/`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
 impl Problem {
-    /// A problem.
+    /// Creates a problem without a code.
     #[must_use]
     pub fn new(status: u16, title: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
@@ -37,14 +37,14 @@ impl Problem {
         }
     }
 
-    /// The same with its permanent word.
+    /// Sets the error code.
     #[must_use]
     pub fn coded(mut self, code: ErrorCode) -> Self {
         self.code = Some(code.as_str().to_owned());
         self
     }
 
-    /// Its permanent word, if this release knows it.
+    /// The error code, if this version knows it.
     #[must_use]
     pub fn error_code(&self) -> Option<ErrorCode> {
         self.code.as_deref().and_then(ErrorCode::parse)

@@ -1,19 +1,19 @@
-//! A text that must not be shown: keys, tokens, what signs them.
+//! Secrets that must not be displayed: keys, tokens and signing keys.
 
 use std::fmt;
 
-/// A secret. It shows itself to nobody who only prints it; whoever needs the text says so.
+/// A secret. `Debug` and `Display` hide the text.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text from being shown.
+    /// Wraps a secret text.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, to be sent or compared, never to be logged.
+    /// Returns the text, to send or compare it. Never log it.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -1,4 +1,5 @@
-//! The agent: a loop of turns. In each the model says what it wants, the person agrees or does not, and the tool does it.
+//! The agent: a loop of turns. In each turn the model chooses a tool call, a person approves it,
+//! and the tool executes it.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -11,58 +12,59 @@ use crate::conversation::{Conversation, Speaker};
 use crate::model::{Model, Move, ToolCall};
 use crate::tools::Tools;
 
-/// Works on a task until it has an answer.
+/// Works on a task until the model has an answer.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// Who decides what to do.
+    /// Chooses the next action.
     pub model: Model,
-    /// What can be done.
+    /// The tools that the model can call.
     pub tools: Tools,
-    /// How many turns a task may take.
+    /// The maximum number of turns per task.
     pub budget: u32,
     /// How long the person has to approve a call.
     pub patience: Duration,
 }
 
-/// How a task ended.
+/// The outcome of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The model is done.
+    /// The model finished.
     Answered(String),
-    /// The person had enough.
+    /// The person stopped the agent.
     Stopped(String),
-    /// The model did not find an end.
+    /// The agent reached the maximum number of turns.
     OutOfTurns,
 }
 
-/// The question to the person, as clients see it: `approveTool` with a tool and its arguments.
+/// The question to the person, as clients see it: the method `approveTool` with a tool and its
+/// arguments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ApproveTool {
-    /// Which tool.
+    /// The name of the tool.
     pub tool: String,
-    /// What it would be called with.
+    /// The arguments of the call.
     pub arguments: Value,
 }
 
-/// The answer: `{"verdict": "reject", "note": "too expensive"}`. One of another shape is refused, and the question stays
-/// open.
+/// The answer: `{"verdict": "reject", "note": "too expensive"}`. The server rejects any other
+/// shape, and the question stays open.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Decision {
-    /// Yes or no.
+    /// Whether the call is approved.
     pub verdict: Verdict,
-    /// What the model should know.
+    /// A note for the model.
     #[serde(default)]
     pub note: String,
 }
 
-/// Yes or no.
+/// The decision about a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Do it.
+    /// Execute the call.
     Approve,
-    /// Do something else.
+    /// Do not execute the call.
     Reject,
 }
 
@@ -71,10 +73,10 @@ impl Rpc for ApproveTool {
     type Answer = Decision;
 }
 
-/// The person wants it to end, whatever it is doing: `{"reason": "never mind"}`.
+/// An event with which the person stops the agent at any time: `{"reason": "never mind"}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Stop {
-    /// Why.
+    /// The reason for stopping.
     pub reason: String,
 }
 
@@ -102,14 +104,14 @@ impl Workflow for Agent {
     }
 }
 
-/// What the person says to a call.
+/// The reaction of the person to a call.
 enum Said {
     Decided(Option<Decision>),
     Stop(Stop),
 }
 
 impl Agent {
-    /// One turn: goes on with a longer conversation, or ends with an outcome.
+    /// One turn: continues with a longer conversation, or ends with an outcome.
     async fn turn(
         &self,
         ctx: Ctx<Self>,
@@ -118,12 +120,12 @@ impl Agent {
         if conversation.turns >= self.budget {
             return Ok(ControlFlow::Break(Outcome::OutOfTurns));
         }
-        // A stop that came while the model was thinking or a tool was at work.
+        // Handle a stop that arrived during the model's or the tool's last step.
         if let Some(stop) = ctx.try_event::<Stop>().await? {
             return Ok(ControlFlow::Break(Outcome::Stopped(stop.reason)));
         }
 
-        // Asked again after a crash, a model might want something else. This answer is recorded, and stands.
+        // The model might answer differently after a crash, so its answer is recorded as a step.
         let thought = ctx.step("think", || async {
             Ok::<_, Error>(self.model.next(&conversation).await)
         });
@@ -149,8 +151,8 @@ impl Agent {
         Ok(ControlFlow::Continue(conversation.after(from, text)))
     }
 
-    /// Asks the person, who may also stop everything instead of answering: whatever comes first counts, and the other is
-    /// dropped. For the question that means that it is taken back.
+    /// Asks the person for approval. The person can also stop the agent. The race drops the loser:
+    /// a stop withdraws the question.
     async fn ask(&self, ctx: &Ctx<Self>, call: &ToolCall) -> Result<Said> {
         let question = ApproveTool {
             tool: call.tool.clone(),
@@ -163,8 +165,9 @@ impl Agent {
         }
     }
 
-    /// Calls a tool. Every attempt carries the same key, so that a call whose result was lost in a crash is not made twice.
-    /// A tool that fails is no reason for the agent to fail: the model is told, and may think of something else.
+    /// Calls a tool. All attempts share an idempotency key, so that a call whose result was lost in
+    /// a crash is not executed twice. A failing tool does not fail the agent: the model learns of
+    /// the error and can choose something else.
     async fn use_tool(&self, ctx: &Ctx<Self>, call: &ToolCall) -> Result<String> {
         let tried = ctx.try_scope("tool", |ctx| async move {
             ctx.step_with("use-tool", |step| async move {

@@ -1,32 +1,33 @@
-//! What one turn tells the next: the task, and the last few messages.
+//! The state that one turn passes to the next: the task and the last messages.
 
 use serde::{Deserialize, Serialize};
 
-/// How many messages are kept. The conversation is written down at each turn and sent to the model at each turn, so it
-/// must not grow without end. A real agent would have the model summarise what it forgets, in a step.
+/// The number of messages to keep. Each turn records the conversation and sends it to the model, so
+/// it must not grow without limit. A real agent would let the model summarise older messages in a
+/// step.
 pub const MEMORY: usize = 8;
 
 /// The state of the agent's loop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
-    /// What the agent is to do.
+    /// The task of the agent.
     pub task: String,
-    /// How many turns it took so far.
+    /// The number of turns so far.
     pub turns: u32,
-    /// What was said, the latest last.
+    /// The messages, oldest first.
     pub messages: Vec<Message>,
 }
 
-/// One thing that was said.
+/// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// By whom.
+    /// The author of the message.
     pub from: Speaker,
-    /// What.
+    /// The text of the message.
     pub text: String,
 }
 
-/// Who takes part in a conversation.
+/// The participants of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
@@ -37,7 +38,7 @@ pub enum Speaker {
 }
 
 impl Conversation {
-    /// A new conversation.
+    /// Starts a conversation.
     #[must_use]
     pub fn about(task: String) -> Self {
         Self {
@@ -47,7 +48,7 @@ impl Conversation {
         }
     }
 
-    /// The same conversation after a turn, in which this was said.
+    /// Returns the conversation after a turn with these messages.
     #[must_use]
     pub fn after(mut self, from: Speaker, text: String) -> Self {
         self.turns += 1;

@@ -1,5 +1,5 @@
-//! Plans a trip with an agent, and you are the person who approves what it does. When nobody sits at the terminal, a script
-//! answers. Run it, kill it with `kill -9` in the middle, and run it again: it goes on where it was, with the same question.
+//! Plans a trip with an agent whose tool calls you approve. Without a terminal, a script answers.
+//! Run it, kill it with `kill -9`, and run it again: it continues with the same question.
 
 use std::io::{IsTerminal, Write};
 
@@ -16,8 +16,8 @@ type Failure = Box<dyn std::error::Error>;
 async fn main() -> Result<(), Failure> {
     let folder = std::env::args().nth(1);
     let folder = folder.unwrap_or_else(|| "target/agent".to_owned());
-    println!("Kill this with `kill -9` at any time and run it again: it goes on where it was.");
-    println!("Everything is kept in {folder}; delete that to begin anew.");
+    println!("Kill this with `kill -9` at any time and run it again: it continues where it was.");
+    println!("Data is in {folder}; delete it to start over.");
 
     let agent = Agent {
         model: Model::travel_agent(millis(500)),
@@ -30,7 +30,8 @@ async fn main() -> Result<(), Failure> {
     let run = engine.start::<Agent>(&task).id("agent-1").await?;
     println!("{task}: {}", run.status().await?);
 
-    // The journal from its beginning, and then each record as it comes. After a restart this is the conversation so far.
+    // Read the journal from its beginning, and then each new record. After a restart this prints
+    // the conversation so far.
     let mut records = run.records().await?;
     while let Some(entry) = records.next().await? {
         match entry.record.body {
@@ -45,7 +46,7 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints what the model or a tool said.
+/// Prints a message of the model or a tool.
 fn show(step: &StepCompleted) -> Result<(), Failure> {
     match step.location.name.as_str() {
         "think" => match step.result.decode()? {
@@ -57,7 +58,7 @@ fn show(step: &StepCompleted) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Answers a question, if it is still open.
+/// Answers a question if it is still open.
 async fn answer(run: &Handle<Agent>, question: &RpcRequested) -> Result<(), Failure> {
     let open = run.inspect().await?.overview.rpcs;
     if !open.iter().any(|rpc| rpc.rpc_id == question.rpc_id) {
@@ -68,7 +69,7 @@ async fn answer(run: &Handle<Agent>, question: &RpcRequested) -> Result<(), Fail
         let prompt = format!("  {} {}: y, n, or s to stop? ", asked.tool, asked.arguments);
         tokio::task::spawn_blocking(move || read_word(&prompt)).await??
     } else {
-        // Nobody is there: everything is fine, except mail to everyone.
+        // Without a terminal, approve everything except mail to everyone.
         let is_fine = asked.tool != "send_mail";
         (if is_fine { "y" } else { "n" }).to_owned()
     };

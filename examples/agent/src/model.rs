@@ -1,4 +1,4 @@
-//! The model, faked: it reads its lines from a script. Put a client of a real one here.
+//! A fake model that follows a script. Replace it with a client of a real model.
 
 use std::time::Duration;
 
@@ -7,36 +7,36 @@ use serde_json::{Value, json};
 
 use crate::conversation::Conversation;
 
-/// What the model wants to do next.
+/// The next action of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Move {
     /// Call a tool.
     Call(ToolCall),
-    /// Say that it is done, and what came of it.
+    /// Finish with a result.
     Answer(String),
 }
 
-/// A tool and what it is called with.
+/// A tool and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Which tool.
+    /// The name of the tool.
     pub tool: String,
-    /// With what.
+    /// The arguments.
     pub arguments: Value,
 }
 
-/// A model that calls the tools of its script, one a turn, and then reports what it heard.
+/// A model that calls the tools of its script, one per turn, and then reports their results.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// What it calls.
+    /// The calls to make.
     pub script: Vec<ToolCall>,
-    /// How long it thinks.
+    /// How long each answer takes.
     pub latency: Duration,
 }
 
 impl Model {
-    /// A model that plans a trip, and tells rather too many people.
+    /// Creates a model that plans a trip and sends too many mails.
     #[must_use]
     pub fn travel_agent(latency: Duration) -> Self {
         let call = |tool: &str, arguments| ToolCall {
@@ -51,7 +51,7 @@ impl Model {
         Self { script, latency }
     }
 
-    /// What to do next.
+    /// Returns the next action.
     pub async fn next(&self, conversation: &Conversation) -> Move {
         tokio::time::sleep(self.latency).await;
         let turn = usize::try_from(conversation.turns).unwrap_or(usize::MAX);

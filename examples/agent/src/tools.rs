@@ -1,4 +1,4 @@
-//! The tools, faked: they remember what was done with them. Put real ones here.
+//! Fake tools that record their calls. Replace them with real ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use crate::model::ToolCall;
 
-/// The model asked for a tool that does not exist, which models do.
+/// The model chose a tool that does not exist.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no tool `{0}`")]
 pub struct NoSuchTool(String);
 
-/// What the agent can do in the world. Clones are the same tools.
+/// The tools of the agent. Clones share their state.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
-    /// How long a call takes.
+    /// Duration of a call.
     pub latency: Duration,
-    /// The tool that was used, by the key it was used with.
+    /// The executed calls by idempotency key.
     calls: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 impl Tools {
-    /// Tools that take this long.
+    /// Creates tools whose calls take this long.
     #[must_use]
     pub fn slow(latency: Duration) -> Self {
         Self {
@@ -30,10 +30,10 @@ impl Tools {
         }
     }
 
-    /// Does it, and says what came of it. The same key does it once, however often it is sent.
+    /// Executes a call and returns its result. Repeated calls with the same key execute it once.
     ///
     /// # Errors
-    /// If there is no such tool.
+    /// Fails if there is no such tool.
     pub async fn call(&self, key: String, call: &ToolCall) -> Result<String, NoSuchTool> {
         let arguments = &call.arguments;
         let result = match call.tool.as_str() {
@@ -43,12 +43,13 @@ impl Tools {
             unknown => return Err(NoSuchTool(unknown.to_owned())),
         };
         self.calls().insert(key, call.tool.clone());
-        // The work is done, the answer is on its way: a crash now is what the key is for.
+        // The work is done but the result is not recorded yet. A crash here is the reason for the
+        // key.
         tokio::time::sleep(self.latency).await;
         Ok(result)
     }
 
-    /// How often a tool did something.
+    /// Counts the executed calls of a tool.
     #[must_use]
     pub fn uses(&self, tool: &str) -> usize {
         let calls = self.calls();

@@ -1,52 +1,52 @@
-//! An expense that somebody is asked about: the run stops at a question, shows it to clients, and goes on by the
-//! answer, or without one when nobody answers in time.
+//! An expense that needs approval: the run asks a question, shows it to clients, and continues with
+//! the answer or after a timeout.
 
 use everstep::{Ctx, Declare, Error, Result, Rpc, Workflow};
 use serde::{Deserialize, Serialize};
 
 use crate::pace::Pace;
 
-/// Pays an expense back if a person says so.
+/// Reimburses an expense if a person approves it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Expense {
-    /// How long it waits for the answer.
+    /// How long to wait for the answer.
     pub pace: Pace,
 }
 
-/// What a run is started with:
-/// `{"amount": 1500, "description": "Team dinner", "submittedBy": "alice@example.com"}`.
+/// The input of a run: `{"amount": 1500, "description": "Team dinner", "submittedBy":
+/// "alice@example.com"}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpenseInput {
-    /// How much.
+    /// The amount.
     pub amount: u64,
-    /// What for.
+    /// What the money was spent on.
     pub description: String,
-    /// Who paid it, and wants it back.
+    /// The person to reimburse.
     pub submitted_by: String,
 }
 
-/// What a run returns.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpenseResult {
-    /// How it ended.
+    /// The outcome.
     pub status: ExpenseStatus,
-    /// What was paid back.
+    /// The reimbursed amount.
     pub reimbursed: u64,
-    /// What the approver had to say.
+    /// The comment of the approver.
     pub approver_notes: Option<String>,
 }
 
-/// How an expense ended.
+/// The outcome of an expense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExpenseStatus {
-    /// Paid back.
+    /// Reimbursed.
     Reimbursed,
-    /// Not paid back.
+    /// Rejected.
     Rejected,
-    /// Nobody answered, so it was passed on.
+    /// Escalated because no answer arrived in time.
     Escalated,
 }
 
@@ -54,22 +54,22 @@ pub enum ExpenseStatus {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApproveExpense {
-    /// How much.
+    /// The amount.
     pub amount: u64,
-    /// What for.
+    /// What the money was spent on.
     pub description: String,
-    /// Who wants it back.
+    /// The person to reimburse.
     pub submitted_by: String,
 }
 
-/// The answer: `{"approved": true, "approverNotes": "Enjoy"}`. Anything of another shape is refused before it is
-/// stored, and the question stays open.
+/// The answer: `{"approved": true, "approverNotes": "Enjoy"}`. The server rejects any other shape
+/// before storing it, and the question stays open.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExpenseDecision {
-    /// Yes or no.
+    /// Whether the expense is approved.
     pub approved: bool,
-    /// Why.
+    /// A comment.
     pub approver_notes: Option<String>,
 }
 
@@ -93,7 +93,8 @@ impl Workflow for Expense {
         })
         .await?;
 
-        // The first valid answer wins; a second one is refused. `None` means that nobody answered in time.
+        // The first valid answer wins; later ones are rejected. `None` means that no answer arrived
+        // in time.
         let decision = ctx
             .rpc(ApproveExpense {
                 amount: input.amount,
@@ -143,7 +144,7 @@ impl Workflow for Expense {
 }
 
 impl Expense {
-    /// Stands for a call to some other system, which answers with what it did.
+    /// Stands for a call to another system that returns what it did.
     async fn work(&self, done: String) -> Result<String, Error> {
         self.pace.pretend_to_work().await;
         Ok(done)

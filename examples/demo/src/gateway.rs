@@ -1,59 +1,59 @@
-//! A pretended payment provider. It remembers idempotency keys, as real ones do, so that a charge that was sent twice
-//! is taken once.
+//! A fake payment provider. Like real ones, it remembers idempotency keys, so that a repeated
+//! charge is executed once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// A customer as the provider knows them.
+/// A customer of the provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Customer {
-    /// Their id.
+    /// The ID of the customer.
     pub id: String,
-    /// Where they are told about it.
+    /// The address for notifications.
     pub email: String,
 }
 
-/// Money that was taken.
+/// An executed charge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge {
-    /// The provider's id for it.
+    /// The provider's ID of the charge.
     pub id: String,
-    /// How much, in cents.
+    /// The amount in cents.
     pub amount: u64,
 }
 
-/// What the provider answers instead.
+/// Errors of the provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GatewayError {
-    /// Try again later.
+    /// Temporary: retry later.
     #[error("the bank is busy")]
     Busy,
-    /// Trying again does not help.
+    /// Permanent: retrying does not help.
     #[error("the card was declined")]
     Declined,
 }
 
-/// A handle to the provider; clones talk to the same one.
+/// A handle to the provider. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Gateway {
-    /// How many attempts of each charge fail before one works.
+    /// How many attempts of each charge fail before one succeeds.
     failures: u32,
     charges: Arc<Mutex<HashMap<String, Charge>>>,
 }
 
-/// The provider refuses to charge more than this, in cents.
+/// The provider declines larger amounts, in cents.
 const AMOUNT_MAX: u64 = 1_000_000;
 
 impl Gateway {
-    /// A provider that always works.
+    /// Creates a provider that always succeeds.
     #[must_use]
     pub fn reliable() -> Self {
         Self::default()
     }
 
-    /// A provider that is busy the first `failures` times somebody tries to charge.
+    /// Creates a provider whose first `failures` attempts of a charge fail.
     #[must_use]
     pub fn busy(failures: u32) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Gateway {
         }
     }
 
-    /// Looks a customer up.
+    /// Looks up a customer.
     #[must_use]
     pub fn customer(&self, id: &str) -> Customer {
         Customer {
@@ -71,10 +71,10 @@ impl Gateway {
         }
     }
 
-    /// Takes money. The same key takes it once, however often it is sent.
+    /// Charges a customer. Repeated calls with the same key charge once.
     ///
     /// # Errors
-    /// If the bank is busy or the card is declined.
+    /// Fails if the bank is busy or the card is declined.
     pub fn charge(&self, key: &str, amount: u64, attempt: u32) -> Result<Charge, GatewayError> {
         if amount > AMOUNT_MAX {
             return Err(GatewayError::Declined);
@@ -91,13 +91,13 @@ impl Gateway {
         Ok(charge.clone())
     }
 
-    /// Gives money back, and says how much.
+    /// Refunds money and returns the amount.
     #[must_use]
     pub fn refund(&self, charge: &Charge, amount: u64) -> u64 {
         amount.min(charge.amount)
     }
 
-    /// How many different charges were made.
+    /// Counts the executed charges.
     #[must_use]
     pub fn charges(&self) -> usize {
         let charges = self.charges.lock().unwrap_or_else(PoisonError::into_inner);

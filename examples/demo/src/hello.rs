@@ -1,45 +1,48 @@
-//! The smallest workflow: three steps, one after the other.
+//! The smallest workflow: three consecutive steps.
 //!
-//! A *step* is where things happen. Its result is written to the run's journal once; after a crash the function runs
-//! again from the top, finished steps hand back what they recorded, and the first unfinished one goes on.
+//! A *step* is where side effects happen. Its result is recorded in the run's journal once. After a
+//! crash the function runs again from the top: completed steps return their recorded results, and
+//! the first incomplete one continues.
 
 use everstep::{Ctx, Error, Result, Workflow};
 use serde::{Deserialize, Serialize};
 
 use crate::pace::Pace;
 
-/// Greets somebody. A workflow is a plain type; what its steps need (here: how slow to be) lives in it.
+/// Greets a person. A workflow is a plain type that contains the dependencies of its steps (here:
+/// how slow to be).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hello {
-    /// How long its steps take.
+    /// Duration of the steps.
     pub pace: Pace,
 }
 
-/// What a run is started with: `{"name": "Ada"}`.
+/// The input of a run: `{"name": "Ada"}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HelloInput {
-    /// Who is greeted.
+    /// The name of the person.
     pub name: String,
 }
 
-/// What a run returns: `{"greeting": "Hello, Ada!", "sentTo": "ada@example.com"}`.
+/// The result of a run: `{"greeting": "Hello, Ada!", "sentTo": "ada@example.com"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Greeting {
-    /// What was said.
+    /// The greeting.
     pub greeting: String,
-    /// Where it went.
+    /// The address it was sent to.
     pub sent_to: String,
 }
 
 impl Workflow for Hello {
-    // Permanent: runs know their code by it.
+    // Permanent: runs refer to their code by this name.
     const NAME: &'static str = "hello";
     type Input = HelloInput;
     type Output = Greeting;
 
     async fn run(&self, ctx: Ctx<Self>, input: HelloInput) -> Result<Greeting> {
-        // The closure may borrow `self` and locals. It runs once, unless it fails or the process dies in it.
+        // The closure may borrow `self` and locals. It runs once, unless it fails or the process
+        // crashes while it runs.
         let address = ctx
             .step("find-address", || self.find_address(&input.name))
             .await?;
@@ -70,7 +73,7 @@ impl Hello {
             .collect::<String>()
             .to_lowercase();
         if mailbox.is_empty() {
-            // Trying again would not help, so do not: a fatal error skips the retries.
+            // A fatal error skips the retries, which would not help here.
             return Err(Error::fatal(format!("nobody is called {name:?}")));
         }
         Ok(format!("{mailbox}@example.com"))

@@ -1,11 +1,11 @@
-//! The demo workflows, one file each, in the order to read them:
+//! The demo workflows, one file each, in reading order:
 //!
 //! - [`hello`]: three steps. What a workflow is, and what a step is.
 //! - [`payment`]: retries, a durable sleep, typed events. What survives a crash, and for how long.
-//! - [`expense`]: a question to a person, and what happens when nobody answers.
+//! - [`expense`]: a question to a person, and a timeout.
 //!
-//! `everstep dev` runs them. Copy from here: each file is complete, and its tests show how to test a workflow whose
-//! sleeps take days.
+//! `everstep dev` runs them. Copy from here: each file is complete, and its tests show how to test
+//! a workflow whose sleeps take days.
 
 pub mod expense;
 pub mod gateway;

@@ -1,4 +1,5 @@
-//! Runs the demo workflows once, in memory, and prints what they return. `everstep dev` shows them at work on disk.
+//! Runs the demo workflows once, in memory, and prints their results. `everstep dev` runs them on
+//! disk.
 
 use everstep::{Engine, millis, secs};
 use everstep_demo::expense::{Expense, ExpenseDecision, ExpenseInput};
@@ -40,7 +41,7 @@ async fn pay(engine: &Engine) -> Result<String, Failure> {
     let run = engine.start::<Payment>(&input).id("payment-1").await?;
     let reviewer = "grace".to_owned();
     let approved = true;
-    // Early: the run has not asked yet. The event is kept until it does.
+    // The run does not wait for the event yet. The event is kept until it does.
     run.send(&Approval { approved, reviewer }).await?;
     Ok(format!("{:?}", run.wait().await?))
 }

@@ -1,4 +1,4 @@
-//! How long the demo workflows wait: as long as in real life, or a few seconds, so that somebody can watch.
+//! The waiting times of the demo workflows: realistic, or a few seconds for demonstrations.
 
 use std::time::Duration;
 
@@ -6,22 +6,23 @@ use everstep::{days, hours, millis, minutes, secs};
 
 /// The waiting times of all demo workflows.
 ///
-/// They belong to the workflow types, not to the input of a run. That is safe: a run records when its sleep or its
-/// wait ends, so a run that was started at one pace keeps it, whatever the code says after a restart.
+/// They belong to the workflow types, not to the input of a run. That is safe, because a run
+/// records when its sleep or wait ends: a run keeps the times it was started with, even if they
+/// change with a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// How long a step pretends to work.
+    /// Duration of a step.
     pub work: Duration,
-    /// How long a payment rests before somebody looks at it.
+    /// Time between the charge and the review.
     pub cool_off: Duration,
-    /// How long a reviewer has for a decision.
+    /// Time for the reviewer's decision.
     pub approval: Duration,
-    /// How long a customer may ask for the money back.
+    /// Time in which a customer can request a refund.
     pub refund_window: Duration,
 }
 
 impl Pace {
-    /// As in real life: hours, days and weeks.
+    /// Realistic times: hours, days and weeks.
     #[must_use]
     pub fn real() -> Self {
         Self {
@@ -32,7 +33,7 @@ impl Pace {
         }
     }
 
-    /// For an audience: everything is over in seconds, if somebody decides.
+    /// Short times for demonstrations: a decided payment ends within seconds.
     #[must_use]
     pub fn brisk() -> Self {
         Self {
@@ -43,7 +44,7 @@ impl Pace {
         }
     }
 
-    /// What a step does instead of real work. Real time is fine *inside* a step; between steps use `ctx.sleep`.
+    /// Simulates work in a step. Real time is fine *inside* a step; between steps use `ctx.sleep`.
     pub(crate) async fn pretend_to_work(&self) {
         tokio::time::sleep(self.work).await;
     }

@@ -1,7 +1,9 @@
-//! A payment that is charged at once, rests for a day, and is then approved by a person, or given back.
+//! A payment that is charged immediately, then reviewed by a person after a day, and kept or
+//! refunded.
 //!
-//! It shows retries of one's own, idempotency keys, a durable sleep, typed events with a timeout, and rows that a
-//! browser can follow live. The process may die anywhere in it, for as long as it likes.
+//! It shows custom retries, idempotency keys, a durable sleep, typed events with a timeout, and
+//! rows that a browser can follow live. The process may crash at any point and stay down for any
+//! time.
 
 use everstep::{
     Accepts, Ctx, Declare, Error, Event, Options, Result, Retry, Workflow, minutes, secs,
@@ -11,62 +13,62 @@ use serde::{Deserialize, Serialize};
 use crate::gateway::{Charge, Customer, Gateway, GatewayError};
 use crate::pace::Pace;
 
-/// Takes money, and keeps it only if somebody approves.
+/// Charges a customer and keeps the money only if a reviewer approves.
 #[derive(Clone, Debug, Default)]
 pub struct Payment {
-    /// Who moves the money.
+    /// Executes the charges.
     pub gateway: Gateway,
-    /// How long it waits.
+    /// Waiting times.
     pub pace: Pace,
 }
 
-/// What a run is started with: `{"customer": "ada", "amount": 4200}`.
+/// The input of a run: `{"customer": "ada", "amount": 4200}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PaymentInput {
-    /// Who pays.
+    /// The customer to charge.
     pub customer: String,
-    /// How much, in cents.
+    /// The amount in cents.
     pub amount: u64,
 }
 
-/// What a run returns.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
-    /// The provider's id of the charge.
+    /// The provider's ID of the charge.
     pub charge_id: String,
-    /// How it ended.
+    /// The final state.
     pub status: PaymentStatus,
-    /// How much was given back, in cents.
+    /// The refunded amount in cents.
     pub refunded: u64,
 }
 
-/// What a payment is doing, or how it ended.
+/// The state of a payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PaymentStatus {
-    /// Charged, not yet looked at.
+    /// Charged, not reviewed yet.
     Charged,
     /// Waiting for a reviewer.
     InReview,
-    /// Approved; the customer may still ask for the money back.
+    /// Approved; the customer can still request a refund.
     Approved,
     /// Kept.
     Settled,
-    /// Given back in part or whole because the customer asked.
+    /// Refunded in part or in full at the customer's request.
     Refunded,
-    /// Given back because a reviewer said no.
+    /// Refunded because the reviewer rejected it.
     Rejected,
-    /// Given back because no reviewer said anything.
+    /// Refunded because there was no review in time.
     Expired,
 }
 
-/// A reviewer decided: `{"approved": true, "reviewer": "grace"}`.
+/// The decision of a reviewer: `{"approved": true, "reviewer": "grace"}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Approval {
-    /// Yes or no.
+    /// Whether the payment is approved.
     pub approved: bool,
-    /// Who says so.
+    /// The name of the reviewer.
     pub reviewer: String,
 }
 
@@ -74,12 +76,12 @@ impl Event for Approval {
     const NAME: &'static str = "approval";
 }
 
-/// The customer wants money back: `{"reason": "too small", "amount": 1000}`.
+/// The customer requests a refund: `{"reason": "too small", "amount": 1000}`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RefundRequested {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How much, in cents; never more than was charged.
+    /// The amount in cents, limited to the charged amount.
     pub amount: u64,
 }
 
@@ -87,7 +89,7 @@ impl Event for RefundRequested {
     const NAME: &'static str = "refund-requested";
 }
 
-// Only these two can be sent or awaited: `run.send(&SomethingElse)` does not compile.
+// Only these two events can be sent or awaited: `run.send(&SomethingElse)` does not compile.
 impl Accepts<Approval> for Payment {}
 impl Accepts<RefundRequested> for Payment {}
 
@@ -96,12 +98,13 @@ impl Workflow for Payment {
     type Input = PaymentInput;
     type Output = Receipt;
 
-    /// What all steps do unless they say otherwise.
+    /// The default options of all steps.
     fn options() -> Options {
         Options::new().retry(Retry::exponential(3, secs(1)))
     }
 
-    /// Lets untyped senders (HTTP, other languages) be checked too.
+    /// Publishes the schemas, so that the server can validate untyped clients (HTTP, other
+    /// languages) too.
     fn declare(declare: &mut Declare<Self>) {
         declare.event::<Approval>().event::<RefundRequested>();
     }
@@ -111,8 +114,8 @@ impl Workflow for Payment {
             .step("fetch-user", || self.fetch_user(&input.customer))
             .await?;
 
-        // A bank needs more patience than the other steps. Every attempt carries the same key, so that an attempt
-        // whose answer was lost in a crash does not take the money twice.
+        // The bank needs more retries than other steps. All attempts share an idempotency key, so
+        // that an attempt whose result was lost in a crash does not charge twice.
         let charge = ctx
             .step_with("charge", |step| {
                 let (key, attempt) = (step.idempotency_key(), step.attempt);
@@ -123,10 +126,11 @@ impl Workflow for Payment {
             .await?;
         show(&ctx, &input, PaymentStatus::Charged)?;
 
-        // The run costs nothing meanwhile, and wakes on time whether or not the process was restarted.
+        // A sleeping run uses no memory, and wakes up on time even if the process was restarted.
         ctx.sleep("cool-off", self.pace.cool_off).await?;
 
-        // An approval that was sent early is waiting already; one that never comes is `None`, now and on every replay.
+        // An approval that was sent early is already in the journal. Without one, the result is
+        // `None`, now and on every replay.
         show(&ctx, &input, PaymentStatus::InReview)?;
         let approval = ctx.event::<Approval>().timeout(self.pace.approval).await?;
         let status = match &approval {
@@ -159,7 +163,7 @@ impl Workflow for Payment {
     }
 }
 
-/// The row that live clients see of a payment.
+/// The row of a payment for live clients.
 #[derive(Serialize)]
 struct PaymentRow<'a> {
     customer: &'a str,
@@ -167,7 +171,7 @@ struct PaymentRow<'a> {
     status: PaymentStatus,
 }
 
-/// Sets the row `payment/<run id>`; a browser that follows the run sees it change.
+/// Sets the row `payment/<run id>`. A browser that follows the run sees the change.
 fn show(ctx: &Ctx<Payment>, input: &PaymentInput, status: PaymentStatus) -> Result<()> {
     let row = PaymentRow {
         customer: &input.customer,
@@ -177,7 +181,7 @@ fn show(ctx: &Ctx<Payment>, input: &PaymentInput, status: PaymentStatus) -> Resu
     ctx.set_row("payment", ctx.metadata().id.as_str(), &row)
 }
 
-/// Tells whoever listens to the engine, and makes the receipt.
+/// Emits a notification to listeners of the engine and returns the receipt.
 fn finish(
     ctx: &Ctx<Payment>,
     charge: Charge,
@@ -202,13 +206,13 @@ impl Payment {
     async fn charge(&self, key: String, attempt: u32, amount: u64) -> Result<Charge> {
         self.pace.pretend_to_work().await;
         match self.gateway.charge(&key, amount, attempt) {
-            // Every error converts with `?`, and is retried. Say so when that is no use.
+            // Every error converts with `?` and is retried. Mark permanent errors as fatal.
             Err(error @ GatewayError::Declined) => Err(Error::from(error).non_retryable()),
             charged => Ok(charged?),
         }
     }
 
-    /// Part of a workflow may live in a function of its own, as long as it gets the `ctx`.
+    /// A part of a workflow can be a separate function that takes the `ctx`.
     async fn refund(
         &self,
         ctx: &Ctx<Self>,
@@ -222,7 +226,7 @@ impl Payment {
                 Ok::<_, Error>(self.gateway.refund(charge, amount))
             })
             .await?;
-        // Nice to have: if the mail server is down for good, the payment is still what it is.
+        // Best effort: if the mail server is down for good, the payment still succeeds.
         ctx.step("send-refund-mail", || async {
             self.pace.pretend_to_work().await;
             Ok::<_, Error>(format!("told {}", customer.email))

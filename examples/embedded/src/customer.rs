@@ -1,4 +1,4 @@
-//! Somebody who buys a teapot: orders at the shop, gets a token for that one order, and watches it in the flows.
+//! A customer who orders a teapot, gets a token for that order, and follows it.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 const STAFF: HeaderName = HeaderName::from_static("x-staff");
 
-/// Buys it, over HTTP from beginning to end.
+/// Orders over HTTP from start to end.
 pub(crate) async fn buys_a_teapot(shop: &str) -> anyhow::Result<()> {
     let shop = Connection::to(shop)?;
     let wish = json!({"item": "a teapot", "customer": "Ada"});
     let placed: Value = shop.post("orders/teapot-1", &wish).await?;
     println!("ordered: {placed}");
 
-    // Without a token the flows are closed to her.
+    // Without a token, the customer has no access to the flows.
     let refused = shop.get::<Value>("flows/workflows/teapot-1").await;
     println!(
         "without a token: {}",
@@ -31,22 +31,27 @@ pub(crate) async fn buys_a_teapot(shop: &str) -> anyhow::Result<()> {
     let sent: EventAnswer = hers
         .post("flows/workflows/teapot-1/events/delivered", &delivered)
         .await?;
-    println!("told the shop that it came: {:?}", sent.outcome);
+    println!("confirmed the delivery: {:?}", sent.outcome);
 
     let wait = Call::get("flows/workflows/teapot-1?wait=30s");
-    let wait = wait.patience(Duration::from_secs(60));
+    let wait = wait.timeout(Duration::from_secs(60));
     let order: RunView = hers.send(wait).await?.json()?;
     let result = order.result.context("the order has no result")?;
     println!("{} is {}: {}", order.id, order.status, result.as_str());
     ensure!(result.as_str().contains("a lovely teapot"));
 
-    // The token is for this order alone.
+    // The token gives access to this order only.
     let others = hers.get::<Value>("flows/workflows").await;
-    println!("all orders: {}", others.err().context("she sees them all")?);
+    println!(
+        "all orders: {}",
+        others
+            .err()
+            .context("the token gives access to all orders")?
+    );
     Ok(())
 }
 
-/// The shop's staff ask for a token on her behalf; a shop would do it when she logs in.
+/// The shop's staff requests the token for the customer. A real shop would do this at login.
 async fn token(shop: &Connection) -> anyhow::Result<MintedToken> {
     let asked = MintToken {
         run: "teapot-1".to_owned(),

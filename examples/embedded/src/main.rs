@@ -1,11 +1,12 @@
-//! A shop with its own routes and its own idea of who is logged in, and the whole server of Everstep mounted under `/flows`.
+//! A shop with its own routes and login, and the whole Everstep server mounted under `/flows`.
 //!
 //! ```text
-//!   cargo run -p everstep-embedded              somebody buys a teapot, and it ends
-//!   cargo run -p everstep-embedded -- --serve   the shop stays open, at http://localhost:8080
+//!   cargo run -p everstep-embedded              a customer orders a teapot, then the program exits
+//!   cargo run -p everstep-embedded -- --serve   the shop keeps running at http://localhost:8080
 //! ```
 //!
-//! [`order`] is the workflow, [`shop`] the application with its middleware, [`customer`] somebody who uses both over HTTP.
+//! [`order`] is the workflow, [`shop`] the application with its middleware, [`customer`] a client
+//! that uses both over HTTP.
 
 mod customer;
 mod order;
@@ -24,11 +25,11 @@ async fn main() -> anyhow::Result<()> {
     let port = if stays_open { 8080 } else { 0 };
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     let url = format!("http://localhost:{}", listener.local_addr()?.port());
-    println!("the shop is open at {url}, its flows at {url}/flows");
+    println!("the shop listens at {url}, with its flows at {url}/flows");
 
     let (close, closed) = tokio::sync::oneshot::channel::<()>();
     let app = shop::app(&engine);
-    // Any way to serve an axum application will do; this one brings limits on connections.
+    // Any server for axum applications works; this one limits connections.
     let open = tokio::spawn(serve(listener, app, Connections::default(), async {
         let _ = closed.await;
     }));

@@ -1,21 +1,21 @@
-//! The workflow: charge, wait until the parcel is handed over, thank.
+//! The workflow: charge, wait for the delivery, send thanks.
 
 use everstep::{Accepts, Ctx, Declare, Event, Result, Workflow, days};
 use serde::{Deserialize, Serialize};
 
-/// What somebody wants.
+/// The input of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Wish {
-    /// The thing.
+    /// The ordered item.
     pub(crate) item: String,
-    /// Who wants it.
+    /// The name of the customer.
     pub(crate) customer: String,
 }
 
-/// The parcel was handed over; the customer says so.
+/// The customer confirms the delivery.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Delivered {
-    /// What they have to say.
+    /// A comment.
     pub(crate) comment: String,
 }
 
@@ -23,7 +23,7 @@ impl Event for Delivered {
     const NAME: &'static str = "delivered";
 }
 
-/// An order, from the wish to the thanks.
+/// An order, from the purchase to the delivery.
 #[derive(Debug)]
 pub(crate) struct Order;
 

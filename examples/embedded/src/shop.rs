@@ -1,4 +1,4 @@
-//! The application: its own routes, its own middleware, and the flows under a prefix.
+//! The application: its own routes and middleware, and the flows under a prefix.
 
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::order::{Order, Wish};
 
-/// The shop, with everything that Everstep serves below `/flows`.
+/// Returns the shop, with the Everstep server below `/flows`.
 pub(crate) fn app(engine: &Engine) -> Router {
     let flows = router(engine, Options::default()).layer(from_fn(who_is_it));
     Router::new()
@@ -27,7 +27,7 @@ async fn welcome() -> &'static str {
     "Welcome to the shop. We sell teapots."
 }
 
-/// The shop's own route starts a run by calling the engine; no request leaves the process.
+/// The shop's own route starts a run through the engine, without an HTTP request.
 async fn place_order(
     State(engine): State<Engine>,
     Path(id): Path<String>,
@@ -39,8 +39,8 @@ async fn place_order(
     }
 }
 
-/// The shop knows its staff by a header; a real one would look into a session. Whoever it vouches for needs no key, and may do
-/// what it says. About all others it says nothing: they need a key or a run token, as everywhere.
+/// The shop recognises its staff by a header; a real one would use a session. The staff needs no
+/// key and gets the scopes that the shop grants. All others need a key or a run token.
 async fn who_is_it(mut request: Request, next: Next) -> Response {
     let name = request.headers().get("x-staff");
     if let Some(name) = name.and_then(|name| name.to_str().ok()) {

@@ -1,4 +1,5 @@
-//! A workflow that survives `kill -9`. Run it, kill it in the middle, run it again: it goes on where it was.
+//! A workflow that survives `kill -9`. Run it, kill it in the middle, run it again: it goes on
+//! where it was.
 
 use std::time::Duration;
 

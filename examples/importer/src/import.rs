@@ -10,24 +10,25 @@ use crate::world::{Source, Warehouse};
 /// Copies a source into a warehouse.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// Where the rows come from.
+    /// The source of the rows.
     pub source: Source,
-    /// Where they go.
+    /// The target of the rows.
     pub warehouse: Warehouse,
 }
 
-/// How far an import is: the state of the loop, and all that a page knows of those before it.
+/// The progress of an import. It is the state of the loop, and everything that a page knows about
+/// previous pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Where the next page begins.
+    /// The cursor of the next page.
     pub cursor: u64,
-    /// How many pages were copied.
+    /// The number of copied pages.
     pub pages: u64,
-    /// How many rows were copied.
+    /// The number of copied rows.
     pub rows: u64,
 }
 
-/// What copying a page came to. The rows themselves are in the warehouse; a journal is no place for them.
+/// The result of copying a page. It does not contain the rows, which are in the warehouse.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Copied {
     rows: u64,
@@ -43,8 +44,9 @@ impl Workflow for Import {
     async fn run(&self, ctx: Ctx<Self>, _: ()) -> Result<Progress> {
         let start = Progress::default();
         ctx.repeat("pages", start, |ctx, progress| self.page(ctx, progress))
-            // How many ended pages stay in the journal, for people who want to see what it did lately. Older ones are
-            // dropped, some at a time: the state is all it needs to go on. 10 is also what you get without saying so.
+            // How many finished iterations stay in the journal, for people who inspect the run.
+            // Older ones are dropped in groups, because the state is all that the loop needs to
+            // continue. 10 is also the default.
             .keep(10)
             .await
     }
@@ -57,16 +59,17 @@ impl Import {
         ctx: Ctx<Self>,
         progress: Progress,
     ) -> Result<ControlFlow<Progress, Progress>> {
-        // Rows are written by their ids, so copying a page twice is harmless. Such a step may be ephemeral: it does not wait
-        // until its result is synced, and a crash repeats the last page or few. Without that word every page is on disk
-        // before the next begins, and the disk decides how long 100,000 of them take.
+        // Rows are written by ID, so copying a page twice is harmless. Such a step can be
+        // ephemeral: it does not wait until its result is synced, and a crash repeats the last few
+        // pages. Without `ephemeral`, every page is synced before the next one begins, and the disk
+        // limits the speed of the import.
         let copied = ctx
             .step("copy-page", || self.copy_page(progress.cursor))
             .ephemeral()
             .await?;
 
-        // A few pages have pictures, which are fetched side by side, but never more than four at once. Each is a step of its
-        // own and recorded: after a crash only those are fetched again that were under way.
+        // A few pages have pictures, which are fetched in parallel, at most four at a time. Each is
+        // a recorded step: a crash repeats only those in flight.
         if !copied.pictures.is_empty() {
             ctx.for_each("pictures", copied.pictures, |ctx, picture| async move {
                 ctx.step("fetch-picture", || self.fetch_picture(picture))
@@ -81,7 +84,7 @@ impl Import {
             pages: progress.pages + 1,
             rows: progress.rows + copied.rows,
         };
-        // For whoever watches.
+        // Progress for live clients.
         ctx.set_row("import", ctx.metadata().id.as_str(), &progress)?;
         Ok(match copied.next {
             Some(_) => ControlFlow::Continue(progress),

@@ -1,5 +1,5 @@
-//! Imports 100,000 pages, or as many as you say. Run it, kill it with `kill -9`, and run it again: it goes on at the page
-//! where it was.
+//! Imports 100,000 pages, or the given number. Run it, kill it with `kill -9`, and run it again: it
+//! continues with the page where it was.
 
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,8 @@ async fn main() -> Result<(), Failure> {
     let mut args = std::env::args().skip(1);
     let folder = args.next().unwrap_or_else(|| "target/importer".to_owned());
     let pages = args.next().map_or(Ok(100_000), |pages| pages.parse())?;
-    println!("Kill this with `kill -9` at any time and run it again: it goes on where it was.");
-    println!("Everything is kept in {folder}; delete that to begin anew.");
+    println!("Kill this with `kill -9` at any time and run it again: it continues where it was.");
+    println!("Data is in {folder}; delete it to start over.");
 
     let latency = Duration::ZERO;
     let warehouse = Warehouse::default();
@@ -29,35 +29,36 @@ async fn main() -> Result<(), Failure> {
     let run = engine.start::<Import>(&()).id("import-1").await?;
     if !run.created() {
         let page = reached(&run).await?;
-        println!("begun before; goes on after page {page}; those before it are not copied again");
+        println!("continuing after page {page}; earlier pages are not copied again");
     }
     let done = watch(&run).await?;
 
     let (rows, _) = warehouse.rows();
     let took = begun.elapsed();
-    println!("{} pages are copied, {} rows.", done.pages, done.rows);
-    println!("{rows} rows were copied by this process, in {took:.1?}.");
+    println!("Copied {} pages, {} rows.", done.pages, done.rows);
+    println!("This process copied {rows} rows in {took:.1?}.");
     let journal = run.journal().await?;
     let written = journal.last().map_or(0, |last| last.number.0 + 1);
     let kept = journal.len();
-    println!("Of {written} records in all, the journal keeps {kept}.");
+    println!("The journal keeps {kept} of {written} records.");
     engine.shutdown().await;
     Ok(())
 }
 
-/// Waits for the end, and prints how far it is meanwhile.
+/// Waits for the end and prints the progress.
 async fn watch(run: &Handle<Import>) -> Result<Progress, Failure> {
     loop {
         match run.wait_within(millis(500)).await {
             Err(WaitError::TimedOut(_)) => {
-                println!("page {} is copied", reached(run).await?);
+                println!("copied page {}.", reached(run).await?);
             }
             ended => return Ok(ended?),
         }
     }
 }
 
-/// The last page in the journal, by the row that the import sets. Reading all of the journal is cheap: it stays small.
+/// Returns the last page in the journal, from the row that the import sets. The journal stays
+/// small, so reading all of it is cheap.
 async fn reached(run: &Handle<Import>) -> Result<u64, EngineError> {
     let journal = run.journal().await?;
     let row = journal

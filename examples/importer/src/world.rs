@@ -1,38 +1,38 @@
-//! The two ends of the import, faked in this process. A real program has clients of an API and of a database here.
+//! Fakes of both ends of the import. A real program has clients of an API and of a database here.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How many rows a page has.
+/// Rows per page.
 const ROWS: u64 = 10;
-/// One page in so many comes with pictures.
+/// One in this many pages has pictures.
 const PICTURES_EVERY: u64 = 500;
-/// How many pictures such a page has.
+/// Pictures per page that has any.
 const PICTURES: u64 = 8;
 
-/// Where the rows come from, a page at a time.
+/// The source of the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
-    /// How many pages there are.
+    /// The number of pages.
     pub pages: u64,
-    /// How long each takes to come.
+    /// The duration of reading a page.
     pub latency: Duration,
 }
 
-/// One page of the source.
+/// A page of the source.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The ids of its rows.
+    /// The IDs of its rows.
     pub rows: Vec<u64>,
-    /// The ids of pictures that have to be fetched one by one.
+    /// The IDs of pictures to fetch one by one.
     pub pictures: Vec<u64>,
-    /// Where the next page begins; none after the last.
+    /// The cursor of the next page; `None` after the last page.
     pub next: Option<u64>,
 }
 
 impl Source {
-    /// The page at a cursor.
+    /// Reads the page at a cursor.
     pub async fn page(&self, cursor: u64) -> Page {
         if !self.latency.is_zero() {
             tokio::time::sleep(self.latency).await;
@@ -50,7 +50,7 @@ impl Source {
     }
 }
 
-/// Where rows and pictures go. Clones are the same warehouse.
+/// The target of rows and pictures. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Warehouse {
     rows: Arc<Mutex<BTreeMap<u64, u32>>>,
@@ -58,7 +58,7 @@ pub struct Warehouse {
 }
 
 impl Warehouse {
-    /// Writes rows by their ids, so that writing them again changes nothing.
+    /// Writes rows by ID, so that repeating it has no effect.
     pub fn put_rows(&self, ids: &[u64]) {
         let mut rows = lock(&self.rows);
         for id in ids {
@@ -66,19 +66,19 @@ impl Warehouse {
         }
     }
 
-    /// Writes a picture by its id.
+    /// Writes a picture by ID.
     pub fn put_picture(&self, id: u64) {
         *lock(&self.pictures).entry(id).or_default() += 1;
     }
 
-    /// How many rows there are, and how many writes that took.
+    /// Returns the number of rows and the number of writes.
     #[must_use]
     pub fn rows(&self) -> (usize, u32) {
         let rows = lock(&self.rows);
         (rows.len(), rows.values().sum())
     }
 
-    /// How many pictures there are, and how many writes that took.
+    /// Returns the number of pictures and the number of writes.
     #[must_use]
     pub fn pictures(&self) -> (usize, u32) {
         let pictures = lock(&self.pictures);

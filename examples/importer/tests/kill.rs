@@ -1,4 +1,4 @@
-//! The program itself, killed with SIGKILL in the middle and run again.
+//! Runs the program, kills it with SIGKILL, and runs it again.
 #![allow(clippy::unwrap_used, reason = "a test stops where something is wrong")]
 
 use std::io::{BufRead, BufReader};
@@ -21,7 +21,7 @@ fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     stdout.lines().map(Result::unwrap)
 }
 
-/// The number between these words, in the first line that has them.
+/// Returns the number between these words in the first line that has them.
 fn number(lines: &[String], before: &str, after: &str) -> u64 {
     let found = lines.iter().find_map(|line| {
         let (number, _) = line.strip_prefix(before)?.split_once(after)?;
@@ -34,18 +34,18 @@ fn number(lines: &[String], before: &str, after: &str) -> u64 {
 fn killed_and_run_again_it_goes_on_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = spawn(folder.path());
-    let seen = lines(&mut child).find(|line| line.starts_with("page "));
+    let seen = lines(&mut child).find(|line| line.starts_with("copied page "));
     child.kill().unwrap();
     child.wait().unwrap();
-    let seen = number(&[seen.unwrap()], "page ", " is copied");
+    let seen = number(&[seen.unwrap()], "copied page ", ".");
     assert!((1..PAGES).contains(&seen), "page {seen}");
 
     let mut child = spawn(folder.path());
     let said: Vec<_> = lines(&mut child).collect();
     assert!(child.wait().unwrap().success(), "{said:#?}");
-    assert!(number(&said, "begun before; goes on after page ", ";") >= seen);
-    assert_eq!(number(&said, "", " pages are copied"), PAGES);
-    // What was seen in the journal was on disk, and is not copied again.
-    let rows = number(&said, "", " rows were copied by this process");
+    assert!(number(&said, "continuing after page ", ";") >= seen);
+    assert_eq!(number(&said, "Copied ", " pages"), PAGES);
+    // Everything in the journal was durable and is not copied again.
+    let rows = number(&said, "This process copied ", " rows");
     assert!(rows <= (PAGES - seen) * 10, "{rows} rows after page {seen}");
 }

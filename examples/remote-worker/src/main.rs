@@ -1,5 +1,5 @@
-//! Three programs in one: a server that keeps runs, a worker that executes them, a client that starts and steers them. Each in a
-//! terminal of its own:
+//! Three programs in one: a server that stores runs, a worker that executes them, and a client that
+//! starts and controls them. Run each in its own terminal:
 //!
 //! ```text
 //! cargo run -p everstep-remote-worker -- server ./orders
@@ -7,8 +7,8 @@
 //! cargo run -p everstep-remote-worker -- client order-1
 //! ```
 //!
-//! Stop the worker in the middle and start it again, or start several: the order is fulfilled once. `all DIR` does everything in one
-//! process, on a free port, for a minute at most.
+//! Stop the worker and start it again, or start several: the order is fulfilled once. `all DIR`
+//! runs everything in one process, on a free port, for a minute at most.
 
 mod order;
 
@@ -21,7 +21,7 @@ use order::{Approval, Fulfilment, Order};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// Where everybody meets.
+/// The default URL of the server.
 const ADDRESS: &str = "127.0.0.1:4437";
 
 #[tokio::main]
@@ -47,11 +47,11 @@ async fn main() -> anyhow::Result<()> {
         }
         ["client", id] => order_something(&url, id).await,
         ["all", directory] => everything(directory).await,
-        _ => anyhow::bail!("say `server DIR`, `worker`, `client ID` or `all DIR`"),
+        _ => anyhow::bail!("usage: server DIR | worker | client ID | all DIR"),
     }
 }
 
-/// An engine without workflows of its own, served to whoever is on this machine.
+/// Serves an engine without workflows of its own to local clients.
 async fn serve_runs(
     listener: TcpListener,
     directory: &str,
@@ -67,7 +67,7 @@ async fn serve_runs(
         Connections::default(),
         async {
             ended.await;
-            // First the engine, so that workers hear that it ends and give back what they have.
+            // Shut down the engine first, so that workers are notified and release their runs.
             engine.shutdown().await;
         },
     );
@@ -105,7 +105,7 @@ async fn order_something(url: &str, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All three, and the worker is exchanged for another while the order waits.
+/// Runs all three, and replaces the worker while the order waits.
 async fn everything(directory: &str) -> anyhow::Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);
@@ -121,7 +121,7 @@ async fn everything(directory: &str) -> anyhow::Result<()> {
     first.connected().await;
     let ordering = tokio::spawn(async move { order_something(&client_url, "order-1").await });
     tokio::time::sleep(Duration::from_millis(300)).await;
-    println!("  the first worker leaves, another one comes");
+    println!("  replacing the worker");
     first.shutdown().await;
     let second = start_worker(&url)?;
     let ordered = tokio::time::timeout(Duration::from_secs(50), ordering).await;

@@ -1,16 +1,17 @@
-//! The workflow: an order that is paid, approved by a person and shipped. It knows nothing of where it is executed.
+//! The workflow: an order that is paid, approved by a person and shipped. It does not depend on
+//! where it is executed.
 
 use everstep::{Accepts, Ctx, Declare, Error, Event, Result, Workflow, secs};
 use serde::{Deserialize, Serialize};
 
-/// What is ordered.
+/// The input of a run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) article: String,
     pub(crate) amount: u32,
 }
 
-/// A person's word.
+/// The approval of a person.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Approval {
     pub(crate) by: String,
@@ -20,7 +21,7 @@ impl Event for Approval {
     const NAME: &'static str = "approval";
 }
 
-/// Pays, waits for approval, ships.
+/// Charges the order, waits for approval, and ships it.
 pub(crate) struct Fulfilment;
 
 impl Accepts<Approval> for Fulfilment {}
@@ -37,11 +38,11 @@ impl Workflow for Fulfilment {
     async fn run(&self, ctx: Ctx<Self>, order: Order) -> Result<String> {
         let payment = ctx
             .step("pay", || async {
-                println!("  worker: taking {} from the customer", order.amount);
+                println!("  worker: charging {}", order.amount);
                 Ok::<_, Error>(format!("payment-of-{}", order.amount))
             })
             .undo(|payment: String| async move {
-                println!("  worker: giving {payment} back");
+                println!("  worker: refunding {payment}");
                 Ok::<_, Error>(())
             })
             .await?;

@@ -1,13 +1,15 @@
-//! Two sagas of a streamer's channel. Viewers pay for rewards with points; each redemption is a run.
+//! Two sagas of a streamer's channel. Viewers pay for rewards with points; each redemption is a
+//! run.
 //!
-//! A saga is a row of steps in several systems that no transaction spans. Here each step says how it is undone, and when a
-//! later one fails, Everstep undoes what was done, the latest first, and the viewer has the points back. Read in this order:
+//! A saga is a sequence of steps in several systems without a common transaction. Each step defines
+//! how to undo it. When a later step fails, Everstep undoes the completed ones, the latest first,
+//! and the viewer gets the points back. Reading order:
 //!
-//! - [`song`]: plays a song that a viewer asked for. Steps with and without undo, retries, a point of no return, and a
-//!   message that may get lost.
-//! - [`raffle`]: lets a viewer roll for a keyboard. Dice that fall once, however often the code is replayed.
-//! - [`redemption`]: what both begin and end with, the points. It explains where a refund belongs.
-//! - [`world`]: Spotify, Twitch and a database, faked, so that the tests can count what was done to them.
+//! - [`song`]: plays a song that a viewer requested. Steps with and without undo, retries, a point
+//! of no return, and a message that may be lost.
+//! - [`raffle`]: a viewer rolls dice for a keyboard. The recorded roll is the same on every replay.
+//! - [`redemption`]: the points with which both begin and end, and where a refund belongs.
+//! - [`world`]: fakes of Spotify, Twitch and a database, so that the tests can count their calls.
 
 pub mod raffle;
 pub mod redemption;

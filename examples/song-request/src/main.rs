@@ -1,5 +1,5 @@
-//! An evening on the channel: three song requests and a raffle, one of them a success, two with a refund. Run it, kill it
-//! with `kill -9` in the middle, and run it again: it goes on where it was, also in the middle of a rollback.
+//! An evening on the channel: three song requests and a raffle, with a success and two refunds. Run
+//! it, kill it with `kill -9`, and run it again: it continues where it was, even during a rollback.
 
 use everstep::{Engine, Handle, WaitError, Workflow, millis};
 use everstep_song_request::raffle::{Raffle, RaffleInput};
@@ -12,8 +12,8 @@ type Failure = Box<dyn std::error::Error>;
 async fn main() -> Result<(), Failure> {
     let folder = std::env::args().nth(1);
     let folder = folder.unwrap_or_else(|| "target/song-request".to_owned());
-    println!("Kill this with `kill -9` at any time and run it again: it goes on where it was.");
-    println!("Everything is kept in {folder}; delete that to begin anew.");
+    println!("Kill this with `kill -9` at any time and run it again: it continues where it was.");
+    println!("Data is in {folder}; delete it to start over.");
 
     let world = World::slow(millis(200)).aloud().refusing("redemption-3");
     let engine = Engine::open(&folder)
@@ -62,13 +62,13 @@ async fn request(
     Ok(engine.start::<SongRequest>(&input).id(redemption).await?)
 }
 
-/// Waits for the end of a run and prints it. That a saga fails is part of the story.
+/// Waits for the end of a run and prints it. Some of these sagas are supposed to fail.
 async fn show<W>(run: Handle<W>) -> Result<(), Failure>
 where
     W: Workflow<Output: std::fmt::Debug>,
 {
     if !run.created() {
-        println!("    (begun before; now {})", run.status().await?);
+        println!("    (already started; now {})", run.status().await?);
     }
     match run.wait().await {
         Ok(output) => println!("  completed: {output:?}"),

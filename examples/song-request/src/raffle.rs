@@ -1,8 +1,9 @@
-//! The keyboard raffle: a viewer pays points for one roll. Whoever rolls the winning number gets the keyboard; everybody
-//! else gets a message.
+//! The keyboard raffle: a viewer pays points for one roll. The winning number gets the keyboard,
+//! all others get a message.
 //!
-//! The dice are real ones. That is fine inside a step: what they showed is recorded, and whoever replays the run, after a
-//! crash or to see why somebody lost, gets the same numbers. Nobody can roll again by pulling the plug.
+//! The roll is random, which is allowed inside a step: the result is recorded, and every replay,
+//! after a crash or for debugging, returns the same numbers. A crash does not give the viewer
+//! another roll.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -15,33 +16,33 @@ use crate::world::World;
 /// The dice have numbers from 1 to this.
 const SIDES: u32 = 100;
 
-/// Lets a viewer roll for the keyboard.
+/// A viewer rolls for the keyboard.
 #[derive(Clone, Debug, Default)]
 pub struct Raffle {
-    /// The services it works with.
+    /// The services it uses.
     pub world: World,
 }
 
-/// What a run is started with.
+/// The input of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RaffleInput {
-    /// The points the viewer paid.
+    /// The redemption that the viewer paid for.
     pub redemption: String,
-    /// Who rolls.
+    /// The name of the viewer.
     pub viewer: String,
 }
 
-/// What a run returns.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RaffleResult {
-    /// The number that wins.
+    /// The winning number.
     pub winning: u32,
-    /// The number the viewer rolled.
+    /// The number that the viewer rolled.
     pub roll: u32,
 }
 
 impl RaffleResult {
-    /// Whether the viewer has a new keyboard.
+    /// Whether the viewer won the keyboard.
     #[must_use]
     pub fn is_won(&self) -> bool {
         self.roll == self.winning
@@ -72,7 +73,7 @@ impl Workflow for Raffle {
         })
         .await?;
 
-        // Losers have had their roll too, so the points are kept either way.
+        // The viewer has rolled, so the points are kept in both cases.
         redemption::fulfill(&ctx, &self.world, redemption).await?;
 
         ctx.step("send-chat-message", || async {
@@ -90,7 +91,7 @@ impl Workflow for Raffle {
     }
 }
 
-/// Throws the dice. The standard library draws the keys of its hash maps from the system's randomness; this is one of them.
+/// Rolls the dice. The keys of the standard library's hash maps come from the system's randomness.
 async fn throw() -> Result<u32> {
     let random = RandomState::new().build_hasher().finish();
     let below = u32::try_from(random % u64::from(SIDES))?;

@@ -17,26 +17,26 @@ use serde::{Deserialize, Serialize};
 use crate::redemption;
 use crate::world::{ServiceError, Track, World};
 
-/// Plays a song that a viewer asked for.
+/// Plays a song that a viewer requested.
 #[derive(Clone, Debug, Default)]
 pub struct SongRequest {
-    /// The services it works with.
+    /// The services it uses.
     pub world: World,
 }
 
-/// What a run is started with. Use the redemption's id as the id of the run: a webhook that is delivered twice then
-/// starts one run.
+/// The input of a run. Use the redemption's ID as the ID of the run, so that a webhook that is
+/// delivered twice starts one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SongRequestInput {
-    /// The points the viewer paid.
+    /// The redemption that the viewer paid for.
     pub redemption: String,
-    /// Who asks.
+    /// The name of the viewer.
     pub viewer: String,
-    /// A link to a track at Spotify.
+    /// A link to a Spotify track.
     pub url: String,
 }
 
-/// The viewer sent something that is no link to a track.
+/// The input is not a link to a track.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is no link to a Spotify track")]
 pub struct InvalidUrl(String);
@@ -61,8 +61,9 @@ impl Workflow for SongRequest {
             .retry(Retry::exponential(5, millis(500)))
             .await?;
 
-        // Saved under the redemption's id, so that a second attempt changes nothing. The row is ours alone; that is why its
-        // undo is internal: a moderator who cancels the run late still gets rid of the song.
+        // Saved under the redemption's ID, so that a repeated attempt has no effect. The row
+        // belongs to this application alone, so its undo is internal: a moderator who cancels the
+        // run late still removes the song.
         let (world, id) = (self.world.clone(), redemption.clone());
         ctx.step("persist-request", || async {
             self.world.save_song(redemption, &track).await;
@@ -75,8 +76,8 @@ impl Workflow for SongRequest {
         .undo_internal()
         .await?;
 
-        // Spotify knows no idempotency keys: a process that dies between the call and its record queues the song twice.
-        // That is harmless here. Where it is not, look before you act, inside the step.
+        // Spotify has no idempotency keys: a crash between the call and its record queues the song
+        // twice. That is harmless here. Otherwise, check the queue inside the step first.
         let world = self.world.clone();
         ctx.step("add-to-spotify-queue", || async {
             self.world.enqueue(&track).await;
@@ -94,7 +95,7 @@ impl Workflow for SongRequest {
 
         redemption::fulfill(&ctx, &self.world, redemption).await?;
 
-        // The song will play and is paid for. A chat that is down is no reason to fail.
+        // The song is queued and paid for. An unavailable chat must not fail the run.
         ctx.step("send-chat-confirmation", || async {
             let text = format!("@{} {} is in the queue", input.viewer, track.title);
             self.world.chat(&text).await;
@@ -107,7 +108,7 @@ impl Workflow for SongRequest {
 }
 
 impl SongRequest {
-    /// Any error of a step is retried, unless it says that this is no use.
+    /// All errors of a step are retried, unless they are permanent.
     async fn track_info(&self, id: &str) -> Result<Track> {
         match self.world.track(id).await {
             Err(unknown @ ServiceError::NoSuchTrack(_)) => {
@@ -118,18 +119,19 @@ impl SongRequest {
     }
 }
 
-/// Spotify cannot take a track out of its queue. What can be done is to skip it when its turn comes; one that plays
-/// already is left to play. An undo is work like any other: it may look at the world and decide.
+/// Spotify cannot remove a track from its queue. The undo skips it when its turn comes, unless it
+/// is already playing. An undo can inspect the outside world and decide, like any other code.
 async fn take_back(world: World, track: Track) -> Result<()> {
     if world.is_playing(&track).await {
         return Ok(());
     }
-    // As well as it can: an undo that fails for good stops the rollback, and the refund behind it matters more than a song.
+    // Best effort: an undo that fails permanently stops the rollback, and the refund after it
+    // matters more than a song.
     let _ = world.skip(&track).await;
     Ok(())
 }
 
-/// The id of the track in `https://open.spotify.com/track/<id>` or `spotify:track:<id>`.
+/// Extracts the track ID from `https://open.spotify.com/track/<id>` or `spotify:track:<id>`.
 fn parse(url: &str) -> Result<String, InvalidUrl> {
     let rest = url
         .strip_prefix("https://open.spotify.com/track/")

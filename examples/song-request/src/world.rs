@@ -1,6 +1,7 @@
-//! The outside world: Spotify, Twitch and a database, faked in this process. A real program has clients of real services
-//! here. The fake takes its time, remembers what was done to it, and does nothing twice where the real one would not. Unlike
-//! the real one it lives in this process: after a `kill -9` it has forgotten its songs and rolls.
+//! The outside world: fakes of Spotify, Twitch and a database in this process. A real program has
+//! clients of real services here. The fake takes time, records its calls, and ignores repeated
+//! calls where the real service would. Unlike the real services, it loses its data when the process
+//! is killed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,56 +12,56 @@ use serde::{Deserialize, Serialize};
 /// A song.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Track {
-    /// Spotify's id.
+    /// Spotify's ID of the track.
     pub id: String,
-    /// What it is called.
+    /// The title.
     pub title: String,
 }
 
-/// What Spotify has: ids and titles.
+/// The tracks of Spotify: IDs and titles.
 pub const CATALOGUE: [(&str, &str); 2] = [
     ("4uLU6hMCjMI75M1A2tKUQC", "Never Gonna Give You Up"),
     ("6habFhsOp2NvshLv26DqMb", "Despacito"),
 ];
 
-/// What a service says instead of doing what it is asked for.
+/// Errors of the services.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
     /// Spotify has no such track.
     #[error("Spotify has no track `{0}`")]
     NoSuchTrack(String),
-    /// Twitch does not want to.
+    /// Twitch refuses.
     #[error("Twitch refuses to fulfill `{0}`")]
     Refused(String),
-    /// Spotify finds nobody who listens.
+    /// Spotify has no active player.
     #[error("Spotify finds no player")]
     NoPlayer,
 }
 
-/// A handle to the world; clones are handles to the same one.
+/// A handle to the services. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct World {
-    /// How long each call takes.
+    /// Duration of a call.
     latency: Duration,
-    /// Whether what happens is printed.
+    /// Whether calls are printed.
     aloud: bool,
     /// The redemption that Twitch refuses to fulfill.
     refused: Option<String>,
-    /// Whether nothing can be skipped.
+    /// Whether skipping fails.
     no_player: bool,
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Everything that was done to the world, in order.
+    /// All calls, in order.
     effects: Vec<String>,
-    /// The database: songs and rolls by the redemption they belong to.
+    /// The database: songs and rolls by redemption.
     songs: BTreeMap<String, Track>,
     rolls: BTreeMap<String, u32>,
-    /// What Spotify plays now.
+    /// The track that Spotify plays now.
     playing: Option<String>,
-    /// The redemptions that are settled, one way or the other.
+    /// The redemptions that are fulfilled or refunded.
     settled: BTreeMap<String, Settled>,
 }
 
@@ -71,7 +72,7 @@ enum Settled {
 }
 
 impl World {
-    /// A world in which each call takes this long.
+    /// Creates services whose calls take this long.
     #[must_use]
     pub fn slow(latency: Duration) -> Self {
         Self {
@@ -80,42 +81,42 @@ impl World {
         }
     }
 
-    /// The same world, printing what is done to it.
+    /// Prints all calls.
     #[must_use]
     pub fn aloud(mut self) -> Self {
         self.aloud = true;
         self
     }
 
-    /// The same world, where Twitch refuses to fulfill this redemption.
+    /// Makes Twitch refuse to fulfill this redemption.
     #[must_use]
     pub fn refusing(mut self, redemption: &str) -> Self {
         self.refused = Some(redemption.to_owned());
         self
     }
 
-    /// The same world, where Spotify skips nothing because nobody listens.
+    /// Makes skipping fail because there is no active player.
     #[must_use]
     pub fn without_player(mut self) -> Self {
         self.no_player = true;
         self
     }
 
-    /// Everything that was done to the world, in order.
+    /// Returns all calls, in order.
     #[must_use]
     pub fn effects(&self) -> Vec<String> {
         self.state().effects.clone()
     }
 
-    /// Spotify: begins to play a track.
+    /// Spotify: starts playing a track.
     pub fn play(&self, track: &str) {
         self.state().playing = Some(track.to_owned());
     }
 
-    /// Spotify: looks a track up.
+    /// Spotify: looks up a track.
     ///
     /// # Errors
-    /// If there is none.
+    /// Fails if there is no such track.
     pub async fn track(&self, id: &str) -> Result<Track, ServiceError> {
         self.take_time().await;
         let found = CATALOGUE.iter().find(|(known, _)| *known == id);
@@ -126,13 +127,13 @@ impl World {
         })
     }
 
-    /// Spotify: puts a track into the player's queue.
+    /// Spotify: adds a track to the player's queue.
     pub async fn enqueue(&self, track: &Track) {
         self.take_time().await;
         self.record(&format!("spotify: queued {}", track.title));
     }
 
-    /// Spotify: whether a track plays now.
+    /// Spotify: whether a track is playing.
     pub async fn is_playing(&self, track: &Track) -> bool {
         self.take_time().await;
         self.state().playing.as_ref() == Some(&track.id)
@@ -141,7 +142,7 @@ impl World {
     /// Spotify: skips a track when its turn comes.
     ///
     /// # Errors
-    /// If nobody listens.
+    /// Fails if there is no active player.
     pub async fn skip(&self, track: &Track) -> Result<(), ServiceError> {
         self.take_time().await;
         if self.no_player {
@@ -190,16 +191,16 @@ impl World {
         }
     }
 
-    /// Analytics: remembers what was asked for.
+    /// Analytics: records a request.
     pub async fn remember(&self, track: &Track) {
         self.take_time().await;
         self.record(&format!("analytics: {} was asked for", track.title));
     }
 
-    /// Twitch: keeps the points of a redemption for good, once.
+    /// Twitch: fulfills a redemption and keeps its points, once.
     ///
     /// # Errors
-    /// If Twitch refuses to, or the points were given back.
+    /// Fails if Twitch refuses or the points were refunded.
     pub async fn fulfill(&self, redemption: &str) -> Result<(), ServiceError> {
         self.take_time().await;
         if self.refused.as_deref() == Some(redemption) {
@@ -208,16 +209,16 @@ impl World {
         self.settle(redemption, Settled::Fulfilled)
     }
 
-    /// Twitch: gives the points of a redemption back, once.
+    /// Twitch: refunds the points of a redemption, once.
     ///
     /// # Errors
-    /// If they were kept for good.
+    /// Fails if the redemption was fulfilled.
     pub async fn refund(&self, redemption: &str) -> Result<(), ServiceError> {
         self.take_time().await;
         self.settle(redemption, Settled::Refunded)
     }
 
-    /// Twitch: says something in the chat.
+    /// Twitch: sends a chat message.
     pub async fn chat(&self, text: &str) {
         self.take_time().await;
         self.record(&format!("chat: {text}"));

@@ -13,7 +13,7 @@ fn survives_every_death(name: &str) {
     die_after_every_commit(&Story {
         define: |builder: EngineBuilder| story.define(builder, &outside),
         tell: async |engine: Engine| {
-            if let Err(broken) = story.tell(engine, &outside).await {
+            if let Err(broken) = story.drive(engine, &outside).await {
                 panic!("{broken}");
             }
             let _ = outside.take();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use everstep::secs;
 use everstep::testing::virtual_time;
-use everstep_protocol::client::{Patience, Transport, TransportError};
+use everstep_protocol::client::{RequestTimeout, Transport, TransportError};
 use everstep_store::BoxFuture;
 use serde_json::{Value, json};
 
@@ -26,16 +26,13 @@ impl Transport for LosesAClaim {
         if !is_claim || self.claims.fetch_add(1, Ordering::Relaxed) != 1 {
             return self.inner.call(request);
         }
-        let Patience(patience) = *request.extensions().get::<Patience>().unwrap();
-        assert!(
-            patience > TIME_TO_LIVE,
-            "longer than a silent session lives"
-        );
+        let RequestTimeout(timeout) = *request.extensions().get::<RequestTimeout>().unwrap();
+        assert!(timeout > TIME_TO_LIVE, "longer than a silent session lives");
         Box::pin(async move {
-            tokio::time::sleep(patience).await;
+            tokio::time::sleep(timeout).await;
             Err(TransportError::TimedOut {
                 address: "http://test".to_owned(),
-                patience,
+                timeout,
             })
         })
     }

@@ -46,7 +46,7 @@ pub(crate) async fn run(arguments: &Send, context: &Context) -> anyhow::Result<E
     }
     let mut call = Call::post(path).json(&arguments.payload.read()?)?;
     if let Some(timeout) = timeout {
-        call = call.patience(timeout + std::time::Duration::from_secs(30));
+        call = call.timeout(timeout + std::time::Duration::from_secs(30));
     }
     if let Some(id) = &arguments.dedup_id {
         call = call.header(DEDUP_ID, id);

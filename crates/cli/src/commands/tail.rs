@@ -97,7 +97,7 @@ async fn wait_for_records(
 ) -> Result<JournalEnd, CallError> {
     let query = format!("?offset={}&live=long-poll", end.offset);
     loop {
-        let call = journal(Method::GET, run, &query).patience(POLL_TIMEOUT);
+        let call = journal(Method::GET, run, &query).timeout(POLL_TIMEOUT);
         match context.server.send(call).await {
             Ok(answer) if answer.status == StatusCode::NO_CONTENT => {
                 let now = JournalEnd::of(&answer);

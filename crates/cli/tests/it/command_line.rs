@@ -41,7 +41,7 @@ fn errors_are_json_with_the_json_flag() {
     assert_eq!(output.status.code(), Some(2));
     let report: serde_json::Value = serde_json::from_str(&stderr(&output)).unwrap();
     let message = report["error"]["message"].as_str().unwrap();
-    assert!(message.contains("begins with http://"), "{message}");
+    assert!(message.contains("begin with http://"), "{message}");
     assert_eq!(report["error"]["exitCode"], 2);
     for line in stdout(&everstep(&["explain", "--json"])).lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();

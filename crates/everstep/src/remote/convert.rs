@@ -4,8 +4,8 @@ use everstep_engine::{Append, Message, Then};
 use everstep_machine::{LeftChild, Obsolete};
 use everstep_model::{Entry, Record, RunStatus};
 use everstep_protocol::worker::{
-    Left, NewsWord, ObsoleteRow, OfferedWorkflow, OneAnswer, OneAppend, ThenWord, WireEntry,
-    WireRecord,
+    AbandonedChild, NewsWord, ObsoleteRow, OfferedWorkflow, OneAnswer, OneAppend, ThenWord,
+    WireEntry, WireRecord,
 };
 
 use crate::definition::Definition;
@@ -60,8 +60,8 @@ fn obsolete(row: Obsolete) -> ObsoleteRow {
     }
 }
 
-fn left(left: LeftChild) -> Left {
-    Left {
+fn left(left: LeftChild) -> AbandonedChild {
+    AbandonedChild {
         location: left.location,
         run: left.run,
         on_close: left.on_close,

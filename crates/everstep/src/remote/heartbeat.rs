@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use everstep_protocol::worker::Heard;
+use everstep_protocol::worker::Acknowledged;
 
 use super::session::Session;
 
@@ -16,7 +16,7 @@ pub(super) async fn keep_alive(session: Arc<Session>) {
             session.sleep(rest).await;
             continue;
         }
-        if let Ok(heard) = session.must::<Heard>("heartbeat", &()).await {
+        if let Ok(heard) = session.must::<Acknowledged>("heartbeat", &()).await {
             session.clock.hear(heard.now);
         }
     }

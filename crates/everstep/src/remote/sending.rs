@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use everstep_engine::Message;
 use everstep_model::Record;
 use everstep_protocol::client::CallError;
-use everstep_protocol::worker::{AppendAnswer, Heard, OneAppend, ReleaseRequest};
+use everstep_protocol::worker::{Acknowledged, AppendAnswer, OneAppend, ReleaseRequest};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
@@ -128,7 +128,7 @@ async fn send(session: &Arc<Session>, batch: State) {
     let State { appends, released } = batch;
     if appends.is_empty() {
         let request = ReleaseRequest { tokens: released };
-        if let Ok(heard) = session.must::<Heard>("release", &request).await {
+        if let Ok(heard) = session.must::<Acknowledged>("release", &request).await {
             session.clock.hear(heard.now);
         }
         return;

@@ -217,13 +217,13 @@ impl Session {
     ) -> Result<T, CallError> {
         let path = format!("{}/{verb}", self.path);
         let call = Call::post(path).json(request)?;
-        let call = call.patience(self.patience(verb));
+        let call = call.timeout(self.timeout(verb));
         let mut backoff = Backoff::default();
         loop {
             let answer = self.connection().send(call.clone()).await;
             match answer.and_then(|answer| answer.json()) {
                 Ok(answer) => return Ok(answer),
-                Err(error) if error.is_passing() && !self.is_over() => {
+                Err(error) if error.is_temporary() && !self.is_over() => {
                     tracing::debug!(%error, verb, "the server gave no answer; trying again");
                     backoff.rest(&*self.setup.runtime).await;
                 }
@@ -238,7 +238,7 @@ impl Session {
     }
 
     /// How long a request may take before it is sent again.
-    fn patience(&self, verb: &str) -> Duration {
+    fn timeout(&self, verb: &str) -> Duration {
         match verb {
             "claim" => self.claim_wait.saturating_add(CLAIM_MARGIN),
             // One that gets lost must leave time for another.

@@ -136,7 +136,7 @@ async fn keep_connected(setup: Arc<Setup>) {
                 session.run().await;
                 setup.signs.set(&setup.signs.connected, false);
             }
-            Err(error) if error.is_passing() => {
+            Err(error) if error.is_temporary() => {
                 tracing::warn!(%error, "the server cannot be reached; trying again");
             }
             Err(error) => {

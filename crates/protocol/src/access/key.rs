@@ -1,63 +1,64 @@
-//! Keys: `POST /keys`, `GET /keys`, `DELETE /keys/{id}`.
+//! API keys: `POST /keys`, `GET /keys`, `DELETE /keys/{id}`.
 
 use everstep_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::scope::Scope;
 
-/// What a new key is to be.
+/// A request to create an API key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateKey {
-    /// Who or what it is for; what it does is written down under this name.
+    /// Name of the key's owner. Requests with the key are recorded under this name.
     pub name: String,
-    /// What it is good for.
+    /// Scopes of the key.
     pub scopes: Vec<Scope>,
-    /// The workflows that a worker with it may execute. Only with the scope `work`, and then at least one.
+    /// The workflows that a worker with this key may execute. Required for the scope `work`, and
+    /// allowed only with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
 }
 
-/// A key as lists show it: never its secret, which nobody knows but its holder.
+/// A key in a list. It never contains the secret, which only its holder knows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct KeyView {
-    /// What it is revoked by; also the first part of the key.
+    /// The ID to revoke the key by, which is also the first part of the key.
     pub id: String,
-    /// Who or what it is for.
+    /// Name of the key's owner.
     pub name: String,
-    /// What it is good for.
+    /// Scopes of the key.
     pub scopes: Vec<Scope>,
-    /// The workflows that a worker with it may execute.
+    /// The workflows that a worker with this key may execute.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
-    /// Since when.
+    /// When the key was created.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub created_at: Timestamp,
-    /// Who made it, if somebody with a name did.
+    /// The name of the key that created it, if it was created with a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
 }
 
-/// A key just made.
+/// A newly created key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedKey {
-    /// The key itself. It is shown this once.
+    /// The key itself. It is returned only once.
     pub key: String,
-    /// What it is.
+    /// The key without its secret.
     #[serde(flatten)]
     pub view: KeyView,
 }
 
-/// Every key.
+/// All keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct KeyList {
-    /// The oldest first.
+    /// Sorted by age, oldest first.
     pub keys: Vec<KeyView>,
 }

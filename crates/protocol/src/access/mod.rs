@@ -1,4 +1,5 @@
-//! Who may do what: scopes of keys, what a run token allows, and the requests that make and revoke both.
+//! Access control: the scopes of API keys, the permissions of run tokens, and the requests that
+//! create and revoke them.
 
 mod key;
 mod scope;

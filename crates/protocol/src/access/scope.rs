@@ -1,30 +1,31 @@
-//! What a key is good for.
+//! The scopes of an API key.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that a key may be good for. None of them includes another, except that `admin` includes all.
+/// A scope of an API key. No scope includes another, except that `admin` includes all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Read runs, journals and streams, all of them and in full.
+    /// Read all runs, journals and streams in full.
     Read,
     /// Start runs.
     Start,
-    /// Send events, answer rpcs, create streams and append to them.
+    /// Send events, answer questions, create streams and append to them.
     Send,
-    /// Steer runs (pause, cancel, terminate, fork, edit, delete), delete streams, subscribe to them.
+    /// Control runs (pause, cancel, terminate, fork, edit, delete), delete streams, and subscribe
+    /// to them.
     Operate,
     /// Execute the workflows that the key names, as a worker.
     Work,
-    /// Everything, keys too.
+    /// Everything, including the management of keys.
     Admin,
 }
 
-/// The text names no scope.
+/// The text is not the name of a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidScope(String);
 
@@ -38,7 +39,7 @@ impl fmt::Display for InvalidScope {
 }
 
 impl Scope {
-    /// Every scope.
+    /// All scopes.
     pub const ALL: [Self; 6] = [
         Self::Read,
         Self::Start,
@@ -48,7 +49,7 @@ impl Scope {
         Self::Admin,
     ];
 
-    /// Its word on the wire.
+    /// Its name in requests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -5,46 +5,46 @@ use serde::{Deserialize, Serialize};
 
 use super::view::View;
 
-/// What a new run token is to allow. Whoever asks must be allowed all of it.
+/// A request to create a run token. The caller must have all permissions that the token grants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MintToken {
-    /// The one run it is good for, in the generation it has now.
+    /// The run that the token gives access to, in its current generation.
     pub run: String,
-    /// The one view its holder may read.
+    /// The view that the token gives access to.
     #[serde(default = "client")]
     pub view: View,
-    /// The methods of rpcs its holder may answer.
+    /// The methods of the questions that the token allows to answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rpcs: Vec<String>,
-    /// The events its holder may send.
+    /// The events that the token allows to send.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
-    /// How long it is good, such as `10m`; as long as the server allows if it says nothing.
+    /// Lifetime, such as `10m`; by default the maximum that the server allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<String>,
 }
 
-/// Who asks for no view gets the one that was made for browsers.
+/// The default view, which is meant for browsers.
 fn client() -> View {
     View::Client
 }
 
-/// A run token just made.
+/// A newly created run token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MintedToken {
-    /// The token, for the header `Authorization: Bearer`, never for an address.
+    /// The token for the header `Authorization: Bearer`. Never put it into a URL.
     pub token: String,
-    /// The run it is good for.
+    /// The run that the token gives access to.
     pub run: String,
-    /// Its generation.
+    /// The generation of the run.
     pub generation: u32,
-    /// Where the run's journal is, below the address of the server.
+    /// The path of the run's journal, relative to the URL of the server.
     pub stream: String,
-    /// When it ends.
+    /// When the token expires.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub expires_at: Timestamp,
 }

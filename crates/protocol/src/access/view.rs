@@ -1,25 +1,25 @@
-//! How much of a journal is shown.
+//! The views of a journal.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A way to look at a run's journal. All have the same offsets.
+/// A view of a run's journal. All views have the same offsets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum View {
-    /// Every record.
+    /// All records.
     #[default]
     Full,
-    /// Rows: the workflow, its steps, rpcs and events, and the application's own.
+    /// Rows: the workflow, its steps, questions and events, and the application's rows.
     State,
-    /// What was meant for clients: the status, the application's rows, the rpcs.
+    /// Data for clients: the status, the application's rows and the questions.
     Client,
 }
 
-/// The text names no view.
+/// The text is not the name of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidView(String);
 
@@ -33,10 +33,10 @@ impl fmt::Display for InvalidView {
 }
 
 impl View {
-    /// Every view.
+    /// All views.
     pub const ALL: [Self; 3] = [Self::Full, Self::State, Self::Client];
 
-    /// Its word on the wire.
+    /// Its name in requests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! One call as a value, and its answer.
+//! A request to a server as a value, and its response.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::CallError;
 
-/// What stands for itself in a segment of a path.
+/// Characters that are not escaped in a path segment.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -19,55 +19,55 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@');
 
-/// A name as one segment of a path, or one value of a query.
+/// Escapes a name for use as a path segment or as a query value.
 #[must_use]
 pub fn segment(name: &str) -> String {
     utf8_percent_encode(name, SEGMENT).to_string()
 }
 
-/// A request that is not sent yet.
+/// A request that has not been sent yet.
 #[derive(Clone, Debug)]
 #[must_use = "a call does nothing until a connection sends it"]
 pub struct Call {
     pub(super) method: Method,
-    /// Below the address of the server, with its query.
+    /// The path and query, relative to the URL of the server.
     pub(super) path: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    pub(super) patience: Option<Duration>,
+    pub(super) timeout: Option<Duration>,
 }
 
 impl Call {
-    /// A request to a path below the address of the server, such as `workflows/a?wait=30s`. Names in it are written by
-    /// [`segment`].
+    /// Creates a request to a path relative to the URL of the server, such as
+    /// `workflows/a?wait=30s`. Escape names in it with [`segment`].
     pub fn new(method: Method, path: impl Into<String>) -> Self {
         Self {
             method,
             path: path.into(),
             headers: HeaderMap::new(),
             body: Bytes::new(),
-            patience: None,
+            timeout: None,
         }
     }
 
-    /// A `GET`.
+    /// Creates a `GET` request.
     pub fn get(path: impl Into<String>) -> Self {
         Self::new(Method::GET, path)
     }
 
-    /// A `POST` without a body.
+    /// Creates a `POST` request without a body.
     pub fn post(path: impl Into<String>) -> Self {
         Self::new(Method::POST, path)
     }
 
-    /// The same with a JSON body.
+    /// Sets a JSON body.
     pub fn json(self, body: &impl Serialize) -> Result<Self, CallError> {
         let written = serde_json::to_vec(body);
         let written = written.map_err(|error| CallError::Unserializable(error.to_string()))?;
         Ok(self.bytes("application/json", written))
     }
 
-    /// The same with a body of some type.
+    /// Sets a body with a content type.
     pub fn bytes(mut self, content_type: &'static str, body: impl Into<Bytes>) -> Self {
         let kind = HeaderValue::from_static(content_type);
         self.headers.insert(header::CONTENT_TYPE, kind);
@@ -75,7 +75,7 @@ impl Call {
         self
     }
 
-    /// The same with a header more. What cannot be a header's value is left out.
+    /// Adds a header. Ignores values that are not valid in a header.
     pub fn header(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.insert(name, value);
@@ -83,41 +83,41 @@ impl Call {
         self
     }
 
-    /// The same with time of its own, for calls that are meant to wait.
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.patience = Some(patience);
+    /// Sets a timeout for this request, for requests that wait on the server.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
         self
     }
 }
 
-/// What a server answered, well.
+/// A successful response.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// A status from 200 to 399.
     pub status: StatusCode,
-    /// The headers.
+    /// The response headers.
     pub headers: HeaderMap,
-    /// The body.
+    /// The response body.
     pub body: Bytes,
-    /// The address that was called.
+    /// The URL of the request.
     pub(super) address: String,
 }
 
 impl Answer {
-    /// The body as JSON. An empty body reads as `null`.
+    /// Decodes the body as JSON. An empty body decodes as `null`.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, CallError> {
         let body: &[u8] = match self.body.is_empty() {
             true => b"null",
             false => &self.body,
         };
-        serde_json::from_slice(body).map_err(|error| CallError::Strange {
+        serde_json::from_slice(body).map_err(|error| CallError::UnexpectedResponse {
             status: None,
             address: self.address.clone(),
             detail: error.to_string(),
         })
     }
 
-    /// A header's text; none if it is not there.
+    /// Returns the value of a header, or `None` if it is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()

@@ -1,4 +1,4 @@
-//! A server and how to speak to it: its address, the key, JSON in and out, problems as errors.
+//! A connection to a server: its URL, the API key, JSON encoding, and problem details as errors.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use serde::de::DeserializeOwned;
 use super::call::{Answer, Call};
 use super::error::CallError;
 use super::http_transport::{HttpOptions, HttpTransport};
-use super::transport::{Patience, Transport};
+use super::transport::{RequestTimeout, Transport};
 use crate::problem::Problem;
 use crate::secret::Secret;
 
-/// How many characters of a strange answer are shown.
-const SHOWN: usize = 200;
+/// How many characters of an unexpected response an error message contains.
+const DETAIL_CHARS: usize = 200;
 
-/// The text is not the address of a server.
+/// The text is not the URL of a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not the address of a server: {why}; one is `http://localhost:4437`")]
+#[error("invalid server URL `{text}`: {why}; an example is `http://localhost:4437`")]
 pub struct InvalidUrl {
     text: String,
     why: String,
 }
 
-/// A server and how to speak to it. Cheap to clone.
+/// A connection to a server. Cheap to clone.
 #[derive(Clone)]
 pub struct Connection {
     transport: Arc<dyn Transport>,
-    /// Without a slash at its end.
+    /// The URL without a trailing slash.
     base: Arc<str>,
     authorization: Option<HeaderValue>,
 }
@@ -44,12 +44,12 @@ impl fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// Speaks to the server at this address by HTTP, with the usual options.
+    /// Connects to the server at this URL over HTTP with default options.
     pub fn to(url: &str) -> Result<Self, InvalidUrl> {
         Self::over(Arc::new(HttpTransport::new(HttpOptions::default())), url)
     }
 
-    /// Speaks to the server at this address by other means.
+    /// Connects to the server at this URL with another transport.
     pub fn over(transport: Arc<dyn Transport>, url: &str) -> Result<Self, InvalidUrl> {
         let invalid = |why: String| InvalidUrl {
             text: url.to_owned(),
@@ -59,7 +59,7 @@ impl Connection {
             .parse()
             .map_err(|error: http::uri::InvalidUri| invalid(error.to_string()))?;
         if !matches!(parsed.scheme_str(), Some("http" | "https")) {
-            return Err(invalid("it begins with http:// or https://".to_owned()));
+            return Err(invalid("it must begin with http:// or https://".to_owned()));
         }
         if parsed.query().is_some() || url.contains('@') || url.contains('#') {
             let why = "it has no query, no fragment and no user in it";
@@ -72,30 +72,30 @@ impl Connection {
         })
     }
 
-    /// The same with an API key or a run token, sent with every request.
+    /// Sends this API key or run token with every request.
     pub fn with_key(mut self, key: &Secret) -> Result<Self, InvalidUrl> {
         let value = HeaderValue::from_str(&format!("Bearer {}", key.expose()));
         let mut value = value.map_err(|_| InvalidUrl {
             text: self.base.to_string(),
-            why: "the key for it has characters that no key has".to_owned(),
+            why: "the API key has invalid characters".to_owned(),
         })?;
         value.set_sensitive(true);
         self.authorization = Some(value);
         Ok(self)
     }
 
-    /// The address of the server.
+    /// The URL of the server.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.base
     }
 
-    /// Gets what is at a path.
+    /// Sends a `GET` request and decodes the response.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
         self.send(Call::get(path)).await?.json()
     }
 
-    /// Posts JSON to a path.
+    /// Sends a `POST` request with a JSON body and decodes the response.
     pub async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -104,7 +104,7 @@ impl Connection {
         self.send(Call::post(path).json(&body)?).await?.json()
     }
 
-    /// Puts JSON at a path.
+    /// Sends a `PUT` request with a JSON body and decodes the response.
     pub async fn put<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -114,12 +114,12 @@ impl Connection {
         self.send(call).await?.json()
     }
 
-    /// Deletes what is at a path.
+    /// Sends a `DELETE` request and decodes the response.
     pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, CallError> {
         self.send(Call::new(Method::DELETE, path)).await?.json()
     }
 
-    /// Sends a call. An answer that is a refusal becomes an error.
+    /// Sends a request. A response with an error status becomes an error.
     pub async fn send(&self, call: Call) -> Result<Answer, CallError> {
         let address = format!("{}/{}", self.base, call.path.trim_start_matches('/'));
         let request = self.request(call, &address)?;
@@ -132,13 +132,13 @@ impl Connection {
                 address,
             });
         }
-        Err(refusal(address, &Response::from_parts(parts, body)))
+        Err(error_of(address, &Response::from_parts(parts, body)))
     }
 
     fn request(&self, call: Call, address: &str) -> Result<Request<Bytes>, CallError> {
         let uri: Uri = address.parse().map_err(|error: http::uri::InvalidUri| {
             let detail = error.to_string();
-            CallError::Strange {
+            CallError::UnexpectedResponse {
                 status: None,
                 address: address.to_owned(),
                 detail,
@@ -157,21 +157,21 @@ impl Connection {
         if let Some(authorization) = &self.authorization {
             headers.insert(header::AUTHORIZATION, authorization.clone());
         }
-        if let Some(patience) = call.patience {
-            request.extensions_mut().insert(Patience(patience));
+        if let Some(timeout) = call.timeout {
+            request.extensions_mut().insert(RequestTimeout(timeout));
         }
         Ok(request)
     }
 }
 
-/// What a refusal says: the problem in it, or what it is instead.
-fn refusal(address: String, response: &Response<Bytes>) -> CallError {
+/// Converts an error response: problem details if there are any, otherwise the status and text.
+fn error_of(address: String, response: &Response<Bytes>) -> CallError {
     if let Ok(problem) = serde_json::from_slice::<Problem>(response.body()) {
         return CallError::Problem(problem);
     }
     let text = String::from_utf8_lossy(response.body());
-    let start: String = text.chars().take(SHOWN).collect();
-    CallError::Strange {
+    let start: String = text.chars().take(DETAIL_CHARS).collect();
+    CallError::UnexpectedResponse {
         status: Some(response.status().as_u16()),
         address,
         detail: format!("{} {}", response.status(), start.trim())

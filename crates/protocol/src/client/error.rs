@@ -1,61 +1,60 @@
-//! What a call can get instead of what it asked for.
+//! Errors of requests to a server.
 
 use everstep_model::ErrorCode;
 
 use super::transport::TransportError;
 use crate::problem::Problem;
 
-/// A call did not get what it asked for.
+/// A request failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The server refused, or failed, and says why.
+    /// The server rejected the request or failed, and explains why.
     #[error("{}", .0.detail)]
     Problem(Problem),
-    /// There is no answer.
+    /// There was no response.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// Somebody answered, but not as an Everstep server does.
-    #[error(
-        "{address} does not answer as an Everstep server does ({detail}); is the address right?"
-    )]
-    Strange {
-        /// The address that was called.
+    /// The response did not come from an Everstep server.
+    #[error("{address} is not an Everstep server ({detail}); check the URL")]
+    UnexpectedResponse {
+        /// The URL of the request.
         address: String,
-        /// What it answered.
+        /// Describes the response.
         detail: String,
-        /// The status of the answer, if it is the answer that is strange.
+        /// The status of the response.
         status: Option<u16>,
     },
-    /// The body could not be written as JSON.
-    #[error("the request cannot be written as JSON: {0}")]
+    /// The body could not be encoded as JSON.
+    #[error("the request cannot be encoded as JSON: {0}")]
     Unserializable(String),
 }
 
 impl CallError {
-    /// The permanent word for it, if the server gave one that this release knows.
+    /// The error code, if the server sent one that this version knows.
     #[must_use]
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Problem(problem) => problem.error_code(),
-            Self::Transport(_) | Self::Strange { .. } | Self::Unserializable(_) => None,
+            Self::Transport(_) | Self::UnexpectedResponse { .. } | Self::Unserializable(_) => None,
         }
     }
 
-    /// The status of the answer, if the server gave one.
+    /// The status of the response, if there was one.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Problem(problem) => Some(problem.status),
-            Self::Strange { status, .. } => *status,
+            Self::UnexpectedResponse { status, .. } => *status,
             Self::Transport(_) | Self::Unserializable(_) => None,
         }
     }
 
-    /// Whether the same call may go well a little later, as far as the answer tells.
+    /// Whether the same request may succeed later, as far as the response shows.
     #[must_use]
-    pub fn is_passing(&self) -> bool {
-        // Of a proxy in between that has lost its server only the status can be understood.
+    pub fn is_temporary(&self) -> bool {
+        // A proxy that cannot reach the server responds with these statuses, without problem
+        // details.
         match self {
             Self::Transport(_) => true,
             error => matches!(error.status(), Some(408 | 429 | 502 | 503 | 504)),

@@ -1,4 +1,4 @@
-//! Requests over sockets: connections that are kept open and shared, http and https, bounded in time and bytes.
+//! The transport over sockets: pooled HTTP and HTTPS connections with timeouts and size limits.
 
 use std::error::Error;
 use std::io;
@@ -16,28 +16,28 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::tls::{self, InvalidRoots};
-use super::transport::{Patience, Transport, TransportError};
+use super::transport::{RequestTimeout, Transport, TransportError};
 
-/// How requests are sent.
+/// Options of the HTTP transport.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// How long a request may take, unless it says itself ([`Patience`]).
-    pub patience: Duration,
-    /// How long connecting may take.
+    /// The timeout of a request, unless the request has its own ([`RequestTimeout`]).
+    pub timeout: Duration,
+    /// The timeout for connecting.
     pub connect_timeout: Duration,
-    /// How long a connection that nobody uses is kept.
+    /// How long idle connections are kept.
     pub idle_timeout: Duration,
-    /// Connections that nobody uses and that are kept.
+    /// The maximum number of idle connections.
     pub idle_max: usize,
-    /// Bytes of an answer.
+    /// The maximum size of a response.
     pub answer_bytes_max: usize,
 }
 
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {
-            patience: Duration::from_secs(60),
+            timeout: Duration::from_secs(60),
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
             idle_max: 64,
@@ -46,7 +46,7 @@ impl Default for HttpOptions {
     }
 }
 
-/// Sends requests by HTTP. Connections are kept open and shared by all clones.
+/// Sends requests over HTTP. All clones share the pooled connections.
 #[derive(Clone, Debug)]
 pub struct HttpTransport {
     client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
@@ -54,17 +54,17 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// Believes the public root certificates.
+    /// Trusts the public root certificates.
     #[must_use]
     pub fn new(options: HttpOptions) -> Self {
-        // Without certificates of somebody else there is nothing that could be wrong with them.
+        // Only additional certificates could be invalid, and there are none.
         match Self::with_roots(options, None) {
             Ok(transport) => transport,
             Err(_) => unreachable!("the public roots and ring's ciphers fit together"),
         }
     }
 
-    /// Believes these certificates, in PEM, besides the public ones.
+    /// Trusts these certificates (PEM) in addition to the public ones.
     pub fn with_roots(
         options: HttpOptions,
         extra_roots: Option<&[u8]>,
@@ -92,13 +92,13 @@ impl Transport for HttpTransport {
         &self,
         request: Request<Bytes>,
     ) -> BoxFuture<'static, Result<Response<Bytes>, TransportError>> {
-        let asked = request.extensions().get::<Patience>();
-        let patience = asked.map_or(self.options.patience, |asked| asked.0);
-        let address = site(request.uri());
+        let of_request = request.extensions().get::<RequestTimeout>();
+        let timeout = of_request.map_or(self.options.timeout, |timeout| timeout.0);
+        let address = origin(request.uri());
         let exchange = exchange(self.clone(), request, address.clone());
         async move {
-            let answered = tokio::time::timeout(patience, exchange).await;
-            answered.unwrap_or(Err(TransportError::TimedOut { address, patience }))
+            let response = tokio::time::timeout(timeout, exchange).await;
+            response.unwrap_or(Err(TransportError::TimedOut { address, timeout }))
         }
         .boxed()
     }
@@ -124,8 +124,8 @@ async fn exchange(
     }
 }
 
-/// Scheme and host of an address; what stands behind them may be nobody's business.
-fn site(uri: &Uri) -> String {
+/// Returns the scheme and host of a URL. The rest may be confidential.
+fn origin(uri: &Uri) -> String {
     let scheme = uri.scheme().unwrap_or(&Scheme::HTTP);
     let host = uri.authority().map_or("", |authority| authority.as_str());
     format!("{scheme}://{host}")
@@ -143,23 +143,23 @@ fn explain(
     if let Some(io) = chain(error).find_map(|cause| cause.downcast_ref::<io::Error>())
         && io.kind() == io::ErrorKind::ConnectionRefused
     {
-        return TransportError::Nobody { address };
+        return TransportError::ConnectionRefused { address };
     }
     if let Some(tls) = chain(error).find_map(|cause| as_tls(cause)) {
         let hint = match tls {
             rustls::Error::InvalidCertificate(_) => {
-                "; if its certificate is your own, name the root that signed it"
+                "; if the server uses a private certificate authority, pass its root certificate"
             }
             rustls::Error::InvalidMessage(_) => "; does it speak http instead of https?",
             _ => "",
         };
         let detail = format!("{tls}{hint}");
-        return TransportError::Insecure { address, detail };
+        return TransportError::TlsFailed { address, detail };
     }
     TransportError::Unreachable { address, detail }
 }
 
-/// A TLS error, which travels inside errors of I/O; those do not name it as their source.
+/// Finds a TLS error inside an I/O error, which does not report it as its source.
 fn as_tls<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
         return Some(tls);
@@ -172,7 +172,7 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// The cause of the causes says most.
+/// Returns the innermost cause, which is the most specific.
 fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     chain(error).last().unwrap_or(error)
 }

@@ -1,10 +1,10 @@
-//! Speaking to a server: one small HTTP caller, used by clients, workers and the command line.
+//! A small HTTP client for Everstep servers, used by Rust clients, workers and the command line.
 //!
 //! ```text
-//!   Connection  address, key, JSON in and out, problems as errors
+//!   Connection  URL, key, JSON encoding, problem details as errors
 //!       │
-//!   Transport   one request, one answer: HttpTransport over sockets,
-//!               or whatever a test or a simulation puts in its place
+//!   Transport   one request, one response: HttpTransport over sockets,
+//!               or a replacement in tests and simulations
 //! ```
 
 mod call;
@@ -18,7 +18,7 @@ pub use call::{Answer, Call, segment};
 pub use connection::{Connection, InvalidUrl};
 pub use error::CallError;
 pub use http_transport::{HttpOptions, HttpTransport};
-pub use transport::{Patience, Transport, TransportError};
+pub use transport::{RequestTimeout, Transport, TransportError};
 
 #[cfg(test)]
 mod tests;

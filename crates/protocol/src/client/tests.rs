@@ -1,4 +1,4 @@
-//! Real sockets on this machine, answered by a few lines of text.
+//! Tests with local sockets and canned responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::secret::Secret;
 
-/// Answers one connection with these texts, one per request, and tells what was asked.
+/// Accepts one connection, sends one of these responses per request, and returns the requests.
 async fn server(answers: Vec<String>) -> (Connection, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/base/", listener.local_addr().unwrap());
@@ -23,13 +23,13 @@ async fn server(answers: Vec<String>) -> (Connection, mpsc::UnboundedReceiver<St
             let _ = told.send(request(&mut socket).await);
             socket.write_all(answer.as_bytes()).await.unwrap();
         }
-        // The connection stays open, for those who wait.
+        // Keep the connection open for clients that wait.
         std::future::pending::<()>().await;
     });
     (Connection::to(&url).unwrap(), asked)
 }
 
-/// One request: its head, and as many bytes as it says.
+/// Reads one request: its head, and a body of the announced length.
 async fn request(socket: &mut TcpStream) -> String {
     let mut text = String::new();
     loop {
@@ -88,7 +88,7 @@ async fn a_refusal_is_the_problem_it_carries() {
     assert_eq!(refused.to_string(), "it is taken");
     for expected in ["502 Bad Gateway <h1>sorry</h1>", "expected value"] {
         let strange = connection.get::<Value>("a").await.unwrap_err();
-        assert!(matches!(strange, CallError::Strange { .. }));
+        assert!(matches!(strange, CallError::UnexpectedResponse { .. }));
         assert!(strange.to_string().contains(expected), "{strange}");
     }
 }
@@ -102,7 +102,7 @@ async fn when_nothing_listens_the_error_says_what_to_do() {
     let CallError::Transport(error) = error.unwrap_err() else {
         panic!("it is about the transport");
     };
-    assert!(error.never_arrived());
+    assert!(error.was_never_sent());
     let said = error.to_string();
     assert!(
         said.starts_with(&format!("nothing listens at {url};")),
@@ -114,13 +114,13 @@ async fn when_nothing_listens_the_error_says_what_to_do() {
 #[tokio::test]
 async fn who_takes_too_long_is_left() {
     let (connection, _asked) = server(vec![String::new()]).await;
-    let call = Call::get("slow").patience(Duration::from_millis(20));
+    let call = Call::get("slow").timeout(Duration::from_millis(20));
     let error = connection.send(call).await.unwrap_err();
     let CallError::Transport(error) = error else {
         panic!("it is about the transport");
     };
     assert!(matches!(error, TransportError::TimedOut { .. }), "{error}");
-    assert!(!error.never_arrived());
+    assert!(!error.was_never_sent());
 }
 
 #[tokio::test]

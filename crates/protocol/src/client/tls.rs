@@ -1,4 +1,4 @@
-//! Whom we believe: the public roots, and those that somebody adds. Everything here that calls by https uses it.
+//! TLS for all HTTPS clients: the public root certificates and additional ones.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use rustls::{ClientConfig, RootCertStore, crypto};
 #[error("the root certificates cannot be used: {0}")]
 pub struct InvalidRoots(String);
 
-/// How to call by https. `extra_roots` are certificates in PEM of those who are believed besides the public ones.
+/// Creates the configuration of an HTTPS client. `extra_roots` are root certificates (PEM) to trust
+/// in addition to the public ones.
 pub fn config(extra_roots: Option<&[u8]>) -> Result<ClientConfig, InvalidRoots> {
     let invalid = |error: &dyn std::fmt::Display| InvalidRoots(error.to_string());
     let mut roots = RootCertStore {

@@ -1,4 +1,4 @@
-//! How a request travels: a trait, so that tests and simulations need no sockets.
+//! The transport of requests. It is a trait, so that tests and simulations need no sockets.
 
 use std::time::Duration;
 
@@ -6,62 +6,62 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
 
-/// Carries requests to a server. The address of a request is absolute.
+/// Carries requests to a server. The URL of a request is absolute.
 pub trait Transport: Send + Sync + 'static {
-    /// Sends one request and gives its answer, whole.
+    /// Sends one request and returns the complete response.
     fn call(
         &self,
         request: Request<Bytes>,
     ) -> BoxFuture<'static, Result<Response<Bytes>, TransportError>>;
 }
 
-/// How long one request may take, where that is not as long as all others: an extension of the request, for calls
-/// that are meant to wait.
+/// The timeout of a single request. Stored as an extension of the request, for requests that wait
+/// on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience(pub Duration);
+pub struct RequestTimeout(pub Duration);
 
-/// There is no answer. The variants say how far the request may have come.
+/// There was no response. The variants tell how far the request may have come.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// Nobody listens there.
+    /// The connection was refused.
     #[error(
         "nothing listens at {address}; start `everstep dev` there, or name another server with --server"
     )]
-    Nobody {
+    ConnectionRefused {
         /// Scheme, host and port.
         address: String,
     },
-    /// The address leads nowhere.
+    /// The host could not be reached.
     #[error("{address} cannot be reached: {detail}")]
     Unreachable {
         /// Scheme, host and port.
         address: String,
-        /// What the system says.
+        /// The error of the operating system.
         detail: String,
     },
-    /// Both sides could not agree on a secure connection.
+    /// The TLS handshake failed.
     #[error("no secure connection to {address}: {detail}")]
-    Insecure {
+    TlsFailed {
         /// Scheme, host and port.
         address: String,
-        /// What is wrong, and what may help.
+        /// The cause and a possible remedy.
         detail: String,
     },
-    /// It took too long. The server may have acted on the request.
-    #[error("{address} did not answer within {patience:?}")]
+    /// The request timed out. The server may have acted on it.
+    #[error("{address} did not answer within {timeout:?}")]
     TimedOut {
         /// Scheme, host and port.
         address: String,
-        /// How long was waited.
-        patience: Duration,
+        /// How long the client waited.
+        timeout: Duration,
     },
     /// The connection broke. The server may have acted on the request.
     #[error("the connection to {address} broke: {detail}")]
     Broken {
         /// Scheme, host and port.
         address: String,
-        /// What is known of it.
+        /// The cause, as far as it is known.
         detail: String,
     },
 }
@@ -69,9 +69,11 @@ pub enum TransportError {
 impl TransportError {
     /// Whether the request certainly did not reach the server.
     #[must_use]
-    pub fn never_arrived(&self) -> bool {
+    pub fn was_never_sent(&self) -> bool {
         match self {
-            Self::Nobody { .. } | Self::Unreachable { .. } | Self::Insecure { .. } => true,
+            Self::ConnectionRefused { .. } | Self::Unreachable { .. } | Self::TlsFailed { .. } => {
+                true
+            }
             Self::TimedOut { .. } | Self::Broken { .. } => false,
         }
     }

@@ -1,4 +1,4 @@
-//! The schema of what a workflow says about itself.
+//! The schema of a workflow's description.
 
 use std::collections::BTreeMap;
 
@@ -6,29 +6,30 @@ use schemars::JsonSchema;
 
 use super::Any;
 
-/// What others must know of a workflow whose code is elsewhere.
+/// What the server knows about a workflow whose code is elsewhere.
 #[derive(JsonSchema)]
 #[schemars(rename = "Description")]
 #[allow(dead_code, reason = "only its shape is wanted")]
 pub(crate) struct DescriptionShape {
-    /// The JSON schema of its input.
+    /// JSON schema of the input.
     #[schemars(skip_serializing_if = "Option::is_none")]
     input: Option<Any>,
-    /// The JSON schema of its result.
+    /// JSON schema of the result.
     #[schemars(skip_serializing_if = "Option::is_none")]
     output: Option<Any>,
-    /// The events it accepts, with the schemas of their payloads; nothing is said if it takes any.
+    /// The accepted events with the schemas of their payloads; absent if the workflow accepts any
+    /// event.
     #[schemars(skip_serializing_if = "Option::is_none")]
     events: Option<BTreeMap<String, DescribedShape>>,
-    /// The questions it asks.
+    /// The questions that the workflow asks.
     #[schemars(default, skip_serializing_if = "BTreeMap::is_empty")]
     rpcs: BTreeMap<String, DescribedShape>,
-    /// How long its runs may take that nobody said more about, in milliseconds from their creation.
+    /// Default maximum duration of a run in milliseconds, counted from its creation.
     #[schemars(skip_serializing_if = "Option::is_none")]
     deadline: Option<u64>,
 }
 
-/// What is said of an event's payload, or of an answer.
+/// The description of an event's payload or of an answer.
 #[derive(JsonSchema)]
 #[schemars(rename = "Described")]
 #[allow(dead_code, reason = "only its shape is wanted")]

@@ -1,5 +1,5 @@
-//! The schemas of records as workers get and send them: the State Protocol's envelope. What is in `value` depends on the type
-//! and is said in PROTOCOL.md.
+//! The schemas of records in the worker protocol: the envelope of the State Protocol. The content
+//! of `value` depends on the type; PROTOCOL.md describes it.
 
 use std::borrow::Cow;
 
@@ -28,43 +28,43 @@ impl JsonSchema for RecordType {
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its shape is wanted")]
 struct EntryShape {
-    /// What kind of record it is.
+    /// The type of the record.
     r#type: RecordType,
-    /// The operation it is about, or `run`.
+    /// The operation that the record belongs to, or `run`.
     key: String,
-    /// Its fields, as PROTOCOL.md says for its type.
+    /// The fields of the record, as described in PROTOCOL.md for its type.
     value: std::collections::BTreeMap<String, Any>,
     headers: EntryHeaders,
 }
 
-/// What is said of a record besides its fields.
+/// Metadata of a record.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its shape is wanted")]
 struct EntryHeaders {
-    /// `insert`, or `delete` where a row of the application is taken away.
+    /// `insert`, or `delete` if the application removes a row.
     operation: String,
-    /// The writer's clock when it was made.
+    /// The writer's clock when the record was created.
     timestamp: Time,
-    /// Its place in the journal, from 0.
+    /// The record's number in the journal, from 0.
     number: u64,
 }
 
-/// A record that is to be appended.
+/// A record to append.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its shape is wanted")]
 struct RecordShape {
-    /// What kind of record it is.
+    /// The type of the record.
     r#type: RecordType,
-    /// Its fields, as PROTOCOL.md says for its type.
+    /// The fields of the record, as described in PROTOCOL.md for its type.
     value: std::collections::BTreeMap<String, Any>,
     headers: RecordHeaders,
 }
 
-/// What is said of a record that is to be appended.
+/// Metadata of a record to append.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its shape is wanted")]
 struct RecordHeaders {
-    /// The writer's clock when it was made.
+    /// The writer's clock when the record was created.
     timestamp: Time,
 }
 

@@ -1,4 +1,4 @@
-//! The schemas of types that are not ours to derive them for: what a field of that type looks like as JSON.
+//! Schemas of types from other crates, which cannot derive them.
 
 mod description;
 mod journal;
@@ -45,33 +45,33 @@ impl JsonSchema for Time {
     }
 }
 
-/// Why something failed, as data.
+/// The cause of a failure, as data.
 #[derive(JsonSchema)]
 #[schemars(rename = "Failure")]
 #[allow(dead_code, reason = "only its shape is wanted")]
 pub(crate) struct FailureShape {
-    /// A permanent word, or one of the application's own.
+    /// A permanent error code, or a code of the application.
     code: String,
     /// The name of the error, such as its type.
     name: String,
-    /// What happened, for people.
+    /// A message for people.
     message: String,
     /// Where it happened, if known.
     #[schemars(default)]
     stack: Option<String>,
-    /// What led to it.
+    /// The errors that caused it, outermost first.
     #[schemars(default)]
     cause: Option<Box<FailureShape>>,
-    /// The attempt that failed, from 1; 0 where attempts do not apply.
+    /// The failed attempt, from 1; 0 if attempts do not apply.
     #[schemars(default)]
     attempt: u32,
 }
 
-/// One thing a run waits for; the other fields depend on `kind`.
+/// Something that a run waits for; the other fields depend on `kind`.
 #[derive(JsonSchema)]
 #[schemars(rename = "Reason")]
 #[allow(dead_code, reason = "only its shape is wanted")]
 pub(crate) struct ReasonShape {
-    /// What kind of thing, such as `event`, `timer_at` or `no_worker`.
+    /// The kind of wait, such as `event`, `timer_at` or `no_worker`.
     kind: String,
 }

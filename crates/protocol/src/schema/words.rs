@@ -1,4 +1,4 @@
-//! The schemas of fields that hold one of a few words.
+//! The schemas of enumerations from other crates.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use everstep_model::record::{ParentClose, TimerPurpose};
 use everstep_model::{RunStatus, StepStatus, Verb};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-/// What a run is doing.
+/// The status of a run.
 pub(crate) struct RunWord;
 
 impl JsonSchema for RunWord {
@@ -20,7 +20,7 @@ impl JsonSchema for RunWord {
     }
 }
 
-/// What a step is doing.
+/// The status of a step.
 pub(crate) struct StepWord;
 
 impl JsonSchema for StepWord {
@@ -48,7 +48,7 @@ impl JsonSchema for VerbWord {
     }
 }
 
-/// What a timer of a run is for.
+/// The purpose of a timer.
 pub(crate) struct PurposeWord;
 
 impl JsonSchema for PurposeWord {
@@ -71,7 +71,7 @@ impl JsonSchema for PurposeWord {
     }
 }
 
-/// What becomes of a child that its parent no longer waits for.
+/// What happens to a child when its parent no longer waits for it.
 pub(crate) struct CloseWord;
 
 impl JsonSchema for CloseWord {

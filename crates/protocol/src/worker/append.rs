@@ -1,4 +1,4 @@
-//! `POST /v1/workers/{session}/append`: what happened, of many runs at once.
+//! `POST /v1/workers/{session}/append`: appends records of many runs.
 
 use everstep_model::record::{ParentClose, TimerPurpose};
 use everstep_model::{Location, RecordNumber, RpcId, RunId, RunStatus, Timestamp};
@@ -6,84 +6,86 @@ use serde::{Deserialize, Serialize};
 
 use super::journal::{WireEntry, WireRecord};
 
-/// What happened, and which runs the worker is done with.
+/// Records to append, and runs that the worker has released.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppendRequest {
-    /// At most one per run.
+    /// At most one append per run.
     #[cfg_attr(feature = "schema", schemars(length(max = super::APPENDS_MAX)))]
     pub appends: Vec<OneAppend>,
-    /// Tokens of runs it has let go of.
+    /// The tokens of released runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub released: Vec<String>,
 }
 
-/// What happened in one run.
+/// The records of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneAppend {
-    /// The right to append.
+    /// The token of the claim, which gives the right to append.
     pub token: String,
-    /// Which append under this token, from 1. The last one again gets the answer it got.
+    /// The number of the append under this token, from 1. Repeating the last append returns the
+    /// same response.
     pub seq: u64,
-    /// The records.
+    /// The records, in order.
     pub records: Vec<WireRecord>,
-    /// What it means for the run.
+    /// The effect on the run.
     pub then: ThenWord,
-    /// The run's status from then on, where `then` takes one.
+    /// The new status of the run, if `then` requires one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::RunWord>"))]
     pub status: Option<RunStatus>,
-    /// How many records of the journal the worker knows.
+    /// How many records of the journal the worker has read.
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub seen: RecordNumber,
-    /// How many inbox records it knows.
+    /// How many inbox records the worker has read.
     pub inbox_seen: u64,
-    /// Whether an operation resolves by it.
+    /// Whether the append resolves an operation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
-    /// Rows that nothing needs any more.
+    /// Rows that are no longer needed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub obsolete: Vec<ObsoleteRow>,
     /// Children that the run no longer waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<Left>,
+    pub left: Vec<AbandonedChild>,
 }
 
-/// What an append means for its run.
+/// The effect of an append on its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ThenWord {
-    /// It goes on.
+    /// The run continues.
     Continue,
-    /// It goes on with a status, and nothing came that was not folded.
+    /// The run continues with a new status. Rejected if there are unread inbox records.
     GoOnAs,
-    /// It waits for its inbox, and nothing came that was not folded.
+    /// The run suspends until its inbox has new records. Rejected if there are unread inbox
+    /// records.
     Suspend,
-    /// It is parked until somebody acts.
+    /// The run is parked until an operator acts.
     Park,
-    /// It goes back to the queue.
+    /// The run returns to the queue.
     Release,
-    /// It is over, and nothing came that was not folded.
+    /// The run ends. Rejected if there are unread inbox records.
     End,
-    /// It is over, by something that is in its journal already.
+    /// The run ends because of a record that is already in its journal.
     EndAnyway,
 }
 
-/// A row that nothing needs any more.
+/// A row that is no longer needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ObsoleteRow {
     /// A timer.
     Timer {
-        /// When it would have fired.
+        /// When it is due.
         #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
         due: Timestamp,
-        /// What for.
+        /// Its purpose.
         #[cfg_attr(feature = "schema", schemars(with = "crate::schema::PurposeWord"))]
         purpose: TimerPurpose,
         /// The operation it belongs to.
@@ -93,7 +95,7 @@ pub enum ObsoleteRow {
     },
     /// A question that can no longer be answered.
     Rpc {
-        /// The question.
+        /// The ID of the question.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         id: RpcId,
     },
@@ -103,55 +105,56 @@ pub enum ObsoleteRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Left {
+pub struct AbandonedChild {
     /// The operation that started it.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub location: Location,
-    /// The child.
+    /// The ID of the child.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub run: RunId,
-    /// What becomes of it.
+    /// What happens to it.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::CloseWord"))]
     pub on_close: ParentClose,
 }
 
-/// One answer per append, in their order.
+/// One result per append, in the order of the appends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AppendAnswer {
-    /// The answers.
+    /// The results.
     pub answers: Vec<OneAnswer>,
     /// The server's clock.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
 }
 
-/// What became of an append.
+/// The result of an append.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case", try_from = "AnswerFields")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OneAnswer {
-    /// It is durable.
+    /// The records are durable.
     Appended {
-        /// The number of its first record.
+        /// The number of the first appended record.
         #[cfg_attr(feature = "schema", schemars(with = "u64"))]
         first: RecordNumber,
-        /// What landed before it: folded first.
+        /// Records that precede the appended ones and that the worker has not read. Fold them
+        /// first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         before: Vec<WireEntry>,
     },
-    /// It was refused, because something came that the worker had not folded. Nothing is written.
+    /// Rejected because of unread inbox records. Nothing was written.
     Missed {
-        /// What came.
+        /// The unread records.
         came: Vec<WireEntry>,
     },
-    /// The right is lost. Nothing is written.
+    /// The claim is lost. Nothing was written.
     Lost,
 }
 
-/// An answer as it is read. Its fields are read by themselves, because a record's exact bytes are lost to who reads a tagged value
-/// whole before it knows the tag.
+/// A result with its fields still undecoded. Decoding a tagged value as a whole would lose the
+/// exact bytes of records.
 #[derive(Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct AnswerFields {

@@ -1,51 +1,54 @@
-//! `POST /v1/workers/{session}/claim`: runs to execute, and news of those the worker has.
+//! `POST /v1/workers/{session}/claim`: runs to execute, and notifications about runs that the
+//! worker has.
 //!
-//! Everything a session is told is one list of numbered items. A claim says up to which it has them; those are forgotten,
-//! and the answer holds the others, or the first of very many, so that an answer that got lost is given again.
+//! Everything that the server sends to a session is a list of numbered items. A claim names the
+//! last item that the worker has received. The server forgets the items up to that one and returns
+//! the following ones, possibly only the first of many. A lost response is therefore sent again.
 
 use everstep_model::{Generation, Name, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::journal::WireEntry;
 
-/// Asks for what is new.
+/// A request for new items.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimRequest {
-    /// The number of the last item it has; 0 before the first.
+    /// The number of the last received item; 0 before the first.
     pub after: u64,
-    /// Whether it takes no more runs, because it is about to leave.
+    /// Whether the worker accepts no more runs because it is about to leave.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leaving: bool,
 }
 
-/// What is new; nothing if nothing came for a while.
+/// New items; empty if there were none for a while.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimAnswer {
-    /// The items after the one named, in order; of very many the first, and the others once these are named.
+    /// The items after the named one, in order. If there are many, only the first ones.
     pub items: Vec<Item>,
     /// The server's clock.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,
-    /// Whether the server is about to end; a worker that hears so rests before it asks again.
+    /// Whether the server is about to shut down. The worker should then pause before its next
+    /// claim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closing: bool,
 }
 
-/// One thing a session is told: a run to execute, or news of one.
+/// An item for a session: a run to execute, or a notification about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Item {
-    /// Its number.
+    /// The number of the item.
     pub number: u64,
     /// A run to execute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Assigned>,
-    /// News of a run.
+    /// A notification about a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub news: Option<News>,
 }
@@ -55,52 +58,54 @@ pub struct Item {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Assigned {
-    /// The right to execute it, signed; every request about it carries it.
+    /// The signed token of the claim, which every request about the run contains.
     pub token: String,
-    /// The run.
+    /// The ID of the run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
-    /// Its life.
+    /// The generation of the run.
     #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub generation: Generation,
-    /// Its workflow.
+    /// The workflow of the run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
-    /// The version of its workflow.
+    /// The version of the workflow.
     pub version: u32,
-    /// Whether its last executor died without progress: the start of each attempt is then made durable before it begins.
+    /// Whether the last executor failed without making progress. The worker must then make the
+    /// start of each attempt durable before it begins.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cautious: bool,
-    /// Its journal so far, nothing withheld.
+    /// The complete journal so far.
     pub journal: Vec<WireEntry>,
 }
 
-/// News of a run.
+/// A notification about a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct News {
-    /// Which run.
+    /// The token of the run's claim.
     pub token: String,
-    /// What is new.
+    /// What has changed.
     pub word: NewsWord,
-    /// How many of its appends were answered before: news is heard after those answers.
+    /// How many appends the server had answered before this notification. Process it after those
+    /// responses.
     pub after: u64,
 }
 
-/// What is new about a run.
+/// What has changed for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NewsWord {
-    /// Its journal has more records: read on.
+    /// The journal has new records: read them.
     Grew,
-    /// It was suspended, has something to do, and is the worker's again: read on.
+    /// The suspended run has work to do and is claimed by this worker again: read its journal.
     Resumed,
-    /// The right is lost: drop everything.
+    /// The claim is lost: discard the run.
     Lost,
-    /// Its memory is wanted: drop it when it is suspended.
+    /// The server needs memory: discard the run when it is suspended.
     Evict,
-    /// The server ends: finish steps in flight, begin none, release it.
+    /// The server shuts down: finish steps in flight, begin no others, and release the run.
     Stop,
 }

@@ -1,4 +1,4 @@
-//! PROTOCOL.md says what the worker protocol says: every message with every field, every limit.
+//! Checks that PROTOCOL.md documents every message, field and limit of the worker protocol.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::*;
 const TEXT: &str = include_str!("../../../../PROTOCOL.md");
 const LIMITS: &str = include_str!("mod.rs");
 
-/// What stands in backticks in the first column of the table under a heading.
+/// Returns the words in backticks in the first column of the table under a heading.
 fn said(message: &str) -> BTreeSet<String> {
     let heading = format!("\n#### `{message}`\n");
     let (_, rest) = TEXT
@@ -28,7 +28,7 @@ fn said(message: &str) -> BTreeSet<String> {
     cells.map(str::to_owned).collect()
 }
 
-/// The fields of a message of which nothing is left out.
+/// Returns the fields of a message that has all optional fields.
 #[track_caller]
 fn check(name: &str, message: &impl Serialize) {
     let Value::Object(fields) = serde_json::to_value(message).unwrap() else {
@@ -123,12 +123,12 @@ fn every_message_is_there_with_its_fields() {
             closing: true,
         },
     );
-    let left = Left {
+    let left = AbandonedChild {
         location: location(),
         run,
         on_close: ParentClose::Cancel,
     };
-    check("Left", &left);
+    check("AbandonedChild", &left);
     let append = OneAppend {
         token: token.clone(),
         seq: 1,
@@ -169,7 +169,7 @@ fn every_message_is_there_with_its_fields() {
     check("ReadAnswer", &ReadAnswer { records, now });
     let tokens = vec![token];
     check("ReleaseRequest", &ReleaseRequest { tokens });
-    check("Heard", &Heard { now });
+    check("Acknowledged", &Acknowledged { now });
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn every_word_is_there() {
     }
 }
 
-/// Words as they are written.
+/// Serializes values to words.
 mod erased {
     pub(super) trait Word {
         fn text(&self) -> String;

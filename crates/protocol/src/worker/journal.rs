@@ -1,4 +1,4 @@
-//! Records between servers and workers: as journals show them, with payloads as the exact bytes they were given.
+//! Records in the worker protocol: as in journals, but with the exact bytes of payloads.
 
 use everstep_model::{
     Entry, Record, RecordNumber, Timestamp, entry_from_json, entry_to_exact_json, record_from_json,
@@ -9,11 +9,11 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// A record of a journal, with its number.
+/// A record of a journal with its number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireEntry(pub Entry);
 
-/// A record that has no number yet.
+/// A record without a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireRecord(pub Record);
 
@@ -47,24 +47,24 @@ impl<'de> Deserialize<'de> for WireRecord {
     }
 }
 
-/// `POST /v1/workers/{session}/read`: asks for the journal of a run.
+/// `POST /v1/workers/{session}/read`: a request for the journal of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadRequest {
-    /// Which run.
+    /// The token of the run's claim.
     pub token: String,
-    /// From which record on.
+    /// The number of the first record.
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub from: RecordNumber,
 }
 
-/// The journal of a run, nothing withheld.
+/// The journal of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadAnswer {
-    /// Its records to its end.
+    /// The records up to the end of the journal.
     pub records: Vec<WireEntry>,
     /// The server's clock.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]

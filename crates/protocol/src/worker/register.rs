@@ -1,23 +1,23 @@
-//! `POST /v1/workers`: a worker says what it can execute.
+//! `POST /v1/workers`: registers a worker and the workflows it can execute.
 
 use everstep_model::{Description, Name, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Who comes, and what they can execute.
+/// A worker and the workflows it can execute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisterRequest {
-    /// What people call it.
+    /// Name of the worker, for display.
     #[cfg_attr(
         feature = "schema",
         schemars(length(max = super::WORKER_NAME_CHARS_MAX))
     )]
     pub worker: String,
-    /// Runs it executes at once; those that wait for something do not count.
+    /// Number of runs to execute at the same time, not counting suspended ones.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = super::SLOTS_MAX)))]
     pub slots: u32,
-    /// What it can execute.
+    /// The workflows it can execute.
     #[cfg_attr(
         feature = "schema",
         schemars(length(min = 1, max = super::WORKFLOWS_MAX))
@@ -30,28 +30,29 @@ pub struct RegisterRequest {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfferedWorkflow {
-    /// The workflow.
+    /// The name of the workflow.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub name: Name,
-    /// The first and the last of the versions whose runs its code can execute.
+    /// The lowest and the highest version whose runs the code can execute.
     #[cfg_attr(feature = "schema", schemars(inner(range(min = 1))))]
     pub versions: [u32; 2],
-    /// What others must know of it.
+    /// The schemas of the workflow, for validation by the server.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::DescriptionShape"))]
     pub description: Description,
 }
 
-/// The session that began.
+/// A new session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RegisterAnswer {
-    /// The session, as it is named in addresses.
+    /// The ID of the session, used in paths.
     pub session: String,
-    /// Milliseconds without any request after which the session is over.
+    /// The session expires after this many milliseconds without a request.
     pub time_to_live: u64,
-    /// Milliseconds that a claim waits at most, and after which a worker that does not claim sends a heartbeat.
+    /// Maximum duration of a claim in milliseconds. A worker that does not claim sends a heartbeat
+    /// at this interval.
     pub heartbeat_every: u64,
     /// The server's clock.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]

@@ -1,22 +1,23 @@
-//! Signs of life, and letting go.
+//! Heartbeats, and releasing runs.
 
 use everstep_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// `POST /v1/workers/{session}/release`: runs a worker lets go of. What it has not ended or suspended goes to another.
+/// `POST /v1/workers/{session}/release`: releases runs. Another worker executes those that have
+/// neither ended nor been suspended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReleaseRequest {
-    /// Their tokens.
+    /// The tokens of the runs' claims.
     pub tokens: Vec<String>,
 }
 
-/// The answer to a heartbeat, a release, and to leaving.
+/// The response to a heartbeat, to a release and to the end of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Heard {
+pub struct Acknowledged {
     /// The server's clock.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub now: Timestamp,

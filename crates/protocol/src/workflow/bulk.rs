@@ -1,4 +1,4 @@
-//! `POST /bulk`: one verb for many runs, each reported on.
+//! `POST /bulk`: applies one verb to many runs and reports on each.
 
 use everstep_model::{RunId, Verb};
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::control::{ControlAnswer, yes};
 use crate::problem::Problem;
 
-/// Which runs; an empty filter means all of them.
+/// A filter over runs. An empty filter matches all runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Filter {
-    /// Only these workflows.
+    /// Filter by workflow.
     #[serde(rename = "type", default, skip_serializing_if = "Vec::is_empty")]
     pub workflows: Vec<String>,
-    /// Only these statuses; aliases are understood.
+    /// Filter by status. Aliases are accepted.
     #[serde(rename = "status", default, skip_serializing_if = "Vec::is_empty")]
     pub statuses: Vec<String>,
-    /// Only runs with this tag.
+    /// Filter by tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
     /// Only runs created at or after this time.
@@ -28,79 +28,79 @@ pub struct Filter {
     pub created_before: Option<String>,
 }
 
-/// What to do with which runs: `ids` or `filter`, not both.
+/// A verb and the runs it applies to: either `ids` or `filter`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkRequest {
-    /// What to do.
+    /// The verb to apply.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::VerbWord"))]
     pub verb: Verb,
-    /// With these runs.
+    /// The IDs of the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ids: Option<Vec<String>>,
-    /// With every run that passes.
+    /// A filter that selects the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
-    /// Why.
+    /// The reason to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Of cancelling, whether completed steps are undone.
+    /// For `cancel`: whether to undo completed steps.
     #[serde(default = "yes")]
     pub rollback: bool,
 }
 
-/// How far a bulk request is.
+/// The progress of a bulk request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkProgress {
-    /// Runs that are dealt with.
+    /// The number of processed runs.
     pub done: usize,
-    /// Runs in all.
+    /// The total number of runs.
     pub total: usize,
-    /// Of those dealt with, how many were refused or failed.
+    /// The number of processed runs that refused the request or failed.
     pub refused: usize,
 }
 
-/// What became of one run.
+/// The result for one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkRun {
-    /// The run.
+    /// The ID of the run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
-    /// What was done, if it was not refused.
+    /// The effect of the request, unless it was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<ControlAnswer>,
-    /// Why it was refused.
+    /// Why the request was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,
 }
 
-/// What a bulk request did.
+/// The result of a bulk request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BulkReport {
-    /// How many runs there were.
+    /// The number of runs.
     pub total: usize,
-    /// How many were changed.
+    /// The number of changed runs.
     pub changed: usize,
-    /// How many were refused.
+    /// The number of runs that refused the request.
     pub refused: usize,
-    /// Each of them, in the order they were listed or named.
+    /// The results, in the order in which the runs were listed or named.
     pub runs: Vec<BulkRun>,
 }
 
-/// One line of an answer that tells of progress: `application/x-ndjson`, the last line is the report.
+/// A line of a response with progress (`application/x-ndjson`). The last line is the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum BulkLine {
-    /// How far it is.
+    /// Progress so far.
     Progress(BulkProgress),
-    /// What it did.
+    /// The final report.
     Report(BulkReport),
 }

@@ -1,27 +1,27 @@
-//! The control verbs: what they take, and what they answer.
+//! Requests and responses of the control verbs.
 
 use everstep_model::{Payload, RunId, RunStatus};
 use serde::{Deserialize, Serialize};
 
-/// What every verb takes.
+/// The request of most verbs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlRequest {
-    /// Why.
+    /// The reason to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What cancelling takes.
+/// A request to cancel a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CancelRequest {
-    /// Why.
+    /// The reason to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether completed steps are undone; they are unless this says otherwise.
+    /// Whether to undo completed steps; `true` by default.
     #[serde(default = "yes")]
     pub rollback: bool,
 }
@@ -30,18 +30,19 @@ pub(super) fn yes() -> bool {
     true
 }
 
-/// What restarting takes.
+/// A request to restart a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestartRequest {
-    /// Why.
+    /// The reason to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The operation to begin again at, with everything before it; the start of the run if none is given.
+    /// The operation to restart from, keeping everything before it; the beginning of the run by
+    /// default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The result that operation is taken to have had, for a step.
+    /// The result of that operation in the restarted run, if it is a step.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -51,18 +52,18 @@ pub struct RestartRequest {
     pub result: Option<Payload>,
 }
 
-/// What forking takes.
+/// A request to fork a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForkRequest {
-    /// The id of the new run; a random one if none is given.
+    /// The ID of the new run; random by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The operation before which the new run begins; where the run is now if none is given.
+    /// The operation before which the copy ends; by default everything is copied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The result that operation is taken to have had, for a step.
+    /// The result of that operation in the new run, if it is a step.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -70,67 +71,67 @@ pub struct ForkRequest {
     )]
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub result: Option<Payload>,
-    /// Why.
+    /// The reason to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What skipping a step or giving it a result takes.
+/// A request to skip a step or to set its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SettleRequest {
-    /// What the step is taken to have returned.
+    /// The result of the step.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub result: Payload,
-    /// Why.
+    /// The reason to record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What became of a request, in a word.
+/// The effect of a control request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EffectWord {
-    /// It took effect.
+    /// The request took effect.
     Done,
-    /// It is recorded, and takes effect when somebody executes the run.
+    /// The request is recorded and takes effect when a worker executes the run.
     NeedsWorker,
-    /// The run is gone, with everything it left; the status is its last.
+    /// The run was deleted; `status` is its last status.
     Deleted,
-    /// There was nothing to do: the run is over.
+    /// No effect: the run has already ended.
     Finished,
-    /// There was nothing to do: it is paused, or asked to be.
+    /// No effect: the run is already paused or pausing.
     Paused,
-    /// There was nothing to do: it is not paused.
+    /// No effect: the run is not paused.
     NotPaused,
-    /// There was nothing to do: something is ending it already.
+    /// No effect: the run is already ending.
     Ending,
-    /// There was nothing to do: it did not end badly.
+    /// No effect: the run has not failed.
     NotFailed,
-    /// There was nothing to do: its rollback did not fail.
+    /// No effect: the rollback of the run has not failed.
     RollbackDidNotFail,
 }
 
-/// What a request did to a run.
+/// The effect of a control request on a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlAnswer {
-    /// The run; of a fork, the new one.
+    /// The ID of the run; for a fork, of the new run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
-    /// Its latest life.
+    /// The latest generation of the run.
     pub generation: u32,
-    /// What it is doing now.
+    /// The current status of the run.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RunWord"))]
     pub status: RunStatus,
     /// Whether the request changed anything.
     pub changed: bool,
-    /// What became of it.
+    /// The effect of the request.
     pub effect: EffectWord,
-    /// The same as a sentence.
+    /// The effect as a sentence.
     pub message: String,
 }
 

@@ -1,29 +1,29 @@
-//! What becomes of events and answers.
+//! Responses to events and answers.
 
 use everstep_model::Payload;
 use serde::{Deserialize, Serialize};
 
-/// What became of an event that was not refused.
+/// The result of sending an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EventOutcome {
-    /// It is in the run's journal.
+    /// The event is in the run's journal.
     Accepted,
-    /// An event with the same id was there already.
+    /// The journal already has an event with this ID.
     Duplicate,
 }
 
-/// The answer to an event.
+/// The response to an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventAnswer {
-    /// What became of it.
+    /// The result of sending the event.
     pub outcome: EventOutcome,
-    /// The number of its record in the journal.
+    /// The number of the event's record in the journal.
     pub number: u64,
-    /// What the run replied, if the sender waited for it and it came in time.
+    /// The reply of the run, if the sender waited for it and it arrived in time.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -33,13 +33,13 @@ pub struct EventAnswer {
     pub reply: Option<Payload>,
 }
 
-/// An answer to a question of a run was the first, and is in its journal.
+/// The response to an answer: it was the first one, and is in the run's journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerAccepted {
-    /// What became of it.
+    /// The result of sending the answer.
     pub outcome: EventOutcome,
-    /// The number of its record in the journal.
+    /// The number of the answer's record in the journal.
     pub number: u64,
 }

@@ -12,11 +12,12 @@ pub struct TypeView {
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
-    /// The version that new runs get.
+    /// The version of new runs.
     pub newest: u32,
-    /// The oldest and the newest version that somebody offers to execute; `null` if nobody does now.
+    /// The lowest and the highest version that a worker offers; `null` if no worker offers the
+    /// workflow now.
     pub offered: Option<(u32, u32)>,
-    /// The schemas of its input, result, events and questions, where a worker told of them.
+    /// The schemas of the workflow, if a worker has registered them.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<crate::schema::DescriptionShape>")
@@ -24,11 +25,11 @@ pub struct TypeView {
     pub description: Option<Description>,
 }
 
-/// Every workflow that can be started.
+/// All workflows that can be started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TypePage {
-    /// The workflows, by name.
+    /// Sorted by name.
     pub types: Vec<TypeView>,
 }

@@ -1,46 +1,46 @@
-//! `GET /workflows`: runs by workflow, status, tag and time, newest first.
+//! `GET /workflows`: lists runs by workflow, status, tag and time, newest first.
 
 use everstep_model::{Name, RunId, RunStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A run as lists show it.
+/// A run in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummary {
-    /// The run.
+    /// The ID of the run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
-    /// Its workflow.
+    /// The workflow of the run.
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
-    /// The version of the workflow it keeps.
+    /// The version of the workflow.
     pub version: u32,
-    /// Which life of it is the latest, from 1.
+    /// The latest generation of the run, from 1.
     pub generation: u32,
-    /// What it is doing.
+    /// The status of the run.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RunWord"))]
     pub status: RunStatus,
-    /// Words to find it by.
+    /// Tags to find the run by.
     pub tags: Vec<String>,
-    /// The address of its journal, a stream.
+    /// The path of the run's journal, which is a stream.
     pub stream: String,
-    /// When it was created.
+    /// When the run was created.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub created_at: Timestamp,
-    /// When its status changed last.
+    /// When the status last changed.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub updated_at: Timestamp,
 }
 
-/// A page of the list.
+/// A page of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunPage {
-    /// The runs, newest first.
+    /// Newest first.
     pub runs: Vec<RunSummary>,
-    /// Where to go on; `null` at the end.
+    /// The cursor of the next page; `null` on the last page.
     pub cursor: Option<String>,
 }

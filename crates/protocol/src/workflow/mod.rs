@@ -1,4 +1,4 @@
-//! The workflow API: runs are started, looked at, sent to, answered and controlled. One file per resource.
+//! The workflow API. One file per resource.
 
 mod bulk;
 mod control;
@@ -22,7 +22,7 @@ pub use run::{RpcView, RunView, StepView, WaitKind, WaitView};
 pub use start::{StartAnswer, StartRequest};
 pub use why::WhyView;
 
-/// A value that may be `null`, where being absent means something else.
+/// Deserializes a value whose `null` differs from its absence.
 pub(crate) fn given<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: serde::Deserializer<'de>,

@@ -1,119 +1,119 @@
-//! `GET /workflows/{id}`: a run in full.
+//! `GET /workflows/{id}`: a run in detail.
 
 use everstep_model::{Failure, Name, Payload, RpcId, RunId, RunStatus, StepStatus, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A run: what it was given, what it did, what it waits for, and how it ended.
+/// A run: its input, steps, waits and result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunView {
-    /// The run.
+    /// The ID of the run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
-    /// Its workflow.
+    /// The workflow of the run.
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
-    /// The version of the workflow it keeps.
+    /// The version of the workflow.
     pub version: u32,
-    /// Which life of it this is, from 1.
+    /// The generation, from 1.
     pub generation: u32,
-    /// What it is doing.
+    /// The status of the run.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RunWord"))]
     pub status: RunStatus,
-    /// Words to find it by.
+    /// Tags to find the run by.
     pub tags: Vec<String>,
-    /// What it was started with.
+    /// The input of the run.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub input: Payload,
-    /// What it returned; `null` before it did.
+    /// The result; `null` until the run completes.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub result: Option<Payload>,
-    /// Why it failed.
+    /// Why the run failed.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<crate::schema::FailureShape>")
     )]
     pub error: Option<Failure>,
-    /// Why its rollback failed.
+    /// Why the rollback failed.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<crate::schema::FailureShape>")
     )]
     pub rollback_error: Option<Failure>,
-    /// What was said by whoever cancelled or terminated it.
+    /// The reason given when the run was cancelled or terminated.
     pub reason: Option<String>,
-    /// Its steps, in the order they first appeared.
+    /// The steps, in the order of their first appearance.
     pub steps: Vec<StepView>,
-    /// What it waits for.
+    /// What the run waits for.
     pub waiting_for: Vec<WaitView>,
-    /// The questions that can be answered, oldest first.
+    /// The open questions, oldest first.
     pub rpcs: Vec<RpcView>,
-    /// When it must be over.
+    /// The deadline of the run.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub deadline: Option<Timestamp>,
-    /// The address of its journal, a stream.
+    /// The path of the run's journal, which is a stream.
     pub stream: String,
-    /// When it was created.
+    /// When the run was created.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the run last changed.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub updated_at: Timestamp,
-    /// When it ended.
+    /// When the run ended.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub completed_at: Option<Timestamp>,
 }
 
-/// A step.
+/// A step of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepView {
-    /// Its place.
+    /// The location of the step.
     pub id: String,
-    /// Its name.
+    /// The name of the step.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub name: Name,
-    /// What it is doing.
+    /// The status of the step.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::StepWord"))]
     pub status: StepStatus,
-    /// The highest attempt recorded; 0 if none was.
+    /// The highest recorded attempt; 0 if there is none.
     pub attempts: u32,
-    /// What it returned; `null` before it did, and always for a sensitive step.
+    /// The result; `null` until the step completes, and always for a sensitive step.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub result: Option<Payload>,
-    /// Whether its result is withheld because it is sensitive.
+    /// Whether the result is hidden because it is sensitive.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
-    /// Why its last attempt failed.
+    /// Why the last attempt failed.
     #[cfg_attr(
         feature = "schema",
         schemars(with = "Option<crate::schema::FailureShape>")
     )]
     pub error: Option<Failure>,
-    /// When its last attempt began.
+    /// When the last attempt began.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub started_at: Option<Timestamp>,
-    /// When it was settled.
+    /// When the step ended.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub completed_at: Option<Timestamp>,
-    /// When its next attempt begins.
+    /// When the next attempt begins.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub next_retry_at: Option<Timestamp>,
 }
 
-/// What kind of thing a run waits for.
+/// The kind of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum WaitKind {
     /// An event.
     Event,
-    /// The answer to a question.
+    /// An answer to a question.
     Rpc,
-    /// The end of another run.
+    /// The end of a child run.
     Child,
     /// The end of a sleep.
     Sleep,
@@ -121,44 +121,44 @@ pub enum WaitKind {
     Retry,
 }
 
-/// One thing a run waits for. A wait for one of several events has an entry for each, with the same `id`.
+/// A wait of a run. A wait for one of several events has one entry per event, with the same `id`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitView {
-    /// What kind of thing.
+    /// The kind of the wait.
     pub kind: WaitKind,
-    /// The name of the event, method, workflow, sleep or step.
+    /// The name of the event, question, workflow, sleep or step.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub name: Name,
-    /// The place that waits.
+    /// The location of the waiting operation.
     pub id: String,
-    /// Since when, if that is known.
+    /// When the wait began, if known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub since: Option<Timestamp>,
-    /// When it is over, whatever comes.
+    /// When the wait ends at the latest.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub deadline: Option<Timestamp>,
 }
 
-/// A question that can be answered.
+/// An open question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RpcView {
-    /// The id under which it is answered.
+    /// The ID to answer it by.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RpcId,
-    /// What is asked.
+    /// The method of the question.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub method: Name,
-    /// About what.
+    /// The arguments of the question.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub args: Payload,
-    /// When it was asked.
+    /// When the question was asked.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Time"))]
     pub since: Timestamp,
-    /// When the question is withdrawn.
+    /// When the question expires.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub deadline: Option<Timestamp>,
 }

@@ -1,42 +1,42 @@
-//! `POST /workflows`: a run is started, or found.
+//! `POST /workflows`: starts a run, or finds the existing run with the same ID.
 
 use everstep_model::{Name, Payload, RunId, RunStatus};
 use serde::{Deserialize, Serialize};
 
-/// What to start.
+/// A request to start a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StartRequest {
-    /// The workflow.
+    /// The workflow to start.
     #[serde(rename = "type")]
     pub workflow: String,
-    /// The run's id; the same id gives the same run. A random one if none is given.
+    /// The ID of the run; random by default. Starting an existing ID returns the existing run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What it gets; `null` if nothing is given.
+    /// The input; `null` by default.
     #[serde(default = "Payload::null")]
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::Any"))]
     pub input: Payload,
-    /// A key that leads every start with it to one run of this workflow.
+    /// All starts of this workflow with the same key refer to one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
-    /// Words to find it by.
+    /// Tags to find the run by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// How long the run may take, counted from its creation, such as `2h`.
+    /// Maximum duration of the run, counted from its creation, such as `2h`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<String>,
-    /// How often the whole function may be retried; the workflow's own setting if none is given.
+    /// Maximum number of retries of the whole function; by default the workflow's setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_retries: Option<u32>,
-    /// Refuse an id that exists instead of giving that run.
+    /// Whether to reject an ID that exists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
 }
 
 impl StartRequest {
-    /// A start with nothing but the necessary.
+    /// Creates a request without optional fields.
     #[must_use]
     pub fn new(workflow: impl Into<String>, input: Payload) -> Self {
         Self {
@@ -52,25 +52,25 @@ impl StartRequest {
     }
 }
 
-/// A run that exists now.
+/// The response to a start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StartAnswer {
-    /// The run.
+    /// The ID of the run.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub id: RunId,
-    /// Its workflow.
+    /// The workflow of the run.
     #[serde(rename = "type")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub workflow: Name,
-    /// Which life of it is the latest, from 1.
+    /// The latest generation of the run, from 1.
     pub generation: u32,
-    /// What it is doing.
+    /// The status of the run.
     #[cfg_attr(feature = "schema", schemars(with = "crate::schema::RunWord"))]
     pub status: RunStatus,
-    /// Whether this start created it.
+    /// Whether this request created the run.
     pub created: bool,
-    /// The address of its journal, a stream.
+    /// The path of the run's journal, which is a stream.
     pub stream: String,
 }

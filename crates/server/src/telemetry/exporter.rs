@@ -156,7 +156,7 @@ impl Export {
 
     async fn send(&self, traces: &[Trace]) -> Result<(), CallError> {
         let request = ExportRequest::new(&self.options.service, traces);
-        let call = Call::post(PATH).json(&request)?.patience(CALL_TIMEOUT);
+        let call = Call::post(PATH).json(&request)?.timeout(CALL_TIMEOUT);
         let mut delay = FIRST_RETRY_DELAY;
         for _ in 1..ATTEMPTS {
             match self.connection.send(call.clone()).await {

@@ -2,7 +2,7 @@
 
 use everstep_engine::{Append, Then};
 use everstep_machine::{LeftChild, Obsolete};
-use everstep_protocol::worker::{Left, ObsoleteRow, OneAppend, ThenWord};
+use everstep_protocol::worker::{AbandonedChild, ObsoleteRow, OneAppend, ThenWord};
 
 use super::permitted;
 use crate::failure::Failure;
@@ -46,7 +46,7 @@ fn obsolete(row: ObsoleteRow) -> Obsolete {
     }
 }
 
-fn left(left: Left) -> LeftChild {
+fn left(left: AbandonedChild) -> LeftChild {
     LeftChild {
         location: left.location,
         run: left.run,

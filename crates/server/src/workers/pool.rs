@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use everstep_engine::Engine;
 use everstep_model::{Entry, Timestamp};
-use everstep_protocol::worker::{Assigned, Heard, News, NewsWord, OneAnswer, WireEntry};
+use everstep_protocol::worker::{Assigned, Acknowledged, News, NewsWord, OneAnswer, WireEntry};
 use everstep_store::BoxFuture;
 
 use super::error::{bad_token, unknown_session};
@@ -87,8 +87,8 @@ impl Pool {
         self.time_to_live / CLAIMS_PER_LIFETIME
     }
 
-    pub(super) fn acknowledgement(&self) -> Heard {
-        Heard { now: self.now() }
+    pub(super) fn acknowledgement(&self) -> Acknowledged {
+        Acknowledged { now: self.now() }
     }
 
     /// Sends an assigned run with its journal to its session.

@@ -2,7 +2,7 @@
 
 use everstep_protocol::access::Scope;
 use everstep_protocol::worker::{
-    AppendAnswer, AppendRequest, ClaimAnswer, ClaimRequest, Heard, ReadAnswer, ReadRequest,
+    AppendAnswer, AppendRequest, ClaimAnswer, ClaimRequest, Acknowledged, ReadAnswer, ReadRequest,
     RegisterAnswer, RegisterRequest, ReleaseRequest,
 };
 
@@ -14,7 +14,7 @@ use crate::route_doc::RouteDoc;
 
 pub(crate) fn routes() -> Vec<Route<WorkerRoutes>> {
     const WORK: Requirement = Requirement::Scope(Scope::Work);
-    let acknowledged = |doc: RouteDoc| doc.returns::<Heard>(200, "Acknowledged.");
+    let acknowledged = |doc: RouteDoc| doc.returns::<Acknowledged>(200, "Acknowledged.");
     vec![
         Route::post(
             "/v1/workers",

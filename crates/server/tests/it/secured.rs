@@ -147,8 +147,8 @@ async fn a_client_that_does_not_trust_the_root_sends_nothing() {
     let CallError::Transport(error) = put(&stranger, "v1/stream/a").await.unwrap_err() else {
         panic!("it is about the connection");
     };
-    assert!(matches!(error, TransportError::Insecure { .. }), "{error}");
-    assert!(error.never_arrived());
+    assert!(matches!(error, TransportError::TlsFailed { .. }), "{error}");
+    assert!(error.was_never_sent());
     assert!(error.to_string().contains("root"), "{error}");
 }
 

@@ -44,7 +44,7 @@ use std::fmt;
 use std::panic::Location;
 use std::path::Path;
 
-use everstep_canonical::Story;
+use everstep_canonical::Scenario;
 
 pub(crate) use firing::check_clock;
 pub use journals::{Journals, Stream};
@@ -84,7 +84,7 @@ impl fmt::Display for Violation {
 }
 
 /// What can be checked of canonical workflows beyond that: their journals replay.
-pub fn check_story(world: &World, story: &Story) -> Vec<Violation> {
+pub fn check_story(world: &World, story: &Scenario) -> Vec<Violation> {
     let journals = world.journals();
     let replayed = journals
         .streams()

@@ -1,7 +1,7 @@
 //! Invariants 7 and 12: what a journal says is all there is. Replayed against the same code it fits, and comes to the recorded end.
 
 use everstep::testing::{Recording, replay_check_function};
-use everstep_canonical::Story;
+use everstep_canonical::Scenario;
 use everstep_model::{Body, Entry};
 
 use super::Violation;
@@ -25,7 +25,7 @@ pub(super) fn check(stream: &Stream) -> Option<Violation> {
 }
 
 /// A journal of a canonical workflow.
-pub(super) fn check_canonical(stream: &Stream, story: &Story) -> Option<Violation> {
+pub(super) fn check_canonical(stream: &Stream, story: &Scenario) -> Option<Violation> {
     let Some(Body::Created(created)) = stream.entries.first().map(|entry| &entry.record.body)
     else {
         return None;

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use bytes::Bytes;
 use everstep::Engine;
-use everstep_protocol::client::{Patience, Transport, TransportError};
+use everstep_protocol::client::{RequestTimeout, Transport, TransportError};
 use everstep_server::{Access, Options, workers_router};
 use everstep_store::BoxFuture;
 use futures_util::future::{Either, select};
@@ -21,7 +21,7 @@ use super::machine::Process;
 use super::world::World;
 
 /// How long a request may take that does not say itself.
-const PATIENCE: Duration = Duration::from_secs(60);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 type Answer = Result<Response<Bytes>, TransportError>;
 
@@ -108,7 +108,7 @@ impl SimTransport {
             }
             _ => {
                 world.sleep(fate.after).await;
-                Err(TransportError::Nobody {
+                Err(TransportError::ConnectionRefused {
                     address: self.address(),
                 })
             }
@@ -117,21 +117,21 @@ impl SimTransport {
 
     /// The request arrives after a while; its answer is waited for, but not for ever.
     async fn arrive(&self, after: Duration, request: Request<Bytes>) -> Answer {
-        let patience = request.extensions().get::<Patience>();
-        let patience = patience.map_or(PATIENCE, |patience| patience.0);
+        let timeout = request.extensions().get::<RequestTimeout>();
+        let timeout = timeout.map_or(DEFAULT_TIMEOUT, |timeout| timeout.0);
         self.world.sleep(after).await;
         let Some(answer) = self.handle(request) else {
-            return Err(TransportError::Nobody {
+            return Err(TransportError::ConnectionRefused {
                 address: self.address(),
             });
         };
-        let late = std::pin::pin!(self.world.executor.sleep(patience));
+        let late = std::pin::pin!(self.world.executor.sleep(timeout));
         match select(answer, late).await {
             Either::Left((Ok(answer), _)) => Ok(answer),
             Either::Left((Err(_), _)) => Err(self.broken("the node is gone")),
             Either::Right(_) => Err(TransportError::TimedOut {
                 address: self.address(),
-                patience,
+                timeout,
             }),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use everstep_canonical::{Outside, Story};
+use everstep_canonical::{Outside, Scenario};
 use everstep_store::Hint;
 
 use super::bus::Listeners;
@@ -46,7 +46,7 @@ pub struct World {
     /// Clients that still make requests.
     pub(crate) busy_clients: AtomicU64,
     /// The story that is told here instead of random programs, and its outside.
-    pub(crate) story: Option<(&'static Story, Outside)>,
+    pub(crate) story: Option<(&'static Scenario, Outside)>,
 }
 
 impl World {

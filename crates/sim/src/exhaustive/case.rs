@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use everstep_canonical::Story;
+use everstep_canonical::Scenario;
 use everstep_store::Store as _;
 use futures_util::FutureExt as _;
 
@@ -63,7 +63,7 @@ impl fmt::Display for Crash {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The story.
-    pub story: &'static Story,
+    pub story: &'static Scenario,
     /// How many nodes: one that is started again, or another one that takes over.
     pub nodes: usize,
     /// The crashes, in order.
@@ -186,7 +186,7 @@ async fn tell(world: Arc<World>, retold: Arc<AtomicU64>) {
         let outside = outside.clone();
         let told = world.done_by(machine, move |engine| async move {
             story
-                .tell(engine, &outside)
+                .drive(engine, &outside)
                 .await
                 .map_err(|broken| broken.to_string())
         });

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use everstep_canonical::{ALL, Story};
+use everstep_canonical::{ALL, Scenario};
 
 use super::case::{Case, CaseReport, Crash, Moment, simulate_case};
 use crate::check::Violation;
@@ -24,7 +24,7 @@ const FAILED_MAX: usize = 10;
 #[derive(Clone, Debug)]
 pub struct Survey {
     /// The stories.
-    pub stories: Vec<&'static Story>,
+    pub stories: Vec<&'static Scenario>,
     /// With how many nodes.
     pub nodes: Vec<usize>,
     /// Whether recoveries crash too.

@@ -1,4 +1,4 @@
-//! The agent with a person who agrees, objects, falls asleep, and has enough.
+//! Tests of the agent with a person who approves, rejects, does not answer, or stops it.
 
 use everstep::testing::{TestEngine, TestEngineBuilder, virtual_time};
 use everstep::{ErrorCode, Handle, RunStatus, hours, secs};
@@ -22,7 +22,7 @@ fn travel_agent(tools: &Tools) -> TestEngineBuilder {
     engine(Model::travel_agent(secs(1)), tools)
 }
 
-/// A model that calls a tool again and again.
+/// A model that always calls a tool.
 fn stubborn(tool: &str, times: usize) -> Model {
     let call = ToolCall {
         tool: tool.into(),
@@ -177,12 +177,12 @@ fn a_crash_asks_nobody_twice_and_books_nothing_twice() {
         let tools = Tools::slow(secs(10));
         let mut test = engine(stubborn("book_flight", 1), &tools).start().await;
         let run = start(&test).await;
-        // While the person thinks.
+        // While the person decides.
         test.reach(&run, RunStatus::Waiting).await;
         test.restart().await;
         let run = test.run_of::<Agent>("agent-1").await.unwrap();
         approve(&test, &run).await;
-        // While the tool is at work.
+        // While the tool runs.
         test.advance(secs(5)).await;
         assert_eq!(tools.uses("book_flight"), 1);
         test.restart().await;

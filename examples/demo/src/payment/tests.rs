@@ -1,4 +1,5 @@
-//! The payment on a virtual clock: days pass in no time, and the test decides what happens when.
+//! Tests of the payment on a virtual clock: days pass instantly, and the test controls the order of
+//! events.
 
 use std::sync::Arc;
 
@@ -156,7 +157,7 @@ fn wherever_the_process_dies_a_customer_is_charged_once_and_gets_back_what_they_
             assert_eq!(receipt.status, PaymentStatus::Refunded);
             assert_eq!(receipt.refunded, 1_000);
             assert_eq!(run.world().charges(), 1);
-            // Two attempts that failed and one that did not are on record, however many were begun.
+            // The journal has two failed attempts and a successful one, however many were started.
             assert_eq!(run.recorded("charge"), 3);
             assert!(run.calls("charge") <= 3 + run.crashes());
         });

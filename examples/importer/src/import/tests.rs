@@ -1,4 +1,5 @@
-//! The import on a virtual clock: what is copied, what a crash repeats, and what stays in the journal.
+//! Tests of the import on a virtual clock: what is copied, what a crash repeats, and what stays in
+//! the journal.
 
 use std::time::Duration;
 
@@ -51,7 +52,7 @@ async fn records_of(pages: u64) -> usize {
 #[test]
 fn the_journal_of_a_long_import_is_no_longer_than_that_of_a_short_one() {
     virtual_time(async {
-        // Up to twice the kept iterations are there, with four records each, and a little around them.
+        // At most twice the kept iterations, with four records each, and a few other records.
         let (short, long) = (records_of(100).await, records_of(3_000).await);
         assert!(short <= 100 && long <= 100, "{short} and {long} records");
     });
@@ -70,7 +71,7 @@ fn after_a_crash_it_goes_on_at_the_page_where_it_was() {
         let run = test.run_of::<Import>("import-1").await.unwrap();
         assert_eq!(run.wait().await.unwrap().pages, 30);
         assert_eq!(warehouse.rows(), (300, 300));
-        // Each crash hit a page under way, which was read again. No other was.
+        // Each crash repeated the page in flight, and no other.
         assert_eq!(test.calls("copy-page"), 32);
     });
 }

@@ -1,4 +1,4 @@
-//! The raffle with loaded dice, with real ones, and with a plug that is pulled.
+//! Tests of the raffle with fixed and random dice, and with crashes.
 
 use everstep::testing::{Mock, TestEngine, TestEngineBuilder, virtual_time};
 use everstep::{Handle, secs};

@@ -1,4 +1,4 @@
-//! What becomes of a song request when each thing that can go wrong does, told by what was done to the world.
+//! Tests of the song request under each possible failure, by the calls made to the services.
 
 use everstep::testing::{Mock, TestEngine, TestEngineBuilder, simulate_in, virtual_time};
 use everstep::{Handle, RunStatus, WaitError, millis, secs};
@@ -33,7 +33,7 @@ async fn failure(run: &Handle<SongRequest>) -> String {
     }
 }
 
-/// What a request does to the world when all goes well.
+/// The calls of a successful request.
 fn a_good_evening() -> Vec<String> {
     vec![
         "database: saved the song of r1".into(),
@@ -162,7 +162,7 @@ fn after_the_point_of_no_return_only_the_internal_undo_runs_and_nothing_is_refun
         let builder = engine(&world).mock_step("send-chat-confirmation", mute);
         let test = builder.start().await;
         let run = request(&test).await;
-        // Fulfilled, and between two attempts to tell the chat.
+        // Fulfilled, and between two attempts to send the chat message.
         test.reach(&run, RunStatus::Retrying).await;
         run.cancel().by("a moderator").await.unwrap();
         let end = run.wait().await.unwrap_err();
@@ -199,7 +199,7 @@ fn a_cancelled_request_is_refunded_before_the_point_of_no_return() {
     });
 }
 
-/// Crashes again and again, after so many milliseconds each time.
+/// Crashes repeatedly, after this many milliseconds each time.
 async fn crash_after(test: &mut TestEngine, pauses: &[u64]) -> Handle<SongRequest> {
     for pause in pauses {
         test.advance(millis(*pause)).await;
@@ -214,7 +214,8 @@ fn a_crash_in_each_call_doubles_and_loses_nothing() {
         let world = World::slow(secs(1));
         let mut test = engine(&world).start().await;
         request(&test).await;
-        // Each call takes a second: the call that was under way is made again, and the crash hits the next one.
+        // Each call takes a second: a crash repeats the call in flight, and the next crash hits the
+        // following one.
         let run = crash_after(&mut test, &[300, 1_300, 1_300, 1_300, 1_300, 1_300]).await;
         assert_eq!(test.calls("send-chat-confirmation"), 1);
         assert_eq!(run.wait().await.unwrap().title, TITLE);
@@ -237,7 +238,7 @@ fn a_rollback_goes_on_after_a_crash_in_each_undo() {
         let mut test = engine(&world).start().await;
         let run = request(&test).await;
         test.reach(&run, RunStatus::RollingBack).await;
-        // The first undo makes two calls, to look and to skip; the others one.
+        // The first undo makes two calls, to check and to skip; the others make one.
         let run = crash_after(&mut test, &[1_300, 2_300, 1_300]).await;
         failure(&run).await;
         let effects = world.effects();
@@ -268,7 +269,7 @@ fn links_and_uris_of_tracks_are_understood_and_nothing_else() {
     }
 }
 
-/// How often something was done to the world.
+/// Counts the calls to the services.
 fn count(effects: &[String], what: &str) -> usize {
     effects
         .iter()
@@ -312,7 +313,7 @@ fn whatever_fails_and_wherever_the_process_dies_the_points_are_settled_once() {
         );
         let songs = count(&effects, "saved the song") - count(&effects, "deleted the song");
         assert_eq!(songs, usize::from(is_paid), "{effects:?}");
-        // Spotify knows no idempotency keys: a song whose process died may be in the queue twice.
+        // Spotify has no idempotency keys: after a crash, a song may be in the queue twice.
         let queued = count(&effects, "queued");
         assert!(queued <= 1 + run.crashes() as usize, "{effects:?}");
     });

@@ -145,7 +145,7 @@ impl HttpRequests {
 
     /// A call that the server holds for a while.
     async fn held(&self, call: Call) -> Result<Answer, EngineError> {
-        self.send(call.patience(self.wait.saturating_add(MARGIN)))
+        self.send(call.timeout(self.wait.saturating_add(MARGIN)))
             .await
     }
 

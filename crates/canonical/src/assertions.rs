@@ -1,4 +1,4 @@
-//! What must be true in the end.
+//! Assertions about the end of a scenario.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,45 +8,45 @@ use serde::de::DeserializeOwned;
 
 use crate::outside::Outside;
 
-/// Something that must be true and is not.
+/// A failed assertion.
 #[derive(Debug)]
-pub struct Broken(String);
+pub struct AssertionFailed(String);
 
-impl Broken {
+impl AssertionFailed {
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self(what.into())
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for AssertionFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-/// A request that is refused breaks a story, unless the story says otherwise.
-impl<E: std::error::Error> From<E> for Broken {
+/// A rejected request fails the scenario, unless the scenario expects it.
+impl<E: std::error::Error> From<E> for AssertionFailed {
     fn from(error: E) -> Self {
         Self(error.to_string())
     }
 }
 
-/// These are the same.
+/// Fails unless both values are equal.
 pub(crate) fn same<T: PartialEq + fmt::Debug>(
     what: &str,
     seen: T,
     expected: T,
-) -> Result<(), Broken> {
+) -> Result<(), AssertionFailed> {
     match seen == expected {
         true => Ok(()),
-        false => Err(Broken(format!(
-            "{what}: {seen:?}, and must be {expected:?}"
+        false => Err(AssertionFailed(format!(
+            "{what}: {seen:?} instead of {expected:?}"
         ))),
     }
 }
 
-/// The run returns this.
-pub(crate) async fn returns<T>(run: &RunHandle, expected: T) -> Result<(), Broken>
+/// Fails unless the run returns this result.
+pub(crate) async fn returns<T>(run: &RunHandle, expected: T) -> Result<(), AssertionFailed>
 where
     T: DeserializeOwned + PartialEq + fmt::Debug,
 {
@@ -54,18 +54,22 @@ where
     same("the result", output, expected)
 }
 
-/// The run fails with this message.
-pub(crate) async fn fails(run: &RunHandle, message: &str) -> Result<(), Broken> {
+/// Fails unless the run fails with this message.
+pub(crate) async fn fails(run: &RunHandle, message: &str) -> Result<(), AssertionFailed> {
     match run.wait_json().await {
         Err(WaitError::Failed(failure)) => same("the failure", failure.message.as_str(), message),
-        other => Err(Broken(format!("it did not fail: {other:?}"))),
+        other => Err(AssertionFailed(format!("it did not fail: {other:?}"))),
     }
 }
 
 impl Outside {
-    /// Each of these happened, in any order; what was in flight, at most so much at once, may have happened once more for each
-    /// death.
-    pub(crate) fn holds(&self, expected: &[&str], in_flight_max: usize) -> Result<(), Broken> {
+    /// Fails unless each of these effects happened, in any order. For each crash, the effects in
+    /// flight (at most `in_flight_max`) may have been repeated once.
+    pub(crate) fn holds(
+        &self,
+        expected: &[&str],
+        in_flight_max: usize,
+    ) -> Result<(), AssertionFailed> {
         let happened = self.happened();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for what in &happened {
@@ -78,20 +82,25 @@ impl Outside {
         let again: usize = counts.values().map(|count| count - 1).sum();
         match again <= in_flight_max * self.deaths_max() {
             true => Ok(()),
-            false => Err(Broken(format!("done again without need: {happened:?}"))),
+            false => Err(AssertionFailed(format!(
+                "repeated unnecessarily: {happened:?}"
+            ))),
         }
     }
 
-    /// These happened in this order; what was in flight when a process died may have happened again right away.
-    pub(crate) fn holds_in_order(&self, expected: &[&str]) -> Result<(), Broken> {
+    /// Fails unless these effects happened in this order. An effect in flight during a crash may
+    /// have been repeated immediately.
+    pub(crate) fn holds_in_order(&self, expected: &[&str]) -> Result<(), AssertionFailed> {
         let happened = self.happened();
         let mut once = happened.clone();
         once.dedup();
-        let told: Vec<&str> = once.iter().map(String::as_str).collect();
-        same("what happened", told.as_slice(), expected)?;
+        let effects: Vec<&str> = once.iter().map(String::as_str).collect();
+        same("what happened", effects.as_slice(), expected)?;
         match happened.len() - once.len() <= self.deaths_max() {
             true => Ok(()),
-            false => Err(Broken(format!("done again without need: {happened:?}"))),
+            false => Err(AssertionFailed(format!(
+                "repeated unnecessarily: {happened:?}"
+            ))),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A story as those who tell it see it, and how its code meets an engine or a recorded journal.
+//! The interface of a canonical workflow, and how its code is registered with an engine or
+//! replayed.
 
 use std::fmt;
 use std::pin::Pin;
@@ -8,85 +9,89 @@ use everstep::{Ctx, Engine, EngineBuilder, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::claims::Broken;
+use crate::assertions::AssertionFailed;
 use crate::outside::Outside;
 
-/// The workflow of a story's own run.
+/// The name of a scenario's main workflow.
 pub(crate) const WORKFLOW: &str = "w";
 
-type Told = Pin<Box<dyn Future<Output = std::result::Result<(), Broken>> + Send>>;
+type DriveFuture = Pin<Box<dyn Future<Output = std::result::Result<(), AssertionFailed>> + Send>>;
 
-/// One canonical workflow with its clients.
+/// A canonical workflow with its clients.
 #[derive(Clone, Copy)]
-pub struct Story {
-    /// What it is about.
+pub struct Scenario {
+    /// The name of the scenario.
     pub name: &'static str,
     define: fn(EngineBuilder, &Outside) -> EngineBuilder,
-    replay: fn(Replaying, &Outside) -> Replaying,
-    tell: fn(Engine, Outside) -> Told,
+    replay: fn(ReplayRegistry, &Outside) -> ReplayRegistry,
+    drive: fn(Engine, Outside) -> DriveFuture,
 }
 
-impl fmt::Debug for Story {
+impl fmt::Debug for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
-/// What a story consists of.
+/// The parts of a scenario.
 pub(crate) trait Canonical: 'static {
     const NAME: &'static str;
     type Output: Serialize + Send + 'static;
 
-    /// The workflow.
     fn run(ctx: Ctx, outside: Outside) -> impl Future<Output = Result<Self::Output>> + Send;
 
-    /// Registers the workflow, and those it needs.
+    /// Registers the workflow and those it needs.
     fn define<R: Registry>(registry: R, outside: &Outside) -> R {
         let outside = outside.clone();
         registry.function(WORKFLOW, move |ctx, (): ()| Self::run(ctx, outside.clone()))
     }
 
-    /// Drives the run to its end and compares. It is told again from the beginning after its process died.
-    fn tell(
+    /// Drives the run to its end and checks the assertions. Repeated from the beginning after a
+    /// crash.
+    fn drive(
         engine: Engine,
         outside: Outside,
-    ) -> impl Future<Output = std::result::Result<(), Broken>> + Send;
+    ) -> impl Future<Output = std::result::Result<(), AssertionFailed>> + Send;
 }
 
-impl Story {
+impl Scenario {
     pub(crate) const fn of<C: Canonical>() -> Self {
         Self {
             name: C::NAME,
             define: C::define::<EngineBuilder>,
-            replay: C::define::<Replaying>,
-            tell: |engine, outside| Box::pin(C::tell(engine, outside)),
+            replay: C::define::<ReplayRegistry>,
+            drive: |engine, outside| Box::pin(C::drive(engine, outside)),
         }
     }
 
-    /// Registers its workflows with an engine.
+    /// Registers the workflows with an engine.
     #[must_use]
     pub fn define(&self, builder: EngineBuilder, outside: &Outside) -> EngineBuilder {
         (self.define)(builder, outside)
     }
 
-    /// Tells it to its end.
+    /// Executes the scenario to its end.
     ///
     /// # Errors
-    /// If something that must be true is not.
-    pub async fn tell(&self, engine: Engine, outside: &Outside) -> std::result::Result<(), Broken> {
-        (self.tell)(engine, outside.clone()).await
+    /// Returns the first assertion that failed.
+    pub async fn drive(
+        &self,
+        engine: Engine,
+        outside: &Outside,
+    ) -> std::result::Result<(), AssertionFailed> {
+        (self.drive)(engine, outside.clone()).await
     }
 
-    /// Replays a journal of one of its workflows against the code.
+    /// Replays a journal of one of the workflows against the code.
     ///
     /// # Errors
-    /// If the journal does not fit the code.
+    /// Fails if the journal does not match the code.
     pub fn replay(
         &self,
         workflow: &str,
         recording: Recording,
     ) -> std::result::Result<(), ReplayError> {
-        let replaying = Replaying {
+        let replaying = ReplayRegistry {
             workflow: workflow.to_owned(),
             recording,
             outcome: Ok(()),
@@ -95,7 +100,7 @@ impl Story {
     }
 }
 
-/// Where workflow code is registered.
+/// Accepts registrations of workflow functions.
 pub trait Registry: Sized {
     /// Registers a function.
     #[must_use]
@@ -119,14 +124,14 @@ impl Registry for EngineBuilder {
     }
 }
 
-/// Replays a journal against the one function it is of.
-pub struct Replaying {
+/// Replays a journal against the function it belongs to, and ignores the others.
+pub struct ReplayRegistry {
     workflow: String,
     recording: Recording,
     outcome: std::result::Result<(), ReplayError>,
 }
 
-impl Registry for Replaying {
+impl Registry for ReplayRegistry {
     fn function<F, I, O, Fut>(mut self, name: &str, function: F) -> Self
     where
         F: Fn(Ctx, I) -> Fut + Send + Sync + 'static,
