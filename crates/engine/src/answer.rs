@@ -1,4 +1,4 @@
-//! Answering rpcs: the first valid answer wins, a later or late one is refused without effect.
+//! Answers rpcs. The first valid answer wins; later ones are rejected.
 
 use std::sync::Arc;
 
@@ -14,31 +14,31 @@ use crate::start::check_key;
 /// An answer to an rpc.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The run that asks.
+    /// The run that requested the rpc.
     pub run: RunId,
-    /// The question.
+    /// The id of the rpc.
     pub rpc: RpcId,
-    /// The answer.
+    /// The answer, which must match the schema of the rpc.
     pub answer: Payload,
-    /// Who answers.
+    /// The sender, for the journal.
     pub by: Option<String>,
-    /// The sender's id for it; sent again under the same id it is not refused.
+    /// The sender's id of the answer. Repeating the answer with the same id succeeds.
     pub dedup_id: Option<String>,
-    /// The life of the run that is answered; without one it is whichever the run lives.
+    /// The generation of the run that it is for. `None` means the current one.
     pub generation: Option<Generation>,
 }
 
-/// What became of an answer that was not refused.
+/// The outcome of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// It was the first, and is in the run's journal at this record.
+    /// The answer is in the run's journal, at this record.
     Accepted(RecordNumber),
-    /// It was there already, at this record.
+    /// The same answer is already in the journal, at this record.
     Duplicate(RecordNumber),
 }
 
 impl Core {
-    /// The open rpc with that id.
+    /// Returns the open rpc with that id.
     pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
         let (head, _) = self.find(run).await?;
         self.open_rpc_of(&head, run, rpc).await
@@ -108,7 +108,7 @@ impl Core {
         }
     }
 
-    /// Looks for this very answer in the journal of a question that is not open any more.
+    /// Looks for the same answer in the journal, for an rpc that is no longer open.
     async fn answered_before(&self, answer: &Answer) -> Result<Answered, AnswerError> {
         self.find_meant::<AnswerError>(&answer.run, answer.generation)
             .await?;

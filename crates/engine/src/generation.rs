@@ -1,4 +1,4 @@
-//! Which generation of a run is meant: the latest, wherever a run is named by its id alone.
+//! Finds the generation of a run that a request is about. An id alone means the latest.
 
 use everstep_model::{Generation, RunId, StreamName};
 use everstep_store::{Head, Row, RowKey, RunRow, StreamRef};
@@ -7,7 +7,8 @@ use crate::core::Core;
 use crate::error::{OtherGeneration, ReadError, UnknownRun};
 
 impl Core {
-    /// The latest generation of a run. Only a run whose first one is over can have another.
+    /// Returns the latest generation of a run. Only a run whose first generation is closed can have
+    /// another.
     pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), ReadError> {
         let name = StreamName::of_run(run, Generation::FIRST);
         let mut head = self.store.head(StreamRef::Name(name)).await?;
@@ -24,8 +25,9 @@ impl Core {
         found.ok_or_else(|| UnknownRun(run.clone()).into())
     }
 
-    /// The latest generation of a run, for somebody who may mean one of them and no other. What is then committed to its
-    /// stream is refused once that generation is over: the next one has a stream of its own.
+    /// Returns the latest generation of a run, and fails if the request names another one. A commit
+    /// to its stream is refused once that generation is closed, because the next one has its own
+    /// stream.
     pub(crate) async fn find_meant<E: From<ReadError> + From<OtherGeneration>>(
         &self,
         run: &RunId,

@@ -1,4 +1,4 @@
-//! Looking at runs: one, a page of many, and why one is not moving.
+//! Reads runs: one run, a page of the list, and why a run makes no progress.
 
 use everstep_inspect::{Overview, Why, why};
 use everstep_model::{Entry, RecordNumber, RunId};
@@ -8,12 +8,12 @@ use crate::core::Core;
 use crate::error::ReadError;
 use crate::roles::Role;
 
-/// A run: its list row, and what its journal says.
+/// A run in full.
 #[derive(Clone, Debug)]
 pub struct RunInfo {
-    /// As lists show it.
+    /// The row in lists.
     pub row: RunRow,
-    /// As its journal tells it.
+    /// The state that follows from the journal.
     pub overview: Overview,
 }
 
@@ -34,7 +34,7 @@ impl Core {
 
     pub(crate) async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
         let info = self.inspect(run).await?;
-        // A node that executes nothing does not know who does.
+        // A node without the role `worker` does not know which workers exist.
         let offered =
             !self.is(Role::Worker) || self.worker(&info.row.workflow, info.row.version).is_some();
         Ok(why(&info.overview, offered))

@@ -51,8 +51,8 @@ pub use activation::{Activation, Append, Message, Offer, Seat, Then, Worker};
 pub use answer::{Answer, Answered};
 pub use committer::Grouping;
 pub use control::{
-    Asked, Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, Retention, Revival,
-    Settlement,
+    Because, BulkProgress, BulkReport, Control, Done, Effect, ForkRun, RequestOrigin, Retention,
+    Revival, Settlement,
 };
 pub use declares::Declares;
 pub use endings::{EndedRun, Ending, Endings};

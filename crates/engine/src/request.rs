@@ -1,8 +1,8 @@
-//! Asking a run: an event whose sender waits for the answer.
+//! Requests to a run: an event whose sender waits for the reply.
 //!
-//! The answer is a record of the journal that took the event, and stays there for a while whatever its loop drops
-//! (`limits::REPLY_KEPT`). If that life of the run ended without it and the next one inherited the event, the answer may
-//! come there; the event is known by the id under which its sender waits.
+//! The reply is a record in the journal that received the event, and stays there for a while even if
+//! its loop drops it (`limits::REPLY_KEPT`). If that generation ends without a reply and the next one
+//! inherits the event, the reply may be in the next; the sender's id identifies the event.
 
 use std::sync::Arc;
 
@@ -14,21 +14,21 @@ use crate::error::{SendError, Unavailable};
 use crate::send::{SendEvent, Sent};
 use crate::watch::Records;
 
-/// A request that was sent, and whose answer may come.
+/// A request that was sent and may get a reply.
 #[derive(Debug)]
 pub struct Question {
     run: RunId,
     id: String,
     sent: Sent,
-    /// The life of the run that is looked at.
+    /// The generation whose journal is read.
     generation: Generation,
-    /// The event in it.
+    /// The record number of the event in that journal.
     event: RecordNumber,
     records: Records,
 }
 
 impl Core {
-    /// Sends an event whose sender waits for the answer.
+    /// Sends an event whose sender waits for the reply.
     pub(crate) async fn ask(self: &Arc<Self>, event: SendEvent) -> Result<Question, SendError> {
         let (a, b) = (self.runtime.random(), self.runtime.random());
         let id = format!("{a:016x}{b:016x}");
@@ -48,13 +48,13 @@ impl Core {
 }
 
 impl Question {
-    /// What became of the event.
+    /// The outcome of sending the event.
     #[must_use]
     pub fn sent(&self) -> Sent {
         self.sent
     }
 
-    /// Waits for the answer; none if the run ended without one.
+    /// Waits for the reply. `None` if the run ended without one.
     ///
     /// # Errors
     /// If the store fails, or the engine shuts down.
@@ -74,7 +74,8 @@ impl Question {
         }
     }
 
-    /// Goes on with the next life of the run; false if there is none, or it knows nothing of the event.
+    /// Continues with the next generation of the run. Returns false if there is none, or if it does
+    /// not contain the event.
     async fn follow(&mut self) -> Result<bool, StoreError> {
         let core = self.records.core();
         let next = self.generation.next();

@@ -1,4 +1,4 @@
-//! Sending events to runs: accepted, duplicate, or refused with the reason.
+//! Sends events to runs.
 
 use std::sync::Arc;
 
@@ -17,26 +17,26 @@ use crate::start::check_key;
 /// An event to send.
 #[derive(Clone, Debug)]
 pub struct SendEvent {
-    /// To whom.
+    /// The recipient.
     pub run: RunId,
-    /// What it is called.
+    /// The name of the event.
     pub name: Name,
-    /// What it says.
+    /// The payload.
     pub payload: Payload,
-    /// The sender's id for it; the run sees each id once.
+    /// The sender's id of the event. The run receives each id once.
     pub dedup_id: Option<String>,
-    /// Who sends it.
+    /// The sender, for the journal.
     pub by: Option<String>,
-    /// The life of the run that it is for; without one it is for whichever the run lives.
+    /// The generation of the run that it is for. `None` means the current one.
     pub generation: Option<Generation>,
 }
 
-/// What became of an event that was not refused.
+/// The outcome of sending an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// It is in the run's journal, at this record.
+    /// The event is in the run's journal, at this record.
     Accepted(RecordNumber),
-    /// An event with the same dedup id was there already, at this record.
+    /// An event with the same dedup id is already in the journal, at this record.
     Duplicate(RecordNumber),
 }
 
@@ -45,7 +45,8 @@ impl Core {
         self.send_from(event, None).await.map(|(sent, _)| sent)
     }
 
-    /// Sends an event whose sender may wait for an answer under an id; also gives the life of the run that took it.
+    /// Sends an event whose sender may wait for a reply under an id. Also returns the head of the
+    /// generation that received it.
     pub(crate) async fn send_from(
         self: &Arc<Self>,
         event: SendEvent,
@@ -60,7 +61,7 @@ impl Core {
         self.check_event(&row, &event.name, &event.payload)?;
         let mut outcome = self.send_to(&head, &event, reply_to).await?;
         if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
-            // It may have been revived at that very moment.
+            // The run may have been revived concurrently.
             let (latest, _) = self
                 .find_meant::<SendError>(&event.run, event.generation)
                 .await?;
@@ -106,7 +107,7 @@ impl Core {
         self.deliver(&event.run, head, commit).await
     }
 
-    /// A commit to a run's inbox that takes the run for this node if it can execute it.
+    /// A commit to a run's inbox that also claims the run if this node can execute it.
     pub(crate) fn inbox_commit(&self, head: &Head) -> DeliverCommit {
         let mut commit = DeliverCommit::new(head.number, self.runtime.now());
         if planted::is(Bug::EventLostAtSuspension) && head.owner.is_some() {
@@ -120,7 +121,7 @@ impl Core {
         commit
     }
 
-    /// Commits to a run's inbox and wakes whoever executes it.
+    /// Commits to a run's inbox and wakes its executor.
     pub(crate) async fn deliver(
         self: &Arc<Self>,
         run: &RunId,
@@ -137,7 +138,7 @@ impl Core {
         Ok(outcome)
     }
 
-    /// Why a closed run refuses.
+    /// The error of a run that is closed.
     pub(crate) async fn finished(&self, run: RunId) -> SendError {
         match self.find(&run).await {
             Ok((_, row)) => RunFinished {

@@ -1,4 +1,4 @@
-//! Starting runs: the same id gives the same run, and says so.
+//! Starts runs. Starting an existing id returns the existing run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,35 +19,35 @@ use crate::effects::Effects;
 use crate::error::{InvalidOptions, OtherWorkflow, RunExists, StartError, UnknownRun, readable};
 use crate::projection;
 
-/// What to start.
+/// A request to start a run.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The workflow.
     pub workflow: Name,
-    /// The run's id; a random one if none is given.
+    /// The id of the run. `None` generates a random one.
     pub id: Option<RunId>,
-    /// What it gets.
+    /// The input.
     pub input: Payload,
-    /// Words to find it by.
+    /// Tags for lists and filters.
     pub tags: Vec<String>,
-    /// A key that leads every start with it to one run of this workflow.
+    /// All starts of this workflow with the same key return the same run.
     pub idempotency_key: Option<String>,
-    /// How long the run may take, counted from its creation; the workflow's own setting if none is given.
+    /// How long the run may take from its creation. `None` uses the setting of the workflow.
     pub deadline: Option<Duration>,
-    /// How often the whole function may be retried; the workflow's own setting if none is given.
+    /// How often the whole function may be retried. `None` uses the setting of the workflow.
     pub execution_retries: Option<u32>,
-    /// Refuse an id that exists instead of giving that run.
+    /// Whether an existing id is an error.
     pub strict: bool,
-    /// The operation of another run that starts it and waits for its end.
+    /// The operation of the parent run that starts it and waits for its end.
     pub parent: Option<Link>,
-    /// Who starts it, as far as known.
+    /// The actor, for the journal.
     pub by: Option<String>,
-    /// The place in a trace from which it is started.
+    /// The trace context of the start.
     pub trace: Option<TraceParent>,
 }
 
 impl Start {
-    /// A start with nothing but the necessary.
+    /// A start with default options.
     #[must_use]
     pub fn new(workflow: Name, input: Payload) -> Self {
         Self {
@@ -66,12 +66,12 @@ impl Start {
     }
 }
 
-/// A run that exists now.
+/// A run that was started, or existed already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {
     /// The run.
     pub run: RunId,
-    /// Its life.
+    /// The current generation.
     pub generation: Generation,
     /// Whether this start created it.
     pub created: bool,
@@ -119,9 +119,9 @@ impl Core {
                 };
                 match (claimed, self.worker(&start.workflow, version)) {
                     (Some(claimed), Some(worker)) => self.activate(&worker, claimed, vec![first]),
-                    // Whoever offered it has gone while the run was being created.
+                    // The worker was withdrawn while the run was created.
                     (Some(claimed), None) => self.give_back(claimed).await,
-                    // Another node may have room for it.
+                    // Another node may have a free slot.
                     (None, _) if !self.store.describe().exclusive => {
                         self.bus.publish(Hint::Ready(stream));
                     }
@@ -278,7 +278,7 @@ fn check(start: &Start) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Checks a key that becomes part of a row.
+/// Checks the length of a key that becomes part of a row.
 pub(crate) fn check_key(what: &str, key: Option<&str>) -> Result<(), InvalidOptions> {
     match key {
         Some(key) if key.is_empty() || key.len() > limits::KEY_BYTES_MAX => {

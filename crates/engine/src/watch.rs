@@ -1,4 +1,4 @@
-//! Watching: the end of a run, its records as they come, and what workflows emit.
+//! Waits for the end of runs, tails their records, and distributes emissions.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -15,28 +15,28 @@ use tokio::sync::{Notify, broadcast};
 use crate::core::Core;
 use crate::error::{ReadError, Unavailable, UnknownRun};
 
-/// Emissions kept for a subscriber that is behind.
+/// The number of emissions buffered for a slow subscriber.
 const EMISSIONS_KEPT: usize = 1_024;
-/// Records a tail reads at once.
+/// The number of records that a tail reads at once.
 const TAIL_PAGE: usize = 1_000;
 
-/// Something a workflow emitted.
+/// A notification that a workflow emitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Emission {
-    /// Which run.
+    /// The run.
     pub run: RunId,
-    /// What it is about.
+    /// The topic.
     pub topic: Name,
-    /// What it says.
+    /// The payload.
     pub payload: Payload,
 }
 
-/// What workflows on this engine emit. Best effort: a subscriber that is far behind misses some.
+/// The emissions of workflows on this engine. Best effort: a slow subscriber misses some.
 #[derive(Debug)]
 pub struct Emissions(broadcast::Receiver<Emission>);
 
 impl Emissions {
-    /// The next one; none when the engine is gone.
+    /// The next emission. `None` when the engine has shut down.
     pub async fn next(&mut self) -> Option<Emission> {
         loop {
             match self.0.recv().await {
@@ -52,13 +52,14 @@ impl Emissions {
 
 pub(crate) struct Watchers {
     watched: Mutex<FxHashMap<StreamNumber, Watched>>,
-    /// How many are watched for their end, and for each of their records: so that commits nobody looks at take no lock.
+    /// The numbers of streams watched for their end and for each record, so that commits to unwatched
+    /// streams take no lock.
     for_end: AtomicUsize,
     for_records: AtomicUsize,
     emissions: broadcast::Sender<Emission>,
-    /// Whether the engine has ended and nothing more will be seen here.
+    /// Whether the engine has shut down.
     closed: AtomicBool,
-    /// Why nothing can be written, so that nothing more will be seen either.
+    /// The error of the store, while it accepts no writes.
     failed: Mutex<Option<StoreError>>,
     has_failed: AtomicBool,
 }
@@ -68,7 +69,7 @@ struct Watched {
     notify: Arc<Notify>,
     for_end: usize,
     for_records: usize,
-    /// The run's last record, where it ended here.
+    /// The last record of the run, if it ended on this node.
     end: Option<Record>,
 }
 
@@ -105,7 +106,7 @@ impl Watchers {
         Emissions(self.emissions.subscribe())
     }
 
-    /// A stream has more records, perhaps its last ones.
+    /// Notifies watchers that a stream has grown or closed.
     pub(crate) fn grew(&self, stream: StreamNumber, closed: bool) {
         if !self.is_watched(closed) {
             return;
@@ -117,7 +118,7 @@ impl Watchers {
         }
     }
 
-    /// A run has ended with this record, which nobody who waited for it need read.
+    /// Notifies watchers that a run has ended. They receive the record without reading it.
     pub(crate) fn ends_with(&self, stream: StreamNumber, end: &Record) {
         if self.is_watched(true)
             && let Some(watched) = self.watched().get_mut(&stream)
@@ -139,20 +140,20 @@ impl Watchers {
         }
     }
 
-    /// Ends every wait: the engine has ended.
+    /// Ends every wait because the engine has shut down.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.notify_all();
     }
 
-    /// Ends every wait: the store takes no writes.
+    /// Ends every wait because the store accepts no writes.
     pub(crate) fn store_failed(&self, error: &StoreError) {
         *self.failed() = Some(error.clone());
         self.has_failed.store(true, Ordering::Release);
         self.notify_all();
     }
 
-    /// The store takes writes, perhaps again.
+    /// Records that the store accepts writes.
     pub(crate) fn store_works(&self) {
         if self.has_failed.swap(false, Ordering::AcqRel) {
             *self.failed() = None;
@@ -184,7 +185,7 @@ impl Watchers {
     }
 }
 
-/// Keeps a stream watched until it is dropped.
+/// Watches a stream until it is dropped.
 pub(crate) struct Watch {
     core: Arc<Core>,
     stream: StreamNumber,
@@ -210,12 +211,12 @@ impl Watch {
         }
     }
 
-    /// What is notified when there is news.
+    /// Notified when the stream changes.
     pub(crate) fn notify(&self) -> Arc<Notify> {
         self.notify.clone()
     }
 
-    /// The run's last record, if it ended here while it was watched.
+    /// The last record of the run, if it ended on this node while it was watched.
     fn end(&self) -> Option<Record> {
         let watched = self.core.watchers.watched();
         watched.get(&self.stream)?.end.clone()
@@ -238,7 +239,7 @@ impl Drop for Watch {
     }
 }
 
-/// The records of a run as they come: no gap, no repetition, nothing that is not durable.
+/// A tail of the records of a run: durable records without gaps and repetitions.
 pub struct Records {
     watch: Watch,
     next: RecordNumber,
@@ -257,7 +258,7 @@ impl Records {
         self.watch.core.clone()
     }
 
-    /// The next record; none once the run is over and everything was seen.
+    /// Waits for the next record. `None` after the last record of a closed journal.
     pub async fn next(&mut self) -> Result<Option<Entry>, Unavailable> {
         loop {
             if let Some(entry) = self.buffered.pop_front() {
@@ -267,7 +268,7 @@ impl Records {
             if self.closed {
                 return Ok(None);
             }
-            // Registered before reading, so that what lands after the read wakes it.
+            // Registered before reading, so that later records wake it.
             let notify = self.watch.notify.clone();
             let mut notified = std::pin::pin!(notify.notified());
             notified.as_mut().enable();
@@ -288,27 +289,27 @@ impl Records {
             self.buffered = page.entries.into();
             if self.buffered.is_empty() && !self.closed {
                 self.watch.core.watchers.check_open()?;
-                self.watch.core.told_or_late(notified).await;
+                self.watch.core.changed_or_timeout(notified).await;
             }
         }
     }
 }
 
 impl Core {
-    /// Waits for news of a stream. What other nodes write is told by hints, which may get lost: then it is time to look
-    /// after a while.
-    pub(crate) async fn told_or_late(&self, notified: Pin<&mut Notified<'_>>) {
+    /// Waits until a stream changes. Hints about commits of other nodes may get lost, so on a shared
+    /// store the wait is limited.
+    pub(crate) async fn changed_or_timeout(&self, notified: Pin<&mut Notified<'_>>) {
         if self.store.describe().exclusive {
             return notified.await;
         }
-        // Whoever waits for an answer comes while it is there.
+        // Shorter than replies are kept, so that a waiting sender finds its reply.
         let patience = self.settings.sweep_interval.min(limits::REPLY_KEPT / 2);
         let late = self.runtime.sleep(patience);
         select(notified, late).await;
     }
 
-    /// Waits until the run is over, and gives its last record. Whoever knows a stream of it may spare the search: as long
-    /// as that one is open, it is the latest.
+    /// Waits until the run has ended, and returns its last record. `known` is a stream of the run,
+    /// which saves the lookup: as long as it is open, it is the latest.
     pub(crate) async fn ended(
         self: &Arc<Self>,
         run: &RunId,
@@ -326,7 +327,7 @@ impl Core {
         };
         match end {
             Some(end) => Ok(end),
-            // It was closed, or deleted, while it was looked at.
+            // The stream was closed or deleted concurrently.
             None => {
                 let head = self.store.head(StreamRef::Number(head.number)).await?;
                 let head = head.ok_or_else(|| UnknownRun(run.clone()))?;
@@ -336,7 +337,8 @@ impl Core {
         }
     }
 
-    /// Waits for the end of a stream that is open, and gives its last record; none if it is not open or not there.
+    /// Waits for the end of an open stream, and returns its last record. `None` if the stream is closed
+    /// or does not exist.
     async fn end_of_open(
         self: &Arc<Self>,
         stream: StreamNumber,
@@ -344,10 +346,11 @@ impl Core {
         let watch = Watch::new(self.clone(), stream, true);
         let mut was_open = false;
         loop {
-            // Registered before looking, so that an end after the look wakes it.
+            // Registered before reading, so that a later end wakes it.
             let mut notified = std::pin::pin!(watch.notify.notified());
             notified.as_mut().enable();
-            // What is executed here is open, and its end will be told: the store need not be asked at first.
+            // A run that is executed here is open, and its end is notified, so the first read is not
+            // needed.
             if was_open || !self.hot.contains(stream) {
                 let Some(head) = self.store.head(StreamRef::Number(stream)).await? else {
                     return Ok(None);
@@ -361,21 +364,21 @@ impl Core {
             }
             was_open = true;
             self.watchers.check_open()?;
-            self.told_or_late(notified).await;
+            self.changed_or_timeout(notified).await;
             if let Some(end) = watch.end() {
                 return Ok(Some(end));
             }
         }
     }
 
-    /// The last record of a stream, unless the stream is gone by now.
+    /// Returns the last record of a stream. `None` if the stream was deleted.
     async fn last_record(&self, head: &Head) -> Result<Option<Record>, StoreError> {
         let last = RecordNumber(head.next.0.saturating_sub(1));
         let entry = self.read_journal(head.number, last).await?.pop();
         Ok(entry.map(|entry| entry.record))
     }
 
-    /// The records of a run from a number on.
+    /// Tails a run from a record number on.
     pub(crate) async fn records(
         self: &Arc<Self>,
         run: &RunId,
@@ -385,7 +388,7 @@ impl Core {
         Ok(self.records_of(head.number, from))
     }
 
-    /// The records of one life of a run from a number on.
+    /// Tails one generation of a run from a record number on.
     pub(crate) fn records_of(
         self: &Arc<Self>,
         stream: StreamNumber,

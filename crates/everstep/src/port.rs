@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use everstep_engine::{
-    Answer, Asked, BulkProgress, Control, Done, ForkRun, Revival, RunInfo, SendEvent, Sent,
+    Answer, BulkProgress, Control, Done, ForkRun, RequestOrigin, Revival, RunInfo, SendEvent, Sent,
     Settlement, Start,
 };
 use everstep_inspect::Why;
@@ -64,22 +64,32 @@ pub(crate) trait Port: Debug + Send + Sync {
     /// Waits until the run is over.
     fn ended<'a>(&'a self, run: &'a RunId, known: Option<StreamNumber>) -> Asking<'a, End>;
     fn list(&self, query: ListQuery) -> Asking<'_, ListPage>;
-    fn control<'a>(&'a self, run: &'a RunId, control: Control, asked: Asked) -> Asking<'a, Done>;
+    fn control<'a>(
+        &'a self,
+        run: &'a RunId,
+        control: Control,
+        origin: RequestOrigin,
+    ) -> Asking<'a, Done>;
     fn settle<'a>(
         &'a self,
         run: &'a RunId,
         at: &'a Location,
         settlement: Settlement,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Asking<'a, Done>;
-    fn revive<'a>(&'a self, run: &'a RunId, revival: Revival, asked: Asked) -> Asking<'a, Done>;
+    fn revive<'a>(
+        &'a self,
+        run: &'a RunId,
+        revival: Revival,
+        origin: RequestOrigin,
+    ) -> Asking<'a, Done>;
     /// The answer is about the new run.
-    fn fork(&self, fork: ForkRun, asked: Asked) -> Asking<'_, Done>;
+    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done>;
     fn bulk(
         &self,
         which: Which,
         control: Control,
-        asked: Asked,
+        origin: RequestOrigin,
         progress: Listener,
     ) -> Asking<'_, BulkReport>;
     /// Time, as whoever asks measures it.
@@ -157,8 +167,13 @@ impl Port for everstep_engine::Engine {
         Box::pin(async move { Ok(self.list(query).await?) })
     }
 
-    fn control<'a>(&'a self, run: &'a RunId, control: Control, asked: Asked) -> Asking<'a, Done> {
-        Box::pin(async move { Ok(self.control(run, control, asked).await?) })
+    fn control<'a>(
+        &'a self,
+        run: &'a RunId,
+        control: Control,
+        origin: RequestOrigin,
+    ) -> Asking<'a, Done> {
+        Box::pin(async move { Ok(self.control(run, control, origin).await?) })
     }
 
     fn settle<'a>(
@@ -166,24 +181,29 @@ impl Port for everstep_engine::Engine {
         run: &'a RunId,
         at: &'a Location,
         settlement: Settlement,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Asking<'a, Done> {
-        Box::pin(async move { Ok(self.settle(run, at, settlement, asked).await?) })
+        Box::pin(async move { Ok(self.settle(run, at, settlement, origin).await?) })
     }
 
-    fn revive<'a>(&'a self, run: &'a RunId, revival: Revival, asked: Asked) -> Asking<'a, Done> {
-        Box::pin(async move { Ok(self.revive(run, revival, asked).await?) })
+    fn revive<'a>(
+        &'a self,
+        run: &'a RunId,
+        revival: Revival,
+        origin: RequestOrigin,
+    ) -> Asking<'a, Done> {
+        Box::pin(async move { Ok(self.revive(run, revival, origin).await?) })
     }
 
-    fn fork(&self, fork: ForkRun, asked: Asked) -> Asking<'_, Done> {
-        Box::pin(async move { Ok(self.fork(fork, asked).await?) })
+    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done> {
+        Box::pin(async move { Ok(self.fork(fork, origin).await?) })
     }
 
     fn bulk(
         &self,
         which: Which,
         control: Control,
-        asked: Asked,
+        origin: RequestOrigin,
         progress: Listener,
     ) -> Asking<'_, BulkReport> {
         Box::pin(async move {
@@ -191,7 +211,7 @@ impl Port for everstep_engine::Engine {
                 Which::Listed(query) => self.listed(query).await?,
                 Which::Named(runs) => runs,
             };
-            let report = self.bulk(runs, control, asked, progress).await;
+            let report = self.bulk(runs, control, origin, progress).await;
             let runs = report.runs.into_iter();
             let runs = runs.map(|(run, result)| (run, result.map_err(EngineError::from)));
             Ok(BulkReport {

@@ -1,4 +1,4 @@
-//! The verbs in bulk: many runs by filter or by id, each reported on.
+//! Applies a verb to many runs.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,28 +7,28 @@ use everstep_model::{Control, RunId, limits};
 use everstep_store::ListQuery;
 use futures_util::stream::{self, StreamExt};
 
-use super::{Asked, Done, Revival};
+use super::{Done, RequestOrigin, Revival};
 use crate::core::Core;
 use crate::error::{ControlError, Unavailable};
 
-/// Runs that are worked on at once.
+/// The number of runs in progress at once.
 const AT_ONCE: usize = 64;
 
-/// How far a bulk request is.
+/// The progress of a bulk request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BulkProgress {
-    /// Runs that are dealt with.
+    /// Processed runs.
     pub done: usize,
-    /// Runs in all.
+    /// All runs of the request.
     pub total: usize,
-    /// Of those dealt with, how many were refused or failed.
+    /// Processed runs with an error.
     pub refused: usize,
 }
 
-/// What a bulk request did: per run, what became of it or why it was refused. Each run is there once.
+/// The outcome of a bulk request for each run. Every run occurs once.
 #[derive(Debug)]
 pub struct BulkReport<E = ControlError> {
-    /// The runs, in the order they were listed or named.
+    /// The runs, in the order of the request.
     pub runs: Vec<(RunId, Result<Done, E>)>,
 }
 
@@ -39,7 +39,7 @@ impl<E> Default for BulkReport<E> {
 }
 
 impl<E> BulkReport<E> {
-    /// How many runs were changed.
+    /// The number of runs that were changed.
     #[must_use]
     pub fn changed(&self) -> usize {
         let changed = |result: &Result<Done, _>| result.as_ref().is_ok_and(Done::changed);
@@ -49,7 +49,7 @@ impl<E> BulkReport<E> {
             .count()
     }
 
-    /// The runs that were refused, and why.
+    /// The runs with errors.
     pub fn refused(&self) -> impl Iterator<Item = (&RunId, &E)> {
         let runs = self.runs.iter();
         runs.filter_map(|(run, result)| Some((run, result.as_ref().err()?)))
@@ -57,27 +57,28 @@ impl<E> BulkReport<E> {
 }
 
 impl Core {
-    /// Does one thing with one run.
+    /// Applies a verb to a run.
     pub(crate) async fn control(
         self: &Arc<Self>,
         run: &RunId,
         control: Control,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         match control {
-            Control::Pause => self.pause(run, asked).await,
-            Control::Resume => self.resume(run, asked).await,
-            Control::Cancel { rollback } => self.cancel(run, rollback, asked).await,
-            Control::Terminate => self.terminate(run, asked).await,
-            Control::Fail => self.force_fail(run, asked).await,
-            Control::Restart => self.revive(run, Revival::Restart, asked).await,
-            Control::Recover => self.revive(run, Revival::Recover, asked).await,
-            Control::RetryRollback => self.revive(run, Revival::RetryRollback, asked).await,
-            Control::Delete => self.delete(run, asked).await,
+            Control::Pause => self.pause(run, origin).await,
+            Control::Resume => self.resume(run, origin).await,
+            Control::Cancel { rollback } => self.cancel(run, rollback, origin).await,
+            Control::Terminate => self.terminate(run, origin).await,
+            Control::Fail => self.force_fail(run, origin).await,
+            Control::Restart => self.revive(run, Revival::Restart, origin).await,
+            Control::Recover => self.revive(run, Revival::Recover, origin).await,
+            Control::RetryRollback => self.revive(run, Revival::RetryRollback, origin).await,
+            Control::Delete => self.delete(run, origin).await,
         }
     }
 
-    /// Every run that a list shows. They are gathered first, because what is done with them changes the list.
+    /// Returns all runs that match a query. Bulk requests collect them first, because the verb changes
+    /// the list.
     pub(crate) async fn listed(&self, mut query: ListQuery) -> Result<Vec<RunId>, Unavailable> {
         query.limit = limits::LIST_PAGE_MAX;
         let mut runs = Vec::new();
@@ -91,12 +92,12 @@ impl Core {
         }
     }
 
-    /// Does one thing with many runs. A run that is named twice is dealt with once.
+    /// Applies a verb to many runs. A run that is named twice is processed once.
     pub(crate) async fn bulk(
         self: &Arc<Self>,
         runs: Vec<RunId>,
         control: Control,
-        asked: Asked,
+        origin: RequestOrigin,
         mut progress: impl FnMut(BulkProgress),
     ) -> BulkReport {
         let mut known = HashSet::new();
@@ -111,10 +112,10 @@ impl Core {
         };
         let mut results = stream::iter(runs)
             .map(|run| {
-                let asked = asked.clone();
+                let origin = origin.clone();
                 async move {
                     let (core, id) = (self.clone(), run.clone());
-                    let verb = async move { core.control(&id, control, asked).await };
+                    let verb = async move { core.control(&id, control, origin).await };
                     (run, self.to_its_end(verb).await)
                 }
             })

@@ -1,28 +1,28 @@
-//! Cancelling: the run is asked to end in good order. What it is doing is refused from there on, steps in flight end
-//! first, and completed steps are undone if that was asked for.
+//! Cancels runs. From then on the operations of the run fail, steps in flight end first, and
+//! completed steps are undone if requested.
 
 use std::sync::Arc;
 
 use everstep_model::RunId;
 use everstep_model::record::CancelRequested;
 
-use super::{Asked, Because, Done};
+use super::{Because, Done, RequestOrigin};
 use crate::core::Core;
 use crate::error::ControlError;
 
 impl Core {
-    /// Asks a run to end. The first request counts, and so does its reason.
+    /// Requests the cancellation of a run. The first request and its reason count.
     pub(crate) async fn cancel(
         self: &Arc<Self>,
         run: &RunId,
         rollback: bool,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.request(run, |overview| match overview.ending {
             Some(_) => Err(Because::Ending),
             None => Ok(CancelRequested {
-                by: asked.by.clone(),
-                reason: asked.reason.clone(),
+                by: origin.by.clone(),
+                reason: origin.reason.clone(),
                 rollback,
             }
             .into()),

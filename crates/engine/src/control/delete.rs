@@ -1,39 +1,39 @@
-//! Deleting: a run goes with all its generations, rows and keys, and its id can be used anew.
+//! Deletes runs with all generations, rows and keys. The id can then be used again.
 
 use std::sync::Arc;
 
 use everstep_model::{Body, Generation, RecordNumber, RunId, StreamName, StreamNumber};
 use everstep_store::{Outcome, Refusal, RemoveCommit, RowKey, StoreError, StreamRef};
 
-use super::{Asked, Done, Effect};
+use super::{Done, Effect, RequestOrigin};
 use crate::core::Core;
 use crate::error::ControlError;
 
 impl Core {
-    /// Deletes a run. One that is not over is terminated first.
+    /// Deletes a run. A run in progress is terminated first.
     pub(crate) async fn delete(
         self: &Arc<Self>,
         run: &RunId,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.check_open()?;
         loop {
             let (head, row) = self.find(run).await?;
             if !head.closed {
-                let reason = asked.reason.clone().or(Some("deleted".to_owned()));
-                let by = asked.by.clone();
-                self.terminate(run, Asked { by, reason }).await?;
+                let reason = origin.reason.clone().or(Some("deleted".to_owned()));
+                let by = origin.by.clone();
+                self.terminate(run, RequestOrigin { by, reason }).await?;
                 continue;
             }
-            // Somebody may have revived or deleted it meanwhile: look again.
+            // The run may have been revived or deleted concurrently: look again.
             if self.delete_until(run, row.generation, head.number).await? {
                 return Ok(Done::of(&row, row.status, Effect::Deleted));
             }
         }
     }
 
-    /// Deletes a run whose last life, which is over, is this one with this journal; false if it is not, or the run is gone.
-    /// Somebody else may have deleted it meanwhile, and yet somebody else used its id anew.
+    /// Deletes a run whose last generation is closed and has this journal. Returns false if that is no
+    /// longer so: the run may have been deleted concurrently, and its id used again.
     pub(super) async fn delete_until(
         self: &Arc<Self>,
         run: &RunId,
@@ -78,7 +78,7 @@ impl Core {
         Ok(streams)
     }
 
-    /// The idempotency key that led to the run.
+    /// The row of the idempotency key of the run.
     async fn used_key(&self, streams: &[StreamNumber]) -> Result<Option<RowKey>, StoreError> {
         let Some(first) = streams.last() else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Forking: another run that begins where this one was, beside it, and leaves it alone.
+//! Forks runs: starts another run from a point of this one, which is not affected.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use everstep_model::{Generation, Location, Payload, RunId, RunStatus};
 use everstep_store::Refusal;
 
 use super::revive::{Copied, effect_of};
-use super::{Asked, Done, Effect};
+use super::{Done, Effect, RequestOrigin};
 use crate::core::Core;
 use crate::error::{ControlError, InvalidOptions, OtherFork};
 
-/// What to fork.
+/// A request to fork a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForkRun {
-    /// The run to begin like.
+    /// The run to fork.
     pub run: RunId,
-    /// The id of the new run; a random one if none is given.
+    /// The id of the new run. `None` generates a random one.
     pub id: Option<RunId>,
-    /// The operation before which the new run begins; where the run is now if none is given.
+    /// The operation before which the new run begins. `None` means the current end of the run.
     pub at: Option<Location>,
-    /// The result that operation is taken to have had, for a step.
+    /// The result that this step has in the new run.
     pub edited: Option<Payload>,
 }
 
 impl Core {
-    /// Forks a run into another. The same fork asked for again gives the run it led to: the same life of the same run, up to
-    /// the same place, with the same edited result.
+    /// Forks a run. Repeating the same fork (generation, location and edited result) returns the same
+    /// new run.
     pub(crate) async fn fork_run(
         self: &Arc<Self>,
         wanted: ForkRun,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.check_open()?;
         if let Some(result) = &wanted.edited {
@@ -51,7 +51,7 @@ impl Core {
             }
         };
         let target = (id.clone(), Generation::FIRST);
-        let records = self.copy_of(&sight, extent, ForkReason::Fork, target.clone(), &asked)?;
+        let records = self.copy_of(&sight, extent, ForkReason::Fork, target.clone(), &origin)?;
         let done = |status: RunStatus, effect| Done {
             run: id.clone(),
             generation: Generation::FIRST,

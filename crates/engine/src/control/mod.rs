@@ -1,9 +1,10 @@
-//! Control of runs: what operators ask for, one file per concept.
+//! Control of runs by operators, one file per verb.
 //!
-//! Requests that leave a run to come to an end by itself (pausing, cancelling) are inbox records, and their place in the
-//! journal decides what they meet. Those that overrule its executor (terminating, settling a step) withdraw the right to
-//! execute with the commit, so that nothing of the executor lands after it. Reviving makes a new generation. Each verb
-//! says what it did, can be repeated, and can be taken up by repeating it where a crash cut it short.
+//! Requests that the run itself carries out (pause, cancel) are inbox records; their position in the
+//! journal decides what they affect. Requests that overrule the executor (terminate, settle a step)
+//! revoke its claim in the same commit, so that none of its later appends succeed. Reviving creates
+//! a new generation. Each verb reports its outcome and can be repeated, also to complete it after a
+//! crash.
 
 mod bulk;
 mod cancel;
@@ -33,60 +34,61 @@ pub use settle_step::Settlement;
 use crate::core::Core;
 use crate::error::{ControlError, ReadError, Unavailable, UnreadableJournal};
 
-/// Who asks for something, and why.
+/// The actor and the reason of a request, for the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// Who.
+pub struct RequestOrigin {
+    /// The actor.
     pub by: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 
-/// What a request did to a run. Displayed as a sentence.
+/// The outcome of a control request. Displayed as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
     /// The run.
     pub run: RunId,
-    /// Its latest life.
+    /// The latest generation.
     pub generation: Generation,
-    /// What it is doing now.
+    /// The status after the request.
     pub status: RunStatus,
-    /// What became of the request.
+    /// The effect of the request.
     pub effect: Effect,
 }
 
-/// What became of a request.
+/// The effect of a control request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It took effect; what the run must do about it begins at once.
+    /// The request took effect, or an executor acts on it now.
     Done,
-    /// It is recorded, and takes effect when somebody executes the run: no worker known here offers code that fits it.
+    /// The request is recorded and takes effect when the run is executed. No worker known to this node
+    /// offers matching code.
     NeedsWorker,
-    /// The run is gone, with everything it left; the status is its last.
+    /// The run was deleted. The status is its last.
     Deleted,
-    /// There was nothing to do.
+    /// The request had no effect.
     Nothing(Because),
 }
 
-/// Why there was nothing to do.
+/// Why a request had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because {
-    /// The run is over.
+    /// The run has ended.
     Finished,
-    /// It is paused, or asked to be.
+    /// The run is paused or pausing.
     Paused,
-    /// It is not paused.
+    /// The run is not paused.
     NotPaused,
-    /// Something is ending it already, and the first reason is kept.
+    /// The run is already ending. The first reason is kept.
     Ending,
-    /// It did not end badly.
+    /// The run did not fail.
     NotFailed,
-    /// Its rollback did not fail.
+    /// The rollback of the run did not fail.
     RollbackDidNotFail,
 }
 
 impl Done {
-    /// Whether the request changed anything.
+    /// Returns whether the request changed the run.
     #[must_use]
     pub fn changed(&self) -> bool {
         !matches!(self.effect, Effect::Nothing(_))
@@ -131,7 +133,7 @@ impl fmt::Display for Because {
     }
 }
 
-/// A run as a request finds it.
+/// The state of a run at the time of a request.
 pub(crate) struct Sight {
     pub(crate) head: Head,
     pub(crate) row: RunRow,
@@ -140,12 +142,12 @@ pub(crate) struct Sight {
 }
 
 impl Sight {
-    /// The number of records read: where the journal ended then.
+    /// The end of the journal when it was read.
     fn end(&self) -> RecordNumber {
         RecordNumber(self.overview.records)
     }
 
-    /// What the run will be doing once this is in its journal.
+    /// The status of the run after this record.
     fn status_with(&self, record: &Record) -> RunStatus {
         let mut overview = self.overview.clone();
         overview.fold(&Entry {
@@ -161,7 +163,7 @@ impl Sight {
 }
 
 impl Core {
-    /// Does something to its end, even if whoever asked goes away: it may be the very run that is ended.
+    /// Completes a verb even if the caller is dropped. The caller may be the run that is ended.
     async fn to_its_end<T: Send + 'static>(
         self: &Arc<Self>,
         verb: impl Future<Output = Result<T, ControlError>> + Send + 'static,
@@ -175,7 +177,7 @@ impl Core {
             .unwrap_or(Err(Unavailable::ShuttingDown.into()))
     }
 
-    /// A run's latest generation, with what its journal says.
+    /// Reads the latest generation of a run with its journal.
     async fn sight(&self, run: &RunId) -> Result<Sight, ReadError> {
         let (head, row) = self.find(run).await?;
         let journal = self.read_journal(head.number, RecordNumber(0)).await?;
@@ -188,7 +190,8 @@ impl Core {
         })
     }
 
-    /// Puts a request into a run's inbox, unless there is a reason not to. Lists show at once what it leads to.
+    /// Appends a request to a run's inbox, unless `decide` finds a reason not to. The status in lists
+    /// changes in the same commit.
     async fn request(
         self: &Arc<Self>,
         run: &RunId,
@@ -216,14 +219,14 @@ impl Core {
                 Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
                     return Ok(Done::of(&sight.row, status, self.effect_on(&sight, status)));
                 }
-                // It ended, or was deleted, meanwhile: look again.
+                // The run ended or was deleted concurrently: look again.
                 Outcome::Refused(Refusal::Closed | Refusal::NoStream) => {}
                 Outcome::Refused(refusal) => return Err(self.refused(run, &refusal)),
             }
         }
     }
 
-    /// Whether somebody will act on a request. Code that does not fit the journal does not come to it.
+    /// Returns whether an executor will act on a request. A diverged run needs other code first.
     fn effect_on(&self, sight: &Sight, status: RunStatus) -> Effect {
         if status == RunStatus::Diverged {
             return Effect::NeedsWorker;
@@ -238,7 +241,7 @@ impl Core {
         }
     }
 
-    /// The store refused what it should not have.
+    /// The error of a refusal that the store should never return here.
     fn refused(&self, run: &RunId, refusal: &Refusal) -> ControlError {
         UnreadableJournal {
             run: run.clone(),

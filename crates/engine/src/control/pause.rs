@@ -1,43 +1,43 @@
-//! Pausing and resuming. A pause gates new starts: steps in flight finish, timers fire into the journal, and the run sees
-//! them when it is resumed.
+//! Pauses and resumes runs. A paused run starts nothing new: steps in flight finish, and timers fire
+//! into the journal, where the run sees them after it is resumed.
 
 use std::sync::Arc;
 
 use everstep_model::RunId;
 use everstep_model::record::{PauseRequested, ResumeRequested};
 
-use super::{Asked, Because, Done};
+use super::{Because, Done, RequestOrigin};
 use crate::core::Core;
 use crate::error::ControlError;
 
 impl Core {
-    /// Asks a run to pause.
+    /// Requests a pause.
     pub(crate) async fn pause(
         self: &Arc<Self>,
         run: &RunId,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.request(run, |overview| match overview.pause {
             Some(_) => Err(Because::Paused),
             None => Ok(PauseRequested {
-                by: asked.by.clone(),
-                reason: asked.reason.clone(),
+                by: origin.by.clone(),
+                reason: origin.reason.clone(),
             }
             .into()),
         })
         .await
     }
 
-    /// Lets a run go on that is paused, or about to be.
+    /// Resumes a run that is paused or pausing.
     pub(crate) async fn resume(
         self: &Arc<Self>,
         run: &RunId,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.request(run, |overview| match overview.pause {
             None => Err(Because::NotPaused),
             Some(_) => Ok(ResumeRequested {
-                by: asked.by.clone(),
+                by: origin.by.clone(),
             }
             .into()),
         })

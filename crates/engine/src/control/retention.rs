@@ -1,4 +1,4 @@
-//! Retention: finished runs are deleted when they have been over for long enough, by how they ended.
+//! Deletes finished runs after a retention period, which depends on their final status.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use everstep_store::{ListQuery, RunRow, StoreError};
 use crate::core::Core;
 use crate::error::{ControlError, ReadError};
 
-/// How long finished runs are kept, by how they ended. What is not named is kept for ever.
+/// How long finished runs are kept, by final status. Runs with other statuses are kept forever.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,13 +26,13 @@ use crate::error::{ControlError, ReadError};
 pub struct Retention(BTreeMap<RunStatus, Duration>);
 
 impl Retention {
-    /// Everything is kept.
+    /// Keeps all runs.
     #[must_use]
     pub fn forever() -> Self {
         Self::default()
     }
 
-    /// Runs that ended so are deleted when they have been over for this long. Runs that are not over are never deleted.
+    /// Deletes runs with this final status after this time. Runs in progress are never deleted.
     #[must_use]
     pub fn keep(mut self, status: RunStatus, age: Duration) -> Self {
         if status.is_terminal() {
@@ -41,7 +41,7 @@ impl Retention {
         self
     }
 
-    /// Whether everything is kept.
+    /// Returns whether all runs are kept.
     #[must_use]
     pub fn keeps_everything(&self) -> bool {
         self.0.is_empty()
@@ -49,7 +49,7 @@ impl Retention {
 }
 
 impl Core {
-    /// Deletes what the settings do not keep any longer; gives the runs that were deleted.
+    /// Deletes runs whose retention has expired, and returns them.
     pub(crate) async fn apply_retention(self: &Arc<Self>) -> Result<Vec<RunId>, StoreError> {
         let mut deleted = Vec::new();
         for (status, age) in &self.settings.retention.0 {
@@ -62,7 +62,7 @@ impl Core {
                 let page = self.store.list(query.clone()).await?;
                 for row in page.rows {
                     if row.updated_at.after(*age) <= self.runtime.now() {
-                        // One that cannot be deleted keeps no other.
+                        // A run that cannot be deleted must not prevent the deletion of others.
                         match self.delete_expired(&row).await {
                             Ok(gone) => deleted.extend(gone),
                             Err(error) => {
@@ -80,8 +80,8 @@ impl Core {
         Ok(deleted)
     }
 
-    /// Deletes a run as it was listed. One that was revived since then has another life to live, which is neither ended nor
-    /// deleted, however short it may be.
+    /// Deletes a run in the state in which it was listed. A run that was revived since then is not
+    /// touched.
     async fn delete_expired(
         self: &Arc<Self>,
         listed: &RunRow,
@@ -100,7 +100,7 @@ impl Core {
         Ok(is_gone.then(|| run.clone()))
     }
 
-    /// The slow task that applies the settings from time to time.
+    /// The background task that applies the retention periodically.
     pub(crate) async fn keep_retention(self: Arc<Self>) {
         if self.settings.retention.keeps_everything() {
             return;

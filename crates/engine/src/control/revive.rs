@@ -1,7 +1,8 @@
-//! Reviving: terminal is final, so a run goes on, or begins again, as a new generation whose journal begins as a copy.
+//! Revives runs. A terminal status is final, so the run continues as a new generation whose journal
+//! begins as a copy.
 //!
-//! The copy is one commit with everything that follows from it: the open timers and questions, the row that names the
-//! latest generation, and the old one's place in the lists.
+//! One commit creates the copy with all its rows: open timers and rpcs, the row that names the latest
+//! generation, and the row in lists.
 
 use std::sync::Arc;
 
@@ -17,28 +18,28 @@ use everstep_store::{
     TimerRow,
 };
 
-use super::{Asked, Because, Done, Effect, Sight};
+use super::{Because, Done, Effect, RequestOrigin, Sight};
 use crate::core::Core;
 use crate::effects::Effects;
 use crate::error::{ControlError, UnknownOperation, UnreadableJournal, WrongState};
 use crate::outbox::Cause;
 use crate::projection;
 
-/// How a run is revived.
+/// A way to revive a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Revival {
-    /// It begins again, from its start. A run that is not over is terminated first.
+    /// Restarts the run from its beginning. A run in progress is terminated first.
     Restart,
-    /// It begins again at one of its operations, with everything before it. A run that is not over is terminated first.
+    /// Restarts the run from one of its operations. A run in progress is terminated first.
     RestartFrom {
-        /// The operation; a place inside a loop stands for the whole loop.
+        /// The operation. A location inside a loop means the whole loop.
         at: Location,
-        /// The result it is taken to have had, for a step.
+        /// The result that this step has in the new generation.
         edited: Option<Payload>,
     },
-    /// It goes on where it failed, or was ended.
+    /// Continues the run where it failed or was ended.
     Recover,
-    /// A rollback that failed is tried again.
+    /// Retries a failed rollback.
     RetryRollback,
 }
 
@@ -51,7 +52,7 @@ impl Revival {
         }
     }
 
-    /// Why it does not apply to a run that is doing this.
+    /// Returns why the revival does not apply to a run with this status.
     fn does_not_apply(&self, status: RunStatus) -> Option<Because> {
         let ended_badly = matches!(
             status,
@@ -76,7 +77,7 @@ impl Core {
         self: &Arc<Self>,
         run: &RunId,
         revival: Revival,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.check_open()?;
         if let Revival::RestartFrom {
@@ -91,9 +92,9 @@ impl Core {
             if let Some(because) = revival.does_not_apply(sight.overview.status()) {
                 return Ok(sight.nothing(because));
             }
-            let records = self.plan(&sight, &revival, &asked)?;
+            let records = self.plan(&sight, &revival, &origin)?;
             if sight.overview.end.is_none() {
-                self.terminate(run, restarted(&asked)).await?;
+                self.terminate(run, restarted(&origin)).await?;
                 continue;
             }
             let target = (run.clone(), sight.row.generation.next());
@@ -103,7 +104,7 @@ impl Core {
                     done.generation = sight.row.generation.next();
                     return Ok(done);
                 }
-                // Somebody else revived or deleted it, or this is a repetition of what was done.
+                // The request is repeated, or the run was revived or deleted concurrently.
                 Copied::Refused { is_same: true, .. } => {
                     let (_, row) = self.find(run).await?;
                     return Ok(Done::of(&row, row.status, Effect::Done));
@@ -117,7 +118,7 @@ impl Core {
         &self,
         sight: &Sight,
         revival: &Revival,
-        asked: &Asked,
+        origin: &RequestOrigin,
     ) -> Result<Vec<Record>, ControlError> {
         let row = &sight.row;
         let extent = match revival {
@@ -130,17 +131,17 @@ impl Core {
             Revival::RetryRollback => ForkExtent::RollbackRetried,
         };
         let target = (row.id.clone(), row.generation.next());
-        self.copy_of(sight, extent, revival.reason(), target, asked)
+        self.copy_of(sight, extent, revival.reason(), target, origin)
     }
 
-    /// The records of a copy of a run's journal.
+    /// Returns the records of a copy of a run's journal.
     pub(super) fn copy_of(
         &self,
         sight: &Sight,
         extent: ForkExtent,
         reason: ForkReason,
         target: (RunId, Generation),
-        asked: &Asked,
+        origin: &RequestOrigin,
     ) -> Result<Vec<Record>, ControlError> {
         let row = &sight.row;
         let plan = ForkPlan {
@@ -148,7 +149,7 @@ impl Core {
             began: row.created_at,
             target,
             extent,
-            by: asked.by.clone(),
+            by: origin.by.clone(),
             now: self.runtime.now(),
             mark: Seed(self.runtime.random()),
         };
@@ -157,7 +158,7 @@ impl Core {
         Ok(forked.records)
     }
 
-    /// Creates a journal that begins with these records, and has it executed.
+    /// Creates a journal with these records, and starts its execution.
     pub(super) async fn create_copy(
         self: &Arc<Self>,
         sight: &Sight,
@@ -197,7 +198,7 @@ impl Core {
             }));
         }
         commit.records = records;
-        // What the original emitted is not emitted again.
+        // Emissions of the original are not repeated.
         let commit = Commit::from(commit);
         let effects = Effects::of_copy(&commit, timers);
         match self.committer.commit(commit).await? {
@@ -218,7 +219,7 @@ impl Core {
         }
     }
 
-    /// Whether the journal of that name began as this very copy: the same place and the same edit included.
+    /// Returns whether the journal of that name began as the same copy, including location and edit.
     async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, StoreError> {
         let Some(head) = self.store.head(StreamRef::Name(name.clone())).await? else {
             return Ok(false);
@@ -229,17 +230,17 @@ impl Core {
     }
 }
 
-/// What became of the creation of a copy.
+/// The outcome of creating a copy.
 pub(super) enum Copied {
     Created(RunStatus),
     Refused {
         refusal: Refusal,
-        /// Whether the stream that is there began as this very copy.
+        /// Whether the existing stream began as the same copy.
         is_same: bool,
     },
 }
 
-/// A copy is executed at once, or waits for somebody who can.
+/// A copy is executed at once, or waits for a worker.
 pub(super) fn effect_of(status: RunStatus) -> Effect {
     match status {
         RunStatus::Queued => Effect::NeedsWorker,
@@ -247,14 +248,14 @@ pub(super) fn effect_of(status: RunStatus) -> Effect {
     }
 }
 
-fn restarted(asked: &Asked) -> Asked {
-    Asked {
-        by: asked.by.clone(),
-        reason: asked.reason.clone().or(Some("restarted".to_owned())),
+fn restarted(origin: &RequestOrigin) -> RequestOrigin {
+    RequestOrigin {
+        by: origin.by.clone(),
+        reason: origin.reason.clone().or(Some("restarted".to_owned())),
     }
 }
 
-/// Adds the rows for what is open in a copied journal; gives its timers.
+/// Adds the rows of open operations in a copied journal, and returns its timers.
 fn open_rows(commit: &mut CreateCommit, records: &[Record]) -> Vec<TimerRow> {
     let rows = projection::rows_of_journal(records.iter(), StreamNumber(0));
     let timers = rows.iter().filter_map(|row| match row {
@@ -266,7 +267,7 @@ fn open_rows(commit: &mut CreateCommit, records: &[Record]) -> Vec<TimerRow> {
     timers
 }
 
-/// The children that a copied journal waits for.
+/// Returns the children that a copied journal waits for.
 fn children_of(records: &[Record]) -> Vec<ChildView> {
     let mut overview = Overview::new();
     for (index, record) in records.iter().enumerate() {
@@ -296,7 +297,6 @@ fn list_row(
     }
 }
 
-/// A refusal of the plan as an error.
 pub(super) fn cannot_fork(run: &RunId, cannot: CannotFork) -> ControlError {
     match cannot {
         CannotFork::UnknownOperation(location) => UnknownOperation {

@@ -1,7 +1,9 @@
-//! Settling what has no result: an operator gives a step its result, skips it, or makes an operation or the run fail.
+//! Settles operations without a result: an operator sets the result of a step, skips it, or makes an
+//! operation or the run fail.
 //!
-//! The executor is overruled: the commit withdraws its right, so whichever is first in the journal wins, its result or
-//! the operator's. The commit also asks that nothing was appended since the operation was seen without a result.
+//! The commit revokes the claim of the executor, so the first result in the journal wins, its own or
+//! the operator's. A guard ensures that nothing was appended since the operation was seen without a
+//! result.
 
 use std::sync::Arc;
 
@@ -12,22 +14,23 @@ use everstep_model::{
 };
 use everstep_store::{Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal};
 
-use super::{Asked, Because, Done, Sight};
+use super::{Because, Done, RequestOrigin, Sight};
 use crate::core::Core;
 use crate::effects::Effects;
 use crate::error::{ControlError, UnknownOperation, WrongState};
 
-/// How often a run that keeps writing is raced before its executor is stopped first.
+/// How many times the commit races with a run that keeps appending before its executor is stopped
+/// first.
 const RACES_MAX: u32 = 16;
 
-/// What an operation without a result gets.
+/// How to settle an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Settlement {
-    /// A step is taken to have returned this, without having run.
+    /// Completes a step with this result without running it.
     Skip(Payload),
-    /// A step has this result.
+    /// Sets the result of a step.
     Edit(Payload),
-    /// An operation fails.
+    /// Makes an operation fail.
     Fail(String),
 }
 
@@ -38,7 +41,7 @@ impl Core {
         run: &RunId,
         location: &Location,
         settlement: Settlement,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.check_open()?;
         if let Settlement::Skip(result) | Settlement::Edit(result) = &settlement {
@@ -51,7 +54,7 @@ impl Core {
                 return Ok(sight.nothing(Because::Finished));
             }
             check_unsettled(&sight, location, &settlement)?;
-            let body = body(&sight, location.clone(), &settlement, &asked);
+            let body = body(&sight, location.clone(), &settlement, &origin);
             if let Some(done) = self.overrule(run, &sight, body).await? {
                 return Ok(done);
             }
@@ -66,14 +69,14 @@ impl Core {
     pub(crate) async fn force_fail(
         self: &Arc<Self>,
         run: &RunId,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.request(run, |overview| match overview.ending {
             Some(_) => Err(Because::Ending),
             None => Ok(ForcedFailure {
                 location: None,
-                error: forced(asked.reason.as_deref()),
-                by: asked.by.clone(),
+                error: forced(origin.reason.as_deref()),
+                by: origin.by.clone(),
                 so_far: None,
             }
             .into()),
@@ -81,7 +84,8 @@ impl Core {
         .await
     }
 
-    /// Appends over the executor's head, and has the run executed anew; none if the run changed meanwhile.
+    /// Appends in place of the executor, and has the run executed again. Returns `None` if the run
+    /// changed concurrently.
     async fn overrule(
         self: &Arc<Self>,
         run: &RunId,
@@ -114,7 +118,7 @@ impl Core {
         if !is_offered {
             self.bus.publish(Hint::Ready(stream));
         } else if let Err(error) = self.claim(stream).await {
-            // It is done all the same; whoever sweeps next executes the run.
+            // The request succeeded anyway; the next sweep executes the run.
             tracing::warn!(%error, %run, "a run that was changed could not be claimed");
         }
         Ok(Some(Done::of(
@@ -125,8 +129,13 @@ impl Core {
     }
 }
 
-fn body(sight: &Sight, location: Location, settlement: &Settlement, asked: &Asked) -> Body {
-    let by = asked.by.clone();
+fn body(
+    sight: &Sight,
+    location: Location,
+    settlement: &Settlement,
+    origin: &RequestOrigin,
+) -> Body {
+    let by = origin.by.clone();
     let step = sight.overview.step(&location);
     let so_far = step.map(|step| StepSoFar {
         attempts: step.attempts,
@@ -163,7 +172,7 @@ fn forced(reason: Option<&str>) -> Failure {
     Failure::new(ErrorCode::ForcedFailure, reason)
 }
 
-/// Refuses what is not there, has its result, or cannot have one.
+/// Fails if the operation does not exist, has a result, or cannot have one.
 fn check_unsettled(
     sight: &Sight,
     location: &Location,
@@ -207,7 +216,7 @@ fn check_unsettled(
     }
 }
 
-/// Whether an operation that is no step waits for something that has not come.
+/// Returns whether an operation other than a step is still waiting.
 fn is_open(overview: &Overview, location: &Location) -> bool {
     let sleeps = overview.sleeps.iter().map(|sleep| &sleep.location);
     let rpcs = overview.rpcs.iter().map(|rpc| &rpc.location);

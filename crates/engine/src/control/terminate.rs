@@ -1,8 +1,8 @@
-//! Terminating: the run ends at once, whatever it is doing, with or without anybody to execute it.
+//! Terminates runs immediately, whether or not they have an executor.
 //!
-//! Two commits. The first withdraws the right to execute, so that the journal stands still but for its inbox; the second
-//! ends the run with what it then holds, and is done again if something came meanwhile. Between them the run has its
-//! ready mark and no holder: should nobody write the second, it goes on.
+//! This takes two commits. The first revokes the claim of the executor, after which the journal can
+//! only grow by inbox records. The second ends the run, and is repeated if the journal grew. Between
+//! them the run is ready and unclaimed: if the second commit never happens, the run continues.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use everstep_store::{
     Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal, StoreError,
 };
 
-use super::{Asked, Because, Done, Effect, Sight};
+use super::{Because, Done, Effect, RequestOrigin, Sight};
 use crate::core::Core;
 use crate::effects::Effects;
 use crate::error::ControlError;
@@ -20,22 +20,22 @@ use crate::outbox::{Birth, Cause, left_by};
 use crate::projection;
 
 impl Core {
-    /// Ends a run at once.
+    /// Ends a run immediately.
     pub(crate) async fn terminate(
         self: &Arc<Self>,
         run: &RunId,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         let (head, _) = self.find(run).await?;
-        self.terminate_life(run, head.number, asked).await
+        self.terminate_life(run, head.number, origin).await
     }
 
-    /// Ends one life of a run at once; another one that has begun meanwhile is left alone.
+    /// Ends one generation of a run immediately. A later generation is not affected.
     pub(crate) async fn terminate_life(
         self: &Arc<Self>,
         run: &RunId,
         life: StreamNumber,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         self.check_open()?;
         loop {
@@ -45,7 +45,7 @@ impl Core {
                 return Ok(Done::of(&row, row.status, finished));
             }
             self.withdraw(head.number).await?;
-            let ended = self.end_now(run, head.number, &asked).await;
+            let ended = self.end_now(run, head.number, &origin).await;
             if ended.is_err() {
                 self.bus.publish(Hint::Ready(head.number));
             }
@@ -55,7 +55,7 @@ impl Core {
         }
     }
 
-    /// Takes the right to execute from whoever has it: nothing of theirs lands any more.
+    /// Revokes the claim of the executor: its later appends fail.
     pub(super) async fn withdraw(self: &Arc<Self>, stream: StreamNumber) -> Result<(), StoreError> {
         let now = self.runtime.now();
         let mut commit = DeliverCommit::new(stream, now);
@@ -64,8 +64,8 @@ impl Core {
         self.commit_and_lose(stream, commit.into()).await.map(drop)
     }
 
-    /// Commits something that withdraws the right to execute, and tells the executor here that it lost the run before
-    /// anybody can take it anew.
+    /// Makes a commit that revokes the claim of the executor. Notifies a local executor before the run
+    /// can be claimed again.
     pub(super) async fn commit_and_lose(
         self: &Arc<Self>,
         stream: StreamNumber,
@@ -87,12 +87,12 @@ impl Core {
         })
     }
 
-    /// The second commit; none if the run changed meanwhile.
+    /// Makes the second commit. Returns `None` if the run changed concurrently.
     async fn end_now(
         self: &Arc<Self>,
         run: &RunId,
         stream: StreamNumber,
-        asked: &Asked,
+        origin: &RequestOrigin,
     ) -> Result<Option<Done>, ControlError> {
         let sight = self.sight(run).await?;
         if sight.head.number != stream || sight.overview.end.is_some() {
@@ -101,8 +101,8 @@ impl Core {
         let now = self.runtime.now();
         let mut commit = DeliverCommit::new(stream, now);
         let end: Body = Terminated {
-            by: asked.by.clone(),
-            reason: asked.reason.clone(),
+            by: origin.by.clone(),
+            reason: origin.reason.clone(),
             abandoned: running_steps(&sight),
         }
         .into();

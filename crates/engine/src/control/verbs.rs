@@ -1,9 +1,9 @@
-//! The verbs as users of the engine call them.
+//! The control verbs of the engine's API.
 
 use everstep_model::{Location, RunId};
 use everstep_store::ListQuery;
 
-use super::{Asked, BulkProgress, BulkReport, Control, Done, ForkRun, Revival, Settlement};
+use super::{BulkProgress, BulkReport, Control, Done, ForkRun, RequestOrigin, Revival, Settlement};
 use crate::engine::Engine;
 use crate::error::{ControlError, Unavailable};
 
@@ -13,23 +13,23 @@ impl Engine {
         &self,
         run: &RunId,
         control: Control,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         let (core, run) = (self.core.clone(), run.clone());
-        let verb = async move { core.control(&run, control, asked).await };
+        let verb = async move { core.control(&run, control, origin).await };
         self.core.to_its_end(verb).await
     }
 
-    /// Gives an operation that has no result one, or makes it fail.
+    /// Settles an operation that has no result.
     pub async fn settle(
         &self,
         run: &RunId,
         location: &Location,
         settlement: Settlement,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         let (core, run, location) = (self.core.clone(), run.clone(), location.clone());
-        let verb = async move { core.settle(&run, &location, settlement, asked).await };
+        let verb = async move { core.settle(&run, &location, settlement, origin).await };
         self.core.to_its_end(verb).await
     }
 
@@ -38,37 +38,37 @@ impl Engine {
         &self,
         run: &RunId,
         revival: Revival,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, ControlError> {
         let (core, run) = (self.core.clone(), run.clone());
-        let verb = async move { core.revive(&run, revival, asked).await };
+        let verb = async move { core.revive(&run, revival, origin).await };
         self.core.to_its_end(verb).await
     }
 
-    /// Begins another run where one was. The answer is about the new run.
-    pub async fn fork(&self, fork: ForkRun, asked: Asked) -> Result<Done, ControlError> {
+    /// Starts another run from a point of a run. The outcome is about the new run.
+    pub async fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Result<Done, ControlError> {
         let core = self.core.clone();
-        let verb = async move { core.fork_run(fork, asked).await };
+        let verb = async move { core.fork_run(fork, origin).await };
         self.core.to_its_end(verb).await
     }
 
-    /// Every run that a list shows, over all its pages.
+    /// Returns all runs that match a query, across all pages.
     pub async fn listed(&self, query: ListQuery) -> Result<Vec<RunId>, Unavailable> {
         self.core.listed(query).await
     }
 
-    /// Does one thing with many runs, and reports on each.
+    /// Applies a verb to many runs, and reports the outcome for each.
     pub async fn bulk(
         &self,
         runs: Vec<RunId>,
         control: Control,
-        asked: Asked,
+        origin: RequestOrigin,
         progress: impl FnMut(BulkProgress),
     ) -> BulkReport {
-        self.core.bulk(runs, control, asked, progress).await
+        self.core.bulk(runs, control, origin, progress).await
     }
 
-    /// Deletes the finished runs that the settings do not keep any longer; gives their ids.
+    /// Deletes the finished runs whose retention has expired, and returns their ids.
     pub async fn apply_retention(&self) -> Result<Vec<RunId>, Unavailable> {
         Ok(self.core.apply_retention().await?)
     }

@@ -12,7 +12,7 @@ use everstep_store::{Head, Outcome, ReadRequest, Refusal, StoreError, StreamRef}
 
 use super::birth::Birth;
 use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
-use crate::control::Asked;
+use crate::control::RequestOrigin;
 use crate::core::Core;
 use crate::error::{CodedError, ControlError, OtherWorkflow, ReadError, StartError, Unavailable};
 use crate::start::Start;
@@ -255,11 +255,11 @@ impl Core {
         parent: &Link,
     ) -> Result<Delivery, ControlError> {
         if let Some(head) = self.open_child(run, parent).await? {
-            let asked = Asked {
+            let origin = RequestOrigin {
                 by: Some(format!("run {}", parent.run)),
                 reason: Some(left_by(parent)),
             };
-            self.terminate_life(run, head.number, asked).await?;
+            self.terminate_life(run, head.number, origin).await?;
         }
         Ok(Delivery::Done)
     }

@@ -300,8 +300,8 @@ impl Reader {
                 continue;
             }
             core.watchers.check_open()?;
-            let told = std::pin::pin!(core.told_or_late(notified));
-            match select(told, late).await {
+            let changed = std::pin::pin!(core.changed_or_timeout(notified));
+            match select(changed, late).await {
                 Either::Left(((), still)) => late = still,
                 Either::Right(_) => return Ok(chunk),
             }

@@ -4,7 +4,7 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use everstep_engine::{Asked, BulkProgress, Control};
+use everstep_engine::{BulkProgress, Control, RequestOrigin};
 
 use crate::engine_error::{BulkReport, EngineError};
 use everstep_model::RunId;
@@ -20,7 +20,7 @@ pub struct BulkRuns {
     port: Arc<dyn Port>,
     which: Chosen,
     control: Control,
-    asked: Asked,
+    origin: RequestOrigin,
     progress: Listener,
 }
 
@@ -85,20 +85,20 @@ impl BulkRuns {
             port,
             which,
             control,
-            asked: Asked::default(),
+            origin: RequestOrigin::default(),
             progress: Box::new(|_| ()),
         }
     }
 
     /// Who asks. It is recorded with each run.
     pub fn by(mut self, name: impl Into<String>) -> Self {
-        self.asked.by = Some(name.into());
+        self.origin.by = Some(name.into());
         self
     }
 
     /// Why. It is recorded with each run.
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
-        self.asked.reason = Some(reason.into());
+        self.origin.reason = Some(reason.into());
         self
     }
 
@@ -117,7 +117,7 @@ impl BulkRuns {
             }
         };
         self.port
-            .bulk(which, self.control, self.asked, self.progress)
+            .bulk(which, self.control, self.origin, self.progress)
             .await
     }
 }

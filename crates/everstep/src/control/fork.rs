@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use everstep_engine::{Asked, ForkRun};
+use everstep_engine::{ForkRun, RequestOrigin};
 
 use crate::engine_error::EngineError;
 use everstep_model::{Payload, PayloadError, RunId};
@@ -63,7 +63,7 @@ impl Perform for Fork {
     fn perform(
         self,
         run: RunHandle,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Pin<Box<dyn Future<Output = Result<RunHandle, EngineError>> + Send>> {
         Box::pin(async move {
             let fork = ForkRun {
@@ -72,7 +72,7 @@ impl Perform for Fork {
                 at: self.at.map(|at| location(&at)).transpose()?,
                 edited: self.result.transpose()?,
             };
-            let done = run.port.fork(fork, asked).await?;
+            let done = run.port.fork(fork, origin).await?;
             let begun = Begun {
                 run: done.run,
                 created: true,

@@ -3,7 +3,7 @@
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
-use everstep_engine::Asked;
+use everstep_engine::RequestOrigin;
 
 use crate::engine_error::EngineError;
 
@@ -17,7 +17,7 @@ pub trait Verb: sealed::Perform {}
 impl<V: sealed::Perform> Verb for V {}
 
 pub(super) mod sealed {
-    use super::{Asked, Asking, RunHandle};
+    use super::{Asking, RequestOrigin, RunHandle};
 
     /// How a verb is done.
     pub trait Perform: Send + 'static {
@@ -25,7 +25,7 @@ pub(super) mod sealed {
         type Output: Send + 'static;
 
         /// Does it.
-        fn perform(self, run: RunHandle, asked: Asked) -> Asking<Self::Output>;
+        fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking<Self::Output>;
     }
 }
 
@@ -38,11 +38,11 @@ pub(super) mod sealed {
 /// # Ok(())
 /// # }
 /// ```
-#[must_use = "nothing is asked for until it is awaited"]
+#[must_use = "the request is sent only when it is awaited"]
 #[derive(Debug)]
 pub struct ControlRequest<V> {
     run: RunHandle,
-    asked: Asked,
+    origin: RequestOrigin,
     pub(super) verb: V,
 }
 
@@ -50,20 +50,20 @@ impl<V> ControlRequest<V> {
     pub(super) fn new(run: &RunHandle, verb: V) -> Self {
         Self {
             run: run.clone(),
-            asked: Asked::default(),
+            origin: RequestOrigin::default(),
             verb,
         }
     }
 
     /// Who asks. It is recorded.
     pub fn by(mut self, name: impl Into<String>) -> Self {
-        self.asked.by = Some(name.into());
+        self.origin.by = Some(name.into());
         self
     }
 
     /// Why. It is recorded where there is something to explain.
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
-        self.asked.reason = Some(reason.into());
+        self.origin.reason = Some(reason.into());
         self
     }
 }
@@ -73,6 +73,6 @@ impl<V: Verb> IntoFuture for ControlRequest<V> {
     type IntoFuture = Asking<V::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        self.verb.perform(self.run, self.asked)
+        self.verb.perform(self.run, self.origin)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use everstep_engine::{Asked, Done, Revival, Settlement};
+use everstep_engine::{Done, RequestOrigin, Revival, Settlement};
 
 use crate::engine_error::EngineError;
 use everstep_model::{Payload, PayloadError};
@@ -125,19 +125,19 @@ async fn settle(
     run: RunHandle,
     place: String,
     settlement: Settlement,
-    asked: Asked,
+    origin: RequestOrigin,
 ) -> Result<Done, EngineError> {
     let place = location(&place)?;
-    run.port.settle(&run.id, &place, settlement, asked).await
+    run.port.settle(&run.id, &place, settlement, origin).await
 }
 
 impl Perform for SkipStep {
     type Output = Done;
 
-    fn perform(self, run: RunHandle, asked: Asked) -> Asking {
+    fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking {
         Box::pin(async move {
             let result = self.result?;
-            settle(run, self.step, Settlement::Skip(result), asked).await
+            settle(run, self.step, Settlement::Skip(result), origin).await
         })
     }
 }
@@ -145,10 +145,10 @@ impl Perform for SkipStep {
 impl Perform for EditStep {
     type Output = Done;
 
-    fn perform(self, run: RunHandle, asked: Asked) -> Asking {
+    fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking {
         Box::pin(async move {
             let result = self.result?;
-            settle(run, self.step, Settlement::Edit(result), asked).await
+            settle(run, self.step, Settlement::Edit(result), origin).await
         })
     }
 }
@@ -156,22 +156,22 @@ impl Perform for EditStep {
 impl Perform for FailOperation {
     type Output = Done;
 
-    fn perform(self, run: RunHandle, asked: Asked) -> Asking {
+    fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking {
         let settlement = Settlement::Fail(self.message);
-        Box::pin(settle(run, self.operation, settlement, asked))
+        Box::pin(settle(run, self.operation, settlement, origin))
     }
 }
 
 impl Perform for RestartFrom {
     type Output = Done;
 
-    fn perform(self, run: RunHandle, asked: Asked) -> Asking {
+    fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking {
         Box::pin(async move {
             let revival = Revival::RestartFrom {
                 at: location(&self.operation)?,
                 edited: self.result.transpose()?,
             };
-            run.port.revive(&run.id, revival, asked).await
+            run.port.revive(&run.id, revival, origin).await
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use everstep_engine::{Asked, Control, Done};
+use everstep_engine::{Control, Done, RequestOrigin};
 
 use crate::engine_error::EngineError;
 
@@ -93,23 +93,23 @@ impl ControlRequest<Cancel> {
 
 type Asking = Pin<Box<dyn Future<Output = Result<Done, EngineError>> + Send>>;
 
-fn control(run: RunHandle, control: Control, asked: Asked) -> Asking {
-    Box::pin(async move { run.port.control(&run.id, control, asked).await })
+fn control(run: RunHandle, control: Control, origin: RequestOrigin) -> Asking {
+    Box::pin(async move { run.port.control(&run.id, control, origin).await })
 }
 
 impl Perform for Plain {
     type Output = Done;
 
-    fn perform(self, run: RunHandle, asked: Asked) -> Asking {
-        control(run, self.0, asked)
+    fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking {
+        control(run, self.0, origin)
     }
 }
 
 impl Perform for Cancel {
     type Output = Done;
 
-    fn perform(self, run: RunHandle, asked: Asked) -> Asking {
+    fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking {
         let rollback = self.rollback;
-        control(run, Control::Cancel { rollback }, asked)
+        control(run, Control::Cancel { rollback }, origin)
     }
 }

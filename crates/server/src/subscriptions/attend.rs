@@ -23,7 +23,7 @@ impl Subscriptions {
     }
 
     async fn reload(self: &Arc<Self>) {
-        let ids = match self.index().await {
+        let ids = match self.documents.ids().await {
             Ok(ids) => ids,
             Err(error) => {
                 tracing::error!(%error, "cannot read the index of subscriptions");
@@ -31,7 +31,7 @@ impl Subscriptions {
             }
         };
         for id in ids {
-            match self.load(&id).await {
+            match self.documents.load(&id).await {
                 Ok(Some((_, subscription))) => {
                     self.remember(&subscription);
                     self.check(&id).await;
@@ -44,12 +44,12 @@ impl Subscriptions {
 
     /// Receives changes only while there are subscriptions, so that other appends cost nothing.
     async fn listen(self: &Arc<Self>, changes: &mut Option<broadcast::Receiver<StreamPath>>) {
-        if !self.has_any() {
+        if self.links.is_empty() {
             *changes = None;
         } else if changes.is_none() {
             *changes = Some(self.streams.changes());
             // Find the streams that grew before.
-            for id in self.all() {
+            for id in self.links.ids() {
                 self.check(&id).await;
             }
         }
@@ -57,7 +57,7 @@ impl Subscriptions {
 
     /// Wakes the subscribers of a stream that has grown.
     async fn on_growth(self: &Arc<Self>, path: &str) {
-        for id in self.linked_to(path) {
+        for id in self.links.linked_to(path) {
             log_error(&id, self.wake_if_pending(&id).await);
         }
     }
@@ -126,7 +126,7 @@ async fn attend(server: Weak<Subscriptions>) {
             Ok(Some(path)) => subscriptions.on_growth(path.as_str()).await,
             Ok(None) => {}
             Err(broadcast::error::RecvError::Lagged(_)) => {
-                for id in subscriptions.all() {
+                for id in subscriptions.links.ids() {
                     subscriptions.check(&id).await;
                 }
             }

@@ -7,17 +7,19 @@
 //!                    ack, done ◀── callback, claim, ack, release ◀── webhook or wake stream
 //! ```
 //!
-//! All state is durable: one document per subscription (`state.rs`), an index of their ids, and the
-//! signing key. The state in memory is rebuilt from them (`register.rs`). Every wake has a
+//! All state is durable (`documents.rs`): one document per subscription (`state.rs`), an index of
+//! their ids, and the signing key. The state in memory (`link_index.rs`) is rebuilt from them. Every wake has a
 //! generation; requests with another generation are rejected.
 
 mod attend;
 mod client;
 mod deliver;
+mod documents;
 mod error;
 mod glob;
 mod keys;
 mod lease_routes;
+mod link_index;
 mod register;
 mod requests;
 mod routes;

@@ -1,97 +1,55 @@
-//! The subscriptions of a server: their documents in the store, and an index in memory that finds the
-//! subscriptions of a stream at each append.
+//! The subscriptions of a server.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
-use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
+use everstep_engine::streams::{StreamError, StreamPath, Streams};
 use everstep_model::Offset;
-use everstep_store::StoreError;
 use tokio::sync::OnceCell;
 
+use super::documents::Documents;
 use super::error::SubscriptionError;
 use super::keys::Keys;
+use super::link_index::LinkIndex;
 use super::schedule::Schedule;
-use super::state::{Config, Link, LinkType, START, Subscription, Tails};
+use super::state::{Link, LinkType, START, Subscription, Tails};
 use super::webhook_url::WebhookTargets;
-
-const INDEX: &str = "__ds/subscriptions";
 
 pub(crate) struct Subscriptions {
     pub(super) streams: Streams,
     pub(super) targets: WebhookTargets,
     keys: OnceCell<Keys>,
-    known: RwLock<BTreeMap<String, Known>>,
-    /// The number of subscriptions, so that appends take no lock while there are none.
-    count: AtomicUsize,
+    pub(super) documents: Documents,
+    pub(super) links: LinkIndex,
     pub(super) schedule: Arc<Schedule>,
-}
-
-/// The part of a subscription that decides whether an append concerns it.
-struct Known {
-    config: Arc<Config>,
-    linked: BTreeSet<String>,
 }
 
 impl Subscriptions {
     pub(crate) fn new(streams: Streams, targets: WebhookTargets) -> Self {
         Self {
+            documents: Documents::new(streams.clone()),
             streams,
             targets,
             keys: OnceCell::new(),
-            known: RwLock::default(),
-            count: AtomicUsize::new(0),
+            links: LinkIndex::default(),
             schedule: Arc::default(),
         }
     }
 
     pub(super) async fn keys(&self) -> Result<&Keys, StreamError> {
-        let made = self.keys.get_or_try_init(|| Keys::of_store(&self.streams));
-        made.await
+        let keys = self.keys.get_or_try_init(|| Keys::of_store(&self.streams));
+        keys.await
     }
 
+    /// Updates the state in memory after a subscription was read or written.
     pub(super) fn remember(&self, subscription: &Subscription) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        let entry = Known {
-            config: Arc::new(subscription.config.clone()),
-            linked: subscription.links.keys().cloned().collect(),
-        };
-        known.insert(subscription.id.clone(), entry);
-        self.count.store(known.len(), Ordering::Release);
-        drop(known);
+        self.links.insert(subscription);
         self.schedule.set(&subscription.id, subscription.due());
     }
 
-    pub(super) fn forget(&self, id: &str) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.remove(id);
-        self.count.store(known.len(), Ordering::Release);
-        drop(known);
+    pub(super) async fn remove(&self, id: &str) -> Result<bool, StreamError> {
+        self.links.remove(id);
         self.schedule.set(id, None);
-    }
-
-    pub(super) fn has_any(&self) -> bool {
-        self.count.load(Ordering::Acquire) > 0
-    }
-
-    pub(super) fn all(&self) -> Vec<String> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.keys().cloned().collect()
-    }
-
-    /// The ids of the subscriptions that are linked to a stream.
-    pub(super) fn linked_to(&self, path: &str) -> Vec<String> {
-        self.filtered(|known| known.linked.contains(path))
-    }
-
-    fn filtered(&self, wanted: impl Fn(&Known) -> bool) -> Vec<String> {
-        if !self.has_any() {
-            return Vec::new();
-        }
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        let wanted = known.iter().filter(|(_, known)| wanted(known));
-        wanted.map(|(id, _)| id.clone()).collect()
+        self.documents.remove(id).await
     }
 
     /// Links a stream that is about to grow to the subscriptions whose pattern it matches. The link
@@ -102,9 +60,7 @@ impl Subscriptions {
         is_creation: bool,
     ) -> Result<(), StreamError> {
         let path = path.as_str();
-        let missing =
-            self.filtered(|known| !known.linked.contains(path) && known.config.matches(path));
-        for id in missing {
+        for id in self.links.to_be_linked_to(path) {
             let acked = match self.tail(path).await? {
                 Some(tail) => tail,
                 None if is_creation => START,
@@ -146,23 +102,10 @@ impl Subscriptions {
         Ok(tails)
     }
 
-    pub(super) async fn load(
-        &self,
-        id: &str,
-    ) -> Result<Option<(Document, Subscription)>, StreamError> {
-        let Some(document) = self.streams.document(&document_path(id)?).await? else {
-            return Ok(None);
-        };
-        let parsed = serde_json::from_slice(&document.bytes);
-        let subscription = parsed.map_err(|error| unreadable(id, &error))?;
-        Ok(Some((document, subscription)))
-    }
-
     pub(super) async fn find(&self, id: &str) -> Result<Subscription, SubscriptionError> {
-        let found = self.load(id).await?;
-        found
-            .map(|(_, found)| found)
-            .ok_or(SubscriptionError::NotFound)
+        let found = self.documents.load(id).await?;
+        let found = found.map(|(_, subscription)| subscription);
+        found.ok_or(SubscriptionError::NotFound)
     }
 
     /// Changes a subscription. Retries until no other node has changed it concurrently.
@@ -172,88 +115,16 @@ impl Subscriptions {
         mut change: impl FnMut(&mut Subscription) -> Result<T, SubscriptionError>,
     ) -> Result<(Subscription, T), SubscriptionError> {
         loop {
-            let (document, mut subscription) =
-                self.load(id).await?.ok_or(SubscriptionError::NotFound)?;
+            let loaded = self.documents.load(id).await?;
+            let (document, mut subscription) = loaded.ok_or(SubscriptionError::NotFound)?;
             let before = subscription.clone();
             let changed = change(&mut subscription)?;
-            let is_written =
-                before == subscription || self.write(Some(&document), &subscription).await?;
+            let is_written = before == subscription
+                || self.documents.write(Some(&document), &subscription).await?;
             if is_written {
                 self.remember(&subscription);
                 return Ok((subscription, changed));
             }
         }
     }
-
-    pub(super) async fn write(
-        &self,
-        read: Option<&Document>,
-        subscription: &Subscription,
-    ) -> Result<bool, StreamError> {
-        let bytes = serde_json::to_vec(subscription);
-        let bytes = bytes.map_err(|error| unreadable(&subscription.id, &error))?;
-        let path = document_path(&subscription.id)?;
-        self.streams.put_document(&path, read, bytes.into()).await
-    }
-
-    pub(super) async fn remove(&self, id: &str) -> Result<bool, StreamError> {
-        self.forget(id);
-        let removed = self.streams.remove_document(&document_path(id)?).await?;
-        self.change_index(|ids| ids.remove(id)).await?;
-        Ok(removed)
-    }
-
-    /// Adds an id to the index. Called before the subscription is created.
-    pub(super) async fn add_to_index(&self, id: &str) -> Result<(), StreamError> {
-        self.change_index(|ids| ids.insert(id.to_owned())).await
-    }
-
-    /// The ids of all subscriptions. Some of them may no longer exist.
-    pub(super) async fn index(&self) -> Result<BTreeSet<String>, StreamError> {
-        let document = self.streams.document(&StreamPath::internal(INDEX)?).await?;
-        parse_index(document.as_ref())
-    }
-
-    async fn change_index(
-        &self,
-        change: impl Fn(&mut BTreeSet<String>) -> bool,
-    ) -> Result<(), StreamError> {
-        let path = StreamPath::internal(INDEX)?;
-        loop {
-            let document = self.streams.document(&path).await?;
-            let mut ids = parse_index(document.as_ref())?;
-            if !change(&mut ids) {
-                return Ok(());
-            }
-            let bytes = serde_json::to_vec(&ids).map_err(|error| unreadable(INDEX, &error))?;
-            let put = self
-                .streams
-                .put_document(&path, document.as_ref(), bytes.into());
-            if put.await? {
-                return Ok(());
-            }
-        }
-    }
-}
-
-fn parse_index(document: Option<&Document>) -> Result<BTreeSet<String>, StreamError> {
-    match document {
-        Some(document) => {
-            let parsed = serde_json::from_slice(&document.bytes);
-            parsed.map_err(|error| unreadable(INDEX, &error))
-        }
-        None => Ok(BTreeSet::new()),
-    }
-}
-
-fn document_path(id: &str) -> Result<StreamPath, StreamError> {
-    Ok(StreamPath::internal(&format!("{INDEX}/{id}"))?)
-}
-
-fn unreadable(what: &str, error: &serde_json::Error) -> StreamError {
-    StoreError::Corrupt {
-        place: what.to_owned(),
-        detail: error.to_string(),
-    }
-    .into()
 }

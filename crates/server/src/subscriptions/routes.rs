@@ -89,7 +89,7 @@ impl Subscriptions {
     ) -> Result<Response, SubscriptionError> {
         let config = config(&request.body, self.targets)?;
         loop {
-            if let Some((_, known)) = self.load(id).await? {
+            if let Some((_, known)) = self.documents.load(id).await? {
                 return match known.config == config {
                     true => self.describe(StatusCode::OK, &known).await,
                     false => Err(SubscriptionError::Exists),
@@ -107,8 +107,8 @@ impl Subscriptions {
                 let link = self.explicit(path).await?;
                 subscription.links.insert(path.clone(), link);
             }
-            self.add_to_index(id).await?;
-            if self.write(None, &subscription).await? {
+            self.documents.add_id(id).await?;
+            if self.documents.write(None, &subscription).await? {
                 self.remember(&subscription);
                 return self.describe(StatusCode::CREATED, &subscription).await;
             }

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Request};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use everstep_engine::{Asked, Engine};
+use everstep_engine::{Engine, RequestOrigin};
 use everstep_model::{Generation, Location, Payload, RunId, StreamName, TraceParent, limits};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -104,8 +104,8 @@ impl Call {
     }
 
     /// The actor and the reason, for the journal.
-    pub(crate) fn origin(&self, reason: Option<String>) -> Asked {
-        Asked {
+    pub(crate) fn origin(&self, reason: Option<String>) -> RequestOrigin {
+        RequestOrigin {
             by: self.by(),
             reason,
         }

@@ -72,6 +72,15 @@ fn runs() -> Vec<Route<WorkflowRoutes>> {
             .parameters(control::DELETE_PARAMETERS)
             .returns::<ControlAnswer>(200, "The outcome."),
         ),
+        Route::post(
+            "/bulk",
+            OPERATE,
+            bulk::bulk,
+            RouteDoc::new("Apply one verb to many runs")
+                .accepts::<BulkRequest>()
+                .returns::<BulkReport>(200, "The outcome for each run.")
+                .or_as(200, bulk::JSON_LINES),
+        ),
     ]
 }
 
@@ -181,15 +190,6 @@ fn verbs() -> Vec<Route<WorkflowRoutes>> {
             OPERATE,
             control::fail,
             plain("Make a run fail"),
-        ),
-        Route::post(
-            "/bulk",
-            OPERATE,
-            bulk::bulk,
-            RouteDoc::new("Apply one verb to many runs")
-                .accepts::<BulkRequest>()
-                .returns::<BulkReport>(200, "The outcome for each run.")
-                .or_as(200, bulk::JSON_LINES),
         ),
     ]
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use everstep_engine::{
-    Answer, Asked, Control, Done, ForkRun, Revival, RunInfo, SendEvent, Sent, Settlement, Start,
+    Answer, Control, Done, ForkRun, RequestOrigin, Revival, RunInfo, SendEvent, Sent, Settlement,
+    Start,
 };
 use everstep_inspect::{Overview, Why};
 
@@ -67,10 +68,10 @@ impl HttpRequests {
         run: &RunId,
         path: String,
         body: &(impl serde::Serialize + Sync),
-        asked: &Asked,
+        origin: &RequestOrigin,
     ) -> Result<Done, EngineError> {
         let call = Call::post(format!("{}/{path}", at(run)));
-        let call = by(call.json(body).map_err(of_call)?, asked.by.as_deref());
+        let call = by(call.json(body).map_err(of_call)?, origin.by.as_deref());
         let answer = self.send(call).await;
         let answer: ControlAnswer = answer
             .map_err(|error| about(run, error))?
@@ -83,29 +84,29 @@ impl HttpRequests {
         &self,
         run: &RunId,
         control: Control,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Result<Done, EngineError> {
         let verb = control.verb().to_string();
         if let Control::Cancel { rollback } = control {
-            let reason = asked.reason.clone();
+            let reason = origin.reason.clone();
             let request = CancelRequest { reason, rollback };
-            return self.verb(run, verb, &request, &asked).await;
+            return self.verb(run, verb, &request, &origin).await;
         }
         if control == Control::Delete {
-            return self.delete(run, asked).await;
+            return self.delete(run, origin).await;
         }
         let request = ControlRequest {
-            reason: asked.reason.clone(),
+            reason: origin.reason.clone(),
         };
-        self.verb(run, verb, &request, &asked).await
+        self.verb(run, verb, &request, &origin).await
     }
 
-    async fn delete(&self, run: &RunId, asked: Asked) -> Result<Done, EngineError> {
-        let query = asked
+    async fn delete(&self, run: &RunId, origin: RequestOrigin) -> Result<Done, EngineError> {
+        let query = origin
             .reason
             .map(|reason| format!("?reason={}", segment(&reason)));
         let path = format!("{}{}", at(run), query.unwrap_or_default());
-        let call = by(Call::new(Method::DELETE, path), asked.by.as_deref());
+        let call = by(Call::new(Method::DELETE, path), origin.by.as_deref());
         let answer = self.send(call).await;
         let answer: ControlAnswer = answer
             .map_err(|error| about(run, error))?
@@ -164,8 +165,8 @@ impl Port for HttpRequests {
                 .get_or_insert_with(|| format!("ask:{a:016x}{b:016x}"));
             let query = format!("?reply={}", self.wait_text());
             loop {
-                let asked = self.held(Self::event(event.clone(), &query)).await;
-                match asked {
+                let origin = self.held(Self::event(event.clone(), &query)).await;
+                match origin {
                     Err(EngineError::Remote {
                         code: ErrorCode::NoReply,
                         ..
@@ -271,8 +272,13 @@ impl Port for HttpRequests {
         })
     }
 
-    fn control<'a>(&'a self, run: &'a RunId, control: Control, asked: Asked) -> Asking<'a, Done> {
-        Box::pin(self.control(run, control, asked))
+    fn control<'a>(
+        &'a self,
+        run: &'a RunId,
+        control: Control,
+        origin: RequestOrigin,
+    ) -> Asking<'a, Done> {
+        Box::pin(self.control(run, control, origin))
     }
 
     fn settle<'a>(
@@ -280,13 +286,13 @@ impl Port for HttpRequests {
         run: &'a RunId,
         at: &'a Location,
         settlement: Settlement,
-        asked: Asked,
+        origin: RequestOrigin,
     ) -> Asking<'a, Done> {
         Box::pin(async move {
             let step = segment(&at.to_string());
             let settle = |result| SettleRequest {
                 result,
-                reason: asked.reason.clone(),
+                reason: origin.reason.clone(),
             };
             let (verb, request) = match settlement {
                 Settlement::Skip(result) => ("skip", settle(result)),
@@ -296,42 +302,49 @@ impl Port for HttpRequests {
                         reason: Some(message),
                     };
                     let path = format!("steps/{step}/fail");
-                    return self.verb(run, path, &request, &asked).await;
+                    return self.verb(run, path, &request, &origin).await;
                 }
             };
             let path = format!("steps/{step}/{verb}");
-            self.verb(run, path, &request, &asked).await
+            self.verb(run, path, &request, &origin).await
         })
     }
 
-    fn revive<'a>(&'a self, run: &'a RunId, revival: Revival, asked: Asked) -> Asking<'a, Done> {
+    fn revive<'a>(
+        &'a self,
+        run: &'a RunId,
+        revival: Revival,
+        origin: RequestOrigin,
+    ) -> Asking<'a, Done> {
         Box::pin(async move {
             let control = match revival {
                 Revival::RestartFrom { at, edited } => {
                     let request = RestartRequest {
-                        reason: asked.reason.clone(),
+                        reason: origin.reason.clone(),
                         from: Some(at.to_string()),
                         result: edited,
                     };
-                    return self.verb(run, "restart".to_owned(), &request, &asked).await;
+                    return self
+                        .verb(run, "restart".to_owned(), &request, &origin)
+                        .await;
                 }
                 Revival::Restart => Control::Restart,
                 Revival::Recover => Control::Recover,
                 Revival::RetryRollback => Control::RetryRollback,
             };
-            self.control(run, control, asked).await
+            self.control(run, control, origin).await
         })
     }
 
-    fn fork(&self, fork: ForkRun, asked: Asked) -> Asking<'_, Done> {
+    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done> {
         Box::pin(async move {
             let request = ForkRequest {
                 id: fork.id.map(|id| id.to_string()),
                 from: fork.at.map(|at| at.to_string()),
                 result: fork.edited,
-                reason: asked.reason.clone(),
+                reason: origin.reason.clone(),
             };
-            self.verb(&fork.run, "fork".to_owned(), &request, &asked)
+            self.verb(&fork.run, "fork".to_owned(), &request, &origin)
                 .await
         })
     }
@@ -340,7 +353,7 @@ impl Port for HttpRequests {
         &self,
         which: Which,
         control: Control,
-        asked: Asked,
+        origin: RequestOrigin,
         mut progress: Listener,
     ) -> Asking<'_, BulkReport> {
         Box::pin(async move {
@@ -356,11 +369,11 @@ impl Port for HttpRequests {
                 verb: control.verb(),
                 ids,
                 filter,
-                reason: asked.reason,
+                reason: origin.reason,
                 rollback,
             };
             let call = Call::post("bulk").json(&request).map_err(of_call)?;
-            let answer = self.send(by(call, asked.by.as_deref())).await?;
+            let answer = self.send(by(call, origin.by.as_deref())).await?;
             let answer: BulkAnswer = answer.json().map_err(of_call)?;
             Ok(report(answer, &mut progress))
         })

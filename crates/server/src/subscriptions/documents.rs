@@ -1,0 +1,105 @@
+//! The documents of subscriptions in the store: one per subscription, and an index of their ids.
+
+use std::collections::BTreeSet;
+
+use everstep_engine::streams::{Document, StreamError, StreamPath, Streams};
+use everstep_store::StoreError;
+
+use super::state::Subscription;
+
+const INDEX: &str = "__ds/subscriptions";
+
+pub(super) struct Documents {
+    streams: Streams,
+}
+
+impl Documents {
+    pub(super) fn new(streams: Streams) -> Self {
+        Self { streams }
+    }
+
+    pub(super) async fn load(
+        &self,
+        id: &str,
+    ) -> Result<Option<(Document, Subscription)>, StreamError> {
+        let Some(document) = self.streams.document(&document_path(id)?).await? else {
+            return Ok(None);
+        };
+        let parsed = serde_json::from_slice(&document.bytes);
+        let subscription = parsed.map_err(|error| unreadable(id, &error))?;
+        Ok(Some((document, subscription)))
+    }
+
+    /// Creates the document, or replaces the one that was read. Returns false if another node changed
+    /// it concurrently.
+    pub(super) async fn write(
+        &self,
+        read: Option<&Document>,
+        subscription: &Subscription,
+    ) -> Result<bool, StreamError> {
+        let bytes = serde_json::to_vec(subscription);
+        let bytes = bytes.map_err(|error| unreadable(&subscription.id, &error))?;
+        let path = document_path(&subscription.id)?;
+        self.streams.put_document(&path, read, bytes.into()).await
+    }
+
+    pub(super) async fn remove(&self, id: &str) -> Result<bool, StreamError> {
+        let removed = self.streams.remove_document(&document_path(id)?).await?;
+        self.change_index(|ids| ids.remove(id)).await?;
+        Ok(removed)
+    }
+
+    /// The ids of all subscriptions. Some of them may no longer exist.
+    pub(super) async fn ids(&self) -> Result<BTreeSet<String>, StreamError> {
+        let document = self.streams.document(&StreamPath::internal(INDEX)?).await?;
+        parse_index(document.as_ref())
+    }
+
+    /// Adds an id to the index. Called before the subscription is created.
+    pub(super) async fn add_id(&self, id: &str) -> Result<(), StreamError> {
+        self.change_index(|ids| ids.insert(id.to_owned())).await
+    }
+
+    async fn change_index(
+        &self,
+        change: impl Fn(&mut BTreeSet<String>) -> bool,
+    ) -> Result<(), StreamError> {
+        let path = StreamPath::internal(INDEX)?;
+        loop {
+            let document = self.streams.document(&path).await?;
+            let mut ids = parse_index(document.as_ref())?;
+            if !change(&mut ids) {
+                return Ok(());
+            }
+            let bytes = serde_json::to_vec(&ids).map_err(|error| unreadable(INDEX, &error))?;
+            let put = self
+                .streams
+                .put_document(&path, document.as_ref(), bytes.into());
+            if put.await? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn parse_index(document: Option<&Document>) -> Result<BTreeSet<String>, StreamError> {
+    match document {
+        Some(document) => {
+            let parsed = serde_json::from_slice(&document.bytes);
+            parsed.map_err(|error| unreadable(INDEX, &error))
+        }
+        None => Ok(BTreeSet::new()),
+    }
+}
+
+fn document_path(id: &str) -> Result<StreamPath, StreamError> {
+    Ok(StreamPath::internal(&format!("{INDEX}/{id}"))?)
+}
+
+fn unreadable(what: &str, error: &serde_json::Error) -> StreamError {
+    StoreError::Corrupt {
+        place: what.to_owned(),
+        detail: error.to_string(),
+    }
+    .into()
+}
