@@ -147,7 +147,8 @@ impl Core {
                 | Row::Generation(_)
                 | Row::Outbox(_)
                 | Row::Stream(_)
-                | Row::Producer(_) => Err(EngineError::UnknownRun(id)),
+                | Row::Producer(_)
+                | Row::Shared(_) => Err(EngineError::UnknownRun(id)),
             },
             Outcome::Refused(_) => Err(EngineError::UnknownRun(id)),
         }

@@ -13,9 +13,11 @@ use crate::failure;
 use crate::folders;
 
 /// The directory layout this release writes, and the newest it opens.
-pub(crate) const FORMAT: u32 = 2;
-/// The layout before, which is upgraded.
-const BEFORE: u32 = 1;
+pub(crate) const FORMAT: u32 = 3;
+/// Has no shared rows and no gates. Everything else is as in [`FORMAT`].
+const WITHOUT_SHARED_ROWS: u32 = 2;
+/// Has one row for each member of a set of streams instead of pages.
+const WITHOUT_PAGES: u32 = 1;
 
 const FILE: &str = "FORMAT";
 const PREFIX: &str = "everstep store, format ";
@@ -27,8 +29,11 @@ const UPGRADING: &str = ", being upgraded";
 pub(crate) enum Mark {
     Absent,
     Unfinished,
-    /// Finished, in the layout before this one, or on the way from that.
-    Older,
+    /// Finished in an older layout, or interrupted while it was upgraded from one.
+    Older {
+        /// Whether the sets of streams must be written again.
+        sets: bool,
+    },
     Finished,
 }
 
@@ -52,10 +57,11 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<Mark, StoreError> {
     let unfinished = version.strip_suffix(UNFINISHED);
     let upgrading = version.strip_suffix(UPGRADING);
     match unfinished.or(upgrading).unwrap_or(version).parse::<u32>() {
-        Ok(BEFORE | FORMAT) if unfinished.is_some() => Ok(Mark::Unfinished),
-        Ok(FORMAT) if upgrading.is_some() => Ok(Mark::Older),
+        Ok(WITHOUT_PAGES..=FORMAT) if unfinished.is_some() => Ok(Mark::Unfinished),
+        Ok(WITHOUT_SHARED_ROWS | FORMAT) if upgrading.is_some() => Ok(Mark::Older { sets: true }),
+        Ok(WITHOUT_PAGES) if upgrading.is_none() => Ok(Mark::Older { sets: true }),
+        Ok(WITHOUT_SHARED_ROWS) => Ok(Mark::Older { sets: false }),
         Ok(FORMAT) => Ok(Mark::Finished),
-        Ok(BEFORE) if upgrading.is_none() => Ok(Mark::Older),
         Ok(found) if found > FORMAT => Err(StoreError::Newer {
             place: place.to_owned(),
             found,

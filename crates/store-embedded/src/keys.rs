@@ -6,9 +6,10 @@
 
 use everstep_model::{Name, RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::encoding::{
-    Damaged, In, Out, TAIL_MAX, location, location_bytes, purpose, purpose_code, tail,
+    Damaged, In, Out, TAIL_MAX, decode_shared_key, key_parts, location, location_bytes, purpose,
+    purpose_code, tail,
 };
-use everstep_store::{RowKey, TimerRow};
+use everstep_store::{KeyPart, RowKey, SharedKey, SharedKind, TimerRow};
 
 use crate::page;
 
@@ -23,6 +24,7 @@ const OUTBOX: u8 = b'o';
 const HOLES: u8 = b'h';
 const STREAM: u8 = b's';
 const PRODUCER: u8 = b'p';
+const SHARED: u8 = b'z';
 const BY_WORKFLOW: u8 = b'w';
 const BY_TAG: u8 = b't';
 
@@ -118,8 +120,23 @@ pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
             key.byte(PRODUCER).fixed(stream.0);
             tail(&mut key, id.as_bytes());
         }
+        RowKey::Shared(shared) => return Some(shared_rows(shared.kind(), shared.parts())),
     }
     Some(key.0)
+}
+
+/// What the keys of shared rows of this kind begin with if their first parts are these.
+pub(crate) fn shared_rows(kind: SharedKind, parts: &[KeyPart]) -> Vec<u8> {
+    let mut key = Out::default();
+    key.byte(SHARED).byte(kind.code()).raw(&key_parts(parts));
+    key.0
+}
+
+/// The key of a shared row of this kind.
+pub(crate) fn shared_key(kind: SharedKind, key: &[u8]) -> Result<SharedKey, Damaged> {
+    let mut input = In(key);
+    input.raw(2)?;
+    decode_shared_key(kind, input.0)
 }
 
 /// Where the keys of effects begin, and where they have ended.

@@ -30,6 +30,7 @@ mod members;
 mod open;
 mod page;
 mod pressure;
+mod ranges;
 mod sets;
 mod stage;
 mod store;

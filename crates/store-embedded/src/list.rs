@@ -7,12 +7,12 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 use everstep_model::{Name, RunStatus, StreamNumber};
-use everstep_store::{Cursor, ListPage, ListQuery, RunRow, StoreError};
+use everstep_store::{Count, Cursor, ListPage, ListQuery, RunRow, StoreError};
 use fjall::{Iter, Readable};
 
 use crate::failure;
 use crate::keys;
-use crate::members::ListWalk;
+use crate::members::{self, ListWalk};
 use crate::view::View;
 
 pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
@@ -29,6 +29,35 @@ pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, Store
         page.rows.push(row);
     }
     Ok(page)
+}
+
+/// Counts runs. Where a set of streams is exactly what is asked for, its members are counted; otherwise every candidate
+/// is compared with the filters.
+pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreError> {
+    let any_time = query.created_from.is_none() && query.created_before.is_none();
+    let is_set = match &query.tag {
+        Some(_) => query.workflows.is_empty() && query.statuses.is_empty(),
+        None => true,
+    };
+    let mut number = 0;
+    if any_time && is_set {
+        let lists = match &query.tag {
+            Some(tag) => vec![keys::tag(tag)],
+            None => lists_of_workflows(view, query)?,
+        };
+        for list in lists {
+            number += members::count(view, list)?;
+        }
+    } else {
+        let mut walk = Walk::new(view, query, StreamNumber(u64::MAX))?;
+        while walk.next_match(view, query)?.is_some() {
+            number += 1;
+        }
+    }
+    Ok(Count {
+        number,
+        exact: true,
+    })
 }
 
 /// Candidates in descending order of stream numbers.

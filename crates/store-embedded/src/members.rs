@@ -37,6 +37,16 @@ impl Iterator for Members {
     }
 }
 
+/// The number of members of one list.
+pub(crate) fn count(view: &View<'_>, list: Vec<u8>) -> Result<u64, StoreError> {
+    let list = Set::List(list);
+    let pages = list.key(0)..=list.key(u64::MAX);
+    let mut pages = view.snapshot.range(&view.tables.lists, pages);
+    pages.try_fold(0, |number, row| {
+        Ok(number + Members::of_row(view, &list, row)?.left.len())
+    })
+}
+
 /// The members of one list before a stream.
 pub(crate) struct ListWalk {
     list: Set,

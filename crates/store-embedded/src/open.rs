@@ -107,15 +107,15 @@ pub(crate) fn open(
     match mark {
         Mark::Absent => must_be_empty(path, &place)?,
         Mark::Unfinished => remove(&data, &place)?,
-        Mark::Older | Mark::Finished => must_be_whole(path, &place)?,
+        Mark::Older { .. } | Mark::Finished => must_be_whole(path, &place)?,
     }
     let io_failed = |error| failure::of_io(&place, &error);
     if mark == Mark::Absent {
         format::begin(path).map_err(io_failed)?;
     }
     let tables = open_tables(&data, options, &place)?;
-    if mark == Mark::Older {
-        // The release before this one must not take for its own what is half upgraded.
+    if mark == (Mark::Older { sets: true }) {
+        // An older release must refuse a store that is partly upgraded.
         format::begin_upgrade(path).map_err(io_failed)?;
         upgrade::sets_from_heads(&tables)?;
     }

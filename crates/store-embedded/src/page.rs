@@ -47,6 +47,11 @@ impl Page {
         self.0 == [0; BYTES]
     }
 
+    /// The number of members.
+    pub(crate) fn len(&self) -> u64 {
+        self.0.iter().map(|byte| u64::from(byte.count_ones())).sum()
+    }
+
     /// Takes out the last member and says how far it is behind the first stream of the page.
     pub(crate) fn take_last(&mut self) -> Option<u64> {
         let mut backwards = self.0.iter_mut().enumerate().rev();

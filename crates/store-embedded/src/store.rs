@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Clock, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
-    Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Clock, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow,
+    Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError,
+    StreamRef, TimerQuery, TimerRow,
 };
 
 use crate::cache::HeadCache;
@@ -19,6 +20,7 @@ use crate::frames;
 use crate::leases::Leases;
 use crate::list;
 use crate::open::{self, DirectoryLock, Options};
+use crate::ranges;
 use crate::sets::KnownPages;
 use crate::tables::Tables;
 use crate::view::View;
@@ -162,6 +164,14 @@ impl Store for EmbeddedStore {
 
     fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
         done(list::page(&View::new(&self.0.tables), &query))
+    }
+
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        done(list::count(&View::new(&self.0.tables), &query))
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        done(ranges::rows(&View::new(&self.0.tables), &range))
     }
 
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {

@@ -11,7 +11,7 @@ use everstep_store::encoding::{Damaged, In, Out, checked_name, versioned};
 pub(crate) use everstep_store::encoding::{
     Unreadable, VERSION, decode_effect, decode_row, encode_row,
 };
-use everstep_store::{Head, Owner, RunRow};
+use everstep_store::{Gate, Head, Owner, RunRow};
 
 use crate::holes::Holes;
 
@@ -20,6 +20,8 @@ const READY: u8 = 2;
 const CLOSED: u8 = 4;
 const RUN: u8 = 8;
 const SUPERSEDED: u8 = 16;
+const HELD: u8 = 32;
+const NEEDS_SLOT: u8 = 64;
 
 pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
     let mut out = Out(Vec::with_capacity(128));
@@ -28,7 +30,12 @@ pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
         | flag(head.ready, READY)
         | flag(head.closed, CLOSED)
         | flag(head.run.is_some(), RUN)
-        | flag(head.superseded, SUPERSEDED);
+        | flag(head.superseded, SUPERSEDED)
+        | match head.gate {
+            Gate::Open => 0,
+            Gate::Held => HELD,
+            Gate::NeedsSlot => NEEDS_SLOT,
+        };
     out.byte(VERSION).byte(flags);
     out.text(head.name.as_str());
     out.varint(head.term.0).varint(head.next.0);
@@ -85,6 +92,12 @@ pub(crate) fn decode_head(number: StreamNumber, bytes: &[u8]) -> Result<Head, Un
         owner,
         takeovers,
         ready: flags & READY != 0,
+        gate: match flags & (HELD | NEEDS_SLOT) {
+            0 => Gate::Open,
+            HELD => Gate::Held,
+            NEEDS_SLOT => Gate::NeedsSlot,
+            _ => return Err(Damaged("a gate is in two states").into()),
+        },
         closed: flags & CLOSED != 0,
         superseded: flags & SUPERSEDED != 0,
         run,

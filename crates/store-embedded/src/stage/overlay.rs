@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use everstep_model::{Entry, Interner, NodeId, RecordNumber, StreamNumber};
+use everstep_model::{Entry, Interner, NodeId, RecordNumber, StreamNumber, Timestamp};
 use everstep_store::{Liveness, Row, RowKey, StoreError};
 
 use super::batch::Stage;
@@ -137,6 +137,10 @@ impl World<'_, '_> {
 }
 
 impl Liveness for World<'_, '_> {
+    fn now(&self) -> Timestamp {
+        self.stage.now
+    }
+
     fn is_alive(&self, node: NodeId) -> bool {
         self.stage.leases.is_alive(node, self.stage.now)
     }

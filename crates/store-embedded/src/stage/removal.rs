@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everstep_model::{RecordNumber, StreamNumber, Term};
-use everstep_store::{Head, Outcome, RemoveCommit, StoreError, judge_removal};
+use everstep_store::{Head, Outcome, RemoveCommit, Row, StoreError, judge_removal};
 
 use super::batch::Stage;
 use super::sets::Moves;
@@ -37,11 +37,12 @@ impl Stage<'_> {
             before: Vec::new(),
             taken: None,
         };
+        let unchanged = self.unchanged(&commit.delete_exact)?;
         let mut moves = Vec::new();
         for head in heads.iter().flatten() {
             moves.push(self.plan_moves(head, None)?);
         }
-        for key in &commit.delete {
+        for key in commit.delete.iter().chain(&unchanged) {
             self.stage_row(key, None);
         }
         for (head, moves) in heads.iter().flatten().zip(moves) {
@@ -49,7 +50,11 @@ impl Stage<'_> {
             self.make_moves(moves);
         }
         for row in &commit.put {
-            self.stage_row(&row.key(), Some(row));
+            let mut row = row.clone();
+            if let Row::Shared(row) = &mut row {
+                row.fill_in(self.now);
+            }
+            self.stage_row(&row.key(), Some(&row));
         }
         let removed = values::encode_removed(self.next_stream, self.term);
         self.lookups.insert(keys::REMOVED.to_vec(), Some(removed));

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use everstep_model::{Entry, Frame, Record, RecordNumber, RecordRange, StreamNumber};
 use everstep_store::{
     AppendCommit, CreateCommit, DeliverCommit, Head, Outcome, Refusal, Row, RowKey, RowsCommit,
-    StoreError, Verdict, judge_append, judge_create, judge_deliver, judge_rows, judge_superseded,
+    SharedRow, StoreError, Verdict, judge_append, judge_create, judge_deliver, judge_rows,
+    judge_superseded,
 };
 
 use super::batch::{Stage, Staged};
@@ -18,9 +19,12 @@ use crate::values;
 struct Parts<'c> {
     records: &'c [Record],
     drop: &'c [RecordRange],
-    delete: &'c [RowKey],
-    put: &'c [Row],
+    rows: Rows<'c>,
 }
+
+/// The rows that a commit deletes by key, deletes by value, and puts.
+#[derive(Clone, Copy)]
+struct Rows<'c>(&'c [RowKey], &'c [SharedRow], &'c [Row]);
 
 impl<'a> Stage<'a> {
     pub(super) fn create(&mut self, commit: &CreateCommit) -> Result<Outcome, StoreError> {
@@ -45,8 +49,7 @@ impl<'a> Stage<'a> {
         let parts = Parts {
             records: &commit.records,
             drop: &[],
-            delete: &commit.delete,
-            put: &commit.put,
+            rows: Rows(&commit.delete, &commit.delete_exact, &commit.put),
         };
         let outcome = self.conclude(&head, verdict, None, &parts)?;
         if let Outcome::Committed { .. } = outcome {
@@ -72,8 +75,7 @@ impl<'a> Stage<'a> {
         let parts = Parts {
             records: &commit.records,
             drop: &commit.drop,
-            delete: &commit.delete,
-            put: &commit.put,
+            rows: Rows(&commit.delete, &commit.delete_exact, &commit.put),
         };
         self.conclude(&head, verdict, seen, &parts)
     }
@@ -89,8 +91,7 @@ impl<'a> Stage<'a> {
         let parts = Parts {
             records: &commit.records,
             drop: &commit.drop,
-            delete: &commit.delete,
-            put: &commit.put,
+            rows: Rows(&commit.delete, &commit.delete_exact, &commit.put),
         };
         let outcome = self.conclude(&head, verdict, None, &parts)?;
         if let (Some(id), Outcome::Committed { first, .. }) = (&commit.dedup, &outcome) {
@@ -110,7 +111,9 @@ impl<'a> Stage<'a> {
             return Ok(Outcome::Refused(refusal));
         }
         let first = head.map(|head| head.next).unwrap_or_default();
-        self.stage_rows(&commit.delete, &commit.put, stream, first);
+        let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
+        let unchanged = self.unchanged(rows.1)?;
+        self.stage_rows(rows, &unchanged, stream, first);
         Ok(Outcome::Committed {
             stream,
             first,
@@ -204,8 +207,9 @@ impl<'a> Stage<'a> {
         first: RecordNumber,
     ) -> Result<(), StoreError> {
         let stream = after.number;
+        let unchanged = self.unchanged(parts.rows.1)?;
         self.drop_records(stream, parts.drop, first)?;
-        self.stage_rows(parts.delete, parts.put, stream, after.next);
+        self.stage_rows(parts.rows, &unchanged, stream, after.next);
         if !parts.records.is_empty() {
             let frame = Frame::encode(&after.frame, parts.records);
             self.frames.insert((stream, first), Some(frame));
@@ -216,18 +220,30 @@ impl<'a> Stage<'a> {
     /// Stages deletions, then rows of this stream, which ends at `end` after the commit.
     fn stage_rows(
         &mut self,
-        delete: &[RowKey],
-        put: &[Row],
+        Rows(delete, _, put): Rows<'_>,
+        unchanged: &[RowKey],
         stream: StreamNumber,
         end: RecordNumber,
     ) {
-        for key in delete {
+        for key in delete.iter().chain(unchanged) {
             self.stage_row(key, None);
         }
         for row in put {
-            let row = row.clone().placed(stream, end);
+            let row = row.clone().placed(stream, end, self.now);
             self.stage_row(&row.key(), Some(&row));
         }
+    }
+
+    /// The keys of those rows that are stored as they are given here.
+    pub(super) fn unchanged(&self, rows: &[SharedRow]) -> Result<Vec<RowKey>, StoreError> {
+        let mut unchanged = Vec::new();
+        for row in rows {
+            let key = RowKey::Shared(row.key.clone());
+            if matches!(self.row(&key)?, Some(Row::Shared(stored)) if stored == *row) {
+                unchanged.push(key);
+            }
+        }
+        Ok(unchanged)
     }
 }
 
@@ -238,6 +254,7 @@ fn needs_row(before: &Head, after: &Head, parts: &Parts<'_>) -> bool {
         || before.owner != after.owner
         || before.takeovers != after.takeovers
         || before.ready != after.ready
+        || before.gate != after.gate
         || before.closed != after.closed
         || before.run != after.run
         || (parts.records.is_empty() && before.frame != after.frame)
