@@ -17,8 +17,9 @@ use everstep_store_testkit::sample::{
     stream_row, timer,
 };
 
-use crate::page::{self, Page};
-use crate::{keys, values};
+use crate::encoding::keys;
+use crate::encoding::page::{self, Page};
+use crate::encoding::values;
 
 const DOCUMENT: &str = include_str!("../../../docs/format.md");
 

@@ -1,7 +1,7 @@
 //! The store as the contract asks for it. Every call does its work at once, on the calling thread.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
@@ -10,40 +10,20 @@ use everstep_store::{
     StreamRef, TimerQuery, TimerRow,
 };
 
-use crate::cache::HeadCache;
-use crate::commit::{self, Writer};
-use crate::due::Due;
-use crate::effects::Effects;
-use crate::extent::NoteExtent;
 use crate::failure;
-use crate::frames;
-use crate::leases::Leases;
-use crate::list;
-use crate::open::{self, DirectoryLock, Options};
-use crate::ranges;
-use crate::sets::KnownPages;
-use crate::tables::Tables;
-use crate::view::View;
+use crate::open;
+use crate::options::Options;
+use crate::read::frames;
+use crate::read::list;
+use crate::read::ranges;
+use crate::state::inner::Inner;
+use crate::storage::view::View;
+use crate::write::commit;
 
 /// A store in one directory. Only one process, and only one handle, has it open at a time; dropping it closes it.
 ///
 /// `commit` blocks the calling thread for one `fdatasync`, so call it from a thread that may wait.
 pub struct EmbeddedStore(pub(crate) Inner);
-
-pub(crate) struct Inner {
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) cache: HeadCache,
-    pub(crate) leases: Leases,
-    pub(crate) pages: KnownPages,
-    pub(crate) due: Due,
-    pub(crate) effects: Effects,
-    pub(crate) writer: Mutex<Writer>,
-    pub(crate) tables: Tables,
-    /// Noted when the tables are closed.
-    pub(crate) extent: NoteExtent,
-    /// Released last.
-    pub(crate) _lock: DirectoryLock,
-}
 
 impl EmbeddedStore {
     /// Opens the store in `path`, or creates it there. `clock` judges leases.
@@ -120,18 +100,6 @@ impl EmbeddedStore {
             version: run.version,
             executed_by: holder.filter(|node| self.0.leases.is_alive(*node, now)),
         }))
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        let is_healthy = self
-            .writer
-            .get_mut()
-            .is_ok_and(|writer| writer.poisoned.is_none());
-        if !is_healthy {
-            self.extent.disarm();
-        }
     }
 }
 

@@ -6,11 +6,11 @@
 use everstep_store::StoreError;
 use fjall::{Keyspace, OwnedWriteBatch, PersistMode, Readable};
 
-use crate::keys;
-use crate::page;
+use crate::encoding::keys;
+use crate::encoding::page;
 use crate::sets::{self, Pages, sets_of_stream};
-use crate::tables::Tables;
-use crate::view::View;
+use crate::storage::tables::Tables;
+use crate::storage::view::View;
 
 /// Rows in one write batch, so that memory is bounded.
 const BATCH: usize = 1_000;

@@ -4,7 +4,7 @@ use everstep_model::{Name, RpcId, RunId, StreamNumber};
 use everstep_store::{Row, RowKey, SharedKind};
 use everstep_store_testkit::sample::shared;
 
-use crate::values::{decode_effect, decode_row, encode_row};
+use crate::encoding::values::{decode_effect, decode_row, encode_row};
 
 #[test]
 fn a_row_that_decodes_is_written_so_that_it_decodes_equal() {

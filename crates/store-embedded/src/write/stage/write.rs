@@ -12,8 +12,8 @@ use everstep_store::{
 
 use super::batch::{Stage, Staged};
 use super::overlay::World;
-use crate::keys;
-use crate::values;
+use crate::encoding::keys;
+use crate::encoding::values;
 
 /// What a commit changes besides the head of its stream.
 struct Parts<'c> {

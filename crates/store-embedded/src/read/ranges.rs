@@ -4,10 +4,10 @@ use everstep_store::encoding::Damaged;
 use everstep_store::{Row, RowKey, RowRange, SharedRow, StoreError};
 use fjall::{Guard, Readable};
 
+use crate::encoding::keys;
+use crate::encoding::values;
 use crate::failure;
-use crate::keys;
-use crate::values;
-use crate::view::View;
+use crate::storage::view::View;
 
 pub(crate) fn rows(view: &View<'_>, range: &RowRange) -> Result<Vec<SharedRow>, StoreError> {
     let mut from = keys::shared_rows(range.kind, &range.prefix);

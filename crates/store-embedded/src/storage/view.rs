@@ -5,11 +5,12 @@ use everstep_model::{Frame, RecordNumber, StreamNumber};
 use everstep_store::{Head, Row, RowKey, StoreError};
 use fjall::{Readable, Snapshot, UserValue};
 
+use crate::encoding::holes::Holes;
+use crate::encoding::keys;
+use crate::encoding::stored_frame::StoredFrame;
+use crate::encoding::values::{self, Unreadable};
 use crate::failure;
-use crate::frames::StoredFrame;
-use crate::keys;
-use crate::tables::Tables;
-use crate::values::{self, Unreadable};
+use crate::storage::tables::Tables;
 use everstep_store::encoding::Damaged;
 
 pub(crate) struct View<'a> {
@@ -37,6 +38,14 @@ impl<'a> View<'a> {
     pub(crate) fn lookup(&self, key: &[u8]) -> Result<Option<UserValue>, StoreError> {
         let value = self.snapshot.get(&self.tables.lookups, key);
         value.map_err(|error| self.tables.failed(&error))
+    }
+
+    /// Where records of a stream were dropped.
+    pub(crate) fn holes(&self, stream: StreamNumber) -> Result<Holes, StoreError> {
+        let value = self.lookup(&keys::holes(stream))?;
+        let holes = value.map(|bytes| values::decode_holes(&bytes)).transpose();
+        let holes = holes.map_err(|error| self.unreadable("the gaps of a stream", error))?;
+        Ok(holes.unwrap_or_default())
     }
 
     /// The keys of the table of lookups that begin like this.

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::journal_check::whole;
+use crate::directory::journal_check::whole;
 
 const FILE: &str = "EXTENT";
 

@@ -1,13 +1,7 @@
-//! Frames as they lie in the journal: reading their records, and cutting dropped ones out.
+//! Frames as they lie in the journal: decoding their records, and cutting out dropped ones.
 
 use bytes::Bytes;
-use everstep_model::{
-    DecodeError, Entry, Frame, Interner, RecordNumber, RecordRange, StreamNumber,
-};
-use everstep_store::{Head, Page, ReadRequest, StoreError};
-
-use crate::holes::Holes;
-use crate::view::View;
+use everstep_model::{DecodeError, Entry, Frame, Interner, RecordNumber, RecordRange};
 
 /// A frame and the number of its first record.
 pub(crate) struct StoredFrame {
@@ -60,51 +54,4 @@ impl StoredFrame {
         }
         Ok(Some(left))
     }
-}
-
-/// One page of a stream whose head is known. The view is at least as new as the head, so its records are cut there.
-pub(crate) fn page(view: &View<'_>, head: &Head, request: ReadRequest) -> Result<Page, StoreError> {
-    let mut page = Page {
-        entries: Vec::new(),
-        end: head.next,
-        closed: head.closed,
-    };
-    if request.limit == 0 || request.from >= head.next {
-        return Ok(page);
-    }
-    let mut interner = Interner::default();
-    let holes = Holes::of(view, head.number)?;
-    let begin = match holes.past(request.from) {
-        past if past > request.from => past,
-        from => begin(view, head.number, from)?,
-    };
-    let between = holes.between(begin, RecordNumber(head.next.0 - 1));
-    let frames = between
-        .into_iter()
-        .flat_map(|range| view.frames(head.number, range.first, range.last));
-    let mut bytes = 0;
-    for frame in frames {
-        let frame = frame?;
-        bytes += frame.bytes.len();
-        frame
-            .entries(request.from, head.next, &mut interner, &mut page.entries)
-            .map_err(|error| view.bad_frame(head.number, &error))?;
-        if page.entries.len() >= request.limit || bytes >= request.bytes {
-            break;
-        }
-    }
-    Ok(page)
-}
-
-/// Where the frame begins that may hold record `from`.
-pub(crate) fn begin(
-    view: &View<'_>,
-    number: StreamNumber,
-    from: RecordNumber,
-) -> Result<RecordNumber, StoreError> {
-    if from == RecordNumber(0) {
-        return Ok(from);
-    }
-    let frame = view.frame_at(number, from)?;
-    Ok(frame.map_or(from, |frame| frame.first))
 }

@@ -18,7 +18,7 @@ use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
 
 use crate::failure;
-use crate::open::Options;
+use crate::options::Options;
 
 const MIB: u64 = 1024 * 1024;
 

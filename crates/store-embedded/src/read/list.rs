@@ -10,10 +10,10 @@ use everstep_model::{Name, RunStatus, StreamNumber};
 use everstep_store::{Count, Cursor, ListPage, ListQuery, RunRow, StoreError};
 use fjall::{Iter, Readable};
 
+use crate::encoding::keys;
 use crate::failure;
-use crate::keys;
-use crate::members::{self, ListWalk};
-use crate::view::View;
+use crate::read::members::{self, ListWalk};
+use crate::storage::view::View;
 
 pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, StoreError> {
     let end = query.cursor.map_or(StreamNumber(u64::MAX), |at| at.0);

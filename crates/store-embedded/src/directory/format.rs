@@ -9,8 +9,8 @@ use std::path::Path;
 
 use everstep_store::StoreError;
 
+use crate::directory::folders;
 use crate::failure;
-use crate::folders;
 
 /// The directory layout this release writes, and the newest it opens.
 pub(crate) const FORMAT: u32 = 3;

@@ -11,7 +11,7 @@ use everstep_store::encoding::{
 };
 use everstep_store::{KeyPart, RowKey, SharedKey, SharedKind, TimerRow};
 
-use crate::page;
+use crate::encoding::page;
 
 const NAME: u8 = b'n';
 const DEDUP: u8 = b'd';

@@ -13,7 +13,7 @@ pub(crate) use everstep_store::encoding::{
 };
 use everstep_store::{Gate, Head, Owner, RunRow};
 
-use crate::holes::Holes;
+use crate::encoding::holes::Holes;
 
 const OWNED: u8 = 1;
 const READY: u8 = 2;

@@ -4,7 +4,7 @@ use everstep_model::StreamNumber;
 use everstep_store::{Head, StoreError};
 
 use super::batch::Stage;
-use crate::page;
+use crate::encoding::page;
 use crate::sets::{self, PageKey, sets_of};
 
 /// The pages that a stream comes onto or leaves. All of them are at hand.

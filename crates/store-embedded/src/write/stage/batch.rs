@@ -7,15 +7,15 @@ use std::sync::Arc;
 use everstep_model::{RecordNumber, StreamNumber, Term, Timestamp};
 use everstep_store::{Commit, Head, Outcome, Refusal, Row, RowKey, StoreError};
 
-use crate::cache::{ByNumber, HeadCache, Published};
-use crate::effects::EffectKey;
-use crate::keys;
-use crate::leases::Leases;
+use crate::encoding::keys;
+use crate::encoding::values;
+use crate::read::effects::EffectKey;
 use crate::sets::{KnownPages, Pages};
-use crate::store::Inner;
-use crate::tables::Tables;
-use crate::values;
-use crate::view::View;
+use crate::state::cache::{ByNumber, HeadCache, Published};
+use crate::state::inner::Inner;
+use crate::state::leases::Leases;
+use crate::storage::tables::Tables;
+use crate::storage::view::View;
 
 pub(crate) struct Stage<'a> {
     tables: &'a Tables,

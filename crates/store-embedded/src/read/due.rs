@@ -12,12 +12,12 @@ use everstep_model::{StreamNumber, Timestamp};
 use everstep_store::{StoreError, TimerQuery, TimerRow};
 use fjall::Readable;
 
+use crate::encoding::keys;
 use crate::failure;
-use crate::keys;
-use crate::members::Members;
+use crate::read::members::Members;
 use crate::sets::Set;
-use crate::tables::Tables;
-use crate::view::View;
+use crate::storage::tables::Tables;
+use crate::storage::view::View;
 
 #[derive(Default)]
 pub(crate) struct Due(Mutex<Known>);

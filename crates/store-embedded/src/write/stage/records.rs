@@ -4,8 +4,8 @@ use everstep_model::{RecordNumber, RecordRange, StreamNumber};
 use everstep_store::StoreError;
 
 use super::batch::Stage;
-use crate::keys;
-use crate::values;
+use crate::encoding::keys;
+use crate::encoding::values;
 
 impl Stage<'_> {
     pub(super) fn drop_records(

@@ -1,35 +1,23 @@
 //! The one write path: a staged batch becomes one write batch and one sync, and only then is it published.
 
-use std::sync::{Mutex, MutexGuard};
-
-use everstep_model::{StreamNumber, Term};
 use everstep_store::{Commit, Head, Outcome, StoreError};
 use fjall::{OwnedWriteBatch, PersistMode};
 
-use crate::due::DueChanges;
-use crate::keys;
-use crate::pressure::Pressure;
+use crate::encoding::keys;
+use crate::encoding::values;
+use crate::read::due::DueChanges;
 use crate::sets;
-use crate::stage::{Stage, Staged};
-use crate::store::Inner;
-use crate::tables::Tables;
-use crate::values;
+use crate::state::inner::Inner;
+use crate::state::writer::Writer;
+use crate::storage::pressure::Pressure;
+use crate::storage::tables::Tables;
+use crate::write::stage::{Stage, Staged};
 
 /// What a frame takes in memory besides its bytes: its key, and its place.
 const ROW_OVERHEAD: usize = 64;
 
-/// What only the committer touches.
-pub(crate) struct Writer {
-    pub(crate) next_stream: StreamNumber,
-    /// The term of new streams.
-    pub(crate) term: Term,
-    /// Why nothing is written any more.
-    pub(crate) poisoned: Option<String>,
-    pub(crate) pressure: Pressure,
-}
-
 pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, StoreError> {
-    let mut writer = healthy(&inner.writer)?;
+    let mut writer = Writer::healthy(&inner.writer)?;
     let mut stage = Stage::new(inner, (writer.next_stream, writer.term));
     let mut outcomes = Vec::with_capacity(batch.len());
     for commit in batch {
@@ -53,17 +41,6 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     inner.pages.publish(stage.pages);
     inner.effects.publish(stage.effects);
     Ok(outcomes)
-}
-
-fn healthy(writer: &Mutex<Writer>) -> Result<MutexGuard<'_, Writer>, StoreError> {
-    let poisoned = |detail: &str| StoreError::Poisoned {
-        detail: detail.to_owned(),
-    };
-    let writer = writer.lock().map_err(|_| poisoned("a commit panicked"))?;
-    match &writer.poisoned {
-        Some(detail) => Err(poisoned(detail)),
-        None => Ok(writer),
-    }
 }
 
 /// Writes and syncs the batch; readers see its rows only after that (`OwnedWriteBatch::commit` writes the journal,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fjall::PersistMode;
 
-use crate::tables::Tables;
+use crate::storage::tables::Tables;
 
 /// Sealed memtables of the journal above which no more are sealed; below, writes hang at 4.
 const SEALED_MAX: usize = 2;

@@ -7,8 +7,8 @@ use everstep_store::{Head, Outcome, RemoveCommit, Row, StoreError, judge_removal
 
 use super::batch::Stage;
 use super::sets::Moves;
-use crate::keys;
-use crate::values;
+use crate::encoding::keys;
+use crate::encoding::values;
 
 /// A stream whose place another one takes, and the lists it leaves.
 pub(super) struct Superseded {

@@ -1,25 +1,13 @@
 //! Where records were dropped, so that readers go past without looking: the key-value store below keeps a trace of every row
 //! that went until it gets round to it, and a loop that ran for years has left millions.
 
-use everstep_model::{RecordNumber, RecordRange, StreamNumber};
-use everstep_store::StoreError;
-
-use crate::view::View;
-use crate::{keys, values};
+use everstep_model::{RecordNumber, RecordRange};
 
 /// The ranges of a stream that hold no record, in order, none touching the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Holes(pub(crate) Vec<RecordRange>);
 
 impl Holes {
-    /// Those of a stream.
-    pub(crate) fn of(view: &View<'_>, stream: StreamNumber) -> Result<Self, StoreError> {
-        let value = view.lookup(&keys::holes(stream))?;
-        let holes = value.map(|bytes| values::decode_holes(&bytes)).transpose();
-        let holes = holes.map_err(|error| view.unreadable("the gaps of a stream", error))?;
-        Ok(holes.unwrap_or_default())
-    }
-
     /// With these ranges too, as far as they are before `end`.
     pub(crate) fn with(mut self, more: &[RecordRange], end: RecordNumber) -> Self {
         let Some(last) = end.0.checked_sub(1).map(RecordNumber) else {

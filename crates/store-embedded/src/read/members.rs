@@ -4,10 +4,10 @@ use everstep_model::StreamNumber;
 use everstep_store::StoreError;
 use fjall::{Guard, Iter, Readable};
 
-use crate::keys;
-use crate::page::{self, Page};
+use crate::encoding::keys;
+use crate::encoding::page::{self, Page};
 use crate::sets::{Set, decode_or_make};
-use crate::view::View;
+use crate::storage::view::View;
 
 /// The members on one page that are still to come.
 #[derive(Default)]

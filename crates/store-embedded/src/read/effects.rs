@@ -11,10 +11,10 @@ use everstep_model::StreamNumber;
 use everstep_store::{OutboxRow, Row, RowKey, StoreError};
 use fjall::Readable;
 
-use crate::keys;
-use crate::tables::Tables;
-use crate::values;
-use crate::view::View;
+use crate::encoding::keys;
+use crate::encoding::values;
+use crate::storage::tables::Tables;
+use crate::storage::view::View;
 
 /// What an effect is found by.
 pub(crate) type EffectKey = (StreamNumber, String);

@@ -8,10 +8,11 @@ use everstep_model::{Entry, Interner, NodeId, RecordNumber, StreamNumber, Timest
 use everstep_store::{Liveness, Row, RowKey, StoreError};
 
 use super::batch::Stage;
-use crate::frames::{StoredFrame, begin};
-use crate::holes::Holes;
-use crate::keys;
-use crate::values;
+use crate::encoding::holes::Holes;
+use crate::encoding::keys;
+use crate::encoding::stored_frame::StoredFrame;
+use crate::encoding::values;
+use crate::read::frames::begin;
 
 impl Stage<'_> {
     /// The records from `from` on and before `end`, as of this moment of the batch.
