@@ -59,7 +59,8 @@ impl Core {
                 | Row::Generation(_)
                 | Row::Outbox(_)
                 | Row::Stream(_)
-                | Row::Producer(_),
+                | Row::Producer(_)
+                | Row::Shared(_),
             )
             | None => Err(not_open(run, rpc).into()),
         }

@@ -75,7 +75,8 @@ impl Effects {
                 | Row::Idempotency(_)
                 | Row::Generation(_)
                 | Row::Stream(_)
-                | Row::Producer(_) => {}
+                | Row::Producer(_)
+                | Row::Shared(_) => {}
             }
         }
         effects

@@ -147,7 +147,8 @@ impl Core {
                 | Row::Generation(_)
                 | Row::Outbox(_)
                 | Row::Stream(_)
-                | Row::Producer(_) => Err(UnknownRun(id).into()),
+                | Row::Producer(_)
+                | Row::Shared(_) => Err(UnknownRun(id).into()),
             },
             Outcome::Refused(_) => Err(UnknownRun(id).into()),
         }

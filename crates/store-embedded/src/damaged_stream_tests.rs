@@ -14,7 +14,8 @@ use everstep_store_testkit::{Fixture, TestClock, batch, block_on};
 use fjall::Keyspace;
 use tempfile::TempDir;
 
-use crate::{EmbeddedStore, keys};
+use crate::EmbeddedStore;
+use crate::encoding::keys;
 
 /// A store with three ready runs, each with a timer; nothing of it is in memory.
 struct Three {
@@ -48,7 +49,11 @@ impl Three {
         }
     }
 
-    fn damage(&self, table: impl Fn(&crate::tables::Tables) -> &Keyspace, key: impl AsRef<[u8]>) {
+    fn damage(
+        &self,
+        table: impl Fn(&crate::storage::tables::Tables) -> &Keyspace,
+        key: impl AsRef<[u8]>,
+    ) {
         let table = table(&self.f.store.0.tables);
         table.insert(key.as_ref(), [1]).unwrap();
     }

@@ -6,7 +6,7 @@ use everstep_model::{DecodeError, FORMAT_VERSION};
 use everstep_store::StoreError;
 use fjall::LsmError;
 
-use crate::values::{Unreadable, VERSION};
+use everstep_store::encoding::{Unreadable, VERSION};
 
 /// Says what a failure of the key-value store means for the store at `place`.
 pub(crate) fn of_fjall(place: &str, error: &fjall::Error) -> StoreError {

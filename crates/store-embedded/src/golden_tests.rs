@@ -10,14 +10,16 @@ use everstep_model::{
     Epoch, ExecutorSeq, Frame, FrameHeader, Interner, RecordNumber, RunStatus, StreamName,
     StreamNumber, Term,
 };
-use everstep_store::{Head, Owner, Row};
+use everstep_store::{CommitTime, Head, Owner, Row, SharedKind};
+use everstep_store_testkit::START;
 use everstep_store_testkit::sample::{
-    NODE, NONCE, effect, event, generation, idempotency, name, producer, rpc, run, step,
+    NODE, NONCE, effect, event, generation, idempotency, name, producer, rpc, run, shared, step,
     stream_row, timer,
 };
 
-use crate::page::{self, Page};
-use crate::{keys, values};
+use crate::encoding::keys;
+use crate::encoding::page::{self, Page};
+use crate::encoding::values;
 
 const DOCUMENT: &str = include_str!("../../../docs/format.md");
 
@@ -134,6 +136,18 @@ fn the_rows_of_the_document_are_what_is_written() {
     let appended = Row::Producer(producer(StreamNumber(7), "p", 2));
     shown("producer key", &keys::lookup(&appended.key()).unwrap());
     shown("producer value", &values::encode_row(&appended));
+    let parts = ["orders".into(), 2.into()];
+    let mut slot = shared(SharedKind::Slot, &parts, "{\"run\":\"a\"}");
+    shown(
+        "shared key",
+        &keys::lookup(&Row::Shared(slot.clone()).key()).unwrap(),
+    );
+    shown(
+        "shared value",
+        &values::encode_row(&Row::Shared(slot.clone())),
+    );
+    slot.committed_at = CommitTime::At(START);
+    shown("stamped value", &values::encode_row(&Row::Shared(slot)));
 }
 
 /// The text between two marks.

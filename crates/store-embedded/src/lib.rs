@@ -10,35 +10,21 @@
 //! in memory, and a head that is loaded again takes its counts from the last frame. The bytes are in `docs/format.md`,
 //! the choice of the key-value store below (`fjall`) in `docs/adr/0001-fjall.md`.
 
-mod cache;
-mod commit;
-mod due;
-mod effects;
-mod extent;
+mod directory;
+mod encoding;
 mod failure;
-mod folders;
-mod format;
-mod frames;
 mod generations;
-mod holes;
-mod journal_check;
-mod keys;
-mod leases;
-mod list;
-mod manifest_check;
-mod members;
 mod open;
-mod page;
-mod pressure;
+mod options;
+mod read;
 mod sets;
-mod stage;
+mod state;
+mod storage;
 mod store;
-mod tables;
 mod upgrade;
-mod values;
-mod view;
+mod write;
 
-pub use open::Options;
+pub use options::Options;
 pub use store::EmbeddedStore;
 
 #[cfg(test)]

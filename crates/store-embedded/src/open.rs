@@ -10,7 +10,7 @@
 //! The key-value store repairs what it takes for the leftovers of a crash by deleting it. What it would delete
 //! although it was acknowledged is therefore looked for first.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -18,81 +18,27 @@ use std::sync::{Arc, Mutex};
 use everstep_model::{StreamNumber, Term};
 use everstep_store::{Clock, StoreError};
 
-use crate::cache::HeadCache;
-use crate::commit::Writer;
-use crate::due::Due;
-use crate::effects::Effects;
-use crate::extent::{self, NoteExtent};
+use crate::directory::extent::{self, NoteExtent};
+use crate::directory::folders;
+use crate::directory::format::{self, Mark};
+use crate::directory::journal_check::{self, Role};
+use crate::directory::lock;
+use crate::directory::manifest_check;
+use crate::encoding::keys;
+use crate::encoding::values;
 use crate::failure;
-use crate::folders;
-use crate::format::{self, Mark};
-use crate::journal_check::{self, Role};
-use crate::keys;
-use crate::leases::Leases;
-use crate::manifest_check;
-use crate::pressure::Pressure;
+use crate::options::Options;
+use crate::read::due::Due;
+use crate::read::effects::Effects;
 use crate::sets::KnownPages;
-use crate::store::Inner;
-use crate::tables::{self, Tables};
+use crate::state::cache::HeadCache;
+use crate::state::inner::Inner;
+use crate::state::leases::Leases;
+use crate::state::writer::Writer;
+use crate::storage::pressure::Pressure;
+use crate::storage::tables::{self, Tables};
+use crate::storage::view::View;
 use crate::upgrade;
-use crate::values;
-use crate::view::View;
-
-/// How a store is tuned. The defaults fit most machines.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Options {
-    /// Bytes of disk blocks kept in memory.
-    pub cache_bytes: u64,
-    /// Bytes of records collected in memory before they are written into a table. The log has them already: this decides
-    /// how much of it is read again after a crash, and how large tables are.
-    pub memtable_bytes: u64,
-    /// Heads of streams kept in memory; more than runs are executed at once.
-    pub heads_cached: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            cache_bytes: 32 * 1024 * 1024,
-            memtable_bytes: 32 * 1024 * 1024,
-            heads_cached: 65_536,
-        }
-    }
-}
-
-impl Options {
-    /// Sets the bytes of disk blocks kept in memory.
-    #[must_use]
-    pub fn with_cache_bytes(mut self, bytes: u64) -> Self {
-        self.cache_bytes = bytes;
-        self
-    }
-
-    /// Sets the bytes of records collected in memory before they are written into a table.
-    #[must_use]
-    pub fn with_memtable_bytes(mut self, bytes: u64) -> Self {
-        self.memtable_bytes = bytes;
-        self
-    }
-
-    /// Sets how many heads are kept in memory.
-    #[must_use]
-    pub fn with_heads_cached(mut self, heads: usize) -> Self {
-        self.heads_cached = heads;
-        self
-    }
-}
-
-/// Keeps other processes, and other handles of this one, away from a directory.
-pub(crate) struct DirectoryLock(File);
-
-impl Drop for DirectoryLock {
-    fn drop(&mut self) {
-        // Closing the file is not enough: a child process that is just being started shares it until it runs.
-        let _ = self.0.unlock();
-    }
-}
 
 pub(crate) fn open(
     path: &Path,
@@ -101,21 +47,21 @@ pub(crate) fn open(
 ) -> Result<Inner, StoreError> {
     let place = path.display().to_string();
     prepare(path, &place)?;
-    let lock = lock(path, &place)?;
+    let lock = lock::acquire(path, &place)?;
     let data = path.join("data");
     let mark = format::read(path, &place)?;
     match mark {
         Mark::Absent => must_be_empty(path, &place)?,
         Mark::Unfinished => remove(&data, &place)?,
-        Mark::Older | Mark::Finished => must_be_whole(path, &place)?,
+        Mark::Older { .. } | Mark::Finished => must_be_whole(path, &place)?,
     }
     let io_failed = |error| failure::of_io(&place, &error);
     if mark == Mark::Absent {
         format::begin(path).map_err(io_failed)?;
     }
     let tables = open_tables(&data, options, &place)?;
-    if mark == Mark::Older {
-        // The release before this one must not take for its own what is half upgraded.
+    if mark == (Mark::Older { sets: true }) {
+        // An older release must refuse a store that is partly upgraded.
         format::begin_upgrade(path).map_err(io_failed)?;
         upgrade::sets_from_heads(&tables)?;
     }
@@ -153,22 +99,6 @@ fn prepare(path: &Path, place: &str) -> Result<(), StoreError> {
         });
     }
     fs::create_dir_all(path).map_err(|error| failure::of_io(place, &error))
-}
-
-fn lock(path: &Path, place: &str) -> Result<DirectoryLock, StoreError> {
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(path.join("LOCK"))
-        .map_err(|error| failure::of_io(place, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(DirectoryLock(file)),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked {
-            place: place.to_owned(),
-        }),
-        Err(TryLockError::Error(error)) => Err(failure::of_io(place, &error)),
-    }
 }
 
 /// A directory without a mark becomes a store only if nobody else's files are in it.

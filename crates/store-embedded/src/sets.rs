@@ -12,12 +12,12 @@ use everstep_model::StreamNumber;
 use everstep_store::{Head, StoreError};
 use fjall::{Keyspace, OwnedWriteBatch, Readable};
 
+use crate::encoding::keys;
+use crate::encoding::page::{self, Page};
 use crate::failure;
 use crate::generations::Generations;
-use crate::keys;
-use crate::page::{self, Page};
-use crate::tables::Tables;
-use crate::view::View;
+use crate::storage::tables::Tables;
+use crate::storage::view::View;
 
 /// Pages kept in memory: as many as runs in use are on, and few of those are on pages of their own.
 const PAGES_KNOWN: usize = 4_096;

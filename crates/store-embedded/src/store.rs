@@ -1,47 +1,29 @@
 //! The store as the contract asks for it. Every call does its work at once, on the calling thread.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Clock, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
-    Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Clock, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow,
+    Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError,
+    StreamRef, TimerQuery, TimerRow,
 };
 
-use crate::cache::HeadCache;
-use crate::commit::{self, Writer};
-use crate::due::Due;
-use crate::effects::Effects;
-use crate::extent::NoteExtent;
 use crate::failure;
-use crate::frames;
-use crate::leases::Leases;
-use crate::list;
-use crate::open::{self, DirectoryLock, Options};
-use crate::sets::KnownPages;
-use crate::tables::Tables;
-use crate::view::View;
+use crate::open;
+use crate::options::Options;
+use crate::read::frames;
+use crate::read::list;
+use crate::read::ranges;
+use crate::state::inner::Inner;
+use crate::storage::view::View;
+use crate::write::commit;
 
 /// A store in one directory. Only one process, and only one handle, has it open at a time; dropping it closes it.
 ///
 /// `commit` blocks the calling thread for one `fdatasync`, so call it from a thread that may wait.
 pub struct EmbeddedStore(pub(crate) Inner);
-
-pub(crate) struct Inner {
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) cache: HeadCache,
-    pub(crate) leases: Leases,
-    pub(crate) pages: KnownPages,
-    pub(crate) due: Due,
-    pub(crate) effects: Effects,
-    pub(crate) writer: Mutex<Writer>,
-    pub(crate) tables: Tables,
-    /// Noted when the tables are closed.
-    pub(crate) extent: NoteExtent,
-    /// Released last.
-    pub(crate) _lock: DirectoryLock,
-}
 
 impl EmbeddedStore {
     /// Opens the store in `path`, or creates it there. `clock` judges leases.
@@ -121,18 +103,6 @@ impl EmbeddedStore {
     }
 }
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        let is_healthy = self
-            .writer
-            .get_mut()
-            .is_ok_and(|writer| writer.poisoned.is_none());
-        if !is_healthy {
-            self.extent.disarm();
-        }
-    }
-}
-
 impl std::fmt::Debug for EmbeddedStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "EmbeddedStore({})", self.0.tables.place)
@@ -162,6 +132,14 @@ impl Store for EmbeddedStore {
 
     fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
         done(list::page(&View::new(&self.0.tables), &query))
+    }
+
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        done(list::count(&View::new(&self.0.tables), &query))
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        done(ranges::rows(&View::new(&self.0.tables), &range))
     }
 
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {

@@ -6,11 +6,11 @@
 use everstep_store::StoreError;
 use fjall::{Keyspace, OwnedWriteBatch, PersistMode, Readable};
 
-use crate::keys;
-use crate::page;
+use crate::encoding::keys;
+use crate::encoding::page;
 use crate::sets::{self, Pages, sets_of_stream};
-use crate::tables::Tables;
-use crate::view::View;
+use crate::storage::tables::Tables;
+use crate::storage::view::View;
 
 /// Rows in one write batch, so that memory is bounded.
 const BATCH: usize = 1_000;
@@ -169,12 +169,12 @@ mod tests {
             fs::write(&file, mark).unwrap();
             assert_eq!(read(&open(folder.path())).await, before);
             let mark = fs::read_to_string(&file).unwrap();
-            assert_eq!(mark, "everstep store, format 2\n");
+            assert_eq!(mark, "everstep store, format 3\n");
         });
     }
 
     #[test]
-    fn a_store_in_format_1_is_read_as_before_and_is_in_format_2_then() {
+    fn a_store_in_format_1_is_read_as_before_and_is_in_format_3_then() {
         upgraded_from("everstep store, format 1\n", |f| {
             let tables = &f.store.0.tables;
             for table in [&tables.lists, &tables.ready] {
@@ -185,9 +185,15 @@ mod tests {
     }
 
     #[test]
+    fn a_store_in_format_2_is_read_as_before_and_is_in_format_3_then() {
+        upgraded_from("everstep store, format 2\n", |_| {});
+    }
+
+    #[test]
     fn an_upgrade_that_was_interrupted_begins_again() {
-        upgraded_from("everstep store, format 2, being upgraded\n", |f| {
-            write_rows_of_format_1(f, RUNS / 2);
-        });
+        for format in [2, 3] {
+            let mark = format!("everstep store, format {format}, being upgraded\n");
+            upgraded_from(&mark, |f| write_rows_of_format_1(f, RUNS / 2));
+        }
     }
 }

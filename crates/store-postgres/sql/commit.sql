@@ -22,7 +22,7 @@ CREATE FUNCTION commit_batch(
     c_epoch bigint[], c_nonce bigint[], c_seq bigint[], c_seen bigint[],
     c_now bigint[], c_begins bigint[], c_count integer[], c_bytes bytea[],
     c_inbox integer[], c_events integer[], c_events_min integer[],
-    c_lease smallint[], c_lease_node bigint[], c_lease_nonce bigint[],
+    c_lease smallint[], c_lease_node bigint[], c_lease_nonce bigint[], c_gate smallint[],
     c_status smallint[], c_supersedes integer[], c_dedup integer[], c_run integer[],
     g_commit integer[], g_kind smallint[], g_number bigint[], g_row integer[], g_value bytea[], g_place bigint[],
     s_number bigint[], s_with_run boolean[], n_name bytea[],
@@ -319,7 +319,7 @@ BEGIN
                     EXIT judging;
                 END IF;
                 h := ROW(0, term_now, c_begins[i], 0, 0, 0, 0, 0, 0, c_begins[i], 0, NULL, NULL, 0, false, false, false,
-                    flags & of_user <> 0, false, n_name[s], NULL, '');
+                    flags & of_user <> 0, false, n_name[s], NULL, '', 0);
             ELSIF what = is_append THEN
                 h := heads[s];
                 IF h.number IS NULL THEN verdict := 11; EXIT judging; END IF;
@@ -402,6 +402,12 @@ BEGIN
                             verdict := 23;
                             EXIT judging;
                         END IF;
+                    WHEN 7 THEN
+                        IF moment < g_number[g] THEN
+                            verdict := 24;
+                            first_record := moment;
+                            EXIT judging;
+                        END IF;
                 END CASE;
                 g := g + 1;
             END LOOP;
@@ -437,8 +443,14 @@ BEGIN
             h.next := end_before + c_count[i];
             h.inbox_count := h.inbox_count + c_inbox[i];
             h.unconsumed_events := greatest(h.unconsumed_events + c_events[i], c_events_min[i]);
+            IF c_gate[i] BETWEEN 1 AND 3 THEN
+                h.gate := c_gate[i] - 1;
+            ELSIF c_gate[i] = 4 AND h.epoch = 0 THEN
+                h.gate := 0;
+            END IF;
             taken := false;
-            IF c_lease[i] <> 0 THEN
+            -- A gated run is not claimed.
+            IF c_lease[i] <> 0 AND (c_lease[i] <> 1 OR h.gate = 0) THEN
                 -- How often it was lost without progress. A run given up or abandoned knows its count.
                 takeovers := CASE WHEN h.owner IS NULL THEN h.takeovers WHEN h.progress_epoch = h.epoch THEN 1
                     WHEN h.last_epoch = h.epoch THEN h.takeovers + 1 ELSE h.takeovers END;
@@ -478,7 +490,10 @@ BEGIN
                 h.last_first := first_record;
                 IF flags & has_progress <> 0 THEN h.progress_epoch := c_epoch[i]; END IF;
             END IF;
-            IF flags & says_ready <> 0 THEN h.ready := flags & is_ready <> 0; END IF;
+            -- An inbox commit does not mark a run that is held.
+            IF flags & says_ready <> 0 AND (what = is_append OR h.gate <> 1 OR flags & is_ready = 0) THEN
+                h.ready := flags & is_ready <> 0;
+            END IF;
             h.closed := h.closed OR flags & closes <> 0;
             WHILE x <= drops AND x_commit[x] = i LOOP
                 IF x_first[x] <= least(x_last[x], end_before - 1) THEN
@@ -552,9 +567,13 @@ BEGIN
         -- Rows: those that go, streams that go, those that appear.
         WHILE o <= changes AND o_commit[o] = i AND NOT o_put[o] LOOP
             k := o_row[o];
-            present[k] := false;
-            row_dirty[k] := true;
-            any_row_dirty := true;
+            -- One that is named by its value stays if it differs.
+            IF o_value[o] IS NULL
+                OR (present[k] AND vals[k] = o_value[o] AND places[k] IS NOT DISTINCT FROM o_place[o]) THEN
+                present[k] := false;
+                row_dirty[k] := true;
+                any_row_dirty := true;
+            END IF;
             o := o + 1;
         END LOOP;
         IF what = is_remove THEN
@@ -577,7 +596,8 @@ BEGIN
             row_streams[k] := coalesce(row_streams[k], h.number);
             present[k] := true;
             vals[k] := o_value[o];
-            places[k] := CASE o_placing[o] WHEN 1 THEN h.number WHEN 2 THEN h.next ELSE o_place[o] END;
+            places[k] := CASE o_placing[o] WHEN 1 THEN h.number WHEN 2 THEN h.next WHEN 3 THEN moment
+                ELSE o_place[o] END;
             row_dirty[k] := true;
             any_row_dirty := true;
             o := o + 1;
@@ -592,10 +612,10 @@ BEGIN
         UPDATE streams st SET next = w.next, last_epoch = w.last_epoch, last_seq = w.last_seq, last_first = w.last_first,
             progress_epoch = w.progress_epoch, inbox_count = w.inbox_count, unconsumed_events = w.unconsumed_events,
             epoch = w.epoch, owner = w.owner, nonce = w.nonce, takeovers = w.takeovers, ready = w.ready,
-            closed = w.closed, superseded = w.superseded, gaps = w.gaps, tail_first = w.next, tail = '', framed = false
+            closed = w.closed, superseded = w.superseded, gaps = w.gaps, gate = w.gate, tail_first = w.next, tail = '', framed = false
         FROM ROWS FROM (unnest(heads), unnest(is_dirty)) AS w(number, term, next, last_epoch, last_seq, last_first,
             progress_epoch, inbox_count, unconsumed_events, tail_first, epoch, owner, nonce, takeovers, ready, closed,
-            superseded, is_user, framed, name, gaps, tail, dirty)
+            superseded, is_user, framed, name, gaps, tail, gate, dirty)
         WHERE (w.dirty OR w.tail <> '') AND st.number BETWEEN w.number AND w.number;
     END IF;
     IF cardinality(born) > 0 THEN

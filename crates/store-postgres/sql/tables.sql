@@ -1,4 +1,4 @@
--- The tables of one installation, all in its own schema. Format 3; docs/format.md describes what the bytes hold.
+-- The tables of one installation, all in its own schema. Format 4; docs/format.md describes what the bytes hold.
 --
 -- Few tables, each for a reason:
 --   streams  one row per stream, written by every commit: nothing that changes is indexed, so every update is HOT. The last
@@ -55,6 +55,8 @@ CREATE TABLE streams (
     -- The last frames, the newest first, until they are worth a row: a row of `frames` and its place in the index cost a third
     -- of a short append, and the head is written anyway.
     tail bytea NOT NULL,
+    -- Whether the run may be claimed: 0 open, 1 held, 2 needs a slot.
+    gate smallint NOT NULL DEFAULT 0,
     CONSTRAINT streams_pkey PRIMARY KEY (number),
     CONSTRAINT streams_name UNIQUE (name)
 -- Room for the next versions of a head on its own page. Vacuum has little to do where pruning does it, so it may come often.
@@ -107,7 +109,8 @@ CREATE TABLE rows (
     key bytea,
     -- When a timer is due.
     due bigint,
-    -- What only the commit could fill in: the record of a dedup id, the journal of a generation, the end of an append.
+    -- What only the commit could fill in: the record of a dedup id, the journal of a generation, the end of an append, the
+    -- time of the commit of a shared row.
     place bigint,
     value bytea NOT NULL,
     PRIMARY KEY (kind, stream, key)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use everstep_model::{Entry, Epoch, Interner, RecordNumber, StreamNumber};
+use everstep_model::{Entry, Epoch, Interner, RecordNumber, StreamNumber, Timestamp};
 use everstep_store::{Claim, Commit, Fence, Guard, LeaseChange, Outcome, Refusal, StoreError};
 use tokio_postgres::Row as Line;
 
@@ -122,6 +122,7 @@ impl Answer {
             21 => self.shown(at, commit),
             22 => Refusal::RowAbsent,
             23 => Refusal::RowChanged,
+            24 => Refusal::TooEarly(Timestamp::from_millis(first.0)),
             _ => return None,
         };
         Some(Outcome::Refused(refusal))

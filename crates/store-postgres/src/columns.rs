@@ -46,6 +46,7 @@ columns! {
     c_lease: i16 => INT2_ARRAY,
     c_lease_node: i64 => INT8_ARRAY,
     c_lease_nonce: i64 => INT8_ARRAY,
+    c_gate: i16 => INT2_ARRAY,
     c_status: i16 => INT2_ARRAY,
     c_supersedes: i32 => INT4_ARRAY,
     c_dedup: i32 => INT4_ARRAY,

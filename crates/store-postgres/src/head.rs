@@ -7,7 +7,7 @@ use everstep_model::{
     StreamName, StreamNumber, Term,
 };
 use everstep_store::encoding::{Damaged, checked_name, text};
-use everstep_store::{Head, Owner, RunRow};
+use everstep_store::{Gate, Head, Owner, RunRow};
 use tokio_postgres::Row as Line;
 
 use crate::failure::Trouble;
@@ -15,8 +15,8 @@ use crate::number::{time, uncount};
 
 /// The columns of a head, in the order they are read.
 pub(crate) const HEAD: &str = "s.number, s.term, s.next, s.last_epoch, s.last_seq, s.last_first, s.progress_epoch, \
-    s.inbox_count, s.unconsumed_events, s.epoch, s.owner, s.nonce, s.takeovers, s.ready, s.closed, s.superseded, s.name";
-const HEAD_COLUMNS: usize = 17;
+    s.inbox_count, s.unconsumed_events, s.epoch, s.owner, s.nonce, s.takeovers, s.ready, s.closed, s.superseded, s.name, s.gate";
+const HEAD_COLUMNS: usize = 18;
 
 /// The columns of a run, in the order they are read.
 pub(crate) const RUN: &str =
@@ -71,6 +71,12 @@ pub(crate) fn head(line: &Line) -> Result<Head, Unusable> {
         }),
         takeovers: takeovers.try_into().unwrap_or(0),
         ready: line.try_get(13)?,
+        gate: match line.try_get::<_, i16>(17)? {
+            0 => Gate::Open,
+            1 => Gate::Held,
+            2 => Gate::NeedsSlot,
+            _ => return Err(Damaged("a gate is unknown").into()),
+        },
         closed: line.try_get(14)?,
         superseded: line.try_get(15)?,
         run,

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use everstep_model::{Origin, Record, StreamNumber};
-use everstep_store::{Commit, Executor, Guard, InboxLease, LeaseChange, RunRow};
+use everstep_store::{Commit, Executor, Gate, GateChange, Guard, InboxLease, LeaseChange, RunRow};
 
 use crate::columns::Columns;
 use crate::framed::Framed;
 use crate::number::{count, millis, node, nonce, place};
 use crate::row_place::{RowPlace, contents};
-use crate::row_slots::{Change, RowSlots};
+use crate::row_slots::{Change, RowChange, RowSlots};
 
 const HAS_PROGRESS: i32 = 1;
 const HAS_FOREIGN: i32 = 2;
@@ -92,6 +92,7 @@ impl Judged {
         self.add_executor(commit.executor());
         self.add_records(commit.records());
         self.add_lease(commit.lease());
+        self.columns.c_gate.push(gate(commit));
         self.add_guards(index, commit);
         self.add_rows(index, commit);
         for range in commit.dropped() {
@@ -197,6 +198,7 @@ impl Judged {
                     let (bytes, at) = contents(expected);
                     (6, 0, row, Some(bytes), at)
                 }
+                Guard::NotBefore(time) => (7, millis(*time), 0, None, None),
             };
             let columns = &mut self.columns;
             columns.g_commit.push(place(index));
@@ -220,6 +222,9 @@ impl Judged {
         for key in commit.delete() {
             self.rows.delete(index, commit, RowPlace::of(key));
         }
+        for row in commit.delete_exact() {
+            self.rows.delete_exact(index, commit, row);
+        }
         for row in commit.put() {
             self.rows.put(index, commit, row);
         }
@@ -239,13 +244,14 @@ impl Judged {
         }
         for (index, changes) in changes.into_iter().enumerate() {
             for change in changes {
-                let Change { row, put } = change;
+                let Change { row, what } = change;
                 columns.o_commit.push(place(index));
                 columns.o_row.push(row);
-                columns.o_put.push(put.is_some());
-                let (value, at, placing) = match put {
-                    Some(put) => (Some(put.value), put.place, put.placing),
-                    None => (None, None, 0),
+                columns.o_put.push(matches!(what, RowChange::Put(_)));
+                let (value, at, placing) = match what {
+                    RowChange::Put(put) => (Some(put.value), put.place, put.placing),
+                    RowChange::Delete => (None, None, 0),
+                    RowChange::DeleteExact(value, at) => (Some(value), at, 0),
                 };
                 columns.o_value.push(value);
                 columns.o_place.push(at);
@@ -264,6 +270,25 @@ fn kind(commit: &Commit) -> i16 {
         Commit::Deliver(_) => 3,
         Commit::ChangeRows(_) => 4,
         Commit::Remove(_) => 5,
+    }
+}
+
+/// What the commit does to the gate: 0 keeps it, 4 opens the gate of a run that was never claimed, others set it.
+fn gate(commit: &Commit) -> i16 {
+    let set = |gate| match gate {
+        Gate::Open => 1,
+        Gate::Held => 2,
+        Gate::NeedsSlot => 3,
+    };
+    match commit {
+        Commit::Create(commit) => set(commit.gate),
+        Commit::Append(commit) => commit.gate.map_or(0, set),
+        Commit::Deliver(commit) => match commit.gate {
+            GateChange::Keep => 0,
+            GateChange::Set(gate) => set(gate),
+            GateChange::OpenUnlessBegun => 4,
+        },
+        Commit::ChangeRows(_) | Commit::Remove(_) => 0,
     }
 }
 

@@ -54,6 +54,7 @@ mod plain;
 mod plain_answer;
 mod plain_batch;
 mod pool;
+mod ranges;
 mod reading;
 mod rest;
 mod row_place;

@@ -2,7 +2,7 @@
 //! are plain, and the database applies all of a kind in one statement (`sql/plain.sql`) instead of judging each.
 
 use everstep_model::{Generation, RecordNumber};
-use everstep_store::{AppendCommit, CreateCommit, ExecutorLease, Guard, RunRow};
+use everstep_store::{AppendCommit, CreateCommit, ExecutorLease, Gate, Guard, RunRow};
 
 /// An executor's commit that only appends, and perhaps leaves the run.
 pub(crate) struct PlainAppend<'a> {
@@ -26,10 +26,12 @@ impl<'a> PlainAppend<'a> {
             [Guard::InboxSeen(seen)] => Some(*seen),
             _ => return None,
         };
-        let changes_rows = !commit.put.is_empty() || !commit.delete.is_empty();
+        let changes_rows =
+            !commit.put.is_empty() || !commit.delete.is_empty() || !commit.delete_exact.is_empty();
         let is_plain = !commit.records.is_empty()
             && !changes_rows
             && commit.drop.is_empty()
+            && commit.gate.is_none()
             && (leaves || !commit.close);
         is_plain.then_some(Self {
             commit,
@@ -53,8 +55,12 @@ impl<'a> PlainCreate<'a> {
             && commit.supersedes.is_none()
             && commit.begins_at == RecordNumber(0)
             && commit.name.user_path().is_none();
-        let is_bare = commit.guards.is_empty() && commit.put.is_empty() && commit.delete.is_empty();
-        let is_plain = is_first && is_bare && !commit.close && !commit.records.is_empty();
+        let is_bare = commit.guards.is_empty()
+            && commit.put.is_empty()
+            && commit.delete.is_empty()
+            && commit.delete_exact.is_empty();
+        let is_open = commit.gate == Gate::Open && !commit.close;
+        let is_plain = is_first && is_bare && is_open && !commit.records.is_empty();
         is_plain.then_some(Self { commit, run })
     }
 }

@@ -134,13 +134,17 @@ fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
     let guarded = commit.guards().iter().filter_map(|guard| match guard {
         Guard::RowPresent(key) | Guard::RowAbsent(key) => Some(key.clone()),
         Guard::RowIs(row) => Some(row.key()),
-        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,
+        Guard::InboxSeen(_)
+        | Guard::EndsAt(_)
+        | Guard::UnconsumedEventsBelow(_)
+        | Guard::NotBefore(_) => None,
     });
     let named = guarded.chain(commit.delete().iter().cloned());
     let mut named = named.map(|key| RowPlace::of(&key));
     // Rows that are put become the stream's own, unless they are shared.
     let mut put = commit.put().iter().map(|row| RowPlace::of(&row.key()));
-    named.any(|place| place.kind.is_shared() || place.stream != own)
+    !commit.delete_exact().is_empty()
+        || named.any(|place| place.kind.is_shared() || place.stream != own)
         || put.any(|place| place.kind.is_shared())
 }
 

@@ -5,11 +5,13 @@ use everstep_store::encoding::{
     self, Damaged, In, Out, TAIL_MAX, Unreadable, location, location_bytes, purpose, purpose_code,
     tail,
 };
-use everstep_store::{GenerationRow, ProducerRow, Row, RowKey, TimerRow};
+use everstep_store::{
+    CommitTime, GenerationRow, ProducerRow, Row, RowKey, SharedKind, SharedRow, TimerRow,
+};
 
 use crate::number::{count, millis, uncount};
 
-/// The kinds of rows. Those after `Generation` are below their stream and go with it.
+/// The kinds of rows. Those from `Dedup` to `Producer` belong to a stream and are removed with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Timer = 1,
@@ -20,6 +22,29 @@ pub(crate) enum Kind {
     Outbox = 6,
     Stream = 7,
     Producer = 8,
+    Schedule = 9,
+    Slot = 10,
+    Waiter = 11,
+    Rate = 12,
+    Fair = 13,
+    Collecting = 14,
+    Attribute = 15,
+    OpenRpc = 16,
+}
+
+impl From<SharedKind> for Kind {
+    fn from(kind: SharedKind) -> Self {
+        match kind {
+            SharedKind::Schedule => Self::Schedule,
+            SharedKind::Slot => Self::Slot,
+            SharedKind::Waiter => Self::Waiter,
+            SharedKind::Rate => Self::Rate,
+            SharedKind::Fair => Self::Fair,
+            SharedKind::Collecting => Self::Collecting,
+            SharedKind::Attribute => Self::Attribute,
+            SharedKind::OpenRpc => Self::OpenRpc,
+        }
+    }
 }
 
 impl Kind {
@@ -30,14 +55,22 @@ impl Kind {
     /// Whether commits of several streams write such rows, so that a stream's own lock does not protect them.
     pub(crate) fn is_shared(self) -> bool {
         match self {
-            Self::Idempotency | Self::Generation | Self::Stream => true,
             Self::Timer | Self::Dedup | Self::Rpc | Self::Outbox | Self::Producer => false,
+            Self::Idempotency | Self::Generation | Self::Stream => true,
+            Self::Schedule
+            | Self::Slot
+            | Self::Waiter
+            | Self::Rate
+            | Self::Fair
+            | Self::Collecting
+            | Self::Attribute
+            | Self::OpenRpc => true,
         }
     }
 
     /// Whether such rows go when their stream is removed.
     pub(crate) fn goes_with_stream(self) -> bool {
-        self > Self::Generation
+        self > Self::Generation && self <= Self::Producer
     }
 }
 
@@ -76,6 +109,10 @@ impl RowPlace {
             RowKey::Producer(stream, id) => {
                 tail(&mut out, id.as_bytes());
                 (Kind::Producer, *stream)
+            }
+            RowKey::Shared(key) => {
+                out.raw(&encoding::shared_key(key));
+                (key.kind().into(), StreamNumber(0))
             }
         };
         Self {
@@ -146,6 +183,17 @@ pub(crate) fn contents(row: &Row) -> (Vec<u8>, Option<i64>) {
             let bytes = encoding::encode_row(&Row::Producer(unplaced));
             (bytes, Some(count(row.end.0)))
         }
+        Row::Shared(row) => {
+            let unstamped = SharedRow {
+                committed_at: CommitTime::Absent,
+                ..row.clone()
+            };
+            let stamp = match row.committed_at {
+                CommitTime::At(time) => Some(millis(time)),
+                CommitTime::Absent | CommitTime::FillIn => None,
+            };
+            (encoding::encode_row(&Row::Shared(unstamped)), stamp)
+        }
         Row::Rpc(_) | Row::Idempotency(_) | Row::Outbox(_) | Row::Stream(_) => {
             (encoding::encode_row(row), None)
         }
@@ -158,11 +206,19 @@ pub(crate) fn row(key: &RowKey, bytes: &[u8], place: Option<i64>) -> Result<Row,
         return Ok(Row::Timer(timer.clone()));
     }
     let mut row = encoding::decode_row(key, bytes)?;
+    if let (Row::Shared(row), Some(time)) = (&mut row, place) {
+        row.committed_at = CommitTime::At(Timestamp::from_millis(uncount(time)));
+    }
     let place = uncount(place.unwrap_or(0));
     match &mut row {
         Row::Generation(row) => row.stream = StreamNumber(place),
         Row::Producer(row) => row.end = RecordNumber(place),
-        Row::Timer(_) | Row::Rpc(_) | Row::Idempotency(_) | Row::Outbox(_) | Row::Stream(_) => {}
+        Row::Timer(_)
+        | Row::Rpc(_)
+        | Row::Idempotency(_)
+        | Row::Outbox(_)
+        | Row::Stream(_)
+        | Row::Shared(_) => {}
     }
     Ok(row)
 }

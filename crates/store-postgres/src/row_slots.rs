@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use everstep_model::StreamNumber;
-use everstep_store::{Commit, Row};
+use everstep_store::{Commit, CommitTime, Row, SharedRow};
 
 use crate::columns::Columns;
 use crate::number::{place, uncount};
@@ -22,6 +22,8 @@ const GIVEN: i16 = 0;
 const NUMBER: i16 = 1;
 /// The place is where the stream ends after the commit.
 const END: i16 = 2;
+/// The place is the time of the commit.
+const TIME: i16 = 3;
 
 /// A row that is touched.
 #[derive(Debug)]
@@ -37,8 +39,16 @@ pub(crate) struct Slot {
 pub(crate) struct Change {
     /// Its place.
     pub(crate) row: i32,
-    /// What it becomes; nothing if it goes.
-    pub(crate) put: Option<Put>,
+    /// What happens to it.
+    pub(crate) what: RowChange,
+}
+
+#[derive(Debug)]
+pub(crate) enum RowChange {
+    Put(Put),
+    Delete,
+    /// Deletes the row if it has this value and place.
+    DeleteExact(Vec<u8>, Option<i64>),
 }
 
 #[derive(Debug)]
@@ -81,7 +91,16 @@ impl RowSlots {
     pub(crate) fn delete(&mut self, index: usize, commit: &Commit, row: RowPlace) {
         let mode = mode(commit, &row, BLIND);
         let row = self.slot(row, None, mode);
-        self.change(index, Change { row, put: None });
+        let what = RowChange::Delete;
+        self.change(index, Change { row, what });
+    }
+
+    pub(crate) fn delete_exact(&mut self, index: usize, commit: &Commit, row: &SharedRow) {
+        let row = Row::Shared(row.clone());
+        let (value, place) = contents(&row);
+        let row = self.looked_at(commit, RowPlace::of(&row.key()));
+        let what = RowChange::DeleteExact(value, place);
+        self.change(index, Change { row, what });
     }
 
     pub(crate) fn put(&mut self, index: usize, commit: &Commit, row: &Row) {
@@ -90,9 +109,10 @@ impl RowSlots {
         let is_own = match row {
             Row::Timer(_) | Row::Rpc(_) | Row::Outbox(_) | Row::Producer(_) => true,
             Row::Stream(row) => row.stream == StreamNumber(0),
-            Row::Idempotency(_) | Row::Generation(_) => false,
+            Row::Idempotency(_) | Row::Generation(_) | Row::Shared(_) => false,
         };
         let placing = match (commit, row) {
+            (_, Row::Shared(row)) if row.committed_at == CommitTime::FillIn => TIME,
             (Commit::Remove(_), _) => GIVEN,
             (_, Row::Generation(_)) => NUMBER,
             (_, Row::Producer(_)) => END,
@@ -108,12 +128,12 @@ impl RowSlots {
             let mode = mode(commit, &at, BLIND);
             self.slot(at, None, mode)
         };
-        let put = Some(Put {
+        let what = RowChange::Put(Put {
             value,
             place: given,
             placing,
         });
-        self.change(index, Change { row: slot, put });
+        self.change(index, Change { row: slot, what });
     }
 
     fn slot(&mut self, row: RowPlace, born: Option<usize>, mode: i16) -> i32 {
@@ -164,7 +184,7 @@ impl RowSlots {
                     0..0,
                     gone.map(|row| Change {
                         row: *row,
-                        put: None,
+                        what: RowChange::Delete,
                     }),
                 );
             }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
 };
 use tokio_postgres::types::Type;
 
@@ -16,7 +17,7 @@ use crate::number::{limit, node};
 use crate::options::Options;
 use crate::pool::is_yes;
 use crate::session::Session;
-use crate::{commit, due, list, reading};
+use crate::{commit, due, list, ranges, reading};
 
 /// A store in a PostgreSQL database, which any number of nodes share. Dropping it closes its connections.
 pub struct PostgresStore {
@@ -75,6 +76,14 @@ impl Store for PostgresStore {
 
     fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
         self.run(|session| async move { list::page(&session, query).await })
+    }
+
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        self.run(|session| async move { ranges::count(&session, query).await })
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        self.run(|session| async move { ranges::rows(&session, range).await })
     }
 
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {

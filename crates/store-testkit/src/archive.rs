@@ -5,8 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use everstep_model::{Entry, NodeId, Record, RecordNumber, StreamName, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
 };
 
 /// Remembers what is committed to a store: also records that are dropped later.
@@ -99,6 +100,10 @@ impl<S: Store> Store for Archive<S> {
         self.inner.list(query)
     }
 
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        self.inner.count(query)
+    }
+
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
         self.inner.timers(query)
     }
@@ -117,6 +122,10 @@ impl<S: Store> Store for Archive<S> {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
         self.inner.outbox(after, limit)
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        self.inner.rows(range)
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

@@ -2,8 +2,9 @@
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
 };
 
 use crate::block_on::block_on;
@@ -41,6 +42,10 @@ impl<S: Store> Store for Blocking<S> {
         done(self.0.list(query))
     }
 
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        done(self.0.count(query))
+    }
+
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
         done(self.0.timers(query))
     }
@@ -59,6 +64,10 @@ impl<S: Store> Store for Blocking<S> {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
         done(self.0.outbox(after, limit))
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        done(self.0.rows(range))
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

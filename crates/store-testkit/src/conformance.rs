@@ -150,6 +150,29 @@ macro_rules! conformance {
                 a_removal_may_change_rows_of_others,
                 a_page_stops_near_its_bytes,
             ];
+            shared_rows: [
+                a_shared_row_comes_back_as_it_was,
+                commits_of_all_streams_share_a_row,
+                a_shared_row_is_deleted_by_value,
+                a_commit_may_replace_what_it_deletes,
+                the_store_fills_in_the_time_of_the_commit,
+                a_removal_leaves_shared_rows,
+                a_closed_stream_deletes_shared_rows,
+                a_range_follows_the_order_of_keys,
+                a_refused_commit_changes_no_shared_row,
+            ];
+            gate: [
+                a_held_run_takes_records_only,
+                a_commit_opens_the_gate_and_claims_the_run,
+                a_run_that_needs_a_slot_is_marked_and_not_claimed,
+                an_executor_sets_the_gate,
+                a_run_that_has_begun_keeps_its_gate,
+                a_held_run_can_be_terminated,
+            ];
+            time_guard: [
+                a_commit_is_refused_before_its_time,
+                every_kind_of_commit_waits_for_its_time,
+            ];
             outbox: [
                 an_effect_comes_back_as_it_was,
                 effects_come_by_stream_and_key,
@@ -212,6 +235,7 @@ macro_rules! reopening {
             a_status_change_alone_is_remembered,
             effects_are_what_they_were,
             user_streams_are_what_they_were,
+            shared_rows_and_gates_are_what_they_were,
         }
     };
     (@cases $place:path; $($case:ident),* $(,)?) => {

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
 };
 
 /// How often each method was called.
@@ -140,6 +141,11 @@ impl<S: Store> Store for Counting<S> {
         self.inner.list(query)
     }
 
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        count(&self.counters.lists, 1);
+        self.inner.count(query)
+    }
+
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
         count(&self.counters.timers, 1);
         self.inner.timers(query)
@@ -161,6 +167,11 @@ impl<S: Store> Store for Counting<S> {
     ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
         count(&self.counters.outbox, 1);
         self.inner.outbox(after, limit)
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        count(&self.counters.rows, 1);
+        self.inner.rows(range)
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
 };
 
 /// What happens to one call of `commit`.
@@ -143,6 +144,10 @@ impl<S: Store + ?Sized> Store for Faulty<S> {
         self.inner.list(query)
     }
 
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        self.inner.count(query)
+    }
+
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
         self.inner.timers(query)
     }
@@ -161,6 +166,10 @@ impl<S: Store + ?Sized> Store for Faulty<S> {
         limit: usize,
     ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
         self.inner.outbox(after, limit)
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        self.inner.rows(range)
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

@@ -8,7 +8,8 @@ use std::time::Duration;
 use everstep_model::{Entry, NodeId, Nonce, RecordNumber, StreamName, StreamNumber, Timestamp};
 use everstep_store::{
     Claim, Clock, Commit, Fence, Head, InboxLease, Lease, ListPage, ListQuery, OutboxRow, Outcome,
-    Page, ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StreamRef, TimerQuery, TimerRow,
+    Page, ReadRequest, ReadyRun, Refusal, Row, RowKey, RowRange, SharedRow, Store, StreamRef,
+    TimerQuery, TimerRow,
 };
 
 use crate::block_on::block_on;
@@ -216,6 +217,11 @@ impl<S: Store> Fixture<S> {
     /// All effects that are not delivered.
     pub async fn outbox(&self) -> Vec<OutboxRow> {
         self.store.outbox(None, 1_000).await.unwrap()
+    }
+
+    /// A range of shared rows.
+    pub async fn rows(&self, range: RowRange) -> Vec<SharedRow> {
+        self.store.rows(range).await.unwrap()
     }
 
     /// One row.

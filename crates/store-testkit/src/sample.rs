@@ -10,9 +10,9 @@ use everstep_model::{
     RecordRange, RpcId, RunId, RunStatus, Seed, StreamName, StreamNumber, Timestamp,
 };
 use everstep_store::{
-    AppendCommit, CreateCommit, DeliverCommit, Executor, Fence, ForkPoint, GenerationRow,
-    IdempotencyRow, OutboxRow, ProducerMark, ProducerRow, RemoveCommit, Row, RowsCommit, RpcRow,
-    RunRow, StreamRow, TimerRow,
+    AppendCommit, CommitTime, CreateCommit, DeliverCommit, Executor, Fence, ForkPoint,
+    GenerationRow, IdempotencyRow, KeyPart, OutboxRow, ProducerMark, ProducerRow, RemoveCommit,
+    Row, RowsCommit, RpcRow, RunRow, SharedKey, SharedKind, SharedRow, StreamRow, TimerRow,
 };
 
 use crate::clock::START;
@@ -190,6 +190,15 @@ pub fn with_progress(mut commit: AppendCommit) -> AppendCommit {
 /// A change of rows, which the caller adds.
 pub fn row_change(stream: StreamNumber) -> RowsCommit {
     RowsCommit::new(stream, START)
+}
+
+/// A shared row with this key and value.
+pub fn shared(kind: SharedKind, parts: &[KeyPart], value: &str) -> SharedRow {
+    SharedRow {
+        key: SharedKey::new(kind, parts.iter().cloned()).unwrap(),
+        value: value.as_bytes().to_vec(),
+        committed_at: CommitTime::Absent,
+    }
 }
 
 /// A timer `seconds` after [`START`]; a store fills in the stream of rows it is given.

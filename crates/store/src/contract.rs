@@ -9,9 +9,10 @@ use everstep_model::{Entry, Name, NodeId, RecordNumber, StreamName, StreamNumber
 use crate::commit::Commit;
 use crate::error::StoreError;
 use crate::head::Head;
-use crate::list::{ListPage, ListQuery};
+use crate::list::{Count, ListPage, ListQuery};
 use crate::outcome::Outcome;
 use crate::row::{OutboxRow, Row, RowKey, TimerRow};
+use crate::shared_row::{RowRange, SharedRow};
 
 /// A future that can be kept behind `dyn Store`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -137,8 +138,14 @@ pub struct Description {
 /// **Damaged.** `head`, `read` and `row` fail where they meet damage. `list`, `ready` and `timers` leave out single rows
 /// that are damaged and log each as an error, so that one run does not stand in the way of all.
 ///
-/// **Time.** `Commit::now` and query times are the engine's. Leases are judged by the store's own clock. A node
-/// without a lease row counts as dead.
+/// **Shared.** A shared row belongs to no stream: commits of any stream may guard, put and delete it, and removing a
+/// stream does not remove it.
+///
+/// **Gated.** The gate in the head of a run decides what an inbox commit may do; see [`crate::Gate`]. A commit that
+/// opens the gate may set the ready mark and claim the run.
+///
+/// **Time.** [`Commit::now`] and query times are the engine's. Leases, [`crate::Guard::NotBefore`] and the times that the
+/// store fills into shared rows use the store's own clock. A node without a lease row counts as dead.
 pub trait Store: Send + Sync + 'static {
     /// Applies a batch. See the contract above.
     fn commit<'a>(&'a self, batch: &'a [Commit])
@@ -152,6 +159,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// One page of the list of runs.
     fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>>;
+
+    /// The number of runs that match the filters of a query; its limit and cursor are ignored.
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>>;
 
     /// Timers in the order they are due.
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>>;
@@ -172,6 +182,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// One row.
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>>;
+
+    /// A range of shared rows, in the order of their keys.
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>>;
 
     /// A node says that it lives. Runs it holds can be taken by others once the lease runs out.
     fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>>;

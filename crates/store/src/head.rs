@@ -6,7 +6,7 @@ use everstep_model::{
     Epoch, FrameHeader, NodeId, Nonce, RecordNumber, StreamName, StreamNumber, Term,
 };
 
-use crate::commit::Fence;
+use crate::commit::{Fence, Gate};
 use crate::list::RunRow;
 
 /// Who may execute a run.
@@ -39,6 +39,8 @@ pub struct Head {
     pub takeovers: u32,
     /// Whether it has something to do.
     pub ready: bool,
+    /// Whether the run may be claimed.
+    pub gate: Gate,
     /// Whether it takes no more records.
     pub closed: bool,
     /// Whether a later stream has its place in the lists.
@@ -61,6 +63,7 @@ impl Head {
             owner: None,
             takeovers: 0,
             ready: false,
+            gate: Gate::Open,
             closed: false,
             superseded: false,
             run: None,

@@ -16,13 +16,14 @@ mod list;
 mod memory;
 mod outcome;
 mod row;
+mod shared_row;
 mod stream_row;
 
 pub use bus::{Bus, Hint, LocalBus, Subscription};
 pub use clock::Clock;
 pub use commit::{
     AppendCommit, Claim, Commit, CommitId, CreateCommit, DeliverCommit, Executor, ExecutorLease,
-    Fence, Guard, InboxLease, LeaseChange, RemoveCommit, RowsCommit,
+    Fence, Gate, GateChange, Guard, InboxLease, LeaseChange, RemoveCommit, RowsCommit,
 };
 pub use contract::{
     BoxFuture, Description, Lease, Page, ReadRequest, ReadyRun, Store, StreamRef, TimerQuery,
@@ -33,10 +34,11 @@ pub use judge::{
     Liveness, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
     judge_superseded, status_once_taken,
 };
-pub use list::{Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
+pub use list::{Count, Cursor, InvalidCursor, ListPage, ListQuery, RunRow};
 pub use memory::MemoryStore;
 pub use outcome::{Outcome, Refusal};
 pub use row::{GenerationRow, IdempotencyRow, OutboxRow, Row, RowKey, RpcRow, TimerRow};
+pub use shared_row::{CommitTime, KeyPart, KeyTooLong, RowRange, SharedKey, SharedKind, SharedRow};
 pub use stream_row::{ForkPoint, ProducerMark, ProducerRow, StreamRow};
 
 #[cfg(test)]

@@ -88,6 +88,15 @@ impl FromStr for Cursor {
     }
 }
 
+/// A number of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// How many runs match, or an estimate.
+    pub number: u64,
+    /// Whether the number was counted. Backends may estimate large numbers.
+    pub exact: bool,
+}
+
 /// One page of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPage {

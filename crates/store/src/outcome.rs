@@ -1,6 +1,6 @@
 //! What became of a commit.
 
-use everstep_model::{Entry, RecordNumber, StreamNumber};
+use everstep_model::{Entry, RecordNumber, StreamNumber, Timestamp};
 
 use crate::commit::Fence;
 use crate::error::StoreError;
@@ -82,6 +82,9 @@ pub enum Refusal {
     /// A row is not what the author has read.
     #[error("a row has changed")]
     RowChanged,
+    /// The store's clock, which shows this time, has not reached the time of a guard.
+    #[error("the store's clock shows {0}")]
+    TooEarly(Timestamp),
     /// The stream, or a row that decides, cannot be read, so nobody can say what the commit would do.
     #[error("it cannot be judged: {0}")]
     Unreadable(StoreError),

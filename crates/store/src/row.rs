@@ -6,6 +6,7 @@ use everstep_model::{
     Generation, Location, Name, Payload, RecordNumber, RpcId, RunId, StreamNumber, Timestamp,
 };
 
+use crate::shared_row::{SharedKey, SharedRow};
 use crate::stream_row::{ProducerRow, StreamRow};
 
 /// A timer that will fire. It is its own key; the order is the order of firing.
@@ -88,6 +89,8 @@ pub enum Row {
     Stream(Box<StreamRow>),
     /// What a producer has appended to a user's stream.
     Producer(ProducerRow),
+    /// A row that belongs to no stream.
+    Shared(SharedRow),
 }
 
 /// What a row is found by.
@@ -107,6 +110,8 @@ pub enum RowKey {
     Stream(StreamNumber),
     /// A producer of a user's stream, by its id.
     Producer(StreamNumber, String),
+    /// A row that belongs to no stream.
+    Shared(SharedKey),
 }
 
 impl RowKey {
@@ -118,7 +123,7 @@ impl RowKey {
             | Self::Outbox(stream, _)
             | Self::Stream(stream)
             | Self::Producer(stream, _) => Some(*stream),
-            Self::Timer(_) | Self::Idempotency(..) | Self::Generation(_) => None,
+            Self::Timer(_) | Self::Idempotency(..) | Self::Generation(_) | Self::Shared(_) => None,
         }
     }
 }
@@ -135,12 +140,14 @@ impl Row {
             Self::Outbox(row) => RowKey::Outbox(row.stream, row.key.clone()),
             Self::Stream(row) => RowKey::Stream(row.stream),
             Self::Producer(row) => RowKey::Producer(row.stream, row.id.clone()),
+            Self::Shared(row) => RowKey::Shared(row.key.clone()),
         }
     }
 
-    /// The row as one of this stream, which ends here after the commit; for stores, which fill in what only they know.
+    /// Fills in what only the store knows: the number of the commit's stream, its end after the commit, and the time by
+    /// the store's clock.
     #[must_use]
-    pub fn placed(mut self, number: StreamNumber, end: RecordNumber) -> Self {
+    pub fn placed(mut self, number: StreamNumber, end: RecordNumber, now: Timestamp) -> Self {
         match &mut self {
             Self::Timer(timer) => timer.stream = number,
             Self::Rpc(rpc) => rpc.stream = number,
@@ -153,6 +160,7 @@ impl Row {
             // A fork counts at its source, so a stream row may be another stream's.
             Self::Stream(row) if row.stream == StreamNumber(0) => row.stream = number,
             Self::Stream(_) | Self::Idempotency(_) => {}
+            Self::Shared(row) => row.fill_in(now),
         }
         self
     }

@@ -12,9 +12,9 @@ use everstep::{
 };
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, LocalBus, MemoryStore,
-    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
-    TimerQuery, TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, LocalBus, MemoryStore,
+    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store,
+    StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 use crate::control_support::slow;
@@ -63,6 +63,8 @@ impl Store for Stopping {
         head(stream: StreamRef) -> Option<Head>;
         read(request: ReadRequest) -> Option<Page>;
         list(query: ListQuery) -> ListPage;
+        count(query: ListQuery) -> Count;
+        rows(range: RowRange) -> Vec<SharedRow>;
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
         row(key: RowKey) -> Option<Row>;

@@ -9,9 +9,9 @@ use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{Ctx, Engine, Result, RunHandle, millis, secs};
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, LocalBus, MemoryStore,
-    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
-    TimerQuery, TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, LocalBus, MemoryStore,
+    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store,
+    StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 use crate::support::{Ping, Seen, json, ok, ping};
@@ -35,6 +35,8 @@ impl Store for Slow {
     pass_on! {
         head(stream: StreamRef) -> Option<Head>;
         list(query: ListQuery) -> ListPage;
+        count(query: ListQuery) -> Count;
+        rows(range: RowRange) -> Vec<SharedRow>;
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
         outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;

@@ -129,7 +129,8 @@ pub(super) fn decide_again(refusal: Refusal) -> Result<(), StreamError> {
         | Refusal::OutOfOrder
         | Refusal::NotInbox
         | Refusal::InboxGrew { .. }
-        | Refusal::TooManyEvents(_)) => Err(StoreError::Unavailable {
+        | Refusal::TooManyEvents(_)
+        | Refusal::TooEarly(_)) => Err(StoreError::Unavailable {
             detail: refusal.to_string(),
         }
         .into()),

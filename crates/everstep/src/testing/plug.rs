@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError, StreamRef,
+    TimerQuery, TimerRow,
 };
 
 /// Whether a process lives on.
@@ -143,6 +144,8 @@ impl Store for Plug {
         head(stream: StreamRef) -> Option<Head>;
         read(request: ReadRequest) -> Option<Page>;
         list(query: ListQuery) -> ListPage;
+        count(query: ListQuery) -> Count;
+        rows(range: RowRange) -> Vec<SharedRow>;
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
         outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;

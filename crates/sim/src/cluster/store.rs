@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Claim, Commit, Description, Fence, Head, Hint, Lease, LeaseChange, ListPage,
-    ListQuery, OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError,
-    StreamRef, TimerQuery, TimerRow,
+    BoxFuture, Claim, Commit, Count, Description, Fence, Head, Hint, Lease, LeaseChange, ListPage,
+    ListQuery, OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow,
+    Store, StoreError, StreamRef, TimerQuery, TimerRow,
 };
 
 use super::faults::{Ending, Fate, FaultKind};
@@ -214,6 +214,8 @@ impl Store for SimStore {
     pass_on! {
         head(stream: StreamRef) -> Option<Head>;
         list(query: ListQuery) -> ListPage;
+        count(query: ListQuery) -> Count;
+        rows(range: RowRange) -> Vec<SharedRow>;
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
         outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use everstep_model::planted::Bug;
 use everstep_model::{NodeId, StreamNumber, Timestamp};
 use everstep_store::{
-    BoxFuture, Clock, Commit, Description, Head, Lease, ListPage, ListQuery, MemoryStore,
-    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, Store, StoreError, StreamRef,
-    TimerQuery, TimerRow,
+    BoxFuture, Clock, Commit, Count, Description, Head, Lease, ListPage, ListQuery, MemoryStore,
+    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store,
+    StoreError, StreamRef, TimerQuery, TimerRow,
 };
 use futures_util::FutureExt as _;
 
@@ -163,6 +163,8 @@ impl Store for PlantedStore {
         head(stream: StreamRef) -> Option<Head>;
         read(request: ReadRequest) -> Option<Page>;
         list(query: ListQuery) -> ListPage;
+        count(query: ListQuery) -> Count;
+        rows(range: RowRange) -> Vec<SharedRow>;
         timers(query: TimerQuery) -> Vec<TimerRow>;
         ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
         outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;

@@ -1,6 +1,6 @@
 //! How far the last journal reached.
 
-use crate::extent::parse;
+use crate::directory::extent::parse;
 
 #[test]
 fn an_extent_is_read_or_not() {

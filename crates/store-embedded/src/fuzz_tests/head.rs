@@ -2,7 +2,7 @@
 
 use everstep_model::StreamNumber;
 
-use crate::values::{decode_head, encode_head};
+use crate::encoding::values::{decode_head, encode_head};
 
 #[test]
 fn a_head_that_decodes_is_written_so_that_it_decodes_equal() {

@@ -2,7 +2,7 @@
 
 use everstep_model::{RecordNumber, RecordRange};
 
-use crate::values::{decode_holes, encode_holes};
+use crate::encoding::values::{decode_holes, encode_holes};
 
 #[test]
 fn gaps_that_decode_can_be_asked_anything() {

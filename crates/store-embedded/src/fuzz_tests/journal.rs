@@ -1,6 +1,6 @@
 //! The journals of the key-value store, looked over before it may cut them.
 
-use crate::journal_check::{holds_a_batch, whole_batches};
+use crate::directory::journal_check::{holds_a_batch, whole_batches};
 
 #[test]
 fn a_journal_is_whole_up_to_some_byte_and_the_rest_holds_a_batch_or_not() {

@@ -1,6 +1,7 @@
 //! The keys of lists, frames and effects, of which parts are read back.
 
-use crate::{keys, page};
+use crate::encoding::keys;
+use crate::encoding::page;
 
 #[test]
 fn keys_of_any_bytes_are_read_or_refused() {

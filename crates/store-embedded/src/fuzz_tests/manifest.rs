@@ -1,6 +1,6 @@
 //! The list of a table's files.
 
-use crate::manifest_check::{listed_files, parse};
+use crate::directory::manifest_check::{listed_files, parse};
 
 #[test]
 fn a_manifest_lists_files_or_is_refused() {

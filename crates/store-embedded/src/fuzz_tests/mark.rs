@@ -1,6 +1,6 @@
 //! The mark of a directory.
 
-use crate::format::{Mark, parse};
+use crate::directory::format::{Mark, parse};
 
 #[test]
 fn a_mark_is_read_or_refused() {

@@ -1,6 +1,6 @@
 //! Numbers under names and dedup ids, and the memory of removed streams.
 
-use crate::values::{decode_number, decode_removed, encode_number, encode_removed};
+use crate::encoding::values::{decode_number, decode_removed, encode_number, encode_removed};
 
 #[test]
 fn a_number_comes_back() {

@@ -1,6 +1,6 @@
 //! Pages of sets of streams.
 
-use crate::page::Page;
+use crate::encoding::page::Page;
 
 #[test]
 fn pages_of_any_bytes_are_read_or_refused() {

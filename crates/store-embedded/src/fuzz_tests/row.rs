@@ -1,9 +1,10 @@
 //! The values of rpcs, idempotency keys, generations, effects, streams and producers. The first byte of an input says which.
 
 use everstep_model::{Name, RpcId, RunId, StreamNumber};
-use everstep_store::{Row, RowKey};
+use everstep_store::{Row, RowKey, SharedKind};
+use everstep_store_testkit::sample::shared;
 
-use crate::values::{decode_effect, decode_row, encode_row};
+use crate::encoding::values::{decode_effect, decode_row, encode_row};
 
 #[test]
 fn a_row_that_decodes_is_written_so_that_it_decodes_equal() {
@@ -15,6 +16,7 @@ fn a_row_that_decodes_is_written_so_that_it_decodes_equal() {
         RowKey::Outbox(stream, "key".to_owned()),
         RowKey::Stream(stream),
         RowKey::Producer(stream, "p".to_owned()),
+        RowKey::Shared(shared(SharedKind::Slot, &[], "").key),
     ];
     super::check("row", |bytes| {
         let Some((kind, bytes)) = bytes.split_first() else {

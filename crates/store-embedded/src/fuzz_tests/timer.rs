@@ -1,7 +1,7 @@
 //! Timers: their keys, and the value of those whose place is too long for one. The first byte of an input is the length
 //! of the value.
 
-use crate::keys::{timer, timer_row};
+use crate::encoding::keys::{timer, timer_row};
 
 #[test]
 fn a_timer_comes_back_from_its_key() {

@@ -21,3 +21,4 @@ mod removal;
 mod run;
 mod support;
 mod tails;
+mod upgrading;

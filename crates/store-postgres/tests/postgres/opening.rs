@@ -37,12 +37,12 @@ fn another_format_is_refused() {
         let place = Place::new();
         drop(place.store().await);
         let sql = place.sql().await;
-        sql.batch_execute("UPDATE meta SET format = 4")
+        sql.batch_execute("UPDATE meta SET format = 5")
             .await
             .unwrap();
         match PostgresStore::open(place.options()).await {
             Err(StoreError::Newer {
-                found: 4, known: 3, ..
+                found: 5, known: 4, ..
             }) => {}
             other => panic!("{other:?}"),
         }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use everstep_model::{Epoch, Nonce, RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::{
-    Guard, Head, InboxLease, ListQuery, Outcome, Refusal, Row, RowKey, Store, StreamRef,
+    CommitTime, Gate, Guard, Head, InboxLease, ListQuery, Outcome, Refusal, Row, RowKey, RowRange,
+    SharedKind, Store, StreamRef,
 };
 
 use crate::clock::TestClock;
@@ -329,4 +330,41 @@ pub async fn user_streams_are_what_they_were<R: Reopen>(place: &R, clock: Arc<Te
     let row = Row::Stream(Box::new(sample::stream_row(stream)));
     assert_eq!(f.row(row.key()).await, Some(row));
     assert_eq!(f.row(producer.key()).await, Some(producer));
+}
+
+/// Shared rows, the times that the store filled in, and gates are what they were.
+pub async fn shared_rows_and_gates_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+    let f = Fixture::open(place, &clock);
+    let mut commit = run_creation("a", "order", RunStatus::Queued);
+    commit.gate = Gate::Held;
+    let kept = sample::shared(SharedKind::Slot, &["l".into(), 1.into()], "kept");
+    let gone = sample::shared(SharedKind::Slot, &["l".into(), 2.into()], "gone");
+    let mut rate = sample::shared(SharedKind::Rate, &["l".into()], "rate");
+    rate.committed_at = CommitTime::FillIn;
+    commit.put = [&kept, &gone, &rate]
+        .map(|row| Row::Shared(row.clone()))
+        .into();
+    let held = f.create_with(commit).await;
+    rate.fill_in(f.now());
+    let mut commit = run_creation("b", "order", RunStatus::Queued);
+    commit.gate = Gate::NeedsSlot;
+    commit.delete_exact = vec![
+        gone,
+        sample::shared(SharedKind::Slot, &["l".into(), 1.into()], "other"),
+    ];
+    let needs = f.create_with(commit).await;
+    let before = heads(&f).await;
+    let f = again(f, place);
+    assert_eq!(heads(&f).await, before);
+    assert_eq!(f.head(held).await.gate, Gate::Held);
+    assert_eq!(f.head(needs).await.gate, Gate::NeedsSlot);
+    let all = |kind| RowRange {
+        kind,
+        prefix: Vec::new(),
+        after: None,
+        limit: 9,
+        reverse: false,
+    };
+    assert_eq!(f.rows(all(SharedKind::Slot)).await, [kept]);
+    assert_eq!(f.rows(all(SharedKind::Rate)).await, [rate]);
 }

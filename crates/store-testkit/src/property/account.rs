@@ -1,9 +1,9 @@
 //! All that a store holds, as one value: two stores are alike if their accounts are equal.
 
 use everstep_model::Entry;
-use everstep_store::{Head, OutboxRow, ReadyRun, Row, RunRow, Store, TimerRow};
+use everstep_store::{Head, OutboxRow, ReadyRun, Row, RunRow, SharedRow, Store, TimerRow};
 
-use super::compare::{listed, looks, outbox, ready, timers};
+use super::compare::{listed, looks, outbox, ready, shared, timers};
 use super::resolve::{keys, streams};
 use crate::fixture::Fixture;
 
@@ -16,6 +16,7 @@ pub struct Account {
     ready: Vec<ReadyRun>,
     outbox: Vec<OutboxRow>,
     rows: Vec<Row>,
+    shared: Vec<SharedRow>,
     lists: Vec<Vec<(Vec<RunRow>, bool)>>,
 }
 
@@ -31,6 +32,7 @@ impl Account {
             ready: ready(f).await,
             outbox: outbox(f).await,
             rows: Vec::new(),
+            shared: shared(f).await,
             lists: Vec::new(),
         };
         for number in &numbers {
@@ -62,6 +64,7 @@ impl Account {
             _ if self.ready != other.ready => said("ready", &self.ready, &other.ready),
             _ if self.outbox != other.outbox => said("outbox", &self.outbox, &other.outbox),
             _ if self.rows != other.rows => said("rows", &self.rows, &other.rows),
+            _ if self.shared != other.shared => said("shared", &self.shared, &other.shared),
             _ => said("lists", &self.lists, &other.lists),
         }
     }

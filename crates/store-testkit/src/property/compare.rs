@@ -2,7 +2,8 @@
 
 use everstep_model::{Entry, RunStatus, StreamNumber, Timestamp};
 use everstep_store::{
-    ListQuery, MemoryStore, OutboxRow, Page, ReadyRun, RunRow, Store, TimerQuery, TimerRow,
+    Count, ListQuery, MemoryStore, OutboxRow, Page, ReadyRun, RowRange, RunRow, SharedKey,
+    SharedKind, SharedRow, Store, TimerQuery, TimerRow,
 };
 
 use super::plan::{FEW, Look};
@@ -36,6 +37,11 @@ pub(super) async fn same_everything<S: Store>(candidate: &Fixture<S>, reference:
         );
         assert_eq!(found, expected, "row {key:?}");
     }
+    assert_eq!(
+        shared(candidate).await,
+        shared(reference).await,
+        "shared rows"
+    );
     for look in looks() {
         same_list(candidate, reference, &look).await;
     }
@@ -86,6 +92,30 @@ pub(super) async fn outbox<S: Store>(f: &Fixture<S>) -> Vec<OutboxRow> {
     }
 }
 
+/// All shared rows, read in pages in both directions.
+pub(super) async fn shared<S: Store>(f: &Fixture<S>) -> Vec<SharedRow> {
+    let mut all = Vec::new();
+    for kind in SharedKind::ALL {
+        for reverse in [false, true] {
+            let mut after: Option<SharedKey> = None;
+            loop {
+                let range = RowRange {
+                    kind,
+                    prefix: Vec::new(),
+                    after: after.clone(),
+                    limit: 2,
+                    reverse,
+                };
+                let page = f.store.rows(range).await.unwrap();
+                let Some(last) = page.last() else { break };
+                after = Some(last.key.clone());
+                all.extend(page);
+            }
+        }
+    }
+    all
+}
+
 pub(super) async fn timers<S: Store>(f: &Fixture<S>) -> Vec<TimerRow> {
     let mut all: Vec<TimerRow> = Vec::new();
     loop {
@@ -121,12 +151,29 @@ pub(super) async fn same_list<S: Store>(
 ) {
     let expected = listed(reference, look).await;
     assert_eq!(listed(candidate, look).await, expected, "list {look:?}");
+    let count = candidate.store.count(query(look)).await.unwrap();
+    let number = expected.iter().map(|(rows, _)| rows.len() as u64).sum();
+    let exact = true;
+    assert_eq!(count, Count { number, exact }, "count {look:?}");
 }
 
 /// Every page of a query, with whether it was said to be the last.
 pub(super) async fn listed<S: Store>(f: &Fixture<S>, look: &Look) -> Vec<(Vec<RunRow>, bool)> {
+    let mut query = query(look);
+    let mut pages = Vec::new();
+    loop {
+        let page = f.list(query.clone()).await;
+        pages.push((page.rows, page.next.is_none()));
+        match page.next {
+            None => return pages,
+            next => query.cursor = next,
+        }
+    }
+}
+
+fn query(look: &Look) -> ListQuery {
     let status = |n: &u8| RunStatus::ALL[usize::from(*n) % RunStatus::ALL.len()];
-    let mut query = ListQuery {
+    ListQuery {
         workflows: look
             .workflows
             .iter()
@@ -138,15 +185,6 @@ pub(super) async fn listed<S: Store>(f: &Fixture<S>, look: &Look) -> Vec<(Vec<Ru
         created_before: look.created_before.map(moment),
         limit: look.limit,
         cursor: None,
-    };
-    let mut pages = Vec::new();
-    loop {
-        let page = f.list(query.clone()).await;
-        pages.push((page.rows, page.next.is_none()));
-        match page.next {
-            None => return pages,
-            next => query.cursor = next,
-        }
     }
 }
 

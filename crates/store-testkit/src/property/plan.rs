@@ -12,6 +12,8 @@ pub(super) const NODES: u8 = 3;
 pub(super) const NAMES: u8 = 8;
 /// Workflows, tags, dedup ids and rows of each kind that appear in plans.
 pub(super) const FEW: u8 = 3;
+/// Shared rows that appear in plans.
+pub(super) const SHARED: u8 = 12;
 
 #[derive(Clone, Debug)]
 pub(super) enum Turn {
@@ -49,6 +51,9 @@ pub(super) struct Change {
     pub(super) status: Option<u8>,
     pub(super) ready: Option<bool>,
     pub(super) close: bool,
+    pub(super) gate: Gating,
+    /// Shared rows that go if they are unchanged.
+    pub(super) delete_exact: Vec<u8>,
     pub(super) put: Vec<Kept>,
     pub(super) delete: Vec<Kept>,
     pub(super) drop: Vec<(u8, u8)>,
@@ -102,6 +107,17 @@ pub(super) enum Asked {
     Present(Kept),
     Absent(Kept),
     Is(Kept),
+    /// Seconds after the beginning.
+    NotBefore(u8),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Gating {
+    Keep,
+    Open,
+    Hold,
+    NeedSlot,
+    OpenUnlessBegun,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +148,7 @@ pub(super) enum Kept {
     Outbox(u8),
     Stream(u8),
     Producer(u8),
+    Shared(u8),
 }
 
 pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
@@ -177,8 +194,8 @@ fn look() -> impl Strategy<Value = Look> {
 pub(super) fn change() -> impl Strategy<Value = Change> {
     let rows = prop_oneof![
         // Most commits of an engine touch none.
-        1 => Just((Vec::new(), Vec::new(), Vec::new())),
-        1 => (vec(kept(), 0..2), vec(kept(), 0..2), drops()),
+        1 => Just((Vec::new(), Vec::new(), Vec::new(), Vec::new())),
+        1 => (vec(kept(), 0..2), vec(kept(), 0..2), drops(), vec(0..SHARED, 0..2)),
     ];
     (
         (stream(), weighted(0.3, any::<u8>())),
@@ -186,13 +203,13 @@ pub(super) fn change() -> impl Strategy<Value = Change> {
         (prop_oneof![4 => Just(0), 1 => 0u8..9], vec(said(), 0..4)),
         weighted(0.15, asked()),
         (weighted(0.15, 0..FEW), weighted(0.2, run())),
-        marks(),
+        (marks(), gating()),
         rows,
     )
         .prop_map(|(stream, author, records, guard, given, marks, rows)| {
             let (dedup, run) = given;
-            let (lease, status, ready, close) = marks;
-            let (put, delete, drop) = rows;
+            let ((lease, status, ready, close), gate) = marks;
+            let (put, delete, drop, delete_exact) = rows;
             let (stream, supersedes) = stream;
             let (begins_at, records) = records;
             Change {
@@ -208,6 +225,8 @@ pub(super) fn change() -> impl Strategy<Value = Change> {
                 status,
                 ready,
                 close,
+                gate,
+                delete_exact,
                 put,
                 delete,
                 drop,
@@ -277,6 +296,7 @@ fn asked() -> impl Strategy<Value = Asked> {
         kept().prop_map(Asked::Present),
         kept().prop_map(Asked::Absent),
         kept().prop_map(Asked::Is),
+        (0u8..40).prop_map(Asked::NotBefore),
     ]
 }
 
@@ -287,6 +307,16 @@ fn lease() -> impl Strategy<Value = Lease> {
         1 => Just(Lease::Release),
         1 => Just(Lease::Abandon),
         1 => Just(Lease::Revoke),
+    ]
+}
+
+fn gating() -> impl Strategy<Value = Gating> {
+    prop_oneof![
+        20 => Just(Gating::Keep),
+        2 => Just(Gating::Open),
+        1 => Just(Gating::Hold),
+        1 => Just(Gating::NeedSlot),
+        1 => Just(Gating::OpenUnlessBegun),
     ]
 }
 
@@ -314,5 +344,7 @@ fn kept() -> impl Strategy<Value = Kept> {
         (0..FEW).prop_map(Kept::Outbox),
         (0..FEW).prop_map(Kept::Stream),
         (0..FEW).prop_map(Kept::Producer),
+        (0..SHARED).prop_map(Kept::Shared),
+        (0..SHARED).prop_map(Kept::Shared),
     ]
 }

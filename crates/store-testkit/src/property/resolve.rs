@@ -10,12 +10,13 @@ use everstep_model::{
     StreamNumber, Timestamp,
 };
 use everstep_store::{
-    AppendCommit, Claim, Commit, CreateCommit, DeliverCommit, Executor, ExecutorLease, Fence,
-    Guard, Head, InboxLease, MemoryStore, RemoveCommit, Row, RowKey, RowsCommit, RunRow, Store,
-    StreamRef, StreamRow, TimerRow,
+    AppendCommit, Claim, Commit, CommitTime, CreateCommit, DeliverCommit, Executor, ExecutorLease,
+    Fence, Gate, GateChange, Guard, Head, InboxLease, KeyPart, MemoryStore, RemoveCommit, Row,
+    RowKey, RowsCommit, RunRow, SharedKey, SharedKind, SharedRow, Store, StreamRef, StreamRow,
+    TimerRow,
 };
 
-use super::plan::{Asked, Change, Kept, Lease, NAMES, Run, Said, Seq, Stream, Who};
+use super::plan::{Asked, Change, Gating, Kept, Lease, NAMES, Run, Said, Seq, Stream, Who};
 use crate::clock::START;
 use crate::fixture::Fixture;
 use crate::sample;
@@ -94,8 +95,9 @@ impl<'a> Resolver<'a> {
             Lease::Keep | Lease::Release | Lease::Abandon | Lease::Revoke => None,
         };
         commit.ready = change.ready == Some(true);
+        commit.gate = gate(change.gate).unwrap_or_default();
         commit.close = change.close;
-        (commit.put, commit.delete) = rows(change, NEW);
+        (commit.put, commit.delete, commit.delete_exact) = rows(change, NEW);
         commit
     }
 
@@ -114,8 +116,9 @@ impl<'a> Resolver<'a> {
         };
         commit.status = change.status.map(run_status);
         commit.ready = change.ready;
+        commit.gate = gate(change.gate);
         commit.close = change.close;
-        (commit.put, commit.delete) = rows(change, number);
+        (commit.put, commit.delete, commit.delete_exact) = rows(change, number);
         commit
     }
 
@@ -133,8 +136,12 @@ impl<'a> Resolver<'a> {
         };
         commit.status = change.status.map(run_status);
         commit.ready = change.ready;
+        commit.gate = match change.gate {
+            Gating::OpenUnlessBegun => GateChange::OpenUnlessBegun,
+            other => gate(other).map_or(GateChange::Keep, GateChange::Set),
+        };
         commit.close = change.close;
-        (commit.put, commit.delete) = rows(change, number);
+        (commit.put, commit.delete, commit.delete_exact) = rows(change, number);
         commit
     }
 
@@ -142,7 +149,7 @@ impl<'a> Resolver<'a> {
         let (number, head) = self.existing(pick);
         let mut commit = RowsCommit::new(number, START);
         commit.guards = guards(change, head);
-        (commit.put, commit.delete) = rows(change, number);
+        (commit.put, commit.delete, commit.delete_exact) = rows(change, number);
         commit
     }
 
@@ -151,7 +158,7 @@ impl<'a> Resolver<'a> {
         streams.extend(two.then(|| self.closed(pick.wrapping_add(1))));
         let mut commit = RemoveCommit::new(streams, START);
         commit.guards = guards(change, None);
-        (commit.put, commit.delete) = rows(change, NEW);
+        (commit.put, commit.delete, commit.delete_exact) = rows(change, NEW);
         commit
     }
 
@@ -238,10 +245,40 @@ fn records(change: &Change) -> Vec<Record> {
     said.map(|said| record(*said, from_executor)).collect()
 }
 
-fn rows(change: &Change, stream: StreamNumber) -> (Vec<Row>, Vec<RowKey>) {
+fn gate(gating: Gating) -> Option<Gate> {
+    match gating {
+        Gating::Keep | Gating::OpenUnlessBegun => None,
+        Gating::Open => Some(Gate::Open),
+        Gating::Hold => Some(Gate::Held),
+        Gating::NeedSlot => Some(Gate::NeedsSlot),
+    }
+}
+
+fn rows(change: &Change, stream: StreamNumber) -> (Vec<Row>, Vec<RowKey>, Vec<SharedRow>) {
     let put = change.put.iter().map(|kept| row(*kept, stream));
     let deleted = change.delete.iter().map(|kept| row(*kept, stream).key());
-    (put.collect(), deleted.collect())
+    let exact = change.delete_exact.iter().map(|n| stored(shared(*n)));
+    (put.collect(), deleted.collect(), exact.collect())
+}
+
+/// One of a few shared rows. Some have the time of their commit.
+fn shared(number: u8) -> SharedRow {
+    let kind = [SharedKind::Slot, SharedKind::Rate][usize::from(number % 2)];
+    let parts = [KeyPart::from("k"), KeyPart::from(u64::from(number / 2 % 3))];
+    SharedRow {
+        key: SharedKey::new(kind, parts).unwrap(),
+        value: vec![number / 6],
+        committed_at: match kind {
+            SharedKind::Rate => CommitTime::FillIn,
+            _ => CommitTime::Absent,
+        },
+    }
+}
+
+/// The row as it is stored by a commit at the beginning.
+fn stored(mut row: SharedRow) -> SharedRow {
+    row.fill_in(START);
+    row
 }
 
 fn drops(change: &Change, head: Option<&Head>) -> Vec<RecordRange> {
@@ -289,7 +326,9 @@ fn guard(asked: Asked, head: Option<&Head>) -> Guard {
         Asked::EventsBelow(limit) => Guard::UnconsumedEventsBelow(limit.into()),
         Asked::Present(kept) => Guard::RowPresent(row(kept, number).key()),
         Asked::Absent(kept) => Guard::RowAbsent(row(kept, number).key()),
+        Asked::Is(Kept::Shared(n)) => Guard::RowIs(Row::Shared(stored(shared(n)))),
         Asked::Is(kept) => Guard::RowIs(row(kept, number)),
+        Asked::NotBefore(seconds) => Guard::NotBefore(moment(seconds)),
     }
 }
 
@@ -336,6 +375,7 @@ pub(super) fn row(kept: Kept, stream: StreamNumber) -> Row {
             let id = "p".repeat(usize::from(n % 2));
             Row::Producer(sample::producer(stream, &id, n.into()))
         }
+        Kept::Shared(n) => Row::Shared(shared(n)),
     }
 }
 

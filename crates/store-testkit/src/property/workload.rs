@@ -91,7 +91,7 @@ impl Workload {
 mod tests {
     use std::collections::BTreeMap;
 
-    use everstep_store::{LeaseChange, Row};
+    use everstep_store::{Gate, GateChange, LeaseChange, Row};
 
     use super::*;
     use crate::block_on::block_on;
@@ -106,9 +106,16 @@ mod tests {
             Row::Outbox(_) => "effect",
             Row::Stream(_) => "stream row",
             Row::Producer(_) => "producer",
+            Row::Shared(_) => "shared row",
         });
         let by_executor = matches!(commit, Commit::Append(_));
         let has_records = !commit.records().is_empty();
+        let gate = match commit {
+            Commit::Create(commit) => commit.gate != Gate::Open,
+            Commit::Append(commit) => commit.gate.is_some(),
+            Commit::Deliver(commit) => commit.gate != GateChange::Keep,
+            Commit::ChangeRows(_) | Commit::Remove(_) => false,
+        };
         let supersedes = matches!(commit, Commit::Create(commit) if commit.supersedes.is_some());
         let said = [
             (matches!(commit, Commit::Create(_)), "creation"),
@@ -118,6 +125,8 @@ mod tests {
             (!by_executor && has_records, "event"),
             (!commit.dropped().is_empty(), "drop"),
             (!commit.delete().is_empty(), "deleted row"),
+            (!commit.delete_exact().is_empty(), "exactly deleted row"),
+            (gate, "gate"),
             (commit.dedup().is_some(), "dedup id"),
             (supersedes, "generation that follows"),
             (commit.status().is_some(), "status"),
@@ -146,7 +155,7 @@ mod tests {
             }
         }
         println!("{counts:?}");
-        assert_eq!(counts.len(), 20, "{counts:?}");
+        assert_eq!(counts.len(), 23, "{counts:?}");
     }
 
     #[test]

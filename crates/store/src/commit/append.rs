@@ -5,9 +5,11 @@ use everstep_model::{
 };
 
 use super::change::CommitId;
+use super::gate::Gate;
 use super::guard::Guard;
 use super::lease::{ExecutorLease, Fence};
 use crate::row::{Row, RowKey};
+use crate::shared_row::SharedRow;
 
 /// The executor that writes a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +48,16 @@ pub struct AppendCommit {
     pub status: Option<RunStatus>,
     /// Sets or clears the ready mark.
     pub ready: Option<bool>,
+    /// The new gate of the run, if it changes.
+    pub gate: Option<Gate>,
     /// Closes the stream for good.
     pub close: bool,
     /// Rows to put. See [`super::Commit::put`].
     pub put: Vec<Row>,
     /// Rows to delete. See [`super::Commit::delete`].
     pub delete: Vec<RowKey>,
+    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
+    pub delete_exact: Vec<SharedRow>,
 }
 
 impl AppendCommit {
@@ -69,9 +75,11 @@ impl AppendCommit {
             lease: ExecutorLease::Keep,
             status: None,
             ready: None,
+            gate: None,
             close: false,
             put: Vec::new(),
             delete: Vec::new(),
+            delete_exact: Vec::new(),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::lease::LeaseChange;
 use super::remove::RemoveCommit;
 use super::rows::RowsCommit;
 use crate::row::{Row, RowKey};
+use crate::shared_row::SharedRow;
 
 /// Identifies a commit. A commit that is sent again under the same id takes effect once.
 ///
@@ -97,7 +98,8 @@ impl Commit {
     /// Rows that it inserts or replaces.
     ///
     /// They belong to the stream of the commit: the store fills in its number, which the author of a creation cannot
-    /// know, and the end of a producer's append. Only a stream row that names a stream keeps that number.
+    /// know, and the end of a producer's append. Only a stream row that names a stream keeps that number. Shared rows
+    /// belong to no stream; the store fills in the time of the commit where they ask for it.
     #[must_use]
     pub fn put(&self) -> &[Row] {
         common!(self, put)
@@ -107,6 +109,13 @@ impl Commit {
     #[must_use]
     pub fn delete(&self) -> &[RowKey] {
         common!(self, delete)
+    }
+
+    /// Shared rows that it deletes before it puts others, each only if the stored row is equal. A row that differs stays,
+    /// and the rest of the commit applies.
+    #[must_use]
+    pub fn delete_exact(&self) -> &[SharedRow] {
+        common!(self, delete_exact)
     }
 
     /// The existing stream that it is about, unless it is a removal.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use everstep_model::{Record, RecordNumber, StreamName, StreamNumber, Timestamp};
 
 use super::change::CommitId;
+use super::gate::Gate;
 use super::guard::Guard;
 use super::lease::Claim;
 use crate::list::RunRow;
 use crate::row::{Row, RowKey};
+use crate::shared_row::SharedRow;
 
 /// Creates a stream. Refused with [`crate::Refusal::Exists`] if the name is taken.
 #[derive(Clone, Debug)]
@@ -33,12 +35,16 @@ pub struct CreateCommit {
     pub claim: Option<Claim>,
     /// Whether the run has something to do.
     pub ready: bool,
+    /// Whether the run may be claimed. A gated run is not claimed by its creation.
+    pub gate: Gate,
     /// Whether the stream is closed from the beginning.
     pub close: bool,
     /// Rows to put. See [`super::Commit::put`].
     pub put: Vec<Row>,
     /// Rows to delete. See [`super::Commit::delete`].
     pub delete: Vec<RowKey>,
+    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
+    pub delete_exact: Vec<SharedRow>,
 }
 
 impl CreateCommit {
@@ -56,9 +62,11 @@ impl CreateCommit {
             supersedes: None,
             claim: None,
             ready: false,
+            gate: Gate::Open,
             close: false,
             put: Vec::new(),
             delete: Vec::new(),
+            delete_exact: Vec::new(),
         }
     }
 }

@@ -3,9 +3,11 @@
 use everstep_model::{Record, RecordRange, RunStatus, StreamNumber, Timestamp};
 
 use super::change::CommitId;
+use super::gate::GateChange;
 use super::guard::Guard;
 use super::lease::InboxLease;
 use crate::row::{Row, RowKey};
+use crate::shared_row::SharedRow;
 
 /// Delivers to the inbox of a stream. Any node may do so, without a right to execute the run.
 #[derive(Clone, Debug)]
@@ -31,12 +33,16 @@ pub struct DeliverCommit {
     pub status: Option<RunStatus>,
     /// Sets or clears the ready mark.
     pub ready: Option<bool>,
+    /// What happens to the gate of the run. The gate after this change decides about the ready mark and the claim.
+    pub gate: GateChange,
     /// Closes the stream for good.
     pub close: bool,
     /// Rows to put. See [`super::Commit::put`].
     pub put: Vec<Row>,
     /// Rows to delete. See [`super::Commit::delete`].
     pub delete: Vec<RowKey>,
+    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
+    pub delete_exact: Vec<SharedRow>,
 }
 
 impl DeliverCommit {
@@ -54,9 +60,11 @@ impl DeliverCommit {
             lease: InboxLease::Keep,
             status: None,
             ready: None,
+            gate: GateChange::Keep,
             close: false,
             put: Vec::new(),
             delete: Vec::new(),
+            delete_exact: Vec::new(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Conditions of a commit.
 
-use everstep_model::RecordNumber;
+use everstep_model::{RecordNumber, Timestamp};
 
 use crate::row::{Row, RowKey};
 
@@ -22,4 +22,6 @@ pub enum Guard {
     RowAbsent(RowKey),
     /// The stored row equals this one.
     RowIs(Row),
+    /// The store's own clock shows this time or a later one.
+    NotBefore(Timestamp),
 }

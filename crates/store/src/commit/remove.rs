@@ -5,6 +5,7 @@ use everstep_model::{StreamNumber, Timestamp};
 use super::change::CommitId;
 use super::guard::Guard;
 use crate::row::{Row, RowKey};
+use crate::shared_row::SharedRow;
 
 /// Removes streams with their records, heads, list rows, dedup ids, rpcs and effects.
 ///
@@ -24,6 +25,8 @@ pub struct RemoveCommit {
     pub put: Vec<Row>,
     /// Rows to delete besides those of the streams.
     pub delete: Vec<RowKey>,
+    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
+    pub delete_exact: Vec<SharedRow>,
 }
 
 impl RemoveCommit {
@@ -37,6 +40,7 @@ impl RemoveCommit {
             guards: Vec::new(),
             put: Vec::new(),
             delete: Vec::new(),
+            delete_exact: Vec::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ use everstep_model::{StreamNumber, Timestamp};
 use super::change::CommitId;
 use super::guard::Guard;
 use crate::row::{Row, RowKey};
+use crate::shared_row::SharedRow;
 
 /// Changes rows and leaves the stream itself as it is.
 ///
@@ -24,6 +25,8 @@ pub struct RowsCommit {
     pub put: Vec<Row>,
     /// Rows to delete. See [`super::Commit::delete`].
     pub delete: Vec<RowKey>,
+    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
+    pub delete_exact: Vec<SharedRow>,
 }
 
 impl RowsCommit {
@@ -37,12 +40,14 @@ impl RowsCommit {
             guards: Vec::new(),
             put: Vec::new(),
             delete: Vec::new(),
+            delete_exact: Vec::new(),
         }
     }
 
     /// Whether it deletes rows and puts none.
     #[must_use]
     pub fn only_deletes(&self) -> bool {
-        !self.delete.is_empty() && self.put.is_empty()
+        let deletes = !self.delete.is_empty() || !self.delete_exact.is_empty();
+        deletes && self.put.is_empty()
     }
 }

@@ -6,6 +6,7 @@ use super::bytes::{Damaged, In, Out};
 use super::places::{checked_name, location, location_bytes};
 use super::stream::{put_producer, put_stream, take_producer, take_stream};
 use crate::row::{GenerationRow, IdempotencyRow, OutboxRow, Row, RowKey, RpcRow};
+use crate::shared_row::{CommitTime, SharedKey, SharedRow};
 
 /// The newest version of heads and rows this release writes, and the newest it reads.
 pub const VERSION: u8 = 1;
@@ -55,6 +56,7 @@ pub fn encode_row(row: &Row) -> Vec<u8> {
         }
         Row::Stream(row) => put_stream(&mut out, row),
         Row::Producer(row) => put_producer(&mut out, row),
+        Row::Shared(row) => put_shared(&mut out, row),
     }
     out.0
 }
@@ -78,6 +80,7 @@ pub fn decode_row(key: &RowKey, bytes: &[u8]) -> Result<Row, Unreadable> {
         RowKey::Outbox(stream, _) => Row::Outbox(take_effect(*stream, &mut input)?),
         RowKey::Stream(stream) => Row::Stream(Box::new(take_stream(*stream, &mut input)?)),
         RowKey::Producer(stream, _) => Row::Producer(take_producer(*stream, &mut input)?),
+        RowKey::Shared(key) => Row::Shared(take_shared(key, &mut input)?),
     })
 }
 
@@ -113,6 +116,26 @@ fn take_rpc(stream: StreamNumber, input: &mut In<'_>) -> Result<RpcRow, Damaged>
         method,
         deadline,
         schema,
+    })
+}
+
+fn put_shared(out: &mut Out, row: &SharedRow) {
+    match row.committed_at {
+        CommitTime::At(time) => out.byte(1).varint(time.as_millis()),
+        CommitTime::Absent | CommitTime::FillIn => out.byte(0),
+    };
+    out.raw(&row.value);
+}
+
+fn take_shared(key: &SharedKey, input: &mut In<'_>) -> Result<SharedRow, Damaged> {
+    let committed_at = match input.flag()? {
+        true => CommitTime::At(Timestamp::from_millis(input.varint()?)),
+        false => CommitTime::Absent,
+    };
+    Ok(SharedRow {
+        key: key.clone(),
+        value: input.0.to_vec(),
+        committed_at,
     })
 }
 

@@ -29,6 +29,7 @@ pub fn judge_append(head: &Head, commit: &AppendCommit, world: &impl Liveness) -
     if let Some(ready) = commit.ready {
         after.ready = ready;
     }
+    after.gate = commit.gate.unwrap_or(head.gate);
     after.closed = commit.close;
     Verdict::Apply {
         head: Box::new(after),

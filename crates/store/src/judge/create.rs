@@ -4,7 +4,7 @@ use super::guards::judge_guards;
 use super::lease::claim;
 use super::status::change_status;
 use super::verdict::{Liveness, Verdict};
-use crate::commit::CreateCommit;
+use crate::commit::{CreateCommit, Gate};
 use crate::head::Head;
 use crate::outcome::Refusal;
 
@@ -18,9 +18,11 @@ pub fn judge_create(mut new: Head, commit: &CreateCommit, world: &impl Liveness)
     new.next = first.plus(commit.records.len());
     new.frame = new.frame.after(&commit.records);
     new.run.clone_from(&commit.run);
-    new.ready = commit.ready;
+    new.gate = commit.gate;
+    new.ready = commit.ready && commit.gate != Gate::Held;
     new.closed = commit.close;
-    let taken = commit.claim.and_then(|by| claim(&mut new, by, world));
+    let claimed = commit.claim.filter(|_| commit.gate == Gate::Open);
+    let taken = claimed.and_then(|by| claim(&mut new, by, world));
     change_status(&mut new, None, taken.is_some(), commit.now);
     Verdict::Apply {
         head: Box::new(new),

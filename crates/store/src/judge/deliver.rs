@@ -1,12 +1,12 @@
 //! The judgement of a delivery.
 
-use everstep_model::Origin;
+use everstep_model::{Epoch, Origin};
 
 use super::guards::judge_guards;
 use super::lease::change_from_inbox;
 use super::status::change_status;
 use super::verdict::{Liveness, Verdict};
-use crate::commit::DeliverCommit;
+use crate::commit::{DeliverCommit, Gate, GateChange};
 use crate::head::Head;
 use crate::outcome::Refusal;
 
@@ -29,15 +29,27 @@ pub fn judge_deliver(head: &Head, commit: &DeliverCommit, world: &impl Liveness)
     let mut after = head.clone();
     after.next = first.plus(commit.records.len());
     after.frame = after.frame.after(&commit.records);
+    after.gate = gate_after(head, commit.gate);
     let taken = change_from_inbox(&mut after, commit.lease, world);
     change_status(&mut after, commit.status, taken.is_some(), commit.now);
-    if let Some(ready) = commit.ready {
-        after.ready = ready;
-    }
+    after.ready = match commit.ready {
+        Some(true) if after.gate == Gate::Held => head.ready,
+        Some(ready) => ready,
+        None => head.ready,
+    };
     after.closed = commit.close;
     Verdict::Apply {
         head: Box::new(after),
         first,
         taken,
+    }
+}
+
+fn gate_after(head: &Head, change: GateChange) -> Gate {
+    match change {
+        GateChange::Keep => head.gate,
+        GateChange::Set(gate) => gate,
+        GateChange::OpenUnlessBegun if head.epoch == Epoch(0) => Gate::Open,
+        GateChange::OpenUnlessBegun => head.gate,
     }
 }

@@ -35,7 +35,7 @@ fn judge_guard(
             let events = head.frame.unconsumed_events;
             (events >= *limit).then(|| Verdict::Refuse(Refusal::TooManyEvents(events)))
         }
-        Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) => {
+        Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) | Guard::NotBefore(_) => {
             judge_row_guard(guard, world).map(Verdict::Refuse)
         }
     }
@@ -52,6 +52,10 @@ pub(super) fn judge_row_guard(guard: &Guard, world: &impl Liveness) -> Option<Re
         Guard::RowIs(expected) => {
             let found = world.row(&expected.key());
             (found.as_ref() != Some(expected)).then_some(Refusal::RowChanged)
+        }
+        Guard::NotBefore(time) => {
+            let now = world.now();
+            (now < *time).then_some(Refusal::TooEarly(now))
         }
         Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,
     }

@@ -1,7 +1,7 @@
 //! Changes of the right to execute a run.
 
 use super::verdict::Liveness;
-use crate::commit::{Claim, ExecutorLease, Fence, InboxLease};
+use crate::commit::{Claim, ExecutorLease, Fence, Gate, InboxLease};
 use crate::head::{Head, Owner};
 
 /// Applies what an executor does with its own right. `before` is the head before the commit.
@@ -28,7 +28,8 @@ pub(super) fn change_from_inbox(
 ) -> Option<Fence> {
     match change {
         InboxLease::Keep => None,
-        InboxLease::Claim(by) => claim(after, by, world),
+        InboxLease::Claim(by) if after.gate == Gate::Open => claim(after, by, world),
+        InboxLease::Claim(_) => None,
         InboxLease::Revoke => {
             revoke(after);
             None

@@ -1,6 +1,6 @@
 //! What a judgement needs from a backend, and what it returns.
 
-use everstep_model::{NodeId, RecordNumber};
+use everstep_model::{NodeId, RecordNumber, Timestamp};
 
 use crate::commit::Fence;
 use crate::head::Head;
@@ -9,6 +9,8 @@ use crate::row::{Row, RowKey};
 
 /// Everything except the head that a judgement depends on.
 pub trait Liveness {
+    /// The store's own clock.
+    fn now(&self) -> Timestamp;
     /// Whether the lease of a node is alive by the store's clock.
     fn is_alive(&self, node: NodeId) -> bool;
     /// A row, including changes by earlier commits of the batch.

@@ -7,8 +7,9 @@ use everstep_model::{Body, Entry, StreamNumber, Timestamp};
 use super::state::State;
 use crate::contract::{Page, ReadRequest, ReadyRun, StreamRef, TimerQuery};
 use crate::head::Head;
-use crate::list::{Cursor, ListPage, ListQuery};
+use crate::list::{Count, Cursor, ListPage, ListQuery};
 use crate::row::{OutboxRow, Row, RowKey, TimerRow};
+use crate::shared_row::{RowRange, SharedKey, SharedRow};
 
 impl State {
     pub(super) fn head(&self, stream: &StreamRef) -> Option<&Head> {
@@ -52,6 +53,35 @@ impl State {
         ListPage { rows, next }
     }
 
+    pub(super) fn count(&self, query: &ListQuery) -> Count {
+        let listed = self.streams.values().filter_map(|s| s.head.listed());
+        let matching = listed.filter(|row| query.matches(row));
+        Count {
+            number: matching.count() as u64,
+            exact: true,
+        }
+    }
+
+    pub(super) fn shared_rows(&self, range: &RowRange) -> Vec<SharedRow> {
+        let is_beyond = |key: &SharedKey| match (&range.after, range.reverse) {
+            (Some(after), false) => key > after,
+            (Some(after), true) => key < after,
+            (None, _) => true,
+        };
+        let rows = self.rows.values().filter_map(|row| match row {
+            Row::Shared(row) => Some(row),
+            _ => None,
+        });
+        let wanted = rows.filter(|row| {
+            let key = &row.key;
+            key.kind() == range.kind && key.parts().starts_with(&range.prefix) && is_beyond(key)
+        });
+        match range.reverse {
+            false => wanted.take(range.limit).cloned().collect(),
+            true => wanted.rev().take(range.limit).cloned().collect(),
+        }
+    }
+
     pub(super) fn timers(&self, query: &TimerQuery) -> Vec<TimerRow> {
         let from = match &query.after {
             Some(after) => Bound::Excluded(RowKey::Timer(after.clone())),
@@ -65,7 +95,8 @@ impl State {
             | Row::Generation(_)
             | Row::Outbox(_)
             | Row::Stream(_)
-            | Row::Producer(_) => None,
+            | Row::Producer(_)
+            | Row::Shared(_) => None,
         });
         let due = timers.take_while(|timer| timer.due <= query.until);
         due.take(query.limit).cloned().collect()
@@ -110,7 +141,8 @@ impl State {
             | Row::Idempotency(_)
             | Row::Generation(_)
             | Row::Stream(_)
-            | Row::Producer(_) => None,
+            | Row::Producer(_)
+            | Row::Shared(_) => None,
         });
         effects.take(limit).cloned().collect()
     }

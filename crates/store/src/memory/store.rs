@@ -12,9 +12,10 @@ use crate::contract::{
 };
 use crate::error::StoreError;
 use crate::head::Head;
-use crate::list::{ListPage, ListQuery};
+use crate::list::{Count, ListPage, ListQuery};
 use crate::outcome::Outcome;
 use crate::row::{OutboxRow, Row, RowKey, TimerRow};
+use crate::shared_row::{RowRange, SharedRow};
 
 /// A store that lives in memory. Clones share it, so several engines of one process can work on the same runs.
 #[derive(Clone)]
@@ -82,6 +83,14 @@ impl Store for MemoryStore {
 
     fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
         done(self.state().list(&query))
+    }
+
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        done(self.state().count(&query))
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        done(self.state().shared_rows(&range))
     }
 
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {

@@ -13,6 +13,10 @@ use crate::judge::{
 };
 use crate::outcome::{Outcome, Refusal};
 use crate::row::{Row, RowKey};
+use crate::shared_row::SharedRow;
+
+/// The rows that a commit deletes by key, deletes by value, and puts.
+struct Rows<'c>(&'c [RowKey], &'c [SharedRow], &'c [Row]);
 
 /// The state as a judgement sees it.
 struct World<'a> {
@@ -22,6 +26,10 @@ struct World<'a> {
 }
 
 impl Liveness for World<'_> {
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
     fn is_alive(&self, node: everstep_model::NodeId) -> bool {
         self.state.is_alive(node, self.now)
     }
@@ -79,7 +87,8 @@ impl State {
         self.conclude(number, verdict, None, |state, head, first| {
             state.names.insert(commit.name.clone(), number);
             state.last_number = number;
-            state.change(&commit.delete, &commit.put, &head);
+            let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
+            state.change(&rows, &head, now);
             if let Some(old) = commit
                 .supersedes
                 .and_then(|old| state.streams.get_mut(&old))
@@ -101,7 +110,8 @@ impl State {
         let verdict = judge_append(&stream.head, commit, &self.world(Some(stream), now));
         let seen = Some(commit.executor.seen);
         self.conclude(commit.stream, verdict, seen, |state, head, first| {
-            state.change(&commit.delete, &commit.put, &head);
+            let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
+            state.change(&rows, &head, now);
             state.write(head, &commit.records, &commit.drop, first);
         })
     }
@@ -110,7 +120,8 @@ impl State {
         let stream = self.streams.get(&commit.stream).ok_or(Refusal::NoStream)?;
         let verdict = judge_deliver(&stream.head, commit, &self.world(Some(stream), now));
         self.conclude(commit.stream, verdict, None, |state, head, first| {
-            state.change(&commit.delete, &commit.put, &head);
+            let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
+            state.change(&rows, &head, now);
             state.write(head, &commit.records, &commit.drop, first);
             let stream = state.streams.get_mut(&commit.stream);
             if let (Some(id), Some(stream)) = (&commit.dedup, stream) {
@@ -124,9 +135,10 @@ impl State {
         let head = stream.map(|stream| stream.head.clone());
         let world = self.world(stream, now);
         judge_rows(head.as_ref(), commit, &world).map_or(Ok(()), Err)?;
+        let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
         match &head {
-            Some(head) => self.change(&commit.delete, &commit.put, head),
-            None => self.delete(&commit.delete),
+            Some(head) => self.change(&rows, head, now),
+            None => self.delete(&rows),
         }
         Ok(committed(commit.stream, head.map(|head| head.next)))
     }
@@ -136,7 +148,7 @@ impl State {
         let heads: Vec<_> = commit.streams.iter().map(head).collect();
         let first = heads.first().copied().flatten().map(|latest| latest.next);
         judge_removal(&heads, commit, &self.world(None, now)).map_or(Ok(()), Err)?;
-        self.delete(&commit.delete);
+        self.delete(&Rows(&commit.delete, &commit.delete_exact, &commit.put));
         for number in &commit.streams {
             let Some(stream) = self.streams.remove(number) else {
                 continue;
@@ -146,7 +158,11 @@ impl State {
             self.term = self.term.max(Term(stream.head.term.0 + 1));
         }
         for row in &commit.put {
-            self.rows.insert(row.key(), row.clone());
+            let mut row = row.clone();
+            if let Row::Shared(row) = &mut row {
+                row.fill_in(now);
+            }
+            self.rows.insert(row.key(), row);
         }
         let latest = commit.streams.first().copied().unwrap_or_default();
         Ok(committed(latest, first))
@@ -197,17 +213,23 @@ impl State {
     }
 
     /// Deletes rows, then puts those that belong to the stream with this head.
-    fn change(&mut self, delete: &[RowKey], put: &[Row], head: &Head) {
-        self.delete(delete);
-        for row in put {
-            let row = row.clone().placed(head.number, head.next);
+    fn change(&mut self, rows: &Rows<'_>, head: &Head, now: Timestamp) {
+        self.delete(rows);
+        for row in rows.2 {
+            let row = row.clone().placed(head.number, head.next, now);
             self.rows.insert(row.key(), row);
         }
     }
 
-    fn delete(&mut self, keys: &[RowKey]) {
-        for key in keys {
+    fn delete(&mut self, Rows(keys, exact, _): &Rows<'_>) {
+        for key in *keys {
             self.rows.remove(key);
+        }
+        for row in *exact {
+            let key = RowKey::Shared(row.key.clone());
+            if matches!(self.rows.get(&key), Some(Row::Shared(stored)) if stored == row) {
+                self.rows.remove(&key);
+            }
         }
     }
 

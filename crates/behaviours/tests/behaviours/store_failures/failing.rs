@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use everstep_model::{Generation, NodeId, RunId, StreamName, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome, Page,
-    ReadRequest, ReadyRun, Refusal, Row, RowKey, Store, StoreError, StreamRef, TimerQuery,
-    TimerRow,
+    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
+    Page, ReadRequest, ReadyRun, Refusal, Row, RowKey, RowRange, SharedRow, Store, StoreError,
+    StreamRef, TimerQuery, TimerRow,
 };
 
 /// What cannot be read of a run.
@@ -186,8 +186,16 @@ impl<S: Store> Store for Failing<S> {
         self.inner.list(query)
     }
 
+    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
+        self.inner.count(query)
+    }
+
     fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
         self.inner.timers(query)
+    }
+
+    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
+        self.inner.rows(range)
     }
 
     fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {

@@ -1,0 +1,34 @@
+//! The lock of a directory.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+
+use everstep_store::StoreError;
+
+use crate::failure;
+
+/// Keeps other processes, and other handles of this one, away from a directory.
+pub(crate) struct DirectoryLock(File);
+
+impl Drop for DirectoryLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a child process that is just being started shares it until it runs.
+        let _ = self.0.unlock();
+    }
+}
+
+pub(crate) fn acquire(path: &Path, place: &str) -> Result<DirectoryLock, StoreError> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path.join("LOCK"))
+        .map_err(|error| failure::of_io(place, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(DirectoryLock(file)),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked {
+            place: place.to_owned(),
+        }),
+        Err(TryLockError::Error(error)) => Err(failure::of_io(place, &error)),
+    }
+}

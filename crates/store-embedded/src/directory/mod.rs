@@ -1,0 +1,8 @@
+//! The directory of a store: its lock, its format mark, and the checks before it is opened.
+
+pub(crate) mod extent;
+pub(crate) mod folders;
+pub(crate) mod format;
+pub(crate) mod journal_check;
+pub(crate) mod lock;
+pub(crate) mod manifest_check;

@@ -1,0 +1,189 @@
+//! The values of heads, numbers and gaps; those of rows are in `everstep_store::encoding`. Each begins with its format
+//! version; later releases may only add at the end.
+
+use std::sync::Arc;
+
+use everstep_model::{
+    Epoch, ExecutorSeq, FrameHeader, Generation, NodeId, Nonce, RecordNumber, RecordRange, RunId,
+    RunStatus, StreamName, StreamNumber, Term, Timestamp,
+};
+use everstep_store::encoding::{Damaged, In, Out, checked_name, versioned};
+pub(crate) use everstep_store::encoding::{
+    Unreadable, VERSION, decode_effect, decode_row, encode_row,
+};
+use everstep_store::{Gate, Head, Owner, RunRow};
+
+use crate::encoding::holes::Holes;
+
+const OWNED: u8 = 1;
+const READY: u8 = 2;
+const CLOSED: u8 = 4;
+const RUN: u8 = 8;
+const SUPERSEDED: u8 = 16;
+const HELD: u8 = 32;
+const NEEDS_SLOT: u8 = 64;
+
+pub(crate) fn encode_head(head: &Head) -> Vec<u8> {
+    let mut out = Out(Vec::with_capacity(128));
+    let flag = |on: bool, bit: u8| if on { bit } else { 0 };
+    let flags = flag(head.owner.is_some(), OWNED)
+        | flag(head.ready, READY)
+        | flag(head.closed, CLOSED)
+        | flag(head.run.is_some(), RUN)
+        | flag(head.superseded, SUPERSEDED)
+        | match head.gate {
+            Gate::Open => 0,
+            Gate::Held => HELD,
+            Gate::NeedsSlot => NEEDS_SLOT,
+        };
+    out.byte(VERSION).byte(flags);
+    out.text(head.name.as_str());
+    out.varint(head.term.0).varint(head.next.0);
+    let frame = &head.frame;
+    out.varint(frame.epoch.0).varint(frame.seq.0);
+    out.varint(frame.executor_at.0)
+        .varint(frame.progress_epoch.0);
+    out.varint(frame.inbox_count)
+        .varint(frame.unconsumed_events);
+    out.varint(head.epoch.0).varint(head.takeovers.into());
+    if let Some(owner) = head.owner {
+        out.fixed(owner.node.0).fixed(owner.nonce.0);
+    }
+    if let Some(run) = &head.run {
+        put_run(&mut out, run);
+    }
+    out.0
+}
+
+pub(crate) fn decode_head(number: StreamNumber, bytes: &[u8]) -> Result<Head, Unreadable> {
+    let mut input = versioned(bytes)?;
+    let flags = input.byte()?;
+    let name = StreamName::from_stored(input.text()?);
+    let term = Term(input.varint()?);
+    let next = RecordNumber(input.varint()?);
+    let frame = FrameHeader {
+        epoch: Epoch(input.varint()?),
+        seq: ExecutorSeq(input.varint()?),
+        executor_at: RecordNumber(input.varint()?),
+        progress_epoch: Epoch(input.varint()?),
+        inbox_count: input.varint()?,
+        unconsumed_events: input.varint()?,
+    };
+    let epoch = Epoch(input.varint()?);
+    let takeovers = input.short()?;
+    let owner = match flags & OWNED {
+        0 => None,
+        _ => Some(Owner {
+            node: NodeId(input.fixed()?),
+            nonce: Nonce(input.fixed()?),
+        }),
+    };
+    let run = match flags & RUN {
+        0 => None,
+        _ => Some(Arc::new(take_run(&mut input)?)),
+    };
+    Ok(Head {
+        number,
+        name,
+        term,
+        next,
+        frame,
+        epoch,
+        owner,
+        takeovers,
+        ready: flags & READY != 0,
+        gate: match flags & (HELD | NEEDS_SLOT) {
+            0 => Gate::Open,
+            HELD => Gate::Held,
+            NEEDS_SLOT => Gate::NeedsSlot,
+            _ => return Err(Damaged("a gate is in two states").into()),
+        },
+        closed: flags & CLOSED != 0,
+        superseded: flags & SUPERSEDED != 0,
+        run,
+    })
+}
+
+fn put_run(out: &mut Out, run: &RunRow) {
+    out.text(run.id.as_str()).varint(run.generation.0.into());
+    out.text(run.workflow.as_str()).varint(run.version.into());
+    out.byte(run.status.code());
+    out.varint(run.created_at.as_millis());
+    out.varint(run.updated_at.as_millis());
+    out.varint(run.tags.len() as u64);
+    for tag in &run.tags {
+        out.text(tag);
+    }
+}
+
+fn take_run(input: &mut In<'_>) -> Result<RunRow, Damaged> {
+    let id = RunId::new(input.text()?).map_err(|_| Damaged("a run id breaks its rules"))?;
+    let generation = Generation(input.short()?);
+    let workflow = checked_name(input.text()?)?;
+    let version = input.short()?;
+    let status = RunStatus::from_code(input.byte()?).ok_or(Damaged("a status is unknown"))?;
+    let created_at = Timestamp::from_millis(input.varint()?);
+    let updated_at = Timestamp::from_millis(input.varint()?);
+    let count = input.varint()?;
+    let tags = (0..count)
+        .map(|_| input.text().map(str::to_owned))
+        .collect::<Result<_, _>>()?;
+    Ok(RunRow {
+        id,
+        generation,
+        workflow,
+        version,
+        status,
+        tags,
+        created_at,
+        updated_at,
+    })
+}
+
+/// A number that stands alone: a stream's under its name, a record's under its dedup id.
+pub(crate) fn encode_number(number: u64) -> Vec<u8> {
+    let mut out = Out::default();
+    out.byte(VERSION).varint(number);
+    out.0
+}
+
+pub(crate) fn decode_number(bytes: &[u8]) -> Result<u64, Unreadable> {
+    Ok(versioned(bytes)?.varint()?)
+}
+
+/// What is remembered of removed streams: the lowest number and the lowest term a new stream may have.
+pub(crate) fn encode_removed(next: StreamNumber, term: Term) -> Vec<u8> {
+    let mut out = Out::default();
+    out.byte(VERSION).varint(next.0).varint(term.0);
+    out.0
+}
+
+pub(crate) fn decode_removed(bytes: &[u8]) -> Result<(StreamNumber, Term), Unreadable> {
+    let mut input = versioned(bytes)?;
+    Ok((StreamNumber(input.varint()?), Term(input.varint()?)))
+}
+
+pub(crate) fn encode_holes(holes: &Holes) -> Vec<u8> {
+    let mut out = Out::default();
+    out.byte(VERSION).varint(holes.0.len() as u64);
+    for hole in &holes.0 {
+        out.varint(hole.first.0).varint(hole.last.0);
+    }
+    out.0
+}
+
+pub(crate) fn decode_holes(bytes: &[u8]) -> Result<Holes, Unreadable> {
+    let mut input = versioned(bytes)?;
+    let count = input.varint()?;
+    let mut holes = Vec::new();
+    for _ in 0..count {
+        holes.push(RecordRange {
+            first: RecordNumber(input.varint()?),
+            last: RecordNumber(input.varint()?),
+        });
+    }
+    Ok(Holes(holes))
+}
+
+#[cfg(test)]
+mod tests;

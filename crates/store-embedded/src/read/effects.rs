@@ -1,0 +1,90 @@
+//! Effects on other runs that are not delivered yet, by stream and key.
+//!
+//! They come and go all the time, and a deleted row leaves a mark behind that a scan must step over until it is
+//! compacted away. Their keys are therefore kept in memory as well: few are there at any time.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use everstep_model::StreamNumber;
+use everstep_store::{OutboxRow, Row, RowKey, StoreError};
+use fjall::Readable;
+
+use crate::encoding::keys;
+use crate::encoding::values;
+use crate::storage::tables::Tables;
+use crate::storage::view::View;
+
+/// What an effect is found by.
+pub(crate) type EffectKey = (StreamNumber, String);
+
+#[derive(Default)]
+pub(crate) struct Effects(Mutex<BTreeSet<EffectKey>>);
+
+impl Effects {
+    /// Reads the keys of all effects.
+    pub(crate) fn load(tables: &Tables) -> Result<Self, StoreError> {
+        let view = View::new(tables);
+        let (from, to) = keys::all_effects();
+        let mut known = BTreeSet::new();
+        for row in view.snapshot.range(&tables.lookups, from..to) {
+            let (key, value) = row.into_inner().map_err(|error| tables.failed(&error))?;
+            let stream =
+                keys::stream_of_effect(&key).map_err(|d| view.damaged("an effect's key", d))?;
+            let row = values::decode_effect(stream, &value)
+                .map_err(|error| view.unreadable("an effect", error))?;
+            known.insert((stream, row.key));
+        }
+        Ok(Self(Mutex::new(known)))
+    }
+
+    /// A batch that put these effects, or took them away, is durable.
+    pub(crate) fn publish(&self, changes: impl IntoIterator<Item = (EffectKey, bool)>) {
+        let mut known = self.known();
+        for (key, is_there) in changes {
+            if is_there {
+                known.insert(key);
+            } else {
+                known.remove(&key);
+            }
+        }
+    }
+
+    /// The effects after this one, up to so many.
+    pub(crate) fn rows(
+        &self,
+        tables: &Tables,
+        after: Option<EffectKey>,
+        limit: usize,
+    ) -> Result<Vec<OutboxRow>, StoreError> {
+        let mut rows = Vec::new();
+        let mut last = after;
+        while rows.len() < limit {
+            let wanted = self.keys_after(last, limit - rows.len());
+            let Some(end) = wanted.last().cloned() else {
+                break;
+            };
+            last = Some(end);
+            let view = View::new(tables);
+            for (stream, key) in wanted {
+                // One that was taken away in between is not there any more.
+                if let Some(Row::Outbox(row)) = view.row(&RowKey::Outbox(stream, key))? {
+                    rows.push(row);
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn keys_after(&self, after: Option<EffectKey>, limit: usize) -> Vec<EffectKey> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let known = self.known();
+        let keys = known.range((from, Bound::Unbounded));
+        keys.take(limit).cloned().collect()
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeSet<EffectKey>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

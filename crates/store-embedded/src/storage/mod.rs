@@ -1,0 +1,5 @@
+//! The key-value store below: its tables, its snapshots, and back pressure.
+
+pub(crate) mod pressure;
+pub(crate) mod tables;
+pub(crate) mod view;

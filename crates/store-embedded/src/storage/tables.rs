@@ -1,0 +1,93 @@
+//! The tables of a store in the key-value store below, and how each is tuned.
+//!
+//! ```text
+//!   journal   (stream, first record) → frame          written by every commit, read in order
+//!   heads     (stream)               → head row       written when more than counts change
+//!   lookups   names, dedup ids, open rpcs, idempotency keys, effects → value      point reads, mostly misses
+//!   lists     (workflow, status, page), (tag, page) → which streams      read backwards
+//!   timers    (due, stream, purpose, place)                              read forwards from now
+//!   ready     (page)                 → which streams  read once, when the store is opened
+//! ```
+
+use std::path::Path;
+use std::sync::Arc;
+
+use everstep_store::StoreError;
+use fjall::compaction::Leveled;
+use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions};
+
+use crate::failure;
+use crate::options::Options;
+
+const MIB: u64 = 1024 * 1024;
+
+/// In the order they are created, which fixes their folders below.
+pub(crate) const NAMES: [&str; 6] = ["journal", "heads", "lookups", "lists", "timers", "ready"];
+
+/// The opened key-value store.
+pub(crate) struct Tables {
+    pub(crate) db: Database,
+    pub(crate) journal: Keyspace,
+    pub(crate) heads: Keyspace,
+    pub(crate) lookups: Keyspace,
+    pub(crate) lists: Keyspace,
+    pub(crate) timers: Keyspace,
+    pub(crate) ready: Keyspace,
+    /// Where it is, for people.
+    pub(crate) place: String,
+}
+
+impl Tables {
+    /// Opens or creates the tables in `folder`. The caller holds the lock and has checked what must be there.
+    pub(crate) fn open(folder: &Path, options: &Options, place: &str) -> Result<Self, StoreError> {
+        Self::open_below(folder, options, place).map_err(|error| failure::of_fjall(place, &error))
+    }
+
+    fn open_below(folder: &Path, options: &Options, place: &str) -> fjall::Result<Self> {
+        let db = Database::builder(folder)
+            .cache_size(options.cache_bytes)
+            .max_journaling_size(64 * MIB)
+            // See `pressure`: a second worker would spin while the first compacts.
+            .worker_threads(1)
+            // Reading a compressed journal back compresses it again to compare checksums, so another release of the
+            // compressor would refuse intact journals.
+            .journal_compression(CompressionType::None)
+            .open()?;
+        let memtable_bytes = options.memtable_bytes;
+        let small = || small_options(memtable_bytes);
+        Ok(Self {
+            journal: db.keyspace("journal", || journal_options(memtable_bytes))?,
+            heads: db.keyspace("heads", small)?,
+            lookups: db.keyspace("lookups", small)?,
+            lists: db.keyspace("lists", small)?,
+            timers: db.keyspace("timers", small)?,
+            ready: db.keyspace("ready", small)?,
+            db,
+            place: place.to_owned(),
+        })
+    }
+
+    pub(crate) fn failed(&self, error: &fjall::Error) -> StoreError {
+        failure::of_fjall(&self.place, error)
+    }
+}
+
+fn journal_options(memtable_bytes: u64) -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default()
+        // Sealed long before that, by `pressure`.
+        .max_memtable_size(4 * memtable_bytes)
+        .data_block_size_policy(BlockSizePolicy::all(16 * 1024))
+        .data_block_compression_policy(CompressionPolicy::new([
+            CompressionType::None,
+            CompressionType::None,
+            CompressionType::Lz4,
+        ]))
+        .compaction_strategy(Arc::new(
+            Leveled::default().with_table_target_size(64 * MIB),
+        ))
+}
+
+fn small_options(memtable_bytes: u64) -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default().max_memtable_size(memtable_bytes / 2)
+}

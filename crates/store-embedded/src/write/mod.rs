@@ -1,0 +1,4 @@
+//! The write path.
+
+pub(crate) mod commit;
+pub(crate) mod stage;

@@ -1,0 +1,29 @@
+//! The gate of a run, and its changes.
+
+/// Whether a run may be claimed.
+///
+/// A run is gated while its start is delayed, and while it waits for a slot of a limit. The gate is part of the head
+/// because the sender of an event does not know whether the run is gated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Gate {
+    /// The run may be claimed.
+    #[default]
+    Open,
+    /// Inbox commits append their records only: they set no ready mark and claim nothing.
+    Held,
+    /// Inbox commits append their records and set the ready mark, but claim nothing.
+    NeedsSlot,
+}
+
+/// What an inbox commit does to the gate of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GateChange {
+    /// Leaves it as it is.
+    #[default]
+    Keep,
+    /// Sets it.
+    Set(Gate),
+    /// Opens the gate of a run that was never claimed, so that an executor can end it. A run that has begun keeps its
+    /// gate.
+    OpenUnlessBegun,
+}

@@ -1,0 +1,181 @@
+//! Shared rows: rows that belong to no stream. Commits of any stream may guard, put and delete them.
+//!
+//! The key of a shared row is a tuple, and its encoding sorts like the tuple, so a range of keys is a range of bytes in
+//! every backend. The store does not interpret the value.
+
+use everstep_model::Timestamp;
+
+/// What a shared row is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SharedKind {
+    /// The list row of a schedule.
+    Schedule,
+    /// A slot of a limit, held by a run.
+    Slot,
+    /// A run or an operation that waits for a slot or a rate.
+    Waiter,
+    /// The state of a rate limit.
+    Rate,
+    /// The virtual finish time of a fair queue.
+    Fair,
+    /// A delayed run that further starts can join.
+    Collecting,
+    /// A search attribute of a run.
+    Attribute,
+    /// An open question in the inbox of users.
+    OpenRpc,
+}
+
+impl SharedKind {
+    /// All kinds, in their order.
+    pub const ALL: [Self; 8] = [
+        Self::Schedule,
+        Self::Slot,
+        Self::Waiter,
+        Self::Rate,
+        Self::Fair,
+        Self::Collecting,
+        Self::Attribute,
+        Self::OpenRpc,
+    ];
+
+    /// The permanent code of the kind in stored keys.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Schedule => 1,
+            Self::Slot => 2,
+            Self::Waiter => 3,
+            Self::Rate => 4,
+            Self::Fair => 5,
+            Self::Collecting => 6,
+            Self::Attribute => 7,
+            Self::OpenRpc => 8,
+        }
+    }
+}
+
+/// One part of a key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum KeyPart {
+    /// Sorts by its bytes.
+    Text(String),
+    /// Sorts by its value, after all texts.
+    Number(u64),
+}
+
+impl KeyPart {
+    /// The number of bytes of the part in [`crate::encoding::key_parts`].
+    fn encoded_length(&self) -> usize {
+        match self {
+            Self::Text(text) => 2 + text.len() + text.bytes().filter(|byte| *byte == 0).count(),
+            Self::Number(_) => 9,
+        }
+    }
+}
+
+impl From<&str> for KeyPart {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for KeyPart {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for KeyPart {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+/// The key of a shared row. Keys sort by kind, then part by part.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SharedKey {
+    kind: SharedKind,
+    parts: Vec<KeyPart>,
+}
+
+/// A key is longer than backends can index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the key of a shared row has {0} bytes; at most {max} are allowed", max = SharedKey::MAX_BYTES)]
+pub struct KeyTooLong(pub usize);
+
+impl SharedKey {
+    /// The longest encoding of a key. PostgreSQL cannot index much longer ones.
+    pub const MAX_BYTES: usize = 1_024;
+
+    /// Fails if the encoded key would be longer than [`SharedKey::MAX_BYTES`].
+    pub fn new(
+        kind: SharedKind,
+        parts: impl IntoIterator<Item = KeyPart>,
+    ) -> Result<Self, KeyTooLong> {
+        let parts: Vec<KeyPart> = parts.into_iter().collect();
+        match parts.iter().map(KeyPart::encoded_length).sum() {
+            length if length > Self::MAX_BYTES => Err(KeyTooLong(length)),
+            _ => Ok(Self { kind, parts }),
+        }
+    }
+
+    /// What the row is for.
+    #[must_use]
+    pub fn kind(&self) -> SharedKind {
+        self.kind
+    }
+
+    /// The parts of the tuple.
+    #[must_use]
+    pub fn parts(&self) -> &[KeyPart] {
+        &self.parts
+    }
+}
+
+/// The time of the commit that put a row, by the store's own clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CommitTime {
+    /// The row has no such time.
+    #[default]
+    Absent,
+    /// The store fills it in. Stored rows never have this value.
+    FillIn,
+    /// The time that the store has filled in.
+    At(Timestamp),
+}
+
+/// A shared row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedRow {
+    /// The key.
+    pub key: SharedKey,
+    /// The value, which only the author interprets.
+    pub value: Vec<u8>,
+    /// The time of the commit, for rows that need it.
+    pub committed_at: CommitTime,
+}
+
+impl SharedRow {
+    /// Fills in the time of the commit if the row asks for it.
+    pub fn fill_in(&mut self, now: Timestamp) {
+        if self.committed_at == CommitTime::FillIn {
+            self.committed_at = CommitTime::At(now);
+        }
+    }
+}
+
+/// A range of shared rows of one kind, in the order of their keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowRange {
+    /// The kind of the rows.
+    pub kind: SharedKind,
+    /// The first parts of their keys.
+    pub prefix: Vec<KeyPart>,
+    /// Only rows after this key, or before it if `reverse` is set.
+    pub after: Option<SharedKey>,
+    /// At most this many rows.
+    pub limit: usize,
+    /// Whether the largest key comes first.
+    pub reverse: bool,
+}
