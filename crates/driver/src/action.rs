@@ -47,6 +47,13 @@ pub enum Action {
     Exit,
 }
 
+impl Action {
+    /// A queue contains no `Wait`: what follows it may have changed by the time it is reached.
+    pub(crate) fn unless_wait(self) -> Option<Self> {
+        (self != Self::Wait).then_some(self)
+    }
+}
+
 /// The code of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {

@@ -1,4 +1,4 @@
-//! What an execution comes to, and the record and commit that say so.
+//! Decisions that end an activation or begin a new part of it, and the append that records them.
 
 use everstep_machine::{Halt, Replay, UndoState, after_execution_failure};
 use everstep_model::planted::{self, Bug};
@@ -11,37 +11,37 @@ use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Record, RunSta
 use crate::append::Then;
 use crate::returned::Returned;
 
-/// What an execution comes to.
+/// A decision about the whole execution.
 #[derive(Clone, Debug)]
 pub(crate) enum Conclusion {
     /// The function returned a result.
     Completed(Payload),
-    /// The function failed for good, because of these operations.
+    /// The function failed, because of these operations, and is not retried.
     Failed(Failure, Vec<Location>),
-    /// The function failed and is run again.
+    /// The function failed and is executed again.
     Retry(ExecutionRetried),
-    /// The run was cancelled, and its code has come to an end.
+    /// The run was cancelled, and its code has ended.
     Cancelled(CancelRequested),
     /// The run's deadline passed, or an operator made it fail.
     Broken(Failure),
-    /// What is done is undone first; this is the first record of that.
+    /// Completed steps are undone before the run ends. This is the first record of the rollback.
     RollBack(Box<Body>),
-    /// The run failed or was cancelled, and an undo failed for good.
+    /// The run failed or was cancelled, and an undo has no attempts left.
     RollbackFailed {
         /// Why the run ended.
         error: Failure,
         /// Why the undo failed.
         rollback_error: Failure,
     },
-    /// Nothing is left to do until something comes in.
+    /// Nothing is left to do until the inbox grows.
     Suspended(RunStatus),
-    /// Somebody asked it to pause, and nothing is under way.
+    /// An operator asked for a pause, and nothing is in flight.
     Pause,
-    /// It is paused.
+    /// The journal contains the pause already.
     Paused,
-    /// The engine shuts down: another may go on.
+    /// The engine shuts down, or the journal cannot be read: another node continues.
     Released,
-    /// It cannot go on here.
+    /// The execution cannot continue here.
     Halted(Halt),
 }
 
@@ -85,7 +85,7 @@ impl Conclusion {
         }
     }
 
-    /// Why completed steps are undone before this end, if they are.
+    /// The reason for undoing completed steps before this end, if they are undone.
     pub(crate) fn rollback_reason(&self) -> Option<Failure> {
         match self {
             Self::Failed(failure, _) | Self::Broken(failure) => Some(failure.clone()),
@@ -102,7 +102,7 @@ impl Conclusion {
         }
     }
 
-    /// The same end, where an undo failed for good.
+    /// The same end, where an undo has no attempts left.
     pub(crate) fn with_failed_rollback(self, rollback_error: Failure) -> Self {
         match self.rollback_reason() {
             Some(error) => Self::RollbackFailed {
@@ -114,7 +114,7 @@ impl Conclusion {
     }
 }
 
-/// The record that says it, and what it means for the run.
+/// The record of a decision, and what it means for the run.
 pub(crate) fn conclude(
     conclusion: &Conclusion,
     replay: &Replay,
@@ -134,7 +134,8 @@ pub(crate) fn conclude(
             .into(),
         )
     };
-    // What comes later changes nothing once the journal says as what the run ends; but for a child that completes.
+    // Once the journal fixes the final status, later records change nothing, except a child that
+    // completes and must be undone.
     let end = if replay.is_beyond_change() {
         Then::EndAnyway
     } else {
@@ -188,7 +189,7 @@ pub(crate) fn conclude(
         Conclusion::Halted(Halt::NotDurable(why)) => {
             let error = Failure::new(ErrorCode::NotDurable, why.clone());
             if replay.must_break_off_first() {
-                // No replay comes to this end by itself, so the journal has to say it before anything is undone.
+                // A replay would not end here by itself, so the failure is recorded before any undo.
                 let forced = ForcedFailure {
                     location: None,
                     error,
@@ -207,7 +208,7 @@ pub(crate) fn conclude(
     }
 }
 
-/// The record of a parked run; none if the journal ends with the very same one.
+/// The record of a parked run. `None` if the journal ends with the same one.
 fn park(halt: &Halt, replay: &Replay, sites: &[String]) -> Option<Body> {
     let (location, error) = match halt {
         Halt::Diverged(divergence) => (divergence.location().cloned(), divergence.failure(sites)),
@@ -228,7 +229,7 @@ fn park(halt: &Halt, replay: &Replay, sites: &[String]) -> Option<Body> {
     (!is_known).then(|| Diverged { location, error }.into())
 }
 
-/// A cancellation as the reason of a rollback.
+/// The cancellation as the reason of a rollback.
 fn cancellation(request: &CancelRequested) -> Failure {
     let message = match &request.reason {
         Some(reason) => format!("the run was cancelled: {reason}"),

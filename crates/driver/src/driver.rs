@@ -22,31 +22,12 @@ impl<H: Host> Driver<H> {
     /// Begins an activation with the run's whole journal.
     #[must_use]
     pub fn new(setup: Setup, journal: Vec<Entry>) -> Self {
-        let history = setup.development.then(|| History::new(&journal));
-        let mut driver = Self::in_stage(setup, Stage::Working);
-        driver.history = history;
-        driver.execute_anew(journal);
-        driver
-    }
-
-    /// Executes the code against a journal without writing anything. Ends with
-    /// [`Action::Checked`].
-    #[must_use]
-    pub fn check(setup: Setup, journal: Vec<Entry>) -> Self {
-        let mut driver = Self::in_stage(setup, Stage::Over);
-        driver.stage = Stage::Looking(Box::new(Look {
-            dry: Dry::new(&driver.setup, journal),
-            then: AfterLook::Report,
-        }));
-        driver
-    }
-
-    fn in_stage(setup: Setup, stage: Stage<H>) -> Self {
         Self {
-            live: Execution::new(&setup, Vec::new()),
+            history: setup.development.then(|| History::new(&journal)),
+            live: Execution::live(&setup, journal),
             setup,
             code: CodeState::Absent,
-            stage,
+            stage: Stage::Working,
             append: None,
             outbox: Outbox::new(),
             reading: Reading::Idle,
@@ -55,21 +36,27 @@ impl<H: Host> Driver<H> {
             queue: VecDeque::new(),
             offered: Offered::default(),
             now: Timestamp::default(),
-            history: None,
             sites: Vec::new(),
+        }
+    }
+
+    /// Executes the code against a journal without writing anything. Ends with
+    /// [`Action::Checked`].
+    #[must_use]
+    pub fn check(setup: Setup, journal: Vec<Entry>) -> Self {
+        let dry = Dry::new(&setup, journal);
+        let then = AfterLook::Report;
+        Self {
+            stage: Stage::Looking(Box::new(Look { dry, then })),
+            ..Self::new(setup, Vec::new())
         }
     }
 
     /// Replaces the live execution.
     pub(crate) fn execute_anew(&mut self, journal: Vec<Entry>) {
-        self.live = Execution::new(&self.setup, journal);
-        let replay = &mut self.live.replay;
-        if self.setup.development {
-            replay.keep_call_sites();
-        }
-        replay.set_cautious(self.setup.cautious);
+        self.live = Execution::live(&self.setup, journal);
         if self.leave == Leave::Soon {
-            replay.begin_no_more();
+            self.live.replay.begin_no_more();
         }
     }
 
@@ -110,8 +97,15 @@ impl<H: Host> Driver<H> {
         &self.offered.0
     }
 
-    /// The next action. The shell performs it and asks again, until it is [`Action::Wait`] or
-    /// [`Action::Exit`]. `is_woken` says whether something inside the code can continue without a
+    /// Passes the time on to the code that is polled next, if it has changed since [`Self::next`].
+    pub fn set_now(&mut self, now: Timestamp) {
+        self.now = now;
+        self.live.replay.set_wall(now);
+    }
+
+    /// The next action. The shell performs it and asks again, until it is [`Action::Wait`],
+    /// [`Action::Append`] or [`Action::Exit`]. `now` may be the time before the last poll, as long as
+    /// the shell calls [`Self::set_now`] before the next one. `is_woken` says whether something inside the code can continue without a
     /// resolution, such as the work of a step that the code itself polls.
     pub fn next(&mut self, now: Timestamp, is_woken: bool) -> Action {
         self.now = now;
@@ -137,7 +131,7 @@ impl<H: Host> Driver<H> {
         if let CodeState::Defiant = self.code {
             self.live.replay.returned(None);
             self.code = CodeState::Returned(Returned::defiant());
-            self.collect();
+            self.outbox.collect(&mut self.live.replay, self.now);
         }
         match self.live.replay.turn(self.now) {
             Turn::Start => {
@@ -146,7 +140,7 @@ impl<H: Host> Driver<H> {
             }
             Turn::Resolved(op, resolution) => return Action::Resolve(op, resolution),
             Turn::Idle => {
-                self.collect();
+                self.outbox.collect(&mut self.live.replay, self.now);
                 if self.live.take_cancellation() {
                     return Action::Cancel;
                 }
@@ -154,7 +148,7 @@ impl<H: Host> Driver<H> {
             Turn::Broken(failure) => {
                 self.drop_code();
                 self.code = CodeState::Broken(*failure);
-                self.collect();
+                self.outbox.collect(&mut self.live.replay, self.now);
             }
             Turn::Ended(_) => {
                 self.stage = Stage::Over;
@@ -188,7 +182,7 @@ impl<H: Host> Driver<H> {
             Stage::Searching(search) => search.dry.settled(),
             _ => {
                 self.live.forget_dropped();
-                self.collect();
+                self.outbox.collect(&mut self.live.replay, self.now);
                 let is_running = matches!(self.code, CodeState::Running);
                 if is_running && self.live.replay.defies_cancellation() {
                     self.queue.push_back(Action::Drop(Code::Live));
@@ -206,7 +200,7 @@ impl<H: Host> Driver<H> {
             _ => {
                 self.live.replay.returned(returned.error());
                 self.code = CodeState::Returned(returned);
-                self.collect();
+                self.outbox.collect(&mut self.live.replay, self.now);
             }
         }
     }
@@ -216,10 +210,6 @@ impl<H: Host> Driver<H> {
         self.outbox.flush();
     }
 
-    fn collect(&mut self) {
-        self.outbox.collect(&mut self.live.replay, self.now);
-    }
-
     /// Throws the code away. What it left open is not abandoned.
     pub(crate) fn drop_code(&mut self) {
         self.live.replay.detach();
@@ -227,13 +217,6 @@ impl<H: Host> Driver<H> {
             self.queue.push_back(Action::Drop(Code::Live));
         }
         self.code = CodeState::Absent;
-    }
-
-    /// Performs an action after those that are queued.
-    pub(crate) fn enqueue(&mut self, action: Action) {
-        if action != Action::Wait {
-            self.queue.push_back(action);
-        }
     }
 
     /// Writes a decision, or waits for the append in flight and decides again.

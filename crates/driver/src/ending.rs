@@ -99,18 +99,14 @@ impl<H: Host> Driver<H> {
             UndoState::Waiting => Decision::Conclude(Conclusion::Suspended(RunStatus::RollingBack)),
             UndoState::Due if self.leave == Leave::Soon => Decision::Conclude(Conclusion::Released),
             UndoState::Due if replay.next_undo_is_own() => Decision::None,
-            UndoState::Due => self.begin_rollback(ending),
-        }
-    }
-
-    /// The first record of the rollback fixes the run's final status and is durable before any undo
-    /// begins.
-    fn begin_rollback(&mut self, ending: Conclusion) -> Decision {
-        match self.missing_undo() {
-            Missing::None if self.live.replay.ending_is_decided() => Decision::None,
-            Missing::None => Decision::Look(AfterLook::RollBack(ending)),
-            Missing::Searched => Decision::None,
-            Missing::ForGood(halt) => Decision::Conclude(Conclusion::Halted(halt)),
+            // The first record of the rollback fixes the final status and is durable before any undo
+            // begins.
+            UndoState::Due => match self.missing_undo() {
+                Missing::None if self.live.replay.ending_is_decided() => Decision::None,
+                Missing::None => Decision::Look(AfterLook::RollBack(ending)),
+                Missing::Searched => Decision::None,
+                Missing::ForGood(halt) => Decision::Conclude(Conclusion::Halted(halt)),
+            },
         }
     }
 }

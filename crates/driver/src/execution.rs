@@ -30,12 +30,22 @@ pub struct Execution<H> {
 }
 
 impl<H: Host> Execution<H> {
-    pub(crate) fn new(setup: &Setup, journal: Vec<Entry>) -> Self {
+    fn new(setup: &Setup, journal: Vec<Entry>) -> Self {
         Self {
             replay: Replay::new(setup.run.clone(), setup.generation, journal),
             host: H::default(),
             is_cancelled: false,
         }
+    }
+
+    /// An execution of the run itself.
+    pub(crate) fn live(setup: &Setup, journal: Vec<Entry>) -> Self {
+        let mut live = Self::new(setup, journal);
+        if setup.development {
+            live.replay.keep_call_sites();
+        }
+        live.replay.set_cautious(setup.cautious);
+        live
     }
 
     /// An execution in which no step begins.

@@ -1,4 +1,50 @@
 //! The pure state machine of one activation of a run: messages in, actions out.
+//!
+//! An activation is one stretch of executing a run, from a claim until the run is suspended and
+//! evicted, or ends. The [`Driver`] makes all decisions of an activation: what is folded, when the
+//! code is polled, what is written and when, and when the run rests or ends. It has no futures, no
+//! clock and no locks. A *shell* owns it, executes the workflow code and performs the actions. The
+//! Rust executor in `everstep::execution` is one shell; shells of other languages use the same
+//! driver.
+//!
+//! ```text
+//!   engine ── Message ──▶ ┌────────┐ ── Append, Read ───────────────▶ engine
+//!                         │ Driver │
+//!   code ── settled, ───▶ │        │ ── Start, Resolve, Begin, ─────▶ code
+//!           returned      └────────┘    Poll, Drop, BeginUndo
+//! ```
+//!
+//! # The path of one step
+//!
+//! 1. The shell gets [`Action::Resolve`] (or `Start`) and polls the code. The code calls a step:
+//!    `Replay::call_step` of [`Driver::current`].
+//! 2. Nothing is left to fold, so the step may begin. In Rust the step begins its work in the same
+//!    poll; other shells get [`Action::Begin`]. The end of the work is `Replay::complete_attempt`.
+//! 3. The shell reports [`Driver::settled`], and the driver takes the records into its outbox.
+//! 4. [`Driver::next`] lets the fold take its turn, which is idle, and decides: the result must be
+//!    durable before the code continues, so it returns [`Action::Append`].
+//! 5. The engine answers with [`Message::Appended`]. The fold gets the records, and the next action
+//!    is `Resolve` with the result.
+//!
+//! # States
+//!
+//! `Stage` (in `state.rs`) is what the activation does: *working*, *concluding* (a decision is in
+//! flight), *looking* and *searching* (dry executions), *suspended*, *catching up*, *over*. Beside
+//! it stand the state of the code (`CodeState`), the read in flight (`Reading`), the append in
+//! flight, and whether the engine wants the activation to end (`Leave`).
+//!
+//! # Dry executions
+//!
+//! A dry execution runs the code against a journal; no step begins and nothing is written. The
+//! driver needs them for the second look of development mode (`look.rs`), and to find undos that
+//! only earlier passes of the function supplied (`search.rs`). It drives them with the same actions
+//! as the live execution, one poll at a time, so a shell can return to its event loop in between.
+//!
+//! # Modules
+//!
+//! `state.rs` contains the states. `driver.rs` decides what is next; `intake.rs` and `reading.rs`
+//! take in messages and records; `ending.rs` and `conclusion.rs` decide how the activation ends;
+//! `undoing.rs` runs undos; `outbox.rs` collects what is written.
 
 mod action;
 mod append;

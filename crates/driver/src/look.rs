@@ -51,7 +51,7 @@ impl<H: Host> Driver<H> {
                 self.conclude(Conclusion::Halted(Halt::Diverged(divergence)))
             }
         };
-        self.enqueue(action);
+        self.queue.extend(action.unless_wait());
         self.queue.pop_front().unwrap_or(Action::Wait)
     }
 

@@ -3,7 +3,7 @@
 
 use everstep_model::{Body, Entry, RecordNumber};
 
-use crate::action::{Action, Code, ReadFor};
+use crate::action::{Action, ReadFor};
 use crate::conclusion::Conclusion;
 use crate::execution::Host;
 use crate::history::History;
@@ -40,7 +40,7 @@ impl<H: Host> Driver<H> {
             ReadFor::Undos => {
                 self.undoing.earlier = EarlierPasses::Known;
                 let release = self.conclude(Conclusion::Released);
-                self.enqueue(release);
+                self.queue.extend(release.unless_wait());
             }
         }
     }
@@ -89,7 +89,7 @@ impl<H: Host> Driver<H> {
     }
 
     pub(crate) fn extend(&mut self, entries: impl IntoIterator<Item = Entry>) {
-        self.stop_looking();
+        self.stage.stop_looking(&mut self.queue);
         let Some(history) = &mut self.history else {
             return self.live.replay.extend(entries);
         };
@@ -100,14 +100,8 @@ impl<H: Host> Driver<H> {
 
     /// Throws the execution away and reads the journal anew.
     pub(crate) fn restart(&mut self) {
-        self.stop_looking();
         self.drop_code();
-        if let Stage::Concluding(_) | Stage::Searching(_) = self.stage {
-            if let Stage::Searching(_) = self.stage {
-                self.queue.push_back(Action::Drop(Code::Dry));
-            }
-            self.stage = Stage::Working;
-        }
+        self.stage.restart(&mut self.queue);
         self.undoing = Undoing::default();
         self.outbox.clear();
         self.offered = Offered::default();
@@ -122,13 +116,5 @@ impl<H: Host> Driver<H> {
         self.reading = Reading::Whole { again: false };
         let whole = Action::Read(ReadFor::Fold, RecordNumber(0));
         self.queue.push_back(whole);
-    }
-
-    /// A second look at a decision that was made without these records is pointless.
-    fn stop_looking(&mut self) {
-        if let Stage::Looking(_) = self.stage {
-            self.stage = Stage::Working;
-            self.queue.push_back(Action::Drop(Code::Dry));
-        }
     }
 }

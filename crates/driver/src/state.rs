@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use everstep_machine::{OpId, Replay, UndoStart};
 use everstep_model::{Entry, Failure, Timestamp};
 
-use crate::action::Action;
+use crate::action::{Action, Code};
 use crate::conclusion::Conclusion;
 use crate::dry::Dry;
 use crate::execution::Execution;
@@ -52,6 +52,28 @@ pub(crate) enum Stage<H> {
     /// The run has work again. Records that other nodes wrote meanwhile are being read.
     CatchingUp,
     Over,
+}
+
+impl<H> Stage<H> {
+    /// Ends a second look: it is at a decision that was made without records that arrived since.
+    pub(crate) fn stop_looking(&mut self, queue: &mut VecDeque<Action>) {
+        if let Self::Looking(_) = self {
+            *self = Self::Working;
+            queue.push_back(Action::Drop(Code::Dry));
+        }
+    }
+
+    /// The execution begins again.
+    pub(crate) fn restart(&mut self, queue: &mut VecDeque<Action>) {
+        match self {
+            Self::Looking(_) | Self::Searching(_) => {
+                *self = Self::Working;
+                queue.push_back(Action::Drop(Code::Dry));
+            }
+            Self::Concluding(_) => *self = Self::Working,
+            Self::Working | Self::Suspended | Self::CatchingUp | Self::Over => {}
+        }
+    }
 }
 
 /// What follows the answer to an append, besides what it means for the run.

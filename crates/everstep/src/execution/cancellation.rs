@@ -1,10 +1,10 @@
-//! The signal by which the work of a step hears that its run is being cancelled.
+//! Signals the cancellation of a run to the work of its steps.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
 
-/// Set once, when the run's cancellation is folded.
+/// Set once, when the execution has folded the cancellation.
 #[derive(Debug, Default)]
 pub(crate) struct Cancellation {
     is_set: AtomicBool,
@@ -24,7 +24,7 @@ impl Cancellation {
 
     /// Completes when the run is being cancelled.
     pub(crate) async fn until_set(&self) {
-        // Registered before looking, so that a signal after the look is heard.
+        // Registered before the check, so that no signal is missed in between.
         let mut changed = std::pin::pin!(self.changed.notified());
         changed.as_mut().enable();
         if !self.is_set() {

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use everstep_driver::{Action, Code, Driver, ReadFor, Setup};
 use everstep_engine::Activation;
 use everstep_machine::{OpId, Resolution, UndoStart};
-use everstep_model::{Entry, Payload, RecordNumber};
+use everstep_model::{Entry, Payload, RecordNumber, Timestamp};
 use everstep_store::{BoxFuture, StoreError};
 
 use super::code::StartedCode;
@@ -32,6 +32,10 @@ pub(crate) struct Executor {
     /// Reads of the journal in flight: for the fold, and for undos of earlier passes.
     reads: [Option<Read>; 2],
     flush: Option<BoxFuture<'static, ()>>,
+    /// The time when the executor was woken or last polled the code.
+    now: Timestamp,
+    /// Whether the code was polled since the executor was woken.
+    was_polled: bool,
 }
 
 impl Executor {
@@ -58,6 +62,8 @@ impl Executor {
             undo: None,
             reads: [None, None],
             flush: None,
+            now: Timestamp::default(),
+            was_polled: false,
         }
     }
 
@@ -87,31 +93,26 @@ impl Executor {
     /// Performs actions until there is nothing left to do. Returns the driver, unless the activation
     /// is over.
     fn act(&mut self, mut driver: OwnedDriver, context: &mut Context<'_>) -> Option<OwnedDriver> {
-        let mut now = self.activation.now();
+        self.now = self.activation.now();
+        self.was_polled = false;
         loop {
             let is_woken = self.live.as_ref().is_some_and(StartedCode::is_woken);
-            match driver.next(now, is_woken) {
+            match driver.next(self.now, is_woken) {
                 Action::Start(input) => {
                     self.start(&mut driver, input);
                     driver = self.poll_code(driver)?;
-                    now = self.activation.now();
                 }
                 Action::Resolve(op, resolution) => {
                     resolve(&mut driver, op, resolution);
                     driver = self.poll_code(driver)?;
-                    now = self.activation.now();
                 }
                 Action::Begin => {
                     wake_startable(&mut driver);
                     if self.live.as_ref().is_some_and(StartedCode::is_woken) {
                         driver = self.poll_code(driver)?;
-                        now = self.activation.now();
                     }
                 }
-                Action::Poll => {
-                    driver = self.poll_code(driver)?;
-                    now = self.activation.now();
-                }
+                Action::Poll => driver = self.poll_code(driver)?,
                 Action::Drop(code) => driver = self.drop_code(code, driver)?,
                 Action::Cancel => {
                     if let Some(code) = &self.live {
@@ -158,12 +159,22 @@ impl Executor {
         *self.code(code) = Some(started);
     }
 
+    /// Polls the code. A poll may take long, so the clock is read again before the next one and after
+    /// the last.
     fn poll_code(&mut self, mut driver: OwnedDriver) -> Option<OwnedDriver> {
-        let code = driver.current().1;
-        match self.code(code) {
-            Some(started) => started.poll(driver),
-            None => Some(driver),
+        if std::mem::replace(&mut self.was_polled, true) {
+            self.now = self.activation.now();
+            driver.set_now(self.now);
         }
+        let code = driver.current().1;
+        let Some(started) = self.code(code) else {
+            return Some(driver);
+        };
+        let driver = started.poll(driver);
+        if started.root().is_none() {
+            self.now = self.activation.now();
+        }
+        driver
     }
 
     fn drop_code(&mut self, code: Code, driver: OwnedDriver) -> Option<OwnedDriver> {
@@ -248,15 +259,13 @@ fn resolve(driver: &mut OwnedDriver, op: OpId, resolution: Resolution) {
 /// Wakes the steps that may begin. Code that called a step and does not poll it holds up the step,
 /// not the executor.
 fn wake_startable(driver: &mut OwnedDriver) {
-    let wakers: Vec<Waker> = {
-        let startable = driver.startable().to_vec();
-        let host = &driver.live().host;
-        startable
-            .iter()
-            .filter_map(|op| host.waker(*op).cloned())
-            .collect()
-    };
-    wakers.into_iter().for_each(Waker::wake);
+    let startable = driver.startable().to_vec();
+    let host = &mut driver.live().host;
+    for op in startable {
+        if let Some(waker) = host.waker(op) {
+            waker.wake_by_ref();
+        }
+    }
 }
 
 impl Future for Executor {

@@ -1,4 +1,5 @@
-//! The workflow function as a future, polled only when there is a reason: a resolution, or a step that can go on.
+//! The workflow function as a future. It is polled only for a reason: a resolution, or a step that
+//! can continue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,13 +13,15 @@ use crate::definition::Root;
 use crate::error::{Error, Result};
 use crate::operation::panic_text;
 
-/// Remembers that something inside the function was woken, and wakes the executor unless it is at work: then it sees for
-/// itself, and being woken once more for each resolution would cost it a second, empty look every time.
+/// Records that something inside the function was woken, and wakes the executor. While the executor
+/// is being polled it looks for itself; waking it for every resolution would cost an empty poll each
+/// time.
 struct RootWake {
-    /// Whether something can go on that was not polled since.
+    /// Whether something was woken since the last poll of the function.
     woken: AtomicBool,
-    /// Whether it was woken since the executor came, and not polled since.
+    /// Whether something was woken since the executor's poll began or last polled the function.
     rang: AtomicBool,
+    /// Whether the executor is being polled.
     attended: AtomicBool,
     executor: AtomicWaker,
 }
@@ -29,7 +32,7 @@ impl Wake for RootWake {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // In one order with `leave`: either this sees that nobody attends, or `leave` sees that it rang.
+        // Ordered with `leave`: either this sees that the executor rests, or `leave` sees `rang`.
         self.woken.store(true, Ordering::SeqCst);
         self.rang.store(true, Ordering::SeqCst);
         if !self.attended.load(Ordering::SeqCst) {
@@ -38,7 +41,7 @@ impl Wake for RootWake {
     }
 }
 
-/// The function, from its beginning to its return.
+/// A function that has not returned yet.
 pub(super) struct RunningRoot {
     root: Root,
     wake: Arc<RootWake>,
@@ -46,7 +49,7 @@ pub(super) struct RunningRoot {
 }
 
 impl RunningRoot {
-    /// The function about to begin, with the executor at work.
+    /// A function that is about to begin, while the executor is being polled.
     pub(super) fn new(root: Root) -> Self {
         let wake = Arc::new(RootWake {
             woken: AtomicBool::new(false),
@@ -58,14 +61,15 @@ impl RunningRoot {
         Self { root, wake, waker }
     }
 
-    /// The executor is at work, and sees by itself what can go on.
+    /// The executor is being polled, and looks for itself what can continue.
     pub(super) fn attend(&self) {
         self.wake.attended.store(true, Ordering::SeqCst);
         self.wake.rang.store(false, Ordering::SeqCst);
     }
 
-    /// The executor rests. Wakes it when something inside the function can go on, and once more if that was so just now: code
-    /// that is not to be polled for a while, because its run is suspended, does not keep it awake.
+    /// The executor rests. It is woken when something inside the function can continue, and at once
+    /// if something was woken during its poll. Code that must not be polled for a while, because its
+    /// run is suspended, does not keep it awake.
     pub(super) fn leave(&self, context: &Context<'_>) {
         self.wake.executor.register(context.waker());
         self.wake.attended.store(false, Ordering::SeqCst);
@@ -74,12 +78,12 @@ impl RunningRoot {
         }
     }
 
-    /// Whether something inside the function was woken since the last poll.
+    /// Whether something inside the function was woken since its last poll.
     pub(super) fn is_woken(&self) -> bool {
         self.wake.woken.load(Ordering::SeqCst)
     }
 
-    /// Polls the function once. A panic is its failure.
+    /// Polls the function once. A panic becomes its error.
     pub(super) fn poll(&mut self) -> Poll<Result<Payload>> {
         self.wake.rang.store(false, Ordering::SeqCst);
         self.wake.woken.store(false, Ordering::SeqCst);

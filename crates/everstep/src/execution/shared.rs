@@ -18,12 +18,12 @@ use crate::error::Result;
 use crate::operation::{StepContext, StepOf, UndoSlot};
 use crate::options::Options;
 
-/// Results of steps given by a test instead of the steps' own work.
+/// Results of steps that a test supplies instead of the steps' own work.
 pub(crate) trait Mocks: Send + Sync {
-    /// The result of this attempt, if the test gives one.
+    /// The result of this attempt, if the test supplies one.
     fn result(&self, start: &StepStart) -> Option<Result<Payload>>;
 
-    /// What this attempt to undo a step comes to, if the test says.
+    /// The result of this attempt to undo a step, if the test supplies one.
     fn undo_result(&self, start: &UndoStart) -> Option<Result<()>>;
 }
 
@@ -51,6 +51,8 @@ pub(crate) struct Shared {
     step_of: StepOf,
     /// The time as the code sees it, in milliseconds. It is constant during a poll.
     now: AtomicU64,
+    /// Whether the work of a step is being polled, which may call nothing.
+    is_in_step: AtomicBool,
     /// Whether a handle was used where the code is not being polled.
     is_misused: AtomicBool,
     cancellation: Arc<Cancellation>,
@@ -79,6 +81,7 @@ impl Shared {
             },
             parts,
             now: AtomicU64::new(0),
+            is_in_step: AtomicBool::new(false),
             is_misused: AtomicBool::new(false),
             cancellation: Arc::default(),
         }
@@ -91,11 +94,28 @@ impl Shared {
     /// Calls into the execution. Returns `None` if its code is not being polled on this thread; the
     /// run then fails, because what happens outside a poll does not happen again on replay.
     pub(crate) fn with<T>(&self, call: impl FnOnce(&mut Execution<Slots>) -> T) -> Option<T> {
-        let called = current::with(self.key, call);
+        let is_in_step = self.is_in_step.load(Ordering::Relaxed);
+        let called = current::with(self.key, |execution| {
+            if !is_in_step {
+                return call(execution);
+            }
+            let allowed = execution.replay.suspend_calls();
+            let called = call(execution);
+            execution.replay.restore_calls(allowed);
+            called
+        });
         if called.is_none() {
             self.is_misused.store(true, Ordering::Release);
         }
         called
+    }
+
+    /// Polls the work of a step, which may call nothing.
+    pub(crate) fn in_step<T>(&self, poll: impl FnOnce() -> T) -> T {
+        let outer = self.is_in_step.swap(true, Ordering::Relaxed);
+        let polled = poll();
+        self.is_in_step.store(outer, Ordering::Relaxed);
+        polled
     }
 
     pub(super) fn misused(&self) -> Option<&'static str> {

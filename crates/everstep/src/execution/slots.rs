@@ -28,7 +28,10 @@ pub(crate) struct Slots {
     /// Set when the code starts.
     pub(super) key: Key,
     pub(super) undos: Undos,
-    slots: FxHashMap<OpId, Slot>,
+    /// Most code waits for one operation at a time.
+    only: Option<(OpId, Slot)>,
+    /// Further operations, while code waits for several.
+    others: FxHashMap<OpId, Slot>,
 }
 
 #[derive(Default)]
@@ -40,31 +43,52 @@ struct Slot {
 impl Slots {
     /// Wakes this waker when the operation resolves or may begin an attempt.
     pub(crate) fn wait(&mut self, op: OpId, waker: &Waker) {
-        match &mut self.slots.entry(op).or_default().waker {
+        match &mut self.slot_or_new(op).waker {
             Some(known) => known.clone_from(waker),
             empty => *empty = Some(waker.clone()),
         }
     }
 
+    fn slot_or_new(&mut self, op: OpId) -> &mut Slot {
+        let is_elsewhere = match &self.only {
+            Some((only, _)) => *only != op,
+            None => self.others.contains_key(&op),
+        };
+        if is_elsewhere {
+            return self.others.entry(op).or_default();
+        }
+        &mut self.only.get_or_insert_with(|| (op, Slot::default())).1
+    }
+
+    fn slot(&mut self, op: OpId) -> Option<&mut Slot> {
+        match &mut self.only {
+            Some((only, slot)) if *only == op => Some(slot),
+            _ => self.others.get_mut(&op),
+        }
+    }
+
     pub(crate) fn take_resolution(&mut self, op: OpId) -> Option<Resolution> {
-        let resolution = self.slots.get_mut(&op)?.resolution.take()?;
-        self.slots.remove(&op);
+        let resolution = self.slot(op)?.resolution.take()?;
+        self.forget(op);
         Some(resolution)
     }
 
     /// Stores a resolution for its operation. Returns the waker of the code that waits for it.
     pub(super) fn resolve(&mut self, op: OpId, resolution: Resolution) -> Option<Waker> {
-        let slot = self.slots.get_mut(&op)?;
+        let slot = self.slot(op)?;
         slot.resolution = Some(resolution);
         slot.waker.clone()
     }
 
-    pub(super) fn waker(&self, op: OpId) -> Option<&Waker> {
-        self.slots.get(&op)?.waker.as_ref()
+    pub(super) fn waker(&mut self, op: OpId) -> Option<&Waker> {
+        self.slot(op)?.waker.as_ref()
     }
 
     pub(crate) fn forget(&mut self, op: OpId) {
-        self.slots.remove(&op);
+        match &self.only {
+            Some((only, _)) if *only == op => self.only = None,
+            _ => drop(self.others.remove(&op)),
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! The undos that workflow code gives: for each step or child it called, how to undo it. They live as long as the
-//! execution, or as the iteration of a loop that called it.
+//! The undos that workflow code supplied for the steps and children it called. They live as long as
+//! the execution, or as the iteration of the loop that called the step.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -12,33 +12,33 @@ use rustc_hash::FxHashMap;
 use crate::error::Result;
 use crate::operation::{StepContext, undo_panicked};
 
-/// What an undo is given, before it is decoded.
+/// The input of an undo, before it is decoded.
 pub(crate) struct UndoInput {
     pub(crate) start: UndoStart,
     pub(crate) context: StepContext,
 }
 
-/// The work of an undo; called once per attempt.
+/// The work of an undo. It is called once per attempt.
 pub(crate) type UndoWork = Box<dyn Fn(UndoInput) -> BoxFuture<'static, Result<()>> + Send>;
 
 /// How to undo a step or child.
 pub(crate) struct GivenUndo {
     pub(crate) work: UndoWork,
-    /// How it is retried, if not like the step.
+    /// Differs from the step's policy if set.
     pub(crate) retry: Option<RetryPolicy>,
-    /// How long an attempt may take, if not as long as the step's.
+    /// Differs from the step's timeout if set.
     pub(crate) timeout: Option<Duration>,
 }
 
 impl GivenUndo {
-    /// Begins an attempt. A panic is its failure.
+    /// Begins an attempt. A panic becomes its error.
     pub(super) fn begin(&self, input: UndoInput) -> BoxFuture<'static, Result<()>> {
         let begun = catch_unwind(AssertUnwindSafe(|| (self.work)(input)));
         begun.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(undo_panicked(&*panic)))))
     }
 }
 
-/// The undos given so far, by place.
+/// The undos supplied so far, by location.
 #[derive(Default)]
 pub(crate) struct Undos(FxHashMap<Location, GivenUndo>);
 
@@ -51,7 +51,6 @@ impl Undos {
         self.0.get(step)
     }
 
-    /// Keeps those of these steps.
     pub(super) fn retain(&mut self, is_kept: impl Fn(&Location) -> bool) {
         self.0.retain(|step, _| is_kept(step));
     }
@@ -60,7 +59,7 @@ impl Undos {
         self.0.contains_key(step)
     }
 
-    /// Adds undos of an earlier pass for steps that this one has not called.
+    /// Adds undos of an earlier pass, for steps that this pass has not called.
     pub(super) fn add_earlier(&mut self, earlier: Self) {
         for (step, undo) in earlier.0 {
             self.0.entry(step).or_insert(undo);
@@ -68,7 +67,7 @@ impl Undos {
     }
 }
 
-/// Why a payload is not what an undo takes.
+/// Decodes a recorded payload for an undo.
 pub(crate) fn decode<T: serde::de::DeserializeOwned>(what: &str, payload: &Payload) -> Result<T> {
     use everstep_model::{ErrorCode, Failure};
     payload.decode().map_err(|error| {

@@ -181,11 +181,13 @@ where
         let (scope, name, site) = (&self.scope, &self.name, self.site);
         let steps_max = self.handle.shared().defaults().steps_max;
         let is_too_many = &mut self.is_too_many;
+        let mut begun = None;
         let resolved = self.handle.poll(context, |replay| {
             let name = replay.name(name)?;
             let options = options.unwrap_or_else(|| Ok(StepOptions::default()))?;
             let called = replay.call_step(scope, &name, options, site);
             *is_too_many = steps_max.is_some_and(|max| replay.steps_called() > u64::from(max));
+            begun = called.and_then(|op| replay.begin_attempt(op));
             Ok(called)
         });
         if is_new
@@ -195,16 +197,18 @@ where
             self.handle.shared().give_undo(op, undo);
         }
         if resolved.is_pending() {
+            if self.attempt.is_none() {
+                let start = if is_new { begun } else { self.begin() };
+                let shared = self.handle.shared();
+                self.attempt = start.map(|start| Attempt::new(start, shared));
+            }
             self.work_on(context);
         }
         resolved
     }
 
-    /// Begins the next attempt when it is due, and polls the one under way.
+    /// Polls the attempt in flight.
     fn work_on(&mut self, context: &mut Context<'_>) {
-        if self.attempt.is_none() {
-            self.attempt = self.begin();
-        }
         let Some(attempt) = &mut self.attempt else {
             return;
         };
@@ -213,10 +217,7 @@ where
             Poll::Ready(Ended::Returned(Err(error)))
         } else {
             let shared = self.handle.shared();
-            let calls = shared.with(|execution| execution.replay.suspend_calls());
-            let ended = attempt.poll(context, &mut self.work, shared);
-            shared.with(|execution| execution.replay.restore_calls(calls.unwrap_or_default()));
-            ended
+            shared.in_step(|| attempt.poll(context, &mut self.work, shared))
         };
         if let Poll::Ready(ended) = ended
             && let Some(mut attempt) = self.attempt.take()
@@ -226,11 +227,10 @@ where
         }
     }
 
-    fn begin(&self) -> Option<Attempt<Fut>> {
+    /// Begins the next attempt when it is due.
+    fn begin(&self) -> Option<StepStart> {
         let op = self.handle.op()?;
-        let shared = self.handle.shared();
-        let start = shared.begin_attempt(op)?;
-        Some(Attempt::new(start, shared))
+        self.handle.shared().begin_attempt(op)
     }
 
     fn record(&self, start: StepStart, ended: Ended<T>) {

@@ -20,6 +20,7 @@ mod memo;
 mod operation;
 mod removed;
 mod repeat;
+mod resting;
 mod rollback;
 mod rows;
 mod scopes;
@@ -54,7 +55,7 @@ use control::Pause;
 use ephemeral::Early;
 use mailbox::Mailbox;
 use memo::Memo;
-use operation::{Kind, Operations};
+use operation::Operations;
 use removed::RemovedPlaces;
 use repeat::Loops;
 use rollback::Rollback;
@@ -303,6 +304,11 @@ impl Replay {
         }
     }
 
+    /// Sets the executor's clock for the next poll, if it has changed since the last turn.
+    pub fn set_wall(&mut self, wall: Timestamp) {
+        self.wall = wall;
+    }
+
     /// The code is polled next.
     fn polled(&mut self, turn: Turn) -> Turn {
         self.calls_allowed = true;
@@ -399,39 +405,6 @@ impl Replay {
     /// The executor throws the code away (eviction, takeover, shutdown): dropped operations are not abandoned ones.
     pub fn detach(&mut self) {
         self.detached = true;
-    }
-
-    /// What a suspended run is waiting for, most telling first.
-    #[must_use]
-    pub fn resting_status(&self) -> RunStatus {
-        if self.pause != Pause::No {
-            return RunStatus::Paused;
-        }
-        if self.undo_state() == UndoState::Waiting {
-            return RunStatus::RollingBack;
-        }
-        let mut status = RunStatus::Sleeping;
-        for (_, operation) in self.operations.iter() {
-            match &operation.kind {
-                Kind::Wait { .. } | Kind::Rpc { .. } | Kind::Child(_) => return RunStatus::Waiting,
-                Kind::Step(_) => status = RunStatus::Retrying,
-                Kind::Sleep { .. } | Kind::Race | Kind::Loop | Kind::Rollback => {}
-            }
-        }
-        if self.phase == Phase::Backoff {
-            RunStatus::Retrying
-        } else {
-            status
-        }
-    }
-
-    /// Whether nothing can ever wake the code: it awaits something that is not an operation.
-    #[must_use]
-    pub fn is_stuck(&self) -> bool {
-        self.phase == Phase::Running
-            && self.operations.is_empty()
-            && self.is_settled()
-            && self.unfolded.is_empty()
     }
 
     /// Halts the run because its code used something that is not durable.

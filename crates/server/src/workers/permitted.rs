@@ -94,7 +94,7 @@ fn check_record(body: &Body, append: &Append) -> Result<(), Failure> {
             )))
         }
         Body::AttributeSet(set) => check_attribute(set.attribute.as_str(), &set.value)
-            .map_err(|invalid| refused(invalid.to_string())),
+            .map_err(|invalid| rejected(invalid.to_string())),
         _ => Ok(()),
     }
 }
