@@ -399,12 +399,12 @@ impl<W> Ctx<W> {
             Err(InvalidAttribute::Name(invalid)) => return Err(invalid.into()),
             Err(invalid) => return Err(crate::options::invalid(&invalid.to_string())),
         }
-        let mut state = self.shared.state();
-        let name = state.replay.name(name)?;
-        state
-            .replay
-            .set_attribute(&self.scope, name, value, Caller::caller());
-        Ok(())
+        let site = CallSite::caller();
+        self.call(|replay| {
+            let name = replay.name(name)?;
+            replay.set_attribute(&self.scope, name, value, site);
+            Ok(())
+        })
     }
 
     /// Notifies whoever listens to the engine, once per call, as best it can.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use everstep_engine::Engine;
 use everstep_model::{Entry, Timestamp};
-use everstep_protocol::worker::{Assigned, Acknowledged, News, NewsWord, OneAnswer, WireEntry};
+use everstep_protocol::worker::{Acknowledged, Assigned, News, NewsWord, OneAnswer, WireEntry};
 use everstep_store::BoxFuture;
 
 use super::error::{bad_token, unknown_session};

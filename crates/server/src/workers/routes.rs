@@ -2,7 +2,7 @@
 
 use everstep_protocol::access::Scope;
 use everstep_protocol::worker::{
-    AppendAnswer, AppendRequest, ClaimAnswer, ClaimRequest, Acknowledged, ReadAnswer, ReadRequest,
+    Acknowledged, AppendAnswer, AppendRequest, ClaimAnswer, ClaimRequest, ReadAnswer, ReadRequest,
     RegisterAnswer, RegisterRequest, ReleaseRequest,
 };
 
