@@ -1,4 +1,4 @@
-//! What a workflow says about itself in a form that can be kept and sent: schemas, and how long its runs may take.
+//! The description of a workflow that engines store and send: schemas and default deadlines.
 
 use std::collections::BTreeMap;
 
@@ -6,38 +6,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::Payload;
 
-/// What others must know of a workflow whose code is elsewhere.
+/// What an engine must know about a workflow whose code runs in another process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Description {
-    /// The JSON schema of its input.
+    /// The JSON schema of the input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Payload>,
-    /// The JSON schema of its result.
+    /// The JSON schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Payload>,
-    /// The events it accepts, with the schemas of their payloads; nothing is said if it takes any.
+    /// The events that the workflow accepts, with their schemas. `None` if it accepts any event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<BTreeMap<String, Described>>,
-    /// The questions it asks.
+    /// The rpcs that the workflow asks.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rpcs: BTreeMap<String, Described>,
-    /// How long its runs may take that nobody said more about, in milliseconds from their creation.
+    /// The default deadline of its runs, in milliseconds after their creation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
 }
 
-/// What is said of an event's payload, or of an answer.
+/// The description of an event's payload or of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[allow(missing_docs, reason = "explained by its name")]
 pub struct Described {
-    /// Its JSON schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Payload>,
 }
 
 impl Description {
-    /// Every JSON schema in it.
+    /// All schemas of the description.
     pub fn schemas(&self) -> impl Iterator<Item = &Payload> {
         let events = self.events.iter().flat_map(BTreeMap::values);
         let described = events.chain(self.rpcs.values());

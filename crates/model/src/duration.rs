@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Text that is no duration.
+/// Text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid duration {given:?}: {reason}; write it as \"24 hours\", \"7d\" or \"1500ms\"")]
 pub struct InvalidDuration {
@@ -10,14 +10,14 @@ pub struct InvalidDuration {
     reason: String,
 }
 
-/// How much is said about a text that is no duration, however long that is.
+/// The maximum length of an error message.
 const REASON_CHARS_MAX: usize = 200;
 
-/// Reads a duration as people write it.
+/// Parses a duration such as `24 hours`.
 pub fn parse_duration(text: &str) -> Result<Duration, InvalidDuration> {
     humantime::parse_duration(text).map_err(|error| InvalidDuration {
         given: text.chars().take(64).collect(),
-        // It repeats what it does not understand.
+        // The message of the parser quotes the input.
         reason: error.to_string().chars().take(REASON_CHARS_MAX).collect(),
     })
 }

@@ -1,8 +1,8 @@
-//! The stable codes of everything that can go wrong; each has a page in `docs/errors/`.
+//! The stable error codes. Each has a page in `docs/errors/`.
 
 use std::fmt;
 
-/// What went wrong, in one permanent word. The page `docs/errors/<code>.md` gives cause and remedy.
+/// A permanent error code. The page `docs/errors/<code>.md` explains cause and remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ErrorCode {
@@ -24,11 +24,11 @@ pub enum ErrorCode {
     UnknownRun,
     /// The strict form of start found the id taken.
     RunExists,
-    /// The run is over and takes nothing more.
+    /// The run has ended and accepts nothing more.
     RunFinished,
     /// The workflow does not accept an event of that name.
     EventNotAccepted,
-    /// The run holds too many events that nobody consumed.
+    /// The run holds too many events that no wait has consumed.
     TooManyEvents,
     /// The rpc was answered already, timed out, or never existed.
     RpcNotOpen,
@@ -50,11 +50,11 @@ pub enum ErrorCode {
     WorkflowPanicked,
     /// The run's deadline passed.
     DeadlineExceeded,
-    /// The code no longer fits the journal.
+    /// The code does not match the journal.
     Diverged,
     /// The workflow awaited something that is not durable.
     NotDurable,
-    /// An event did not come in time, where the code asked for an error.
+    /// An event did not arrive in time, and the code asked for an error.
     EventTimedOut,
     /// A client's wait ended before the run did.
     WaitTimedOut,
@@ -72,27 +72,27 @@ pub enum ErrorCode {
     BranchesFailed,
     /// A switch has no case for its value, and no default.
     NoCase,
-    /// The operation was not done because its run is being cancelled.
+    /// The operation was refused because its run is being cancelled.
     Cancelled,
-    /// An operator made the operation or the run fail.
+    /// An operator forced the operation or the run to fail.
     ForcedFailure,
     /// A step or child could not be undone.
     UndoFailed,
     /// A child of the run did not complete.
     ChildFailed,
-    /// The event was answered before.
+    /// The event was already answered.
     RepliedAlready,
-    /// The run ended, or time passed, without an answer to the event.
+    /// The run ended, or the request timed out, without a reply.
     NoReply,
-    /// The run has no operation at that place.
+    /// The run has no operation at that location.
     UnknownOperation,
-    /// The run is in a state in which this cannot be done.
+    /// The run is in a state that does not allow the request.
     WrongState,
     /// Another process has the directory open.
     StoreLocked,
     /// The directory was written by a newer version.
     StoreNewer,
-    /// The stored bytes are not what was written.
+    /// The stored data is damaged.
     StoreCorrupt,
     /// The disk is full.
     StoreFull,
@@ -102,60 +102,60 @@ pub enum ErrorCode {
     StorePoisoned,
     /// A setting of the store would lose data.
     StoreUnsafe,
-    /// A journal holds records this version does not know.
+    /// A journal contains records that this version does not know.
     JournalNewer,
     /// Another executor holds the run.
     Fenced,
     /// The engine is shutting down.
     ShuttingDown,
-    /// There is no such stream.
+    /// The stream does not exist.
     StreamMissing,
-    /// The stream was deleted and is kept for its forks alone.
+    /// The stream was deleted and exists only for its forks.
     StreamGone,
-    /// A stream of that path exists and is another one.
+    /// Another stream with that path exists.
     StreamExists,
-    /// The stream is closed and takes nothing more.
+    /// The stream is closed.
     StreamClosed,
-    /// The messages are of another type than the stream.
+    /// The content type of the messages is not that of the stream.
     StreamType,
     /// `Stream-Seq` is not higher than the last one.
     StreamSeq,
-    /// The offset is none of this stream.
+    /// The offset is not valid for this stream.
     InvalidOffset,
-    /// The offset is of an earlier stream of the same path.
+    /// The offset belongs to an earlier stream with the same path.
     OldOffset,
-    /// Another process goes on as this producer.
+    /// Another process has taken over this producer.
     StaleProducer,
     /// An append of this producer is missing.
     ProducerGap,
     /// The request breaks a rule of streams.
     InvalidStreamRequest,
-    /// The worker's session is over, or never was.
+    /// The worker's session has ended or never existed.
     UnknownSession,
-    /// The server did not answer, or not as one does.
+    /// The server did not respond, or its response was not valid.
     ServerUnreachable,
-    /// There is no telling who asks.
+    /// The caller is not authenticated.
     Unauthenticated,
-    /// The run token's time is over.
+    /// The run token has expired.
     TokenExpired,
-    /// Whoever asks may not do this.
+    /// The caller lacks the permission.
     Forbidden,
-    /// There is no key of that id.
+    /// No key with that id exists.
     UnknownKey,
     /// The stream belongs to the engine.
     ReservedStream,
-    /// An append holds what a worker may not write.
+    /// An append contains records that a worker may not write.
     InvalidAppend,
-    /// The request is not what the API asks for.
+    /// The request is not valid.
     InvalidRequest,
-    /// There is no such address, or it does not know that method.
+    /// No such route, or the route does not support the method.
     NoRoute,
-    /// As many are waiting as the server lets wait.
+    /// The limit of waiting requests is reached.
     TooBusy,
 }
 
 impl ErrorCode {
-    /// Every code.
+    /// All codes.
     pub const ALL: &'static [Self] = &[
         Self::InvalidName,
         Self::InvalidRunId,
@@ -232,7 +232,7 @@ impl ErrorCode {
         Self::TooBusy,
     ];
 
-    /// The permanent word.
+    /// The permanent name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -312,13 +312,13 @@ impl ErrorCode {
         }
     }
 
-    /// The code with that word.
+    /// The code with that name.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.as_str() == word)
     }
 
-    /// Whether the same request may succeed later without being changed.
+    /// Whether the same request may succeed later.
     #[must_use]
     pub fn is_retryable(self) -> bool {
         matches!(

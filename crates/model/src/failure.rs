@@ -1,4 +1,4 @@
-//! The error object: how a failure is written into a journal and shown to people.
+//! The error object of journals and responses.
 
 use std::fmt;
 
@@ -7,28 +7,28 @@ use serde::{Deserialize, Serialize};
 use crate::error_code::ErrorCode;
 use crate::limits;
 
-/// A failure as data: `{code, name, message, stack?, cause?, attempt}`.
+/// A failure: `{code, name, message, stack?, cause?, attempt}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// One of [`ErrorCode`], or a word of the application's own.
+    /// An [`ErrorCode`], or a code of the application.
     pub code: String,
     /// The name of the error, such as its type.
     pub name: String,
-    /// What happened, for people.
+    /// A message for people.
     pub message: String,
     /// Where it happened, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
-    /// What led to it.
+    /// The failure that caused this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Box<Failure>>,
-    /// The attempt that failed, from 1; 0 where attempts do not apply.
+    /// The attempt that failed, counted from 1; 0 if attempts do not apply.
     #[serde(default)]
     pub attempt: u32,
 }
 
 impl Failure {
-    /// A failure with one of our codes.
+    /// A failure with one of the engine's codes.
     #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
@@ -41,14 +41,14 @@ impl Failure {
         }
     }
 
-    /// The same failure under another name.
+    /// Sets the name.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same failure with what led to it; of a very long chain of causes the end is left out.
+    /// Sets the cause. Causes beyond the limit are dropped.
     #[must_use]
     pub fn caused_by(mut self, cause: Self) -> Self {
         self.cause = Some(Box::new(cause));
@@ -63,14 +63,14 @@ impl Failure {
         self
     }
 
-    /// The same failure of a certain attempt.
+    /// Sets the attempt.
     #[must_use]
     pub fn at_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;
         self
     }
 
-    /// Whether the code is this one.
+    /// Whether the failure has this code.
     #[must_use]
     pub fn is(&self, code: ErrorCode) -> bool {
         self.code == code.as_str()

@@ -1,4 +1,5 @@
-//! Frames: the records of one commit as one value, with what the next commit must know about all before it.
+//! Frames: the records of one commit as one value, with a header that summarises the stream up to
+//! here.
 
 #[cfg(test)]
 mod tests;
@@ -11,23 +12,24 @@ use crate::name::Interner;
 use crate::offset::RecordNumber;
 use crate::record::{Body, Entry, Origin, Record};
 
-/// The number of records for which room is made before they are read.
+/// The maximum number of records for which the decoder reserves memory in advance.
 const RECORDS_EXPECTED_MAX: usize = 64;
 
-/// What is known about a stream after a frame, so that a store finds it in the last one instead of a row per commit.
+/// The state of a stream after a frame. Stores read it from the last frame instead of keeping a row
+/// per commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameHeader {
     /// The epoch of the last executor commit.
     pub epoch: Epoch,
-    /// Its number within that epoch.
+    /// The number of that commit within its epoch.
     pub seq: ExecutorSeq,
-    /// Its first record.
+    /// The first record of that commit.
     pub executor_at: RecordNumber,
     /// The epoch of the last executor commit that resolved something.
     pub progress_epoch: Epoch,
-    /// How many inbox records there are.
+    /// The number of inbox records.
     pub inbox_count: u64,
-    /// How many events no wait has taken yet.
+    /// The number of events that no wait has taken.
     pub unconsumed_events: u64,
 }
 codec!(FrameHeader {
@@ -40,7 +42,8 @@ codec!(FrameHeader {
 });
 
 impl FrameHeader {
-    /// The header after `records` too; an executor's commit also moves its epoch and sequence (see the store).
+    /// The header after `records` are appended. The store also updates epoch and sequence for
+    /// commits of an executor.
     #[must_use]
     pub fn after(mut self, records: &[Record]) -> Self {
         for record in records {
@@ -66,14 +69,14 @@ impl FrameHeader {
 /// The records of one commit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// What is known after it.
+    /// The state of the stream after this frame.
     pub header: FrameHeader,
-    /// Its records, in order.
+    /// The records, in order.
     pub records: Vec<Record>,
 }
 
 impl Frame {
-    /// The frame as bytes.
+    /// Encodes a frame.
     #[must_use]
     pub fn encode(header: &FrameHeader, records: &[Record]) -> Vec<u8> {
         let mut out = Writer::with_room(64 + 64 * records.len());
@@ -91,7 +94,7 @@ impl Frame {
         out.out
     }
 
-    /// The records of a frame in their places, given the number of its first.
+    /// The records with their numbers, given the number of the first.
     pub fn decode_entries(
         bytes: &Bytes,
         first: RecordNumber,
@@ -104,7 +107,7 @@ impl Frame {
         }))
     }
 
-    /// Reads a frame back; payloads share the memory of `bytes`.
+    /// Decodes a frame. Payloads share the memory of `bytes`.
     pub fn decode(bytes: &Bytes, interner: &mut Interner) -> Result<Self, DecodeError> {
         let mut input = Reader::new(bytes, interner);
         let header = decode_header(&mut input)?;
@@ -112,7 +115,7 @@ impl Frame {
         if count > input.remaining() as u64 {
             return Err(DecodeError::Damaged("it has fewer bytes than records"));
         }
-        // Room is made for records that come, not for those that are promised.
+        // The count is not trusted for large allocations.
         let expected = usize::try_from(count).unwrap_or(usize::MAX);
         let mut records = Vec::with_capacity(expected.min(RECORDS_EXPECTED_MAX));
         let mut last = 0u64;
@@ -131,7 +134,7 @@ impl Frame {
         Ok(Self { header, records })
     }
 
-    /// Reads the header and how many records follow it, without reading those.
+    /// Decodes the header and the number of records.
     pub fn decode_summary(bytes: &Bytes) -> Result<(FrameHeader, u64), DecodeError> {
         let mut interner = Interner::default();
         let mut input = Reader::new(bytes, &mut interner);
@@ -139,7 +142,7 @@ impl Frame {
         Ok((header, input.varint()?))
     }
 
-    /// Reads only the header.
+    /// Decodes the header only.
     pub fn decode_header(bytes: &Bytes) -> Result<FrameHeader, DecodeError> {
         let mut interner = Interner::default();
         decode_header(&mut Reader::new(bytes, &mut interner))

@@ -1,4 +1,4 @@
-//! Identities: runs, streams, nodes, and the numbers that fence one writer from another.
+//! Ids of runs, streams and nodes, and the numbers that fence writers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -33,15 +33,17 @@ macro_rules! number {
 }
 
 number! {
-    /// One life of a run: 1 for the first, n+1 after each revival.
+    /// A generation of a run: 1 for the first, incremented by each revival.
     Generation(u32)
 }
 number! {
-    /// The number a store gives a stream when it is created; sequential, never reused, the key of its rows.
+    /// The number that a store assigns to a new stream: sequential, never reused, and the key of
+    /// its rows.
     StreamNumber(u64)
 }
 number! {
-    /// The fencing number of an execution right: higher each time the run is claimed. 0 means never claimed.
+    /// The fencing number of a claim, incremented each time the run is claimed. 0 means never
+    /// claimed.
     Epoch(u64)
 }
 number! {
@@ -50,11 +52,12 @@ number! {
 }
 
 impl Generation {
-    /// The first life of a run.
+    /// The first generation of a run.
     pub const FIRST: Self = Self(1);
 }
 
-/// The random owner mark that goes with an [`Epoch`], so that an epoch rewound by a lossy failover still fences.
+/// A random number that accompanies an [`Epoch`], so that fencing works even if a lossy failover
+/// rewinds the epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Nonce(pub u64);
 
@@ -86,7 +89,8 @@ impl TryFrom<String> for Seed {
     }
 }
 
-/// The name of a run, chosen by whoever starts it: 1–255 of `A-Z a-z 0-9 . _ : -`, without `..`.
+/// The id of a run, chosen by the caller that starts it: 1–255 of `A-Z a-z 0-9 . _ : -`, without
+/// `..`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(Arc<str>);
@@ -98,9 +102,9 @@ pub struct RunId(Arc<str>);
     limits::RUN_ID_BYTES_MAX
 )]
 pub struct InvalidRunId {
-    /// The refused text, shortened.
+    /// The invalid text, shortened.
     pub given: String,
-    /// The rule it breaks.
+    /// The rule that the text breaks.
     pub reason: &'static str,
 }
 
@@ -173,7 +177,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// What the names of users' streams begin with.
+/// The prefix of the names of users' streams.
 const USER_PREFIX: &str = "streams/";
 
 /// The name of a stream in a store. A run's journal is `workflows/{id}`, later generations `workflows/{id}@{n}`; a user's
@@ -192,7 +196,7 @@ impl StreamName {
         }
     }
 
-    /// The run whose journal this is, if it is one.
+    /// The run and generation, if this is the name of a journal.
     #[must_use]
     pub fn run(&self) -> Option<(RunId, Generation)> {
         let rest = self.0.strip_prefix("workflows/")?;
@@ -203,19 +207,19 @@ impl StreamName {
         Some((RunId::new(id).ok()?, generation))
     }
 
-    /// A stream of a user, by its path.
+    /// The name of a user's stream.
     #[must_use]
     pub fn of_user(path: &str) -> Self {
         Self(format!("{USER_PREFIX}{path}").into())
     }
 
-    /// The path of a user's stream, if it is one.
+    /// The path, if this is the name of a user's stream.
     #[must_use]
     pub fn user_path(&self) -> Option<&str> {
         self.0.strip_prefix(USER_PREFIX)
     }
 
-    /// The name as it was stored; no rule is checked, a store only ever returns what it was given.
+    /// A name read from a store. It was valid when it was written, so nothing is checked.
     #[must_use]
     pub fn from_stored(text: &str) -> Self {
         Self(text.into())
@@ -234,13 +238,13 @@ impl fmt::Display for StreamName {
     }
 }
 
-/// The id by which a client answers one rpc of one generation of a run.
+/// The id by which clients answer an rpc.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RpcId(pub Arc<str>);
 
 impl RpcId {
-    /// The id of the rpc asked at `location`; a fork or revival asks under another id.
+    /// The id of the rpc at `location`. Forks and revivals have other ids.
     #[must_use]
     pub fn of(run: &RunId, generation: Generation, location: &Location) -> Self {
         let mut key = idempotency_key(run, generation, location);
@@ -261,7 +265,7 @@ pub fn idempotency_key(run: &RunId, generation: Generation, location: &Location)
     digest(&format!("{run}\n{generation}\n{location}"), 16)
 }
 
-/// So many bytes of the digest of a text, in hexadecimal digits.
+/// The first `bytes` bytes of the digest of a text, in hexadecimal digits.
 pub(crate) fn digest(text: &str, bytes: usize) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest

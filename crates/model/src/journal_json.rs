@@ -1,7 +1,7 @@
-//! Records as JSON: the State Protocol's envelope around a record's fields. One line per record makes a journal file.
+//! Records as JSON, in the envelope of the State Protocol. A journal file has one line per record.
 //!
-//! `key` is the operation's wire id, or the workflow for records about the run; `value.name` is added for readers.
-//! Journals exported as lines are kept as fixtures and replayed against later code.
+//! `key` is the location of the operation, or `run` for records about the run; `value.name` is
+//! added for readers. Exported journals serve as fixtures that are replayed against later code.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -12,26 +12,25 @@ use crate::time::Timestamp;
 
 const PREFIX: &str = "workflow:";
 
-/// A line that is no record of a journal.
+/// Why a line is not a record of a journal.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidJournalLine {
-    /// Not the envelope.
+    /// The line is not an envelope.
     #[error("the line is not a journal record: {0}")]
     Envelope(#[source] serde_json::Error),
-    /// A kind this release does not know.
+    /// A record kind that this release does not know.
     #[error(
         "the line holds a record of type {0:?}, which this release does not know; upgrade Everstep"
     )]
     UnknownType(String),
-    /// It does not say where it stands in its journal.
+    /// The record number is missing.
     #[error("the line does not say the number of its record")]
     NoNumber,
     /// The fields do not fit the kind.
     #[error("the fields of a {kind:?} record do not fit: {error}")]
+    #[allow(missing_docs, reason = "the message explains them")]
     Fields {
-        /// The type.
         kind: String,
-        /// What does not fit.
         error: serde_json::Error,
     },
 }
@@ -69,17 +68,17 @@ struct HeadersIn {
     number: Option<RecordNumber>,
 }
 
-/// The record as one line of JSON.
+/// Encodes a record as one line of JSON.
 pub fn entry_to_json(entry: &Entry) -> Result<String, serde_json::Error> {
     entry_to_exact_json(entry).map(one_line)
 }
 
-/// The record as JSON, with payloads as the very bytes they were given: they may be spread over lines.
+/// Encodes a record as JSON with the exact bytes of its payloads, which may contain line breaks.
 pub fn entry_to_exact_json(entry: &Entry) -> Result<String, serde_json::Error> {
     to_json(&entry.record, Some(entry.number))
 }
 
-/// A record that has no number yet as JSON, with payloads as the very bytes they were given.
+/// Encodes a record that has no number yet, with the exact bytes of its payloads.
 pub fn record_to_exact_json(record: &Record) -> Result<String, serde_json::Error> {
     to_json(record, None)
 }
@@ -104,8 +103,8 @@ fn to_json(record: &Record, number: Option<RecordNumber>) -> Result<String, serd
     })
 }
 
-/// The same JSON on one line. Payloads are kept as they were given, and may be spread over lines; a line break is never part
-/// of a JSON string, so a space means the same.
+/// Replaces line breaks in JSON by spaces. A JSON string contains no line breaks, so the value
+/// stays the same.
 #[must_use]
 pub fn one_line(mut json: String) -> String {
     if json.contains(['\n', '\r']) {
@@ -114,14 +113,14 @@ pub fn one_line(mut json: String) -> String {
     json
 }
 
-/// Reads a line back. Where a payload had line breaks it has spaces now; its value is the same.
+/// Decodes a line. Line breaks in payloads have become spaces.
 pub fn entry_from_json(line: &str) -> Result<Entry, InvalidJournalLine> {
     let (record, number) = from_json(line)?;
     let number = number.ok_or(InvalidJournalLine::NoNumber)?;
     Ok(Entry { number, record })
 }
 
-/// Reads a record that need not have a number.
+/// Decodes a record. Its number is optional.
 pub fn record_from_json(json: &str) -> Result<Record, InvalidJournalLine> {
     from_json(json).map(|(record, _)| record)
 }

@@ -1,7 +1,7 @@
-//! The vocabulary of Everstep: everything that is written down or sent, as types, and the bytes they become.
+//! The vocabulary of Everstep: the types of everything that is stored or sent, and their encodings.
 //!
-//! This crate does no I/O, reads no clock and decides nothing. What a record *means* is decided in `machine`;
-//! where it is kept is decided by the stores. All crates share these types, so a word means one thing everywhere.
+//! This crate does no I/O and reads no clock. `machine` defines what records mean, the stores where
+//! they are kept.
 
 mod attribute;
 mod codec;

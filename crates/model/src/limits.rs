@@ -1,4 +1,4 @@
-//! Named limits. Each is checked where data enters, with an error that names it.
+//! Limits. Each is checked where data enters, with an error that names the limit.
 
 use std::time::Duration;
 

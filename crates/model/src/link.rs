@@ -1,32 +1,30 @@
-//! How something that happens to one run names the operation of another that caused it.
+//! References from an effect on one run to the operation of another run that caused it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::{Generation, RunId, Seed, digest};
 use crate::location::Location;
 
-/// An operation of a run. Not even a run that has got the id of a deleted one has the operations of that.
+/// An operation of a run. The identity distinguishes runs that reuse the id of a deleted run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "most fields are explained by their names")]
 pub struct Link {
-    /// The run.
     pub run: RunId,
-    /// Its generation.
     pub generation: Generation,
-    /// The operation.
     pub location: Location,
-    /// What tells the run from others of its id; none where an older release did not say it.
+    /// Distinguishes the run from others with its id. `None` if an older release wrote the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Seed>,
 }
 
 impl Link {
-    /// The same key for whatever the operation causes, however often it is tried: 32 hexadecimal digits.
+    /// A deduplication key for the effects of the operation: 32 hexadecimal digits.
     #[must_use]
     pub fn key(&self) -> String {
         digest(&self.text(), 16)
     }
 
-    /// Whether both name the same operation, as far as both say whose it is.
+    /// Whether both can name the same operation. Identities are compared only if both are known.
     #[must_use]
     pub fn may_be(&self, other: &Self) -> bool {
         let identities = self.identity.zip(other.identity);

@@ -1,4 +1,4 @@
-//! Locations: where an operation stands in a run, as a path of scopes and a counted name.
+//! Locations: the position of an operation in a run, as a path of scopes and a counted name.
 //!
 //! `order/~3/ship/charge:0` is the first `charge` in branch `ship` of iteration 3 of the loop `order`. The wire id
 //! always carries the operation's counter; a scope shows its own only where leaving it out would be ambiguous.
@@ -20,7 +20,7 @@ pub enum Segment {
     Iteration(u64),
 }
 
-/// The path in which operations are counted. The root is empty and costs nothing.
+/// The path in which operations are counted. The root is empty and needs no allocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope(Option<Arc<[Segment]>>);
 
@@ -50,7 +50,7 @@ impl Scope {
         self.segments().starts_with(outer.segments())
     }
 
-    /// The innermost iteration of a loop that this scope stands in, as a scope.
+    /// The scope of the innermost iteration around this scope.
     #[must_use]
     pub fn iteration(&self) -> Option<Self> {
         let path = self.segments();
@@ -90,20 +90,20 @@ impl Scope {
     }
 }
 
-/// The place of one operation: its scope, its name, and how many of that name the scope called before.
+/// The location of an operation: its scope, its name, and the number of earlier operations with
+/// that name in the scope.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[allow(missing_docs, reason = "most fields are explained by their names")]
 pub struct Location {
-    /// Where it was called.
     pub scope: Scope,
-    /// What it is called.
     pub name: Name,
     /// 0 for the first of its name in its scope.
     pub counter: u32,
 }
 
 impl Location {
-    /// The scope of what is called inside this operation.
+    /// The scope of operations inside this one.
     #[must_use]
     pub fn inner_scope(&self) -> Scope {
         let own = Segment::Named(self.name.clone(), self.counter);
@@ -131,7 +131,7 @@ impl fmt::Display for Segment {
     }
 }
 
-/// The path, each part followed by `/`; nothing for the root.
+/// The path, each segment followed by `/`; empty for the root.
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for segment in self.segments() {
@@ -153,7 +153,7 @@ impl fmt::Debug for Location {
     }
 }
 
-/// Text that is not a location's wire id.
+/// Why text is not a location.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidLocation {
     /// The last part has no `:counter`.

@@ -18,21 +18,22 @@ pub struct Name(Arc<str>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid name {given:?}: {reason}")]
 pub struct InvalidName {
-    /// The refused text, shortened.
+    /// The invalid text, shortened.
     pub given: String,
-    /// The rule it breaks and what to do.
+    /// The rule that the text breaks, and the remedy.
     pub reason: &'static str,
 }
 
 impl Name {
-    /// Checks a name given by a user: the rules of every name, and none of the reserved beginnings.
+    /// Checks a name given by a user. Reserved prefixes are not allowed.
     pub fn new(text: impl AsRef<str>) -> Result<Self, InvalidName> {
         let text = text.as_ref();
         check_user(text)?;
         Ok(Self(text.into()))
     }
 
-    /// Checks a name the engine itself makes, or one read back from a journal, where reserved names are legal.
+    /// Checks a name that the engine generates or reads from a journal. Reserved prefixes are
+    /// allowed.
     pub fn internal(text: impl AsRef<str>) -> Result<Self, InvalidName> {
         let text = text.as_ref();
         check_shape(text)?;
@@ -127,14 +128,15 @@ impl From<Name> for String {
 /// Keeps one copy of each name, so that a journal of a thousand `charge` steps holds the text once.
 #[derive(Debug, Default)]
 pub struct Interner {
-    /// The first ones seen: so few are found faster by looking at each than by hashing, and most runs know no more.
+    /// The first names. A linear search is faster than hashing for so few, and most runs have no
+    /// more.
     few: Vec<Name>,
     more: HashSet<Name>,
 }
 
 const FEW: usize = 8;
 
-/// How many names are shared at most; sharing saves memory and nothing else.
+/// The maximum number of shared names. Sharing only saves memory.
 const NAMES_MAX: usize = 10_000;
 
 impl Interner {
@@ -158,7 +160,7 @@ impl Interner {
             self.few.push(name.clone());
             return Ok(name);
         }
-        // Names made up at run time, as in a loop, must not fill the memory.
+        // Names generated at run time must not fill the memory.
         if self.more.len() >= NAMES_MAX {
             self.more.clear();
         }

@@ -1,11 +1,12 @@
-//! Offsets: a place in a stream as clients see it, and the record numbers stores and executors count in.
+//! Offsets, the positions in a stream that clients see, and record numbers, which stores and
+//! executors use.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The number of a record within its stream, from 0.
+/// The number of a record within its stream, counted from 0.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -13,7 +14,8 @@ use serde::{Deserialize, Serialize};
 pub struct RecordNumber(pub u64);
 
 impl RecordNumber {
-    /// The number `n` places later. Nobody counts that far; a damaged number may stand at the end.
+    /// The number `n` records later. Saturates, because a damaged number may be close to the
+    /// maximum.
     #[must_use]
     pub fn plus(self, n: usize) -> Self {
         Self(self.0.saturating_add(n as u64))
@@ -26,7 +28,7 @@ impl fmt::Display for RecordNumber {
     }
 }
 
-/// Records `first..=last`, as `loop_advanced` names what was dropped.
+/// The records `first..=last`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RecordRange {
     /// The first record of the range.
@@ -35,16 +37,18 @@ pub struct RecordRange {
     pub last: RecordNumber,
 }
 
-/// Rises when a stream is created anew or a store is restored with loss, so that an offset never changes meaning.
+/// Increases when a stream is created again or a store is restored with loss, so that an offset
+/// never changes its meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Term(pub u64);
 
-/// A place between two records: everything before `next` has been seen. Text order equals offset order.
+/// A position between two records: everything before `next` has been read. Text order equals offset
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Offset {
-    /// The life of the stream this offset belongs to.
+    /// The term of the stream to which the offset belongs.
     pub term: Term,
-    /// The first record that has not been seen.
+    /// The first record that has not been read.
     pub next: RecordNumber,
 }
 

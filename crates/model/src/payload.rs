@@ -1,4 +1,4 @@
-//! Payloads: values of users, kept as the exact JSON bytes they gave.
+//! Payloads: values of users, stored as the exact JSON bytes that were received.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use sha2::{Digest, Sha256};
 
 use crate::limits;
 
-/// One JSON value as bytes. Cloning shares them; nothing is parsed until somebody asks.
+/// One JSON value as bytes. Clones share the bytes; they are parsed on demand.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Payload(Bytes);
 
-/// Bytes that are not one JSON value.
+/// Why bytes are not one JSON value.
 #[derive(Debug, thiserror::Error)]
 #[error("the payload is not valid JSON: {0}")]
 pub struct InvalidPayload(#[source] serde_json::Error);
 
-/// Why a value could not become a payload, or a payload a value.
+/// Why a value cannot be encoded as a payload or decoded from one.
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadError {
     /// Serialising failed.
@@ -28,7 +28,7 @@ pub enum PayloadError {
     /// The JSON does not have the shape of the type.
     #[error("the JSON does not fit the expected type: {0}")]
     Undecodable(#[source] serde_json::Error),
-    /// More bytes than a payload may have.
+    /// The payload is too large.
     #[error(
         "the payload has {bytes} bytes, the limit is {limit}; store large data elsewhere and pass a reference"
     )]
@@ -41,7 +41,7 @@ pub enum PayloadError {
 }
 
 impl Payload {
-    /// JSON `null`: what a step without a result records.
+    /// JSON `null`, the result of a step that returns nothing.
     #[must_use]
     pub fn null() -> Self {
         Self(Bytes::from_static(b"null"))
@@ -62,24 +62,24 @@ impl Payload {
         Ok(Self(bytes))
     }
 
-    /// Bytes read back from a journal, checked when they were written.
+    /// A payload read from a journal. It was checked when it was written.
     pub(crate) fn from_stored(bytes: Bytes) -> Self {
         Self(bytes)
     }
 
-    /// Reads the value as a type.
+    /// Decodes the value.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, PayloadError> {
         serde_json::from_slice(&self.0).map_err(PayloadError::Undecodable)
     }
 
-    /// 32 hexadecimal digits that stand for these very bytes.
+    /// A digest of the bytes: 32 hexadecimal digits.
     #[must_use]
     pub fn digest(&self) -> String {
         let digest = Sha256::digest(&self.0);
         digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
     }
 
-    /// Refuses a payload over the limit.
+    /// Checks that the payload is not too large.
     pub fn check_size(&self) -> Result<(), PayloadError> {
         if self.0.len() > limits::PAYLOAD_BYTES_MAX {
             return Err(PayloadError::TooLarge {

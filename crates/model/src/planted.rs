@@ -1,4 +1,4 @@
-//! Bugs planted on purpose: the simulation must find each of them, or it would not find such a bug made by mistake.
+//! Planted bugs, which show that the simulation finds bugs of their kind.
 //!
 //! Without the feature `planted-bugs`, [`is`] is a constant, so the compiler removes the bugs. Only the search for
 //! planted bugs (`cargo xtask sim --planted`) builds with it. A bug is planted in one thread: a simulation runs on a
@@ -6,15 +6,15 @@
 
 macro_rules! bugs {
     ($($bug:ident, $name:literal, $about:literal;)*) => {
-        /// A bug: what is wrong, and the invariant it breaks.
+        /// A planted bug, documented with the invariant that it breaks.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Bug { $(#[doc = $about] $bug,)* }
 
         impl Bug {
-            /// All of them.
+            /// All planted bugs.
             pub const ALL: &'static [Self] = &[$(Self::$bug,)*];
 
-            /// What it is called on the command line.
+            /// The name on the command line.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$bug => $name,)* }
@@ -115,18 +115,18 @@ mod chosen {
         static CHOSEN: Cell<Option<Bug>> = const { Cell::new(None) };
     }
 
-    /// Whether this bug is planted here and now.
+    /// Whether this bug is planted in the current thread.
     #[must_use]
     pub fn is(bug: Bug) -> bool {
         CHOSEN.get() == Some(bug)
     }
 
-    /// While this lives, the bug is planted in its thread; then whichever was there before is again.
+    /// Plants a bug in its thread until it is dropped; then restores the earlier one.
     #[derive(Debug)]
     #[must_use = "the bug is gone when this is dropped"]
     pub struct Planted(Option<Bug>);
 
-    /// Plants a bug in this thread, or none.
+    /// Plants a bug in this thread. `None` plants no bug.
     pub fn plant(bug: Option<Bug>) -> Planted {
         Planted(CHOSEN.replace(bug))
     }

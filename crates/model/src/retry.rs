@@ -1,12 +1,13 @@
-//! How often and when a step is tried again, as it is recorded with the step's first attempt.
+//! Retry policies and step options, as recorded with the first attempt of a step.
 //!
-//! The arithmetic is in `machine`; recording the policy keeps later changes of code away from steps in flight.
+//! `machine` computes the delays. The policy is recorded so that code changes do not affect steps
+//! in flight.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How the delay grows from one retry to the next.
+/// How the delay grows with each retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backoff {
@@ -16,7 +17,7 @@ pub enum Backoff {
     Linear,
     /// base · 2^(n−1) before retry n.
     Exponential,
-    /// The workflow's own function says; `base` and `cap` are not used.
+    /// A function of the workflow; `base` and `cap` are not used.
     Custom,
 }
 
@@ -24,14 +25,14 @@ pub enum Backoff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryPolicy {
-    /// Retries after the first attempt.
+    /// The number of retries after the first attempt.
     pub limit: u32,
     /// How delays grow.
     pub backoff: Backoff,
     /// The first delay.
     #[serde(with = "crate::duration::whole_millis", rename = "baseMs")]
     pub base: Duration,
-    /// No delay is longer than this.
+    /// The maximum delay.
     #[serde(with = "crate::duration::whole_millis", rename = "capMs")]
     pub cap: Duration,
 }
@@ -58,28 +59,29 @@ impl Default for RetryPolicy {
     }
 }
 
-/// How one step is executed, as resolved from engine, workflow and step settings when it was first called.
+/// The options of a step, resolved from engine, workflow and step settings when it was first
+/// called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "most fields are explained by their names")]
 pub struct StepOptions {
-    /// When it is tried again.
     pub retry: RetryPolicy,
-    /// How long one attempt may take.
+    /// The timeout of one attempt.
     #[serde(
         with = "crate::duration::optional_millis",
         rename = "timeoutMs",
         default
     )]
     pub timeout: Option<Duration>,
-    /// Whether an attempt that timed out is retried like any failure.
+    /// Whether a timeout is retried like other failures.
     pub retry_timeouts: bool,
-    /// Its failure never fails the workflow.
+    /// Whether its failure does not fail the workflow.
     pub best_effort: bool,
-    /// Its result is redacted in every view.
+    /// Whether its result is redacted in every view.
     pub sensitive: bool,
-    /// Its result rides along with the next commit.
+    /// Whether its result is written with the next commit instead of its own.
     pub ephemeral: bool,
-    /// Its start is durable before it runs.
+    /// Whether its start is durable before it runs.
     pub fenced: bool,
     /// Whether it can be undone.
     #[serde(default, skip_serializing_if = "UndoMode::is_none")]
@@ -89,13 +91,13 @@ pub struct StepOptions {
 /// Whether a step can be undone, and when.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "`None` needs no explanation")]
 pub enum UndoMode {
-    /// It has no undo.
     #[default]
     None,
-    /// It is undone when the run rolls back, unless the point of no return was passed.
+    /// Undone by a rollback, unless the point of no return was passed.
     Undo,
-    /// It is undone even after the point of no return.
+    /// Undone by a rollback even after the point of no return.
     Internal,
 }
 

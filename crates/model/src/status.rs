@@ -1,4 +1,4 @@
-//! What a run and a step can be said to be doing.
+//! Statuses of runs and steps.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,13 +16,13 @@ macro_rules! statuses {
             /// Every status.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The permanent word for it.
+            /// The permanent name on the wire.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
 
-            /// The permanent number for it in stored rows.
+            /// The permanent number in stored rows.
             #[must_use]
             pub fn code(self) -> u8 {
                 match self { $(Self::$variant => $code,)* }
@@ -59,13 +59,13 @@ macro_rules! statuses {
 statuses! {
     /// The status of a run.
     RunStatus {
-        /// Created, and not yet executed by anybody.
+        /// Created, and not executed yet.
         Queued = 1 "queued",
         /// Being executed.
         Running = 2 "running",
         /// Suspended until a time.
         Sleeping = 3 "sleeping",
-        /// Suspended until an event or an answer.
+        /// Suspended until an event, an answer or the end of a child.
         Waiting = 4 "waiting",
         /// Suspended until the next attempt of a step or of the whole run.
         Retrying = 5 "retrying",
@@ -73,11 +73,11 @@ statuses! {
         Pausing = 6 "pausing",
         /// Paused.
         Paused = 7 "paused",
-        /// Asked to cancel; not over yet.
+        /// A cancel request is being carried out.
         Cancelling = 8 "cancelling",
         /// Undoing its completed steps.
         RollingBack = 9 "rolling_back",
-        /// Parked: the code no longer fits the journal.
+        /// Parked, because the code does not match the journal.
         Diverged = 10 "diverged",
         /// Ended with a result.
         Completed = 11 "completed",
@@ -95,11 +95,11 @@ statuses! {
 statuses! {
     /// The status of a step.
     StepStatus {
-        /// An attempt is under way.
+        /// An attempt is in flight.
         Running = 1 "running",
         /// Waiting for its next attempt.
         Retrying = 2 "retrying",
-        /// Done.
+        /// Completed with a result.
         Completed = 3 "completed",
         /// Failed with an error that is not retried.
         Failed = 4 "failed",
@@ -107,7 +107,7 @@ statuses! {
         Exhausted = 5 "exhausted",
         /// Took longer than its timeout.
         TimedOut = 6 "timed_out",
-        /// Satisfied by an operator without running.
+        /// Given a result by an operator without running.
         Skipped = 7 "skipped",
         /// Dropped before it ended.
         Abandoned = 8 "abandoned",
@@ -116,13 +116,13 @@ statuses! {
     }
 }
 
-/// A word that names no status.
+/// Text that is not a status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown status {0:?}")]
 pub struct UnknownStatus(String);
 
 impl RunStatus {
-    /// Whether the run is over: nothing is appended to its journal any more.
+    /// Whether the run has ended. Nothing more is appended to its journal.
     #[must_use]
     pub fn is_terminal(self) -> bool {
         match self {
@@ -148,7 +148,7 @@ impl RunStatus {
 impl FromStr for RunStatus {
     type Err = UnknownStatus;
 
-    /// Reads a status or one of the words the older systems used for it.
+    /// Parses a status, or a name that earlier systems used for it.
     fn from_str(text: &str) -> Result<Self, UnknownStatus> {
         let word = match text {
             "created" | "pending" => "queued",

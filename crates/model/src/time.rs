@@ -1,4 +1,4 @@
-//! Points in time, in milliseconds, always given by whoever holds the clock.
+//! Points in time in milliseconds. This crate has no clock; callers pass the time in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,16 +13,16 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Timestamp(u64);
 
-/// Text that is no RFC 3339 time in UTC.
+/// Text that is not an RFC 3339 time in UTC.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid time {0:?}: write it as 2026-11-15T08:00:00.123Z")]
 pub struct InvalidTimestamp(String);
 
-/// The last millisecond RFC 3339 can write: the end of the year 9999.
+/// The last millisecond that RFC 3339 can express: the end of the year 9999.
 const MAX_MILLIS: u64 = 253_402_300_799_999;
 
 impl Timestamp {
-    /// From milliseconds since the epoch; times after the year 9999 become its end.
+    /// From milliseconds since the epoch. Times after the year 9999 become the end of that year.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         if millis > MAX_MILLIS {
@@ -38,7 +38,7 @@ impl Timestamp {
         self.0
     }
 
-    /// This time later by `duration`, rounded up to whole milliseconds: a timer is never early.
+    /// The time `duration` later, rounded up to whole milliseconds so that a timer is never early.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         let millis = duration.as_nanos().div_ceil(1_000_000);
@@ -48,7 +48,7 @@ impl Timestamp {
         )
     }
 
-    /// How long until `later`; zero if it has passed.
+    /// The duration until `later`; zero if `later` is not later.
     #[must_use]
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(later.0.saturating_sub(self.0))

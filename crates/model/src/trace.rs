@@ -1,7 +1,6 @@
-//! The trace a run belongs to: ids as OpenTelemetry has them, and the line in which W3C's Trace Context carries them.
+//! Trace ids of OpenTelemetry, and the `traceparent` header of W3C Trace Context.
 //!
-//! Ids follow from what they name, so that every process that ever meets a run, before and after a restart, here or at a
-//! remote worker, speaks of the same trace.
+//! Ids are digests of what they name, so every process that handles a run computes the same trace.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,9 +8,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// The version of Trace Context that is written.
+/// The version of Trace Context that this crate writes.
 const VERSION: &str = "00";
-/// The flag that says that the trace is kept.
+/// The flag `sampled`.
 const SAMPLED: &str = "01";
 
 macro_rules! hex_id {
@@ -21,7 +20,7 @@ macro_rules! hex_id {
         pub struct $name(pub [u8; $bytes]);
 
         impl $name {
-            /// The id that follows from these parts, and from no others.
+            /// The id of these parts. Other parts have other ids.
             #[must_use]
             pub fn of(parts: &[&[u8]]) -> Self {
                 let mut hash = Sha256::new();
@@ -45,7 +44,7 @@ macro_rules! hex_id {
                 for (to, pair) in id.iter_mut().zip(text.as_bytes().chunks(2)) {
                     *to = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
                 }
-                // All zeroes means that there is none.
+                // An id of zeroes is not valid.
                 (id != [0; $bytes]).then_some(Self(id))
             }
         }
@@ -67,17 +66,17 @@ hex_id! {
     SpanId(8)
 }
 
-/// A place in a trace, under which something new hangs.
+/// A span to which new spans are attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
+#[allow(missing_docs, reason = "most fields are explained by their names")]
 pub struct TraceParent {
-    /// The trace.
     pub trace: TraceId,
-    /// The span above.
+    /// The parent span.
     pub span: SpanId,
 }
 
-/// Text that is no `traceparent`.
+/// Text that is not a `traceparent`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "invalid traceparent: write it as Trace Context says, 00-<32 hex digits>-<16 hex digits>-01"
@@ -93,7 +92,7 @@ impl fmt::Display for TraceParent {
 impl FromStr for TraceParent {
     type Err = InvalidTraceParent;
 
-    /// Reads a line of this or a later version, whose first fields are the same.
+    /// Parses a header of this version or a later one, which begins with the same fields.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut fields = text.split('-');
         let mut field = || fields.next().ok_or(InvalidTraceParent);

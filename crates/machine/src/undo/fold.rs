@@ -19,16 +19,16 @@ use super::subject::Subject;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UndoFold {
     /// Steps and children that have an undo and no result yet.
-    called: FxHashMap<Subject, StepOptions>,
+    pub(super) called: FxHashMap<Subject, StepOptions>,
     /// What is done and not undone, the latest last.
-    done: Vec<Done>,
+    pub(super) done: Vec<Done>,
     undone: FxHashSet<Subject>,
     /// What may have to be undone, by scope: everything in `done`, and children that have not ended, because they
     /// may complete even if the run no longer waits for them.
-    live: BTreeMap<Scope, FxHashSet<Subject>>,
-    has_begun: bool,
-    has_undone: bool,
-    is_rolling_back: bool,
+    pub(super) live: BTreeMap<Scope, FxHashSet<Subject>>,
+    pub(super) has_begun: bool,
+    pub(super) has_undone: bool,
+    pub(super) is_rolling_back: bool,
     end_requested: bool,
 }
 
@@ -273,7 +273,7 @@ impl UndoFold {
 
     /// The subject of an undo record. Records of children did not name their run at first, when a location had one child at
     /// most.
-    fn subject_of(&self, body: &Body) -> Option<Subject> {
+    pub(super) fn subject_of(&self, body: &Body) -> Option<Subject> {
         let named = Subject::of(body)?;
         if named.child.is_some() || self.get(&named).is_some() {
             return Some(named);
@@ -286,64 +286,6 @@ impl UndoFold {
     fn named_by_mut(&mut self, body: &Body) -> Option<&mut Done> {
         let what = self.subject_of(body)?;
         self.get_mut(&what)
-    }
-}
-
-/// What replay asks.
-impl UndoFold {
-    /// What is done and not undone, the latest last.
-    pub(crate) fn done(&self) -> &[Done] {
-        &self.done
-    }
-
-    pub(crate) fn done_mut(&mut self) -> &mut [Done] {
-        &mut self.done
-    }
-
-    pub(crate) fn get(&self, what: &Subject) -> Option<&Done> {
-        self.done.iter().find(|done| done.what == *what)
-    }
-
-    pub(crate) fn get_mut(&mut self, what: &Subject) -> Option<&mut Done> {
-        self.done.iter_mut().find(|done| done.what == *what)
-    }
-
-    /// The entry that an undo record is about.
-    pub(crate) fn named_by(&self, body: &Body) -> Option<&Done> {
-        self.get(&self.subject_of(body)?)
-    }
-
-    /// Whether anything inside this scope may have to be undone.
-    pub(crate) fn has_live_in(&self, scope: &Scope) -> bool {
-        let mut from_here = self.live.range(scope.clone()..);
-        from_here
-            .next()
-            .is_some_and(|(inner, _)| inner.is_within(scope))
-    }
-
-    /// Whether children that can be undone have not ended.
-    pub(crate) fn has_open_children(&self) -> bool {
-        self.called.keys().any(|what| what.child.is_some())
-    }
-
-    /// Whether an undo ever began or was skipped.
-    pub(crate) fn has_begun(&self) -> bool {
-        self.has_begun
-    }
-
-    /// Whether anything was undone.
-    pub(crate) fn has_undone(&self) -> bool {
-        self.has_undone
-    }
-
-    #[cfg(test)]
-    pub(crate) fn called(&self) -> impl Iterator<Item = &Subject> {
-        self.called.keys()
-    }
-
-    #[cfg(test)]
-    pub(super) fn is_rolling_back(&self) -> bool {
-        self.is_rolling_back
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod done;
 mod fold;
+mod query;
 mod subject;
 #[cfg(test)]
 mod tests;

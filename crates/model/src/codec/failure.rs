@@ -1,5 +1,5 @@
-//! Failures and their causes. A cause stands inside its effect, so bytes decide how deep they go: they are read one after
-//! the other, and no deeper than any are written.
+//! Failures and their causes. Causes are nested, so input could nest them arbitrarily deep. They
+//! are decoded iteratively, up to the limit that the encoder keeps.
 //!
 //! ```text
 //!   failure = code, name, message, stack?, cause?, attempt
@@ -51,7 +51,7 @@ impl Wire for Failure {
     }
 }
 
-/// What stands before its cause.
+/// The fields before the cause.
 fn take_alone(input: &mut Reader<'_>) -> Result<Failure, DecodeError> {
     Ok(Failure {
         code: String::take(input)?,

@@ -1,4 +1,4 @@
-//! The reading side: never panics, never allocates more than the bytes it was given justify.
+//! The decoder. It never panics, and never allocates more than the input justifies.
 
 use bytes::Bytes;
 
@@ -94,7 +94,8 @@ impl<'a> Reader<'a> {
             .ok_or(DecodeError::Damaged("a name was never spelled out"))
     }
 
-    /// Reads what `Writer::delimited` wrote; what `read` leaves over belongs to a newer release and is skipped.
+    /// Reads what `Writer::delimited` wrote. Bytes that `read` leaves belong to a newer release and
+    /// are skipped.
     pub(crate) fn delimited<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, DecodeError>,

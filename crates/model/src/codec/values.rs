@@ -105,7 +105,7 @@ impl<T: Wire> Wire for Vec<T> {
     }
     fn take(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let count = input.varint()?;
-        // Every item takes at least one byte, so a longer list cannot be true.
+        // Every item takes at least one byte.
         if count > input.remaining() as u64 {
             return Err(DecodeError::Damaged("a list is longer than its bytes"));
         }

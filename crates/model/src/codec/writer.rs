@@ -1,10 +1,11 @@
-//! The writing side: varints, byte strings, and names that are spelled out once per frame.
+//! The encoder: varints, byte strings, and names that are written out once per frame.
 
 use crate::name::Name;
 
-/// How many of the latest names are searched for a repetition; a name spelled twice is legal, only longer.
+/// The number of recent names that are searched for a repetition. Writing a name out twice is
+/// legal, only longer.
 const NAMES_SEARCHED: usize = 64;
-/// For how many names there is room at once; most frames are those of a step, and have its name only.
+/// The initial capacity for names. Most frames are those of a step and have one name.
 const NAMES_EXPECTED: usize = 2;
 
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// A writer that has room for so many bytes, because growing costs more than beginning large.
+    /// Reserves capacity at once, because growing is more expensive.
     pub(crate) fn with_room(bytes: usize) -> Self {
         Self {
             out: Vec::with_capacity(bytes),
@@ -39,7 +40,7 @@ impl Writer {
         self.out.extend_from_slice(bytes);
     }
 
-    /// 0 and the text for a name that is new in this frame, 1 + its index for one seen before.
+    /// Writes 0 and the text for a name that is new in this frame, 1 + its index for a known one.
     pub(crate) fn name(&mut self, name: &Name) {
         let from = self.names.len().saturating_sub(NAMES_SEARCHED);
         let recent = self.names.iter().enumerate().skip(from);
@@ -53,7 +54,8 @@ impl Writer {
         self.names.push(name.clone());
     }
 
-    /// Writes what `fill` writes, behind its length. Lengths below 128 cost one byte and no copy.
+    /// Writes a length prefix and then what `fill` writes. Lengths below 128 take one byte and no
+    /// copy.
     pub(crate) fn delimited(&mut self, fill: impl FnOnce(&mut Self)) {
         let start = self.out.len();
         self.out.push(0);

@@ -1,4 +1,9 @@
-//! What the application itself says: rows for live clients, notifications, notes.
+//! Records of the application: rows for live clients, notifications, notes and attributes.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use serde::{Deserialize, Serialize};
 
@@ -7,34 +12,32 @@ use crate::location::Location;
 use crate::name::Name;
 use crate::payload::Payload;
 
-/// What happens to a row of the application.
+/// A change of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowOperation {
-    /// It is there with this value, new or changed.
+    /// The row is added or replaced.
     Upsert,
-    /// It is gone.
+    /// The row is deleted.
     Delete,
 }
 byte_codec!(RowOperation { Upsert = 0, Delete = 1 });
 
-/// Collections that rows of an application are never in: views of a journal have rows of their own under these names.
+/// Collections that applications cannot use, because views of a journal have rows of their own under these names.
 pub const RESERVED_COLLECTIONS: [&str; 4] = ["workflow", "step", "rpc", "event"];
 
 /// A row of the application changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateChanged {
-    /// The call.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The row's collection; its type on the wire.
+    /// The collection of the row, which is its type on the wire.
     pub collection: Name,
-    /// The row's key.
     pub key: String,
-    /// What happens to it.
+    /// The kind of change.
     pub operation: RowOperation,
-    /// Its value; `null` when it is gone.
+    /// The value; `null` for a deleted row.
     pub value: Payload,
 }
 codec!(StateChanged {
@@ -45,16 +48,13 @@ codec!(StateChanged {
     value
 });
 
-/// A notification to whoever listens.
+/// A notification to subscribers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Emitted {
-    /// The call.
     #[serde(rename = "id")]
     pub location: Location,
-    /// What it is about.
     pub topic: Name,
-    /// What it says.
     pub payload: Payload,
 }
 codec!(Emitted {
@@ -67,10 +67,8 @@ codec!(Emitted {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
-    /// The call.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The line.
     pub text: String,
 }
 codec!(Note { location, text });
@@ -79,10 +77,8 @@ codec!(Note { location, text });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttributeSet {
-    /// The call.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The attribute's name.
     pub attribute: Name,
     /// A number, a boolean or a text. It replaces the attribute's earlier value.
     pub value: Payload,

@@ -1,5 +1,10 @@
 //! Branches: joins, races and switches.
 
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{byte_codec, codec};
@@ -7,13 +12,13 @@ use crate::failure::Failure;
 use crate::location::Location;
 use crate::name::Name;
 
-/// What a set of branches is.
+/// The kind of a set of branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchesKind {
-    /// All of them count.
+    /// All branches must succeed.
     Join,
-    /// The first success counts.
+    /// The first branch that succeeds wins.
     Race,
 }
 byte_codec!(BranchesKind { Join = 0, Race = 1 });
@@ -22,12 +27,10 @@ byte_codec!(BranchesKind { Join = 0, Race = 1 });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchesStarted {
-    /// The join or race.
     #[serde(rename = "id")]
     pub location: Location,
-    /// Which of the two.
     pub kind: BranchesKind,
-    /// Its branches, in order.
+    /// In the order of their declaration.
     pub branches: Vec<Name>,
 }
 codec!(BranchesStarted {
@@ -36,14 +39,12 @@ codec!(BranchesStarted {
     branches
 });
 
-/// A branch returned. What it returned follows from its own records.
+/// A branch returned. Its result follows from its own records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchCompleted {
-    /// The join or race.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The branch.
     pub branch: Name,
 }
 codec!(BranchCompleted { location, branch });
@@ -52,12 +53,9 @@ codec!(BranchCompleted { location, branch });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BranchFailed {
-    /// The join or race.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The branch.
     pub branch: Name,
-    /// Why.
     pub error: Failure,
 }
 codec!(BranchFailed {
@@ -66,26 +64,22 @@ codec!(BranchFailed {
     error
 });
 
-/// A race has its winner.
+/// A race was won.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RaceWon {
-    /// The race.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The first branch that succeeded.
     pub winner: Name,
 }
 codec!(RaceWon { location, winner });
 
-/// A switch chose its branch, before running it.
+/// A switch chose a branch. The branch has not run yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SwitchChosen {
-    /// The switch.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The branch.
     pub branch: Name,
 }
 codec!(SwitchChosen { location, branch });

@@ -1,4 +1,9 @@
-//! Other runs: children, and messages between runs.
+//! Children, and messages between runs.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use serde::{Deserialize, Serialize};
 
@@ -16,11 +21,8 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParentLink {
-    /// The parent.
     pub run: RunId,
-    /// Its generation.
     pub generation: Generation,
-    /// The operation.
     pub location: Location,
 }
 codec!(ParentLink {
@@ -29,16 +31,16 @@ codec!(ParentLink {
     location
 });
 
-/// What becomes of a child when its parent ends, or stops waiting, before it.
+/// What happens to a child if its parent ends, or stops waiting, first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParentClose {
-    /// It is cancelled, and undoes what it did.
+    /// The child is cancelled and rolls back.
     #[default]
     Cancel,
-    /// It is ended at once.
+    /// The child is terminated.
     Terminate,
-    /// It goes on.
+    /// The child continues.
     Abandon,
 }
 byte_codec!(ParentClose { Cancel = 0, Terminate = 1, Abandon = 2 });
@@ -47,25 +49,20 @@ byte_codec!(ParentClose { Cancel = 0, Terminate = 1, Abandon = 2 });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChildStarted {
-    /// The operation.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The child.
     pub run: RunId,
-    /// Its workflow.
     pub workflow: Name,
-    /// Its input.
     pub input: Payload,
-    /// Words to find it by.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// When the run stops waiting for it.
+    /// When the run stops waiting for the child.
     pub deadline: Option<Timestamp>,
-    /// What becomes of it when this run ends first.
+    /// What happens to the child if this run ends first.
     pub on_close: ParentClose,
-    /// Whether nobody waits for it.
+    /// Whether the run does not wait for the child.
     pub detached: bool,
-    /// Whether it can be undone once it has completed.
+    /// Whether the child can be undone once it has completed.
     #[serde(default, skip_serializing_if = "UndoMode::is_none")]
     pub undo: UndoMode,
 }
@@ -125,12 +122,11 @@ impl Wire for ChildOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChildFinished {
-    /// The operation that started it.
+    /// The operation that started the child.
     #[serde(rename = "id")]
     pub location: Location,
-    /// How.
     pub outcome: ChildOutcome,
-    /// The child, for an operation that starts another one in a later pass of the function.
+    /// The child's run. An operation may start another child in a later pass of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
 }
@@ -140,14 +136,10 @@ codec!(ChildFinished { location, outcome } + { run });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sent {
-    /// The operation.
     #[serde(rename = "id")]
     pub location: Location,
-    /// To whom.
     pub to: RunId,
-    /// The event's name.
     pub event: Name,
-    /// What it says.
     pub payload: Payload,
 }
 codec!(Sent {
@@ -161,12 +153,9 @@ codec!(Sent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Replied {
-    /// The operation.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The event.
     pub event: RecordNumber,
-    /// The answer.
     pub payload: Payload,
 }
 codec!(Replied {

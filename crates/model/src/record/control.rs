@@ -1,4 +1,9 @@
-//! Requests of operators. They are inbox records; the executor answers them with records of its own.
+//! Requests of operators. They are inbox records; the executor responds with records of its own.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use serde::{Deserialize, Serialize};
 
@@ -8,33 +13,28 @@ use crate::failure::Failure;
 use crate::location::Location;
 use crate::payload::Payload;
 
-/// Somebody asks the run to pause.
+/// A request to pause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PauseRequested {
-    /// Who asks.
     pub by: Option<String>,
-    /// Why.
     pub reason: Option<String>,
 }
 codec!(PauseRequested { by, reason });
 
-/// Somebody asks the run to go on.
+/// A request to resume.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResumeRequested {
-    /// Who asks.
     pub by: Option<String>,
 }
 codec!(ResumeRequested { by });
 
-/// Somebody asks the run to end in good order.
+/// A request to cancel: the code may react, and completed steps may be undone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelRequested {
-    /// Who asks.
     pub by: Option<String>,
-    /// Why.
     pub reason: Option<String>,
     /// Whether completed steps are undone.
     pub rollback: bool,
@@ -45,15 +45,13 @@ codec!(CancelRequested {
     rollback
 });
 
-/// Somebody ended the run at once.
+/// The run was terminated. Its code had no chance to react.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Terminated {
-    /// Who did.
     pub by: Option<String>,
-    /// Why.
     pub reason: Option<String>,
-    /// Steps that were still running.
+    /// Steps that were still in flight.
     #[serde(default)]
     pub abandoned: Vec<Location>,
 }
@@ -63,18 +61,16 @@ codec!(Terminated {
     abandoned
 });
 
-/// An operator satisfied a step without running it.
+/// An operator skipped a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepSkipped {
-    /// The step.
     #[serde(rename = "stepId")]
     pub location: Location,
-    /// What it is taken to have returned.
+    /// The result that the code sees.
     pub result: Payload,
-    /// Who did.
     pub by: Option<String>,
-    /// What the step was before; none in journals of earlier releases.
+    /// The state of the step before. `None` in journals of earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub so_far: Option<StepSoFar>,
 }
@@ -86,18 +82,15 @@ codec!(
     } + { so_far }
 );
 
-/// An operator gave an unresolved step its result.
+/// An operator set the result of a step that had none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepEdited {
-    /// The step.
     #[serde(rename = "stepId")]
     pub location: Location,
-    /// The result.
     pub result: Payload,
-    /// Who did.
     pub by: Option<String>,
-    /// What the step was before; none in journals of earlier releases.
+    /// The state of the step before. `None` in journals of earlier releases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub so_far: Option<StepSoFar>,
 }
@@ -109,18 +102,17 @@ codec!(
     } + { so_far }
 );
 
-/// An operator made an operation, or the whole run, fail.
+/// An operator forced an operation, or the whole run, to fail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ForcedFailure {
-    /// The operation; none for the run.
+    /// The operation; `None` for the run.
     #[serde(rename = "id")]
     pub location: Option<Location>,
-    /// The failure it gets.
+    /// The failure that the code sees.
     pub error: Failure,
-    /// Who did.
     pub by: Option<String>,
-    /// What the step was before, if it is one.
+    /// The state of the step before, if the operation is a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub so_far: Option<StepSoFar>,
 }

@@ -1,4 +1,4 @@
-//! Messages of users' streams. A journal holds none, and nothing that folds a journal looks at them.
+//! Messages of users' streams. Journals contain none.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::codec;
 
-/// One message of a user's stream, as the bytes that were given.
+/// A message of a user's stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Data {
-    /// What it says; in JSON the text of base64.
+    /// Base64 in JSON.
     #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
     pub bytes: Bytes,
-    /// Whether the append ends with it.
+    /// Whether this is the last message of its append.
     pub ends: bool,
 }
 codec!(Data { bytes, ends });

@@ -1,5 +1,10 @@
 //! Events, and the waits that consume them.
 
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use crate::codec::codec;
@@ -9,19 +14,17 @@ use crate::offset::RecordNumber;
 use crate::payload::Payload;
 use crate::time::Timestamp;
 
-/// Something sent to the run.
+/// An event that was sent to the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// What it is called.
     pub name: Name,
-    /// What it says.
     pub payload: Payload,
-    /// The sender's id for it; a second event with the same id changes nothing.
+    /// The sender's id of the event. A second event with the same id changes nothing.
     pub dedup_id: Option<String>,
-    /// The id under which the sender waits for an answer; copies of the event keep it.
+    /// The id under which the sender waits for a reply. Copies of the event keep it.
     pub reply_to: Option<String>,
-    /// Who sent it, as far as known.
+    /// The sender, if known.
     pub by: Option<String>,
 }
 codec!(Event {
@@ -36,14 +39,12 @@ codec!(Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
-    /// The wait.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The names it takes.
     pub names: Vec<Name>,
-    /// When it gives up.
+    /// When the operation times out.
     pub deadline: Option<Timestamp>,
-    /// The most events it takes at once.
+    /// The maximum number of events that the wait takes at once.
     pub batch: u32,
 }
 codec!(Waiting {
@@ -53,16 +54,15 @@ codec!(Waiting {
     batch
 });
 
-/// The wait took these events. It is derived from the order of the journal; the record is there for readers.
+/// The wait took these events. The order of the journal determines which; the record is there for readers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitCompleted {
-    /// The wait.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The records of the events it took.
+    /// The numbers of the event records.
     pub events: Vec<RecordNumber>,
-    /// When it would have given up.
+    /// When the operation would have timed out.
     pub deadline: Option<Timestamp>,
 }
 codec!(WaitCompleted {
@@ -71,11 +71,10 @@ codec!(WaitCompleted {
     deadline
 });
 
-/// The wait gave up.
+/// The wait timed out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitTimedOut {
-    /// The wait.
     #[serde(rename = "id")]
     pub location: Location,
 }

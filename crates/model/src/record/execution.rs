@@ -1,5 +1,10 @@
 //! The execution of a run as a whole: its deadline, pauses, divergence and retries.
 
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use crate::codec::codec;
@@ -11,7 +16,6 @@ use crate::time::Timestamp;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadlinePassed {
-    /// The deadline.
     pub deadline: Timestamp,
 }
 codec!(DeadlinePassed { deadline });
@@ -20,22 +24,22 @@ codec!(DeadlinePassed { deadline });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Paused {
-    /// Why, if it was not asked for.
+    /// Why the engine parked the run; `None` if the pause was requested.
     pub reason: Option<Failure>,
 }
 codec!(Paused { reason });
 
-/// The run goes on after a pause.
+/// The run was resumed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resumed {}
 codec!(Resumed {});
 
-/// The code no longer fits the journal; the run is parked until compatible code is registered.
+/// The code does not match the journal. The run is parked until compatible code is registered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diverged {
-    /// Where the two part.
+    /// Where code and journal differ.
     #[serde(rename = "id")]
     pub location: Option<Location>,
     /// What was recorded, what the code did, and what to do.
@@ -43,15 +47,14 @@ pub struct Diverged {
 }
 codec!(Diverged { location, error });
 
-/// The workflow function failed and will be run again; completed operations keep their results.
+/// The workflow function failed and will run again. Completed operations keep their results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionRetried {
-    /// The attempt that failed, from 1.
+    /// The attempt that failed, counted from 1.
     pub attempt: u32,
-    /// Why.
     pub error: Failure,
-    /// When the next attempt begins.
+    /// The time of the next attempt.
     pub retry_at: Timestamp,
 }
 codec!(ExecutionRetried {

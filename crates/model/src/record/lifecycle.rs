@@ -1,4 +1,9 @@
-//! How a run begins and how it ends.
+//! Records that create a run and records that end it.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use serde::{Deserialize, Serialize};
 
@@ -18,38 +23,36 @@ use crate::trace::TraceParent;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Created {
-    /// The workflow.
     pub workflow: Name,
-    /// The version of the workflow's code this run keeps.
+    /// The workflow version, fixed for the run.
     pub version: u32,
-    /// What the run was started with; a later start of the same id does not change it.
+    /// The input. A later start with the same id does not change it.
     pub input: Payload,
-    /// Where its random numbers begin.
+    /// The seed of the run's random numbers.
     pub seed: Seed,
-    /// Words to find it by.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// The run fails when this passes.
+    /// The time by which the run must end.
     pub deadline: Option<Timestamp>,
-    /// How often the whole function may be retried, where the start says so itself.
+    /// The number of retries of the whole function, if the start sets it.
     pub execution_retries: Option<u32>,
     /// The idempotency key of the start.
     pub idempotency_key: Option<String>,
-    /// The run that started it.
+    /// The operation that started the run, for a child.
     pub parent: Option<ParentLink>,
-    /// Who started it, as far as known.
+    /// The author of the start, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The journal this one began as a copy of.
+    /// The journal that this one was copied from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkedFrom>,
-    /// What stands for the seed in the identity of a copy, which has the seed of its original.
+    /// Replaces the seed in the identity of a copy, because a copy has the seed of its original.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Seed>,
-    /// The identity of the run that started it; none if an older release wrote it.
+    /// The identity of the parent. `None` if an older release wrote the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_identity: Option<Seed>,
-    /// The place in a trace from which it was started.
+    /// The span under which the run was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceParent>,
 }
@@ -66,8 +69,8 @@ codec!(Created {
 } + { by, forked_from, mark, parent_identity, trace });
 
 impl Created {
-    /// What tells the run from every other one that has had, or will have, its id: what it does to other runs is known by
-    /// it.
+    /// A number that distinguishes the run from all other runs with its id. Effects on other runs
+    /// carry it.
     #[must_use]
     pub fn identity(&self) -> Seed {
         if planted::is(Bug::NamesakesConfused) {
@@ -76,7 +79,7 @@ impl Created {
         self.mark.unwrap_or(self.seed)
     }
 
-    /// The operation of another run that started it.
+    /// The operation of another run that started this one.
     #[must_use]
     pub fn parent_link(&self) -> Option<Link> {
         let parent = self.parent.clone()?;
@@ -93,33 +96,31 @@ impl Created {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForkReason {
-    /// A failed run goes on where it failed.
+    /// A failed run continues.
     Recover,
     /// A run begins again, from its start or from one of its operations.
     Restart,
-    /// A rollback that failed is tried again.
+    /// A failed rollback is retried.
     RetryRollback,
-    /// Another run begins where this one was.
+    /// Another run begins with a copy.
     Fork,
 }
 byte_codec!(ForkReason { Recover = 0, Restart = 1, RetryRollback = 2, Fork = 3 });
 
-/// The journal that a new generation or a fork began as a copy of.
+/// The journal from which a new generation or a fork was copied.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ForkedFrom {
-    /// Whose.
     pub run: RunId,
-    /// Which life of it.
+    /// The generation that was copied.
     pub generation: Generation,
-    /// Why.
     pub reason: ForkReason,
-    /// The generation of `run` whose idempotency keys its steps keep; none if they get new ones.
+    /// The generation of `run` whose idempotency keys the steps keep; `None` if they get new ones.
     pub keys_of: Option<Generation>,
-    /// The operation before which the copy ends; none if that was not asked for.
+    /// The operation before which the copy ends, if the request named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Location>,
-    /// The digest of the result that this operation was given.
+    /// The digest of the edited result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<String>,
 }
@@ -136,9 +137,8 @@ codec!(
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Completed {
-    /// What the workflow returned.
     pub result: Payload,
-    /// Steps that were still running.
+    /// Steps that were still in flight.
     #[serde(default)]
     pub abandoned: Vec<Location>,
 }
@@ -148,14 +148,13 @@ codec!(Completed { result, abandoned });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Failed {
-    /// Why.
     pub error: Failure,
     /// Whether completed steps were undone.
     pub rolled_back: bool,
-    /// Steps that were still running.
+    /// Steps that were still in flight.
     #[serde(default)]
     pub abandoned: Vec<Location>,
-    /// The operations whose failures it comes from.
+    /// The operations whose failures caused this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caused_by: Vec<Location>,
 }
@@ -175,7 +174,7 @@ pub struct RollbackFailed {
     pub error: Failure,
     /// Why the undo failed.
     pub rollback_error: Failure,
-    /// Steps that were still running.
+    /// Steps that were still in flight.
     #[serde(default)]
     pub abandoned: Vec<Location>,
 }
@@ -186,15 +185,15 @@ codec!(
     } + { abandoned }
 );
 
-/// The run ended because somebody asked it to.
+/// The run ended because of a cancel request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancelled {
-    /// What the request said.
+    /// The reason given in the request.
     pub reason: Option<String>,
     /// Whether completed steps were undone.
     pub rolled_back: bool,
-    /// Steps that were still running.
+    /// Steps that were still in flight.
     #[serde(default)]
     pub abandoned: Vec<Location>,
 }

@@ -1,5 +1,10 @@
 //! Loops.
 
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use crate::codec::codec;
@@ -8,37 +13,30 @@ use crate::offset::{RecordNumber, RecordRange};
 use crate::payload::Payload;
 use crate::time::Timestamp;
 
-/// Some iterations of a loop, both ends included.
+/// A range of iterations, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IterationRange {
-    /// The first.
     pub first: u64,
-    /// The last.
     pub last: u64,
 }
 codec!(IterationRange { first, last });
 
-/// Records that are no longer in a journal, both ends included.
+/// A range of dropped records, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
-    /// The first.
     pub first: RecordNumber,
-    /// The last.
     pub last: RecordNumber,
-    /// The latest time of any of them: the run's time does not go back where they are missing.
+    /// The latest time of the dropped records, so that the run's time does not go back.
     pub time: Timestamp,
 }
 codec!(Gap { first, last, time });
 
-/// Operations that resolved in an iteration.
+/// The number of operations that resolved in an iteration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResolvedInside {
-    /// The loop.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The iteration.
     pub iteration: u64,
-    /// How many.
     pub count: u32,
 }
 codec!(ResolvedInside {
@@ -47,27 +45,27 @@ codec!(ResolvedInside {
     count
 });
 
-/// A loop finished an iteration. Gaps in a journal are legal where the last of these that dropped something names
-/// them, and nowhere else.
+/// A loop finished an iteration. A journal may have gaps only where the last of these records that
+/// dropped something names them.
 ///
-/// It belongs to the iteration it begins, and is dropped with it; so whatever a reader must know of everything dropped
-/// before is said again by each.
+/// The record belongs to the iteration that it begins and is dropped with it, so each one repeats
+/// what readers must know about everything dropped before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopAdvanced {
-    /// The loop.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The iteration that comes next, or the last one if the loop is over.
+    /// The next iteration, or the last one if the loop has ended.
     pub iteration: u64,
-    /// The state it begins with, or what the loop returned.
+    /// The state of the next iteration, or the result of the loop.
     pub state: Payload,
-    /// Whether the loop is over.
+    /// Whether the loop has ended.
     pub done: bool,
-    /// Everything before this record was folded when the iteration began, which was before this was durable.
+    /// The records before this one were folded when the iteration began, which was before this
+    /// record was durable.
     pub folded: RecordNumber,
-    /// How many operations had resolved since the last of those records was folded, without those in iterations of loops
-    /// that this one does not stand in.
+    /// The number of operations that had resolved since the last of those records was folded,
+    /// except those in iterations of loops that do not contain this one.
     #[serde(default)]
     pub resolved: u32,
     /// The run's time when the iteration began.
@@ -78,33 +76,37 @@ pub struct LoopAdvanced {
     /// The iterations of this loop that are no longer in the journal.
     #[serde(default)]
     pub gone: Vec<IterationRange>,
-    /// How many inbox records of the whole journal were dropped so far.
+    /// The number of inbox records of the whole journal that were dropped so far.
     #[serde(default)]
     pub inbox_dropped: u64,
-    /// Every gap of the whole journal, these included; given by each record that drops something.
+    /// All gaps of the journal, including these. Set by every record that drops something.
     #[serde(default)]
     pub gaps: Vec<Gap>,
-    /// Whether the iteration begins only when this record is folded: so much was said before that it had to be durable.
+    /// Whether the iteration begins only when this record is folded, because too much was not
+    /// durable before.
     #[serde(default)]
     pub durable: bool,
-    /// Everything before this record was folded when the code first called the loop: nothing of it stands further up.
+    /// The records before this one were folded when the code first called the loop, so all records
+    /// of the loop come later.
     #[serde(default)]
     pub began: RecordNumber,
-    /// How many had resolved, likewise, in open iterations of other loops: those that are still in the journal resolve
-    /// as many before this iteration begins.
+    /// The same numbers for open iterations of other loops. On replay, those that are still in the
+    /// journal resolve as many operations before this iteration begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolved_inside: Vec<ResolvedInside>,
-    /// Whether undos began, or were passed over, in iterations of the whole journal that were dropped so far.
+    /// Whether undos began or were skipped in iterations that were dropped so far, in the whole
+    /// journal.
     #[serde(default)]
     pub undo_begun: bool,
-    /// Whether one of them succeeded.
+    /// Whether one of these undos succeeded.
     #[serde(default)]
     pub undone: bool,
-    /// Which moment at the place where the iteration began this was, from 0, as in [`TookEffect`](super::TookEffect).
+    /// The order among moments at the same position, counted from 0, as in
+    /// [`TookEffect`](super::TookEffect).
     #[serde(default)]
     pub moment: u32,
-    /// How many iterations before this one returned in the same poll of the code, without waiting for anything in between.
-    /// A replay that lacks them goes on with this one in the poll in which it comes there.
+    /// The number of iterations before this one that returned in the same poll of the code. A
+    /// replay without them begins this iteration in the poll in which it reaches the loop.
     #[serde(default)]
     pub at_once: u64,
 }

@@ -1,4 +1,9 @@
-//! Questions a run asks, and their answers.
+//! Rpcs and their answers.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use serde::{Deserialize, Serialize};
 
@@ -9,22 +14,19 @@ use crate::name::Name;
 use crate::payload::Payload;
 use crate::time::Timestamp;
 
-/// The run asks.
+/// The run asks a typed question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RpcRequested {
-    /// The call.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The id under which it is answered.
+    /// The id that an answer must name.
     pub rpc_id: RpcId,
-    /// What is asked.
     pub method: Name,
-    /// About what.
     pub args: Payload,
-    /// When it gives up.
+    /// When the operation times out.
     pub deadline: Option<Timestamp>,
-    /// The JSON schema an answer must match, if declared.
+    /// The JSON schema that an answer must match.
     pub schema: Option<Payload>,
 }
 codec!(RpcRequested {
@@ -36,20 +38,18 @@ codec!(RpcRequested {
     schema
 });
 
-/// Somebody answered.
+/// An rpc was answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RpcAnswered {
-    /// The call.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The id under which it was answered.
+    /// The id that the answer names.
     pub rpc_id: RpcId,
-    /// The answer.
     pub answer: Payload,
-    /// Who answered, as far as known.
+    /// The author of the answer, if known.
     pub by: Option<String>,
-    /// The sender's id for the answer, by which it knows its own when it sends it again.
+    /// The sender's id of the answer, which makes repetitions harmless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedup_id: Option<String>,
 }
@@ -62,18 +62,17 @@ codec!(
     } + { dedup_id }
 );
 
-/// The call is over. It is derived from the order of the journal; the record is there for readers.
+/// An rpc ended. The order of the journal determines how; the record is there for readers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RpcCompleted {
-    /// The call.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The id under which it could be answered.
+    /// The id of the rpc.
     pub rpc_id: RpcId,
-    /// Whether no answer came in time.
+    /// Whether the rpc timed out.
     pub timed_out: bool,
-    /// When it would have given up.
+    /// When the operation would have timed out.
     pub deadline: Option<Timestamp>,
 }
 codec!(RpcCompleted {

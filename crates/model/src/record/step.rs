@@ -1,5 +1,10 @@
 //! Steps and their attempts.
 
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{byte_codec, codec};
@@ -10,16 +15,15 @@ use crate::payload::Payload;
 use crate::retry::StepOptions;
 use crate::time::Timestamp;
 
-/// An attempt began.
+/// An attempt of a step began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepStarted {
-    /// The step.
     #[serde(rename = "stepId")]
     pub location: Location,
-    /// Which attempt, from 1; one more than the highest recorded.
+    /// Counted from 1: the highest recorded attempt plus one.
     pub attempt: u32,
-    /// How the step is executed; fixed by its first attempt.
+    /// The options of the step. Only its first record has them.
     pub options: Option<StepOptions>,
 }
 codec!(StepStarted {
@@ -28,39 +32,38 @@ codec!(StepStarted {
     options
 });
 
-/// Where in the journal a result took effect that was not durable yet.
+/// The moment at which a result took effect before it was durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TookEffect {
-    /// Everything before this record was folded then, and nothing else.
+    /// Exactly the records before this one were folded.
     pub folded: RecordNumber,
-    /// The run's time then.
+    /// The run's time at that moment.
     pub now: Timestamp,
-    /// Which moment at that place this was, from 0. A copy of a journal leaves records out, and what took effect between
-    /// them comes to stand at one place of it; this keeps them apart and in order.
+    /// The order among moments at the same position, counted from 0. A copy leaves records out, so
+    /// several moments of the original can share a position.
     #[serde(default)]
     pub moment: u32,
 }
 codec!(TookEffect { folded, now } + { moment });
 
-/// The step has its result, once and for all.
+/// A step completed. Its result is final.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepCompleted {
-    /// The step.
     #[serde(rename = "stepId")]
     pub location: Location,
     /// The attempt that succeeded.
     pub attempt: u32,
-    /// When that attempt began.
+    /// The start of that attempt.
     pub started_at: Timestamp,
-    /// What it returned.
     pub result: Payload,
-    /// What its undo will need besides the result.
+    /// The payload that the step registered for its undo.
     pub undo: Option<Payload>,
     /// Whether views must redact the result.
     pub sensitive: bool,
-    /// Where it took effect, if that was before it was durable. Boxed, because few results have it and all are moved often.
+    /// Set if the result took effect before it was durable. Boxed because few results have it and
+    /// all are moved often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<Box<TookEffect>>,
 }
@@ -75,45 +78,42 @@ codec!(
     } + { early }
 );
 
-/// What follows from a failed attempt.
+/// The consequence of a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureOutcome {
-    /// There will be another attempt.
+    /// The step is retried.
     Retrying,
     /// No retries are left.
     Exhausted,
     /// The error is not retried.
     Fatal,
-    /// The attempt took too long, and that is final.
+    /// The attempt timed out and is not retried.
     TimedOut,
-    /// The error asks to stop and roll back.
+    /// The error requests a rollback.
     RollBack,
     /// The run was cancelled before the step had a result.
     Cancelled,
 }
 byte_codec!(FailureOutcome { Retrying = 0, Exhausted = 1, Fatal = 2, TimedOut = 3, RollBack = 4, Cancelled = 5 });
 
-/// An attempt failed.
+/// An attempt of a step failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepFailed {
-    /// The step.
     #[serde(rename = "stepId")]
     pub location: Location,
     /// The attempt that failed.
     pub attempt: u32,
-    /// When that attempt began.
+    /// The start of that attempt.
     pub started_at: Timestamp,
-    /// Why.
     pub error: Failure,
-    /// What follows.
     pub outcome: FailureOutcome,
-    /// When the next attempt begins.
+    /// The time of the next attempt.
     pub retry_at: Option<Timestamp>,
-    /// What its undo will need, if it registered that before failing.
+    /// The payload for the undo, if the step registered one before it failed.
     pub undo: Option<Payload>,
-    /// How many retries are left.
+    /// The number of retries left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retries_left: Option<u32>,
 }
@@ -129,16 +129,16 @@ codec!(
     } + { retries_left }
 );
 
-/// What is known of a step when something other than its own work settles it: a reader of that record alone can tell the
-/// whole step.
+/// The state of a step that is ended by something other than its own work. With it, one record
+/// describes the whole step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepSoFar {
     /// The highest attempt; 0 if none began.
     pub attempts: u32,
-    /// When it began.
+    /// The start of the latest attempt.
     pub started_at: Option<Timestamp>,
-    /// Whether views must redact its result.
+    /// Whether views must redact the result.
     pub sensitive: bool,
 }
 codec!(StepSoFar {
@@ -147,14 +147,13 @@ codec!(StepSoFar {
     sensitive
 });
 
-/// The code dropped the step, or stopped waiting for the child, before it had a result.
+/// The code dropped a step, or stopped waiting for a child, before it had a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepAbandoned {
-    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
-    /// What the step was before; none for a child.
+    /// The state of the step before; `None` for a child.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub so_far: Option<StepSoFar>,
 }

@@ -1,4 +1,9 @@
-//! Sleeping, and the timers that end it.
+//! Sleeps and timers.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +11,17 @@ use crate::codec::{byte_codec, codec};
 use crate::location::Location;
 use crate::time::Timestamp;
 
-/// The workflow sleeps.
+/// A sleep began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sleeping {
-    /// The sleep.
     #[serde(rename = "id")]
     pub location: Location,
-    /// When it ends.
     pub until: Timestamp,
 }
 codec!(Sleeping { location, until });
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimerPurpose {
@@ -30,29 +33,29 @@ pub enum TimerPurpose {
     Rpc,
     /// The next attempt of a step.
     Retry,
-    /// The next attempt of the whole run.
+    /// The next pass of the workflow function.
     ExecutionRetry,
     /// The deadline of the run; it fires as `deadline_passed`.
     Deadline,
     /// The timeout of a wait for a child.
     Child,
-    /// The next attempt to undo a step.
+    /// The next attempt of an undo.
     Undo,
     /// The end of the lifetime of a user's stream. It fires without a record.
     Expiry,
 }
 byte_codec!(TimerPurpose { Sleep = 0, Wait = 1, Rpc = 2, Retry = 3, ExecutionRetry = 4, Deadline = 5, Child = 6, Undo = 7, Expiry = 8 });
 
-/// A timer reached its time. Of several firings of one operation the first counts.
+/// A timer fired. If an operation's timer fires several times, the first record counts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TimerFired {
-    /// What it was for.
+    /// The purpose of the timer.
     pub purpose: TimerPurpose,
-    /// The operation it belongs to; none for the run's own timers.
+    /// The operation of the timer; `None` for timers of the run.
     #[serde(rename = "id")]
     pub location: Option<Location>,
-    /// When it was due.
+    /// The due time.
     pub due: Timestamp,
 }
 codec!(TimerFired {

@@ -1,4 +1,9 @@
-//! Undoing completed steps and children.
+//! Undos of steps and children.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use serde::{Deserialize, Serialize};
 
@@ -8,11 +13,10 @@ use crate::id::RunId;
 use crate::location::Location;
 use crate::time::Timestamp;
 
-/// From here on only undos marked internal run.
+/// The code passed the point of no return: from now on only undos marked internal run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoReturn {
-    /// The call.
     #[serde(rename = "id")]
     pub location: Location,
 }
@@ -22,12 +26,11 @@ codec!(NoReturn { location });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoStarted {
-    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
-    /// Which attempt, from 1.
+    /// Counted from 1.
     pub attempt: u32,
-    /// The run, if it is a child: a later pass of the function may have started another in the same place.
+    /// The run, for a child. A location may have several children, one per pass of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
 }
@@ -37,12 +40,11 @@ codec!(UndoStarted { location, attempt } + { run });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoCompleted {
-    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
     /// The attempt that succeeded.
     pub attempt: u32,
-    /// The run, if it is a child: a later pass of the function may have started another in the same place.
+    /// The run, for a child. A location may have several children, one per pass of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
 }
@@ -52,16 +54,14 @@ codec!(UndoCompleted { location, attempt } + { run });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoFailed {
-    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
     /// The attempt that failed.
     pub attempt: u32,
-    /// Why.
     pub error: Failure,
-    /// When the next attempt begins; none if there is none.
+    /// The time of the next attempt, if there is one.
     pub retry_at: Option<Timestamp>,
-    /// The run, if it is a child: a later pass of the function may have started another in the same place.
+    /// The run, for a child. A location may have several children, one per pass of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
 }
@@ -74,14 +74,13 @@ codec!(
     } + { run }
 );
 
-/// A step or child is not undone, because the point of no return was passed.
+/// An undo was skipped because the point of no return was passed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoSkipped {
-    /// Its place.
     #[serde(rename = "stepId")]
     pub location: Location,
-    /// The run, if it is a child: a later pass of the function may have started another in the same place.
+    /// The run, for a child. A location may have several children, one per pass of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunId>,
 }

@@ -1,4 +1,9 @@
-//! Changing code under running workflows.
+//! Code changes under running workflows.
+
+#![allow(
+    missing_docs,
+    reason = "plain data; fields are explained where their names do not"
+)]
 
 use serde::{Deserialize, Serialize};
 
@@ -9,22 +14,20 @@ use crate::location::Location;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VersionChosen {
-    /// The gate.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The version, from 1.
+    /// Counted from 1.
     pub version: u32,
 }
 codec!(VersionChosen { location, version });
 
-/// The place of an operation that the code no longer has.
+/// The code declared an operation as removed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Removed {
-    /// The operation.
     #[serde(rename = "id")]
     pub location: Location,
-    /// The type name of the record it used to begin with.
+    /// The type name of the first record of the removed operation.
     pub kind: String,
 }
 codec!(Removed { location, kind });
