@@ -37,7 +37,8 @@ pub struct BenchArguments {
     /// Number of iterations (workload `loop`)
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(10..))]
     pub(crate) iterations: u64,
-    /// Number of runs [default: 40000 for `timers`, 10000 for `recovery`, 1000000 for `idle` and `open`]
+    /// Number of runs [default: 40000 for `timers`, 10000 for `recovery`, 1000000 for `idle` and
+    /// `open`]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) runs: Option<u64>,
     /// Number of parallel steps or children (workload `fanout`)
@@ -64,8 +65,8 @@ pub struct BenchArguments {
     /// Size of each step's result in bytes of JSON (the workload `payload` uses its own sizes)
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub(crate) payload_bytes: u32,
-    /// Threads that execute workflow code [default: the number of cores minus one, which the committer uses; all cores if
-    /// clients run in the same process]
+    /// Threads that execute workflow code [default: the number of cores minus one, which the
+    /// committer uses; all cores if clients run in the same process]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_024))]
     workers: Option<u32>,
     /// Database to measure (workload `postgres`); each measurement creates its own schema
@@ -171,7 +172,7 @@ pub(crate) enum Workload {
     Event,
     /// Duration of one run with a thousand parallel steps or children
     Fanout,
-    /// Latency from an event until the code of a run with a long journal continues, not in memory before
+    /// Time to resume a run with a long journal that is not in memory
     Replay,
     /// Delay of many runs that wake up from a sleep
     Timers,

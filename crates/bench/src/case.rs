@@ -77,7 +77,8 @@ pub(crate) struct Case {
     #[serde(flatten)]
     values: BTreeMap<String, f64>,
     pub(crate) figures: Vec<Figure>,
-    /// Whether sync times indicate that other processes used the machine. Targets then have no verdict.
+    /// Whether sync times indicate that other processes used the machine. Targets then have no
+    /// verdict.
     pub(crate) disturbed: bool,
     /// A sentence that names the bottleneck, where the figures show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,5 @@
-//! The run that the throughput workloads execute: ten steps, and the records that each of them writes.
+//! The run that the throughput workloads execute: ten steps, and the records that each of them
+//! writes.
 
 use everstep::Payload;
 use everstep::journal::record::{StepCompleted, StepStarted};

@@ -31,7 +31,8 @@ Examples:
   everstep tail order-7                          follow a run
   everstep explain store_locked                  explain an error code and what to do about it";
 
-/// Durable workflows: ordinary async functions that survive crashes, deployments and months of waiting
+/// Durable workflows: ordinary async functions that survive crashes, deployments and months of
+/// waiting
 #[derive(Debug, Parser)]
 #[command(name = "everstep", version, after_help = EXIT_CODES)]
 pub(crate) struct CommandLine {
@@ -47,19 +48,19 @@ pub(crate) enum Command {
     Dev(commands::dev::Dev),
     /// Run a production server
     Serve(commands::serve::Serve),
-    /// Start a run
+    /// Start a run, or show the existing run with the same ID
     Start(commands::start::Start),
-    /// List runs
+    /// List runs, newest first
     List(commands::list::List),
-    /// Show a run
+    /// Show the input, steps, waits and result of a run
     Show(commands::show::Show),
-    /// Follow a run live
+    /// Follow a run live until it ends
     Tail(commands::tail::Tail),
     /// Explain why a run makes no progress
     Why(commands::why::Why),
     /// Send an event to a run
     Send(commands::send::Send),
-    /// Answer a question of a run
+    /// Answer a question of a run; the first valid answer wins
     Answer(commands::answer::Answer),
     /// Pause runs after their steps in flight
     Pause(Targets),
@@ -85,13 +86,13 @@ pub(crate) enum Command {
     Fail(Fail),
     /// Delete runs and their journals
     Delete(Targets),
-    /// Export the journal of a run as JSON lines
+    /// Export the complete journal of a run as JSON lines (requires the scope `admin`)
     Export(commands::export::Export),
-    /// Create a token that gives a browser access to one run
+    /// Create a short-lived token that gives a browser access to one run
     Token(commands::token::Token),
     /// Create, list and revoke API keys
     Key(commands::key::Key),
-    /// Show all settings and where their values come from
+    /// Show all settings and where their values come from, without secrets
     Config(commands::config::ShowConfig),
     #[cfg(feature = "bench")]
     Bench(everstep_bench::BenchArguments),

@@ -1,4 +1,5 @@
-//! Reports the error of a command: `error: <message> [code]` with a remedy, or JSON, and the exit code.
+//! Reports the error of a command: `error: <message> [code]` with a remedy, or JSON, and the exit
+//! code.
 
 use std::io::Write;
 use std::process::ExitCode;

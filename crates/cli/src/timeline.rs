@@ -26,8 +26,8 @@ pub(crate) struct TimelineLine {
 }
 
 impl LiveTimeline {
-    /// Renders the next records of a run. It recomputes the timeline of the whole run each time, which
-    /// is fast enough for a human reader.
+    /// Renders the next records of a run. It recomputes the timeline of the whole run each time,
+    /// which is fast enough for a human reader.
     pub(crate) fn add(&mut self, run: &RunId, entries: &[Entry]) -> Vec<TimelineLine> {
         let Some(first) = entries.first().map(|entry| entry.number) else {
             return Vec::new();
@@ -48,7 +48,8 @@ impl LiveTimeline {
         rendered
     }
 
-    /// Drops records that later sentences do not need: those of ended runs and of dropped iterations.
+    /// Drops records that later sentences do not need: those of ended runs and of dropped
+    /// iterations.
     fn forget(&mut self, run: &RunId, body: &Body) {
         if body.terminal().is_some() {
             self.0.remove(run);

@@ -1,4 +1,5 @@
-//! The error for a wrong command line or setting. It ends the process with exit code 2, as clap does.
+//! The error for a wrong command line or setting. It ends the process with exit code 2, as clap
+//! does.
 
 /// A message, and a sentence that says how to correct the mistake.
 #[derive(Debug, thiserror::Error)]

@@ -11,14 +11,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let asked = match arguments.as_slice() {
+    let parsed = match arguments.as_slice() {
         [name, times] => PIECES
             .iter()
             .find(|piece| piece.name == name)
             .zip(times.parse::<u32>().ok()),
         _ => None,
     };
-    let Some((piece, times)) = asked else {
+    let Some((piece, times)) = parsed else {
         eprintln!("everstep-costs PIECE TIMES, where PIECE is one of:");
         for piece in PIECES {
             eprintln!("  {:14}{}", piece.name, piece.about);

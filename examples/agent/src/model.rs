@@ -58,8 +58,8 @@ impl Model {
         if let Some(call) = self.script.get(turn) {
             return Move::Call(call.clone());
         }
-        let heard = conversation.messages.iter();
-        let heard: Vec<_> = heard.map(|message| message.text.as_str()).collect();
-        Move::Answer(format!("{}: {}", conversation.task, heard.join("; ")))
+        let texts = conversation.messages.iter();
+        let texts: Vec<_> = texts.map(|message| message.text.as_str()).collect();
+        Move::Answer(format!("{}: {}", conversation.task, texts.join("; ")))
     }
 }

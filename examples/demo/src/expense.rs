@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_expense_nobody_decides_about_is_passed_on() {
+    fn an_expense_without_an_answer_is_escalated() {
         virtual_time(async {
             let (engine, run, rpc) = submit().await;
             let result = run.wait_within(days(8)).await.unwrap();

@@ -74,7 +74,7 @@ impl Hello {
             .to_lowercase();
         if mailbox.is_empty() {
             // A fatal error skips the retries, which would not help here.
-            return Err(Error::fatal(format!("nobody is called {name:?}")));
+            return Err(Error::fatal(format!("invalid name {name:?}")));
         }
         Ok(format!("{mailbox}@example.com"))
     }
@@ -110,16 +110,16 @@ mod tests {
     }
 
     #[test]
-    fn somebody_is_greeted_at_their_address() {
+    fn the_greeting_is_sent_to_the_address() {
         let greeting = virtual_time(greet("Ada")).unwrap();
         assert_eq!(greeting.greeting, "Hello, Ada!");
         assert_eq!(greeting.sent_to, "ada@example.com");
     }
 
     #[test]
-    fn nobody_cannot_be_greeted() {
+    fn an_empty_name_is_rejected() {
         let error = virtual_time(greet("")).unwrap_err();
         assert!(matches!(error, WaitError::Failed(_)), "{error}");
-        assert!(error.to_string().contains("nobody is called"), "{error}");
+        assert!(error.to_string().contains("invalid name"), "{error}");
     }
 }

@@ -15,7 +15,7 @@ use crate::order::{Order, Wish};
 
 /// Returns the shop, with the Everstep server below `/flows`.
 pub(crate) fn app(engine: &Engine) -> Router {
-    let flows = router(engine, Options::default()).layer(from_fn(who_is_it));
+    let flows = router(engine, Options::default()).layer(from_fn(authenticate_staff));
     Router::new()
         .route("/", get(welcome))
         .route("/orders/{id}", post(place_order))
@@ -41,7 +41,7 @@ async fn place_order(
 
 /// The shop recognises its staff by a header; a real one would use a session. The staff needs no
 /// key and gets the scopes that the shop grants. All others need a key or a run token.
-async fn who_is_it(mut request: Request, next: Next) -> Response {
+async fn authenticate_staff(mut request: Request, next: Next) -> Response {
     let name = request.headers().get("x-staff");
     if let Some(name) = name.and_then(|name| name.to_str().ok()) {
         let scopes = [Scope::Read, Scope::Send, Scope::Operate];

@@ -41,11 +41,11 @@ fn killed_and_run_again_it_goes_on_where_it_was() {
     assert!((1..PAGES).contains(&seen), "page {seen}");
 
     let mut child = spawn(folder.path());
-    let said: Vec<_> = lines(&mut child).collect();
-    assert!(child.wait().unwrap().success(), "{said:#?}");
-    assert!(number(&said, "continuing after page ", ";") >= seen);
-    assert_eq!(number(&said, "Copied ", " pages"), PAGES);
+    let output: Vec<_> = lines(&mut child).collect();
+    assert!(child.wait().unwrap().success(), "{output:#?}");
+    assert!(number(&output, "continuing after page ", ";") >= seen);
+    assert_eq!(number(&output, "Copied ", " pages"), PAGES);
     // Everything in the journal was durable and is not copied again.
-    let rows = number(&said, "This process copied ", " rows");
+    let rows = number(&output, "This process copied ", " rows");
     assert!(rows <= (PAGES - seen) * 10, "{rows} rows after page {seen}");
 }

@@ -6,7 +6,7 @@
 //! and the viewer gets the points back. Reading order:
 //!
 //! - [`song`]: plays a song that a viewer requested. Steps with and without undo, retries, a point
-//! of no return, and a message that may be lost.
+//!   of no return, and a message that may be lost.
 //! - [`raffle`]: a viewer rolls dice for a keyboard. The recorded roll is the same on every replay.
 //! - [`redemption`]: the points with which both begin and end, and where a refund belongs.
 //! - [`world`]: fakes of Spotify, Twitch and a database, so that the tests can count their calls.

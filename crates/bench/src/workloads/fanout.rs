@@ -1,4 +1,5 @@
-//! `fanout`: the duration of one run with many parallel steps (joined futures, branches) or children.
+//! `fanout`: the duration of one run with many parallel steps (joined futures, branches) or
+//! children.
 
 use std::time::Instant;
 

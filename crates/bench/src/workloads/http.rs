@@ -1,5 +1,5 @@
-//! A minimal HTTP connection whose own cost is small compared with the server's. It sends one request
-//! at a time and discards the response, or reads an endless response line by line.
+//! A minimal HTTP connection whose own cost is small compared with the server's. It sends one
+//! request at a time and discards the response, or reads an endless response line by line.
 
 use std::net::SocketAddr;
 

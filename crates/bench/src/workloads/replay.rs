@@ -1,6 +1,6 @@
-//! `replay`: a run with a long journal is not in memory and receives an event. Measures the time from
-//! sending the event until the code after it runs. The engine replays all previous steps in between,
-//! so the time per step should not depend on their number.
+//! `replay`: a run with a long journal is not in memory and receives an event. Measures the time
+//! from sending the event until the code after it runs. The engine replays all previous steps in
+//! between, so the time per step should not depend on their number.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! `stream`, writers: connections that append over HTTP, each to its own stream, one append at a time.
-//! The server responds when an append is durable.
+//! `stream`, writers: connections that append over HTTP, each to its own stream, one append at a
+//! time. The server responds when an append is durable.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

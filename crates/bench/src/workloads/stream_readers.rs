@@ -1,6 +1,6 @@
-//! `stream`, readers: they follow a stream as server-sent events. Measures the time from appending a
-//! message until each reader has received it. The append becomes durable in between. The next message
-//! is appended when all readers have the previous one.
+//! `stream`, readers: they follow a stream as server-sent events. Measures the time from appending
+//! a message until each reader has received it. The append becomes durable in between. The next
+//! message is appended when all readers have the previous one.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -51,7 +51,8 @@ pub(crate) fn measure(
     Ok(cases)
 }
 
-/// The readers of one stream, and its writer. Each message is the time since `began`, in nanoseconds.
+/// The readers of one stream, and its writer. Each message is the time since `began`, in
+/// nanoseconds.
 struct Readers {
     began: Instant,
     path: String,

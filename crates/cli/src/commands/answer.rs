@@ -22,7 +22,6 @@ Examples:
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(3);
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Answer a question of a run; the first valid answer wins
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Answer {

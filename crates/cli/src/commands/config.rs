@@ -17,7 +17,6 @@ Examples:
 Order of precedence: command line, environment (EVERSTEP_…), configuration file (--config, EVERSTEP_CONFIG or
 ./everstep.toml), default.";
 
-/// Show all settings, their values without secrets, and where the values come from
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ShowConfig {}

@@ -15,7 +15,6 @@ Examples:
   everstep export order-7 > order-7.jsonl
   everstep export order-7 --to tests/fixtures/order-7.jsonl     a fixture for a replay test";
 
-/// Export the journal of a run, including sensitive data, as one JSON record per line; requires the scope `admin`
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {

@@ -25,7 +25,6 @@ Examples:
 
 Scopes: read, start, send, operate, work, admin. Only admin includes the others.";
 
-/// Create, list and revoke API keys
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Key {

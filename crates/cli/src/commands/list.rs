@@ -17,7 +17,6 @@ Examples:
   everstep list --status failed,rollback_failed --type payment
   everstep list --tag nightly --limit 500 --json | jq -r .id";
 
-/// List runs, newest first; with --json, one run per line
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct List {

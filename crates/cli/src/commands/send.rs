@@ -18,7 +18,6 @@ Examples:
 
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Send an event to a run, which receives it when it waits for it
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Send {

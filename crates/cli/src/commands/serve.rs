@@ -31,7 +31,6 @@ Put passwords into the variable EVERSTEP_STORE, which hides them from other user
 
 All options can also be set in everstep.toml or with EVERSTEP_… variables; `everstep config` shows the current values.";
 
-/// Run a production server: streams, the workflow API and the worker protocol. Connected workers execute the workflows
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {
@@ -65,7 +64,8 @@ pub(crate) struct Serve {
     /// URL under which clients reach the server, if it differs from `Host`
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// Web origins that may read responses (CORS), such as https://app.example; separate several with commas
+    /// Web origins that may read responses (CORS), such as https://app.example; separate several
+    /// with commas
     #[arg(long, value_name = "ORIGIN,...")]
     origins: Option<String>,
     /// Maximum duration of a long-poll [default: 30s]

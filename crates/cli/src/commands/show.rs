@@ -19,7 +19,6 @@ Examples:
   everstep show order-7 --wait              wait for its end; exit code 8 if it did not complete
   everstep show order-7 --json | jq .steps";
 
-/// Show the input, steps, waits and result of a run
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {

@@ -16,7 +16,6 @@ Examples:
   everstep start payment --id order-7 --file order.json    one run per ID
   everstep start hello '{\"name\":\"Ada\"}' --wait             print the result; exit code 8 if it fails";
 
-/// Start a run, or print the status of the existing run with the same ID
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Start {

@@ -24,7 +24,6 @@ const POLL_TIMEOUT: Duration = Duration::from_secs(90);
 /// The delay before reconnecting.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
-/// Follow a run until it ends and print each record as soon as it is durable
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tail {

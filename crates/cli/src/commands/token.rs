@@ -1,4 +1,5 @@
-//! `everstep token`: creates a run token, which gives a browser or another client access to one run.
+//! `everstep token`: creates a run token, which gives a browser or another client access to one
+//! run.
 
 use clap::Args;
 use everstep_protocol::access::{MintToken, MintedToken, View};
@@ -14,7 +15,6 @@ Examples:
 
 Send the token in the header `Authorization: Bearer …`, never in a URL.";
 
-/// Create a short-lived token for one run, limited to one view and the named questions and events
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Token {

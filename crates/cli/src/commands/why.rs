@@ -8,7 +8,6 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{Colour, escape_controls};
 
-/// Explain why a run makes no progress: what it waits for, which worker is missing, what failed last
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  everstep why order-7\n  everstep why order-7 --json | jq .reasons"

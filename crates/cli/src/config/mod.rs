@@ -138,7 +138,8 @@ impl Config {
         Some((value, origin))
     }
 
-    /// Returns the name and value of the one of two mutually exclusive settings that takes precedence.
+    /// Returns the name and value of the one of two mutually exclusive settings that takes
+    /// precedence.
     pub(crate) fn preferred<'a>(
         &'a self,
         one: &'static str,

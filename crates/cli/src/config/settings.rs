@@ -1,5 +1,6 @@
-//! All settings. The setting `long_poll_timeout` is the flag `--long-poll-timeout` (of the commands that
-//! use it), the variable `EVERSTEP_LONG_POLL_TIMEOUT` and the key `long_poll_timeout` of the file.
+//! All settings. The setting `long_poll_timeout` is the flag `--long-poll-timeout` (of the commands
+//! that use it), the variable `EVERSTEP_LONG_POLL_TIMEOUT` and the key `long_poll_timeout` of the
+//! file.
 
 use super::database_url::is_database_url;
 

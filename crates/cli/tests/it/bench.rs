@@ -148,7 +148,7 @@ fn a_cold_run_is_resumed_for_each_length_of_journal() {
 }
 
 #[test]
-fn sleeping_runs_are_watched_waking_up() {
+fn the_delay_of_timers_is_measured() {
     let measured = measured(&["timers", "--runs", "100"]);
     let figures = ["delay p50", "delay p99", "due", "CPU per run"];
     check(&measured, &["100 runs"], &figures);
@@ -156,7 +156,7 @@ fn sleeping_runs_are_watched_waking_up() {
 }
 
 #[test]
-fn a_process_is_killed_and_the_next_one_has_its_runs() {
+fn recovery_after_a_kill_is_measured() {
     let measured = measured(&["recovery", "--runs", "50"]);
     let figures = ["recovery", "open", "fdatasync"];
     check(&measured, &["50 runs in flight"], &figures);
@@ -164,7 +164,7 @@ fn a_process_is_killed_and_the_next_one_has_its_runs() {
 }
 
 #[test]
-fn sleeping_runs_are_weighed_in_a_process_that_does_nothing_else() {
+fn the_cost_of_sleeping_runs_is_measured_in_an_idle_process() {
     let measured = measured(&["idle", "--runs", "100"]);
     let figures = ["memory", "memory, no runs"];
     check(&measured, &["100 runs"], &figures);
@@ -210,14 +210,14 @@ fn a_database_is_measured_in_schemas_of_its_own() {
 }
 
 #[test]
-fn a_database_that_nobody_named_is_asked_for() {
+fn the_workload_postgres_needs_a_database() {
     let output = everstep(&["bench", "postgres"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("--store"), "{}", stderr(&output));
 }
 
 #[test]
-fn a_loop_is_weighed_at_three_stops_and_does_not_grow() {
+fn the_journal_of_a_long_loop_does_not_grow() {
     let measured = measured(&["loop", "--iterations", "300"]);
     let stops = [30, 150, 300].map(|stop| format!("after {stop} iterations"));
     let figures = ["iterations", "journal", "resume", "memory"];
@@ -229,7 +229,7 @@ fn a_loop_is_weighed_at_three_stops_and_does_not_grow() {
 }
 
 #[test]
-fn several_workloads_in_one_go_become_charts_and_a_page() {
+fn results_are_rendered_as_charts_and_a_page() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let (results, page) = (path("results.json"), path("performance.md"));

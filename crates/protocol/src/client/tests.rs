@@ -94,7 +94,7 @@ async fn a_refusal_is_the_problem_it_carries() {
 }
 
 #[tokio::test]
-async fn when_nothing_listens_the_error_says_what_to_do() {
+async fn a_refused_connection_is_reported_with_a_remedy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -103,16 +103,16 @@ async fn when_nothing_listens_the_error_says_what_to_do() {
         panic!("it is about the transport");
     };
     assert!(error.was_never_sent());
-    let said = error.to_string();
+    let message = error.to_string();
     assert!(
-        said.starts_with(&format!("nothing listens at {url};")),
-        "{said}"
+        message.starts_with(&format!("nothing listens at {url};")),
+        "{message}"
     );
-    assert!(said.contains("everstep dev"), "{said}");
+    assert!(message.contains("everstep dev"), "{message}");
 }
 
 #[tokio::test]
-async fn who_takes_too_long_is_left() {
+async fn a_slow_server_times_out() {
     let (connection, _asked) = server(vec![String::new()]).await;
     let call = Call::get("slow").timeout(Duration::from_millis(20));
     let error = connection.send(call).await.unwrap_err();
@@ -124,22 +124,22 @@ async fn who_takes_too_long_is_left() {
 }
 
 #[tokio::test]
-async fn https_to_a_server_of_plain_http_says_so() {
+async fn https_to_a_plain_http_server_is_reported() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {
         let (mut socket, _) = listener.accept().await.unwrap();
         let _hello = socket.read(&mut [0; 1_024]).await.unwrap();
-        let said = answer("400 Bad Request", "text/plain", "");
-        socket.write_all(said.as_bytes()).await.unwrap();
+        let message = answer("400 Bad Request", "text/plain", "");
+        socket.write_all(message.as_bytes()).await.unwrap();
     });
     let error = Connection::to(&url).unwrap().get::<Value>("a").await;
-    let said = error.unwrap_err().to_string();
+    let message = error.unwrap_err().to_string();
     assert!(
-        said.starts_with(&format!("no secure connection to {url}")),
-        "{said}"
+        message.starts_with(&format!("no secure connection to {url}")),
+        "{message}"
     );
-    assert!(said.contains("does it speak http instead"), "{said}");
+    assert!(message.contains("does it speak http instead"), "{message}");
 }
 
 #[tokio::test]
@@ -174,6 +174,6 @@ async fn other_transports_take_the_place_of_sockets() {
     }
     let connection = Connection::over(Arc::new(Echo), "http://sim").unwrap();
     let call = Call::new(Method::DELETE, format!("a/{}", segment("b/c ?")));
-    let said: String = connection.send(call).await.unwrap().json().unwrap();
-    assert_eq!(said, "DELETE http://sim/a/b%2Fc%20%3F");
+    let message: String = connection.send(call).await.unwrap().json().unwrap();
+    assert_eq!(message, "DELETE http://sim/a/b%2Fc%20%3F");
 }

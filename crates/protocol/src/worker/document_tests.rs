@@ -16,7 +16,7 @@ const TEXT: &str = include_str!("../../../../PROTOCOL.md");
 const LIMITS: &str = include_str!("mod.rs");
 
 /// Returns the words in backticks in the first column of the table under a heading.
-fn said(message: &str) -> BTreeSet<String> {
+fn documented(message: &str) -> BTreeSet<String> {
     let heading = format!("\n#### `{message}`\n");
     let (_, rest) = TEXT
         .split_once(&heading)
@@ -35,7 +35,7 @@ fn check(name: &str, message: &impl Serialize) {
         panic!("{name} is an object");
     };
     let fields: BTreeSet<String> = fields.into_iter().map(|(field, _)| field).collect();
-    assert_eq!(said(name), fields, "{name}");
+    assert_eq!(documented(name), fields, "{name}");
 }
 
 fn name() -> Name {

@@ -71,7 +71,7 @@ fn approved_tools_are_used_once_and_their_results_reach_the_model() {
 }
 
 #[test]
-fn the_question_says_what_would_be_done() {
+fn the_question_contains_the_tool_call() {
     virtual_time(async {
         let test = travel_agent(&Tools::default()).start().await;
         let run = start(&test).await;
@@ -154,7 +154,7 @@ fn a_model_that_finds_no_end_runs_out_of_turns() {
 }
 
 #[test]
-fn a_tool_that_fails_is_something_to_tell_the_model() {
+fn the_model_learns_of_a_failed_tool() {
     virtual_time(async {
         let test = engine(stubborn("book_hotel", 1), &Tools::default())
             .start()
@@ -172,7 +172,7 @@ fn a_tool_that_fails_is_something_to_tell_the_model() {
 }
 
 #[test]
-fn a_crash_asks_nobody_twice_and_books_nothing_twice() {
+fn a_crash_repeats_neither_questions_nor_bookings() {
     virtual_time(async {
         let tools = Tools::slow(secs(10));
         let mut test = engine(stubborn("book_flight", 1), &tools).start().await;

@@ -76,7 +76,7 @@ fn a_rejected_payment_is_given_back() {
 }
 
 #[test]
-fn a_payment_nobody_looks_at_is_given_back_after_a_week() {
+fn a_payment_without_a_review_is_refunded_after_a_week() {
     virtual_time(async {
         let engine = open(&Gateway::reliable()).await;
         let run = pay(&engine, 4_200).await;

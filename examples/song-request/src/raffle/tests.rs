@@ -43,7 +43,7 @@ fn winners_and_losers_pay_alike() {
 }
 
 #[test]
-fn nobody_rolls_again_by_pulling_the_plug() {
+fn a_crash_does_not_repeat_a_roll() {
     virtual_time(async {
         let world = World::slow(secs(1));
         let mut test = engine(&world).start().await;

@@ -35,12 +35,11 @@ const EXAMPLES: &str = "\
 Examples:
   everstep dev                  kill it (kill -9) and start it again: all runs continue
   everstep dev --memory         keep data in memory only
-  everstep dev --json | jq      the records, one JSON object per line";
+  everstep dev --json | jq      the records, one JSON object per line
 
-/// Run a local server with demo workflows, without API keys, and show every record as it becomes durable.
-///
-/// Development mode is on: the engine replays every activation a second time to detect hidden nondeterminism.
-/// Unfinished runs of the last process continue. Ctrl-C shuts the server down.
+The server accepts local clients only and needs no API keys. Development mode is on: the engine replays every
+activation a second time to detect hidden nondeterminism. Unfinished runs of the last process continue.";
+
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Dev {
