@@ -1,5 +1,5 @@
-//! The port between those who ask and an engine: everything that can be asked for, whether the engine is in this process or
-//! behind a server. Handles, lists and requests know nothing else of it.
+//! The interface between requests and an engine, which may be in this process or behind a server.
+//! Handles, lists and requests depend only on this trait.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -16,19 +16,19 @@ use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 
 use crate::records::Records;
 
-/// Something that was asked for.
+/// The future of a request.
 pub(crate) type Asking<'a, T> = BoxFuture<'a, Result<T, EngineError>>;
 
-/// A run that exists now.
+/// A run that was started, or existed already.
 pub(crate) struct Begun {
     pub(crate) run: RunId,
     /// Whether this start created it.
     pub(crate) created: bool,
-    /// Its stream, where it is known: who waits for the run need not look for it.
+    /// Its stream, if known, which saves a lookup when waiting for the run.
     pub(crate) stream: Option<StreamNumber>,
 }
 
-/// How a run ended.
+/// The end of a run.
 pub(crate) enum End {
     Completed(Payload),
     Failed(Failure),
@@ -40,20 +40,20 @@ pub(crate) enum End {
     },
 }
 
-/// Which runs something is done with.
+/// The runs of a bulk request.
 pub(crate) enum Which {
     Listed(ListQuery),
     Named(Vec<RunId>),
 }
 
-/// Whoever hears how far something is.
+/// Callback that receives progress.
 pub(crate) type Listener = Box<dyn FnMut(BulkProgress) + Send>;
 
-/// Everything that can be asked of an engine.
+/// All requests to an engine.
 pub(crate) trait Port: Debug + Send + Sync {
     fn start(&self, start: Start) -> Asking<'_, Begun>;
     fn send(&self, event: SendEvent) -> Asking<'_, Sent>;
-    /// Sends an event and waits for the reply to it; none if the run ended without one.
+    /// Sends an event and waits for the reply. `None` if the run ended without one.
     fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>>;
     fn answer(&self, answer: Answer) -> Asking<'_, ()>;
     fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow>;
@@ -61,7 +61,7 @@ pub(crate) trait Port: Debug + Send + Sync {
     fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why>;
     fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>>;
     fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records>;
-    /// Waits until the run is over.
+    /// Waits until the run has ended.
     fn ended<'a>(&'a self, run: &'a RunId, known: Option<StreamNumber>) -> Asking<'a, End>;
     fn list(&self, query: ListQuery) -> Asking<'_, ListPage>;
     fn control<'a>(
@@ -83,7 +83,7 @@ pub(crate) trait Port: Debug + Send + Sync {
         revival: Revival,
         origin: RequestOrigin,
     ) -> Asking<'a, Done>;
-    /// The answer is about the new run.
+    /// The outcome is about the new run.
     fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done>;
     fn bulk(
         &self,
@@ -92,7 +92,7 @@ pub(crate) trait Port: Debug + Send + Sync {
         origin: RequestOrigin,
         progress: Listener,
     ) -> Asking<'_, BulkReport>;
-    /// Time, as whoever asks measures it.
+    /// Sleeps on the caller's clock.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 

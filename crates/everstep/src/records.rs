@@ -1,9 +1,9 @@
-//! The records of a run as they come, from whoever has them.
+//! A tail of the records of a run, from an engine or a server.
 
 use crate::engine_error::EngineError;
 use everstep_model::Entry;
 
-/// The records of a run as they come: no gap, no repetition, nothing that is not durable.
+/// A tail of the records of a run: durable records without gaps and repetitions.
 #[derive(Debug)]
 pub struct Records(Source);
 
@@ -24,10 +24,10 @@ impl Records {
         Self(Source::Server(Box::new(tail)))
     }
 
-    /// The next record; none once the run is over and everything was seen.
+    /// Waits for the next record. `None` after the last record of a run that has ended.
     ///
     /// # Errors
-    /// If they cannot be read.
+    /// If the records cannot be read.
     pub async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
         match &mut self.0 {
             Source::Engine(records) => Ok(records.next().await?),

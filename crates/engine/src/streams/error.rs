@@ -1,4 +1,4 @@
-//! What a request about a stream can get instead of an answer.
+//! Errors of requests about streams.
 
 use everstep_model::{ErrorCode, Offset};
 use everstep_store::{Refusal, StoreError};
@@ -6,68 +6,68 @@ use everstep_store::{Refusal, StoreError};
 use super::path::InvalidPath;
 use crate::error::{CodedError, Unavailable};
 
-/// Why a request about a stream had no effect, or an unknown one where the store failed.
+/// Why a request about a stream had no effect. If the store failed, the effect is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// The path breaks the rules.
+    /// The path is invalid.
     #[error(transparent)]
     Path(#[from] InvalidPath),
-    /// There is no such stream, or it has expired.
+    /// The stream does not exist or has expired.
     #[error("the stream does not exist")]
     Missing,
-    /// It was deleted or has expired, and is kept for its forks alone.
+    /// The stream was deleted or has expired, and its data is kept for its forks.
     #[error("the stream was deleted")]
     Gone,
-    /// A stream of that path exists and is another one.
+    /// A different stream exists at this path.
     #[error("the stream exists already and is another one: {0}")]
     Exists(&'static str),
     /// The stream is closed.
     #[error("the stream is closed")]
     Closed {
-        /// Where it ends.
+        /// The end of the stream.
         next: Offset,
     },
-    /// The messages are of another type than the stream's.
+    /// The content type differs from that of the stream.
     #[error("the stream holds {stream}, not {given}")]
     ContentType {
-        /// The type of the stream.
+        /// The content type of the stream.
         stream: String,
-        /// The type that was given.
+        /// The content type of the request.
         given: String,
     },
-    /// Another process goes on as this producer.
+    /// Another process has taken over this producer id.
     #[error("the producer is at epoch {current}")]
     StaleEpoch {
-        /// Its latest epoch.
+        /// The latest epoch of the producer.
         current: u64,
     },
-    /// A new epoch does not begin with 0.
+    /// A new epoch does not begin with sequence 0.
     #[error("a new producer epoch begins with sequence 0")]
     EpochBeginsAtZero,
-    /// A producer's append is missing.
+    /// An earlier append of the producer is missing.
     #[error("the producer's next sequence is {expected}, not {received}")]
     SequenceGap {
-        /// What comes next.
+        /// The next sequence number.
         expected: u64,
-        /// What came.
+        /// The sequence number of the request.
         received: u64,
     },
     /// `Stream-Seq` is not higher than the last one.
     #[error("Stream-Seq must be higher than {last:?}")]
     SeqNotHigher {
-        /// The last one.
+        /// The last `Stream-Seq`.
         last: String,
     },
     /// The messages are not JSON.
     #[error("the body is not JSON: {0}")]
     InvalidJson(String),
-    /// An append without a message.
+    /// The append contains no message.
     #[error("the body holds no message")]
     NoMessage,
-    /// An offset that this stream never gave.
+    /// The offset does not belong to this stream.
     #[error("the offset is none of this stream")]
     UnknownOffset,
-    /// An offset of an earlier stream of the same path.
+    /// The offset belongs to an earlier stream at the same path.
     #[error("the offset is of an earlier life of the stream; read it again from its start")]
     OldOffset,
     /// The source of a fork does not exist.
@@ -112,7 +112,8 @@ impl From<StoreError> for StreamError {
     }
 }
 
-/// Whether a refusal says that what was read has changed, so that it is decided again; other refusals are errors.
+/// Returns `Ok` if a refusal means that the rows have changed since they were read, so that the request
+/// must be decided again. Other refusals are errors.
 pub(super) fn decide_again(refusal: Refusal) -> Result<(), StreamError> {
     match refusal {
         Refusal::Exists(_)

@@ -1,4 +1,4 @@
-//! A request about one run: who asks, why, and what for.
+//! A control request about one run, with its actor and reason.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use crate::handle::RunHandle;
 
 type Asking<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>> + Send>>;
 
-/// Something that can be asked of a run. Only this crate has verbs.
+/// A control verb. Sealed: only this crate implements it.
 pub trait Verb: sealed::Perform {}
 
 impl<V: sealed::Perform> Verb for V {}
@@ -19,17 +19,17 @@ impl<V: sealed::Perform> Verb for V {}
 pub(super) mod sealed {
     use super::{Asking, RequestOrigin, RunHandle};
 
-    /// How a verb is done.
+    /// Performs a verb.
     pub trait Perform: Send + 'static {
-        /// What comes back.
+        /// The result of the request.
         type Output: Send + 'static;
 
-        /// Does it.
+        /// Sends the request.
         fn perform(self, run: RunHandle, origin: RequestOrigin) -> Asking<Self::Output>;
     }
 }
 
-/// A request about a run. Say who asks and why, then await it.
+/// A control request. Set the actor and the reason, then await it.
 ///
 /// ```
 /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
@@ -55,13 +55,13 @@ impl<V> ControlRequest<V> {
         }
     }
 
-    /// Who asks. It is recorded.
+    /// Sets the actor, for the journal.
     pub fn by(mut self, name: impl Into<String>) -> Self {
         self.origin.by = Some(name.into());
         self
     }
 
-    /// Why. It is recorded where there is something to explain.
+    /// Sets the reason, for the journal.
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.origin.reason = Some(reason.into());
         self

@@ -1,11 +1,11 @@
-//! What a server says is wrong, as the errors that the engine itself gives.
+//! Converts errors of a server to [`EngineError`].
 
 use crate::engine_error::EngineError;
 use everstep_model::{ErrorCode, RunId};
 use everstep_protocol::Problem;
 use everstep_protocol::client::CallError;
 
-/// Why a call had no answer.
+/// Converts the error of a call.
 pub(super) fn of_call(error: CallError) -> EngineError {
     match error {
         CallError::Problem(problem) => of_problem(problem),
@@ -16,7 +16,7 @@ pub(super) fn of_call(error: CallError) -> EngineError {
     }
 }
 
-/// What a server refuses, and why.
+/// Converts an error response of a server.
 pub(super) fn of_problem(problem: Problem) -> EngineError {
     let code = problem.error_code();
     match code {
@@ -29,7 +29,7 @@ pub(super) fn of_problem(problem: Problem) -> EngineError {
     }
 }
 
-/// The same, where it was about one run: what is said of it can be said as the engine says it.
+/// Converts the error of a request about one run, which allows more specific variants.
 pub(super) fn about(run: &RunId, error: EngineError) -> EngineError {
     match error {
         EngineError::Remote {
