@@ -27,43 +27,18 @@
 //! property tests. The tables are in `sql/tables.sql`, the choice of them and of the driver in `docs/adr/0011-postgres.md`,
 //! the bytes in `docs/format.md`.
 
-mod answer;
-mod bus;
-mod call;
-mod columns;
-mod commit;
-mod commit_channels;
-mod connector;
-mod direct;
-mod due;
+mod connection;
 mod failure;
-mod framed;
-mod frames;
 #[cfg(doctest)]
 mod guides;
-mod head;
-mod io;
-mod judged;
-mod list;
-mod listener;
-mod migrate;
+mod notify;
 mod number;
-mod options;
-mod pace;
-mod plain;
-mod plain_answer;
-mod plain_batch;
-mod pool;
-mod ranges;
-mod reading;
-mod rest;
-mod row_place;
-mod row_slots;
-mod safety;
+mod read;
+mod schema;
 mod session;
 mod store;
-mod tls;
+mod write;
 
-pub use bus::PostgresBus;
-pub use options::Options;
+pub use connection::options::Options;
+pub use notify::bus::PostgresBus;
 pub use store::PostgresStore;

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use everstep_store::{Clock, StoreError};
 use tokio_postgres::types::Type;
 
-use crate::commit_channels::CommitChannels;
-use crate::connector::Connector;
+use crate::connection::commit_channels::CommitChannels;
+use crate::connection::connector::Connector;
+use crate::connection::options::Options;
+use crate::connection::pool::{Pool, is_yes};
+use crate::connection::rest::Rest;
 use crate::failure::Trouble;
-use crate::migrate::migrate;
 use crate::number::millis;
-use crate::options::Options;
-use crate::pool::{Pool, is_yes};
-use crate::rest::Rest;
+use crate::schema::migrate::migrate;
 
 /// How many may wait at a time; a node has two batches under way.
 const PATIENT_COMMITS: usize = 2;

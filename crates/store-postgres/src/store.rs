@@ -10,14 +10,18 @@ use everstep_store::{
 };
 use tokio_postgres::types::Type;
 
-use crate::columns::Argument;
+use crate::connection::argument::Argument;
+use crate::connection::io::Io;
+use crate::connection::options::Options;
+use crate::connection::pool::is_yes;
 use crate::failure::Trouble;
-use crate::io::Io;
 use crate::number::{limit, node};
-use crate::options::Options;
-use crate::pool::is_yes;
+use crate::read::due;
+use crate::read::list;
+use crate::read::ranges;
+use crate::read::reading;
 use crate::session::Session;
-use crate::{commit, due, list, ranges, reading};
+use crate::write::commit;
 
 /// A store in a PostgreSQL database, which any number of nodes share. Dropping it closes its connections.
 pub struct PostgresStore {

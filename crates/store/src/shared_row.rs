@@ -65,7 +65,7 @@ pub enum KeyPart {
 }
 
 impl KeyPart {
-    /// The number of bytes of the part in [`crate::encoding::key_parts`].
+    /// The number of bytes of the encoded part.
     fn encoded_length(&self) -> usize {
         match self {
             Self::Text(text) => 2 + text.len() + text.bytes().filter(|byte| *byte == 0).count(),

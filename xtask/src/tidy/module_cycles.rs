@@ -16,29 +16,18 @@ type Exception = (&'static str, &'static str);
 const NOT_YET: &str = "not divided into modules with boundaries yet";
 
 const EXCEPTIONS: &[Exception] = &[
-    ("cli", NOT_YET),
-    ("cli/bench", NOT_YET),
     ("engine", NOT_YET),
     ("engine/streams", NOT_YET),
     ("everstep", NOT_YET),
-    ("everstep/execution", NOT_YET),
     ("everstep/operation", NOT_YET),
     ("everstep/remote", NOT_YET),
     ("everstep/testing", NOT_YET),
     ("everstep/testing/simulate", NOT_YET),
-    ("machine/fork", NOT_YET),
     ("machine/replay", NOT_YET),
-    ("model", NOT_YET),
-    ("server", NOT_YET),
-    ("server/streams", NOT_YET),
-    ("server/workers", NOT_YET),
-    ("server/workflows", NOT_YET),
     ("sim", NOT_YET),
     ("sim/check", NOT_YET),
     ("sim/cluster", NOT_YET),
     ("sim/planted", NOT_YET),
-    ("store-embedded", NOT_YET),
-    ("store-postgres", NOT_YET),
 ];
 
 /// The path of a module below the root of its crate; empty for the root.

@@ -90,7 +90,7 @@ pub async fn an_event_sent_again_lands_once<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let event_of = |text| inbox(stream, vec![event(text)]);
     let between = by_other(event_of("other"), 7);
-    sent_twice(f, vec![numbered(event_of("x"), 1)], Some(between.into())).await;
+    sent_twice(f, vec![numbered(event_of("x"), 1)], Some(between)).await;
     assert_eq!(f.numbers(stream).await, [0, 1, 2]);
 }
 

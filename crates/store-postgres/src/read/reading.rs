@@ -5,12 +5,12 @@ use everstep_model::{Interner, RecordNumber};
 use everstep_store::{Head, Page, ReadRequest, Row, RowKey, StoreError, StreamRef};
 use tokio_postgres::types::Type;
 
-use crate::columns::Argument;
+use crate::connection::argument::Argument;
 use crate::failure::{self, Trouble};
-use crate::frames::{Gaps, StoredFrames};
-use crate::head::{self, HEAD, RUN, Unusable};
 use crate::number::{count, limit, uncount};
-use crate::row_place::{self, RowPlace};
+use crate::schema::frames::{Gaps, StoredFrames};
+use crate::schema::head::{self, HEAD, RUN, Unusable};
+use crate::schema::row_place::{self, RowPlace};
 use crate::session::Session;
 
 pub(crate) async fn head(session: &Session, stream: StreamRef) -> Result<Option<Head>, StoreError> {

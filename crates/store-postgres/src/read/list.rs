@@ -8,11 +8,11 @@ use everstep_model::StreamNumber;
 use everstep_store::{Cursor, ListPage, ListQuery, RunRow, StoreError};
 use tokio_postgres::types::Type;
 
-use crate::columns::Argument;
-use crate::due::sound;
+use crate::connection::argument::Argument;
 use crate::failure::Trouble;
-use crate::head::{RUN, run};
 use crate::number::{count, limit, millis, uncount};
+use crate::read::due::sound;
+use crate::schema::head::{RUN, run};
 use crate::session::Session;
 
 /// What every walk has in common.

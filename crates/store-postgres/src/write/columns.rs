@@ -2,8 +2,7 @@
 
 use tokio_postgres::types::{ToSql, Type};
 
-/// A value and its type, as a statement without a name needs them.
-pub(crate) type Argument<'a> = (&'a (dyn ToSql + Sync), Type);
+use crate::connection::argument::Argument;
 
 macro_rules! columns {
     ($(#[$about:meta])* $list:ident: $($name:ident: $item:ty => $sql:ident,)*) => {

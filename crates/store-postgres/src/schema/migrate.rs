@@ -3,22 +3,22 @@
 use everstep_store::StoreError;
 use tokio_postgres::types::Type;
 
+use crate::connection::pool::{Pool, is_yes};
 use crate::failure::Trouble;
-use crate::pool::{Pool, is_yes};
 
 /// The format that this release writes.
 const FORMAT: i32 = 4;
 /// The oldest format that is upgraded. It has no shared rows and no gates.
 const OLDEST: i32 = 3;
 
-const TABLES: &str = include_str!("../sql/tables.sql");
-const UPGRADE: &str = include_str!("../sql/upgrade.sql");
-const LEASES: &str = include_str!("../sql/leases.sql");
-const SETTINGS: &str = include_str!("../sql/settings.sql");
-const WRITES: &str = include_str!("../sql/writes.sql");
-const PLAIN: &str = include_str!("../sql/plain.sql");
-const BATCH: &str = include_str!("../sql/batch.sql");
-const COMMIT: &str = include_str!("../sql/commit.sql");
+const TABLES: &str = include_str!("../../sql/tables.sql");
+const UPGRADE: &str = include_str!("../../sql/upgrade.sql");
+const LEASES: &str = include_str!("../../sql/leases.sql");
+const SETTINGS: &str = include_str!("../../sql/settings.sql");
+const WRITES: &str = include_str!("../../sql/writes.sql");
+const PLAIN: &str = include_str!("../../sql/plain.sql");
+const BATCH: &str = include_str!("../../sql/batch.sql");
+const COMMIT: &str = include_str!("../../sql/commit.sql");
 
 /// The bytes of frames that a head keeps before they become a row. Longer tails move heads from page to page, and
 /// shorter ones save fewer rows.

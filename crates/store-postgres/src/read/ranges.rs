@@ -4,12 +4,12 @@ use everstep_store::encoding::{decode_shared_key, key_parts, shared_key};
 use everstep_store::{Count, ListQuery, Row, RowKey, RowRange, SharedRow, StoreError};
 use tokio_postgres::types::Type;
 
-use crate::columns::Argument;
-use crate::due::sound;
+use crate::connection::argument::Argument;
 use crate::failure::Trouble;
-use crate::head::Unusable;
 use crate::number::{limit, millis};
-use crate::row_place::{self, Kind};
+use crate::read::due::sound;
+use crate::schema::head::Unusable;
+use crate::schema::row_place::{self, Kind};
 use crate::session::Session;
 
 /// Above this number, runs are estimated instead of counted.

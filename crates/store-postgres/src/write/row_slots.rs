@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use everstep_model::StreamNumber;
 use everstep_store::{Commit, CommitTime, Row, SharedRow};
 
-use crate::columns::Columns;
 use crate::number::{place, uncount};
-use crate::row_place::{RowPlace, contents};
+use crate::schema::row_place::{RowPlace, contents};
+use crate::write::columns::Columns;
 
 /// It is only written.
 const BLIND: i16 = 0;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use everstep_private_postgres::{Pooler, Server};
 
 use super::is_direct;
-use crate::connector::Connector;
-use crate::options::Options;
+use crate::connection::connector::Connector;
+use crate::connection::options::Options;
 
-#[path = "../tests/postgres/encrypted_server.rs"]
+#[path = "../../tests/postgres/encrypted_server.rs"]
 mod encrypted_server;
 
 async fn leads_to_the_server(options: Options) -> bool {

@@ -9,8 +9,8 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tokio_postgres::{Client, Row};
 
-use crate::columns::Argument;
-use crate::connector::Connector;
+use crate::connection::argument::Argument;
+use crate::connection::connector::Connector;
 use crate::failure::Trouble;
 
 /// How long a call may take. The server gives up waiting for locks long before.

@@ -6,13 +6,14 @@ use everstep_store::{CommitId, StoreError};
 use tokio_postgres::Row as Line;
 use tokio_postgres::types::Type;
 
-use crate::answer::{Answers, COLUMNS, COLUMNS_COUNT};
-use crate::columns::{Argument, Columns, PlainColumns};
+use crate::connection::argument::Argument;
+use crate::connection::pace::WORKED;
 use crate::failure::Trouble;
 use crate::number::{count, node};
-use crate::pace::WORKED;
-use crate::plain_answer::PlainAnswer;
 use crate::session::Session;
+use crate::write::answer::{Answers, COLUMNS, COLUMNS_COUNT};
+use crate::write::columns::{Columns, PlainColumns};
+use crate::write::plain_answer::PlainAnswer;
 
 /// How often a call is made again that met a moment which was over when it wrote.
 const CALLS_MAX: u32 = 20;

@@ -6,12 +6,12 @@ use everstep_store::{OutboxRow, ReadyRun, RowKey, StoreError, TimerQuery, TimerR
 use tokio_postgres::Row as Line;
 use tokio_postgres::types::Type;
 
-use crate::columns::Argument;
+use crate::connection::argument::Argument;
 use crate::failure::{self, Trouble};
-use crate::head::Unusable;
 use crate::number::{count, limit, millis, uncount};
-use crate::reading::told;
-use crate::row_place::{self, Kind, RowPlace};
+use crate::read::reading::told;
+use crate::schema::head::Unusable;
+use crate::schema::row_place::{self, Kind, RowPlace};
 use crate::session::Session;
 
 pub(crate) async fn timers(

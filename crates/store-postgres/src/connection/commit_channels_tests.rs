@@ -8,9 +8,9 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, NoTls};
 
 use super::*;
-use crate::direct::tests::on_one_thread;
-use crate::options::Options;
-use crate::pace::WORKED;
+use crate::connection::direct::tests::on_one_thread;
+use crate::connection::options::Options;
+use crate::connection::pace::WORKED;
 
 /// Somebody who makes others wait.
 struct Gate {

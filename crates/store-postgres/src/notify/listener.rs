@@ -6,10 +6,10 @@ use std::time::Duration;
 use everstep_store::{Bus, LocalBus, StoreError};
 use tokio_postgres::AsyncMessage;
 
-use crate::bus::hints;
+use crate::connection::options::Options;
+use crate::connection::tls;
 use crate::failure::unavailable;
-use crate::options::Options;
-use crate::tls;
+use crate::notify::hints::hints;
 
 /// How long to wait before it is opened again: at first, and at most.
 const REST_MIN: Duration = Duration::from_millis(100);

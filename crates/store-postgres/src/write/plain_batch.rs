@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use everstep_model::StreamNumber;
 use everstep_store::{Commit, Guard, Outcome, status_once_taken};
 
-use crate::columns::PlainColumns;
-use crate::commit::Placed;
-use crate::framed::Framed;
-use crate::judged::{NO_TAGS, bytea_array};
 use crate::number::{count, millis, node, nonce};
-use crate::plain::{PlainAppend, PlainCreate};
-use crate::plain_answer::PlainAnswer;
-use crate::row_place::RowPlace;
+use crate::schema::row_place::RowPlace;
+use crate::write::columns::PlainColumns;
+use crate::write::framed::Framed;
+use crate::write::judged::{NO_TAGS, bytea_array};
+use crate::write::placed::{Placed, label};
+use crate::write::plain::{PlainAppend, PlainCreate};
+use crate::write::plain_answer::PlainAnswer;
 
 /// A plain commit.
 enum Plain<'a> {
@@ -146,13 +146,6 @@ fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
     !commit.delete_exact().is_empty()
         || named.any(|place| place.kind.is_shared() || place.stream != own)
         || put.any(|place| place.kind.is_shared())
-}
-
-/// What a plain commit is called in its call: its number, or its place, below zero, if it has none.
-pub(crate) fn label((at, commit): Placed<'_>) -> i64 {
-    commit
-        .id()
-        .map_or_else(|| -count(at as u64) - 1, |id| count(id.number))
 }
 
 impl PlainColumns {

@@ -5,17 +5,15 @@ use std::sync::Arc;
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{Commit, CommitId, Outcome, StoreError};
 
-use crate::call::Call;
-use crate::io::Io;
-use crate::judged;
-use crate::plain_batch::PlainBatch;
+use crate::connection::io::Io;
 use crate::session::Session;
+use crate::write::call::Call;
+use crate::write::judged;
+use crate::write::placed::Placed;
+use crate::write::plain_batch::PlainBatch;
 
 /// How often streams that somebody else holds are tried together before each is waited for alone.
 const MISSES_MAX: u32 = 3;
-
-/// A commit and its place in the batch.
-pub(crate) type Placed<'a> = (usize, &'a Commit);
 
 /// Commits a batch. Commits under ids of several nodes are several batches.
 pub(crate) async fn commit(

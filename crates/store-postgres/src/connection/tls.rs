@@ -6,7 +6,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::options::Options;
+use crate::connection::options::Options;
 
 pub(crate) fn connector(options: &Options) -> Result<MakeRustlsConnect, StoreError> {
     let mut roots = RootCertStore::empty();

@@ -6,8 +6,7 @@ use everstep_model::{Epoch, RecordNumber, StreamNumber};
 use everstep_store::{Claim, Commit, Fence, LeaseChange, Outcome, Refusal};
 use tokio_postgres::Row as Line;
 
-use crate::commit::Placed;
-use crate::plain_batch::label;
+use crate::write::placed::{Placed, label};
 
 /// What the database says about plain commits.
 pub(crate) struct PlainAnswer {

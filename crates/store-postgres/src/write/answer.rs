@@ -8,9 +8,9 @@ use everstep_store::{Claim, Commit, Fence, Guard, LeaseChange, Outcome, Refusal,
 use tokio_postgres::Row as Line;
 
 use crate::failure;
-use crate::frames::{Gaps, StoredFrames};
 use crate::number::uncount;
-use crate::row_place;
+use crate::schema::frames::{Gaps, StoredFrames};
+use crate::schema::row_place;
 
 /// The columns of type `answer`, as they are asked for.
 pub(crate) const COLUMNS: &str = "numbers, kinds, streams, firsts, epochs, row_commits, row_guards, row_values, \

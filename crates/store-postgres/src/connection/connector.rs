@@ -9,10 +9,11 @@ use tokio::time::{Instant, timeout};
 use tokio_postgres::Client;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::connection::options::Options;
+use crate::connection::rest::Rest;
+use crate::connection::safety;
+use crate::connection::tls;
 use crate::failure::unavailable;
-use crate::options::Options;
-use crate::rest::Rest;
-use crate::{safety, tls};
 
 /// How long it may take until a connection can be used. To reach the server has a limit of its own, for each address.
 const CONNECT_MAX: Duration = Duration::from_secs(20);

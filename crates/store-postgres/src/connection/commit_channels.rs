@@ -13,12 +13,12 @@ use tokio::sync::{Mutex as AsyncMutex, MutexGuard};
 use tokio::time::Instant;
 use tokio_postgres::{Client, Row};
 
-use crate::columns::Argument;
-use crate::connector::Connector;
-use crate::direct::is_direct;
+use crate::connection::argument::Argument;
+use crate::connection::connector::Connector;
+use crate::connection::direct::is_direct;
+use crate::connection::pace::Pace;
+use crate::connection::pool::answer;
 use crate::failure::Trouble;
-use crate::pace::Pace;
-use crate::pool::answer;
 
 pub(crate) struct CommitChannels {
     connector: Connector,

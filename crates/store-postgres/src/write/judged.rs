@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use everstep_model::{Origin, Record, StreamNumber};
 use everstep_store::{Commit, Executor, Gate, GateChange, Guard, InboxLease, LeaseChange, RunRow};
 
-use crate::columns::Columns;
-use crate::framed::Framed;
 use crate::number::{count, millis, node, nonce, place};
-use crate::row_place::{RowPlace, contents};
-use crate::row_slots::{Change, RowChange, RowSlots};
+use crate::schema::row_place::{RowPlace, contents};
+use crate::write::columns::Columns;
+use crate::write::framed::Framed;
+use crate::write::row_slots::{Change, RowChange, RowSlots};
 
 const HAS_PROGRESS: i32 = 1;
 const HAS_FOREIGN: i32 = 2;

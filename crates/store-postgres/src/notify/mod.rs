@@ -1,0 +1,5 @@
+//! Hints between nodes by `NOTIFY`.
+
+pub(crate) mod bus;
+pub(crate) mod hints;
+pub(crate) mod listener;

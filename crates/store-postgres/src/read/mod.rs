@@ -1,0 +1,6 @@
+//! Queries.
+
+pub(crate) mod due;
+pub(crate) mod list;
+pub(crate) mod ranges;
+pub(crate) mod reading;
