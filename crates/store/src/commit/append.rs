@@ -4,7 +4,7 @@ use everstep_model::{
     ExecutorSeq, Record, RecordNumber, RecordRange, RunStatus, StreamNumber, Timestamp,
 };
 
-use super::change::CommitId;
+use super::commit_id::CommitId;
 use super::gate::Gate;
 use super::guard::Guard;
 use super::lease::{ExecutorLease, Fence};

@@ -1,8 +1,9 @@
 //! The five kinds of commits as one type, and what readers need of any of them.
 
-use everstep_model::{NodeId, Record, RecordRange, RunStatus, StreamName, StreamNumber, Timestamp};
+use everstep_model::{Record, RecordRange, RunStatus, StreamName, StreamNumber, Timestamp};
 
 use super::append::{AppendCommit, Executor};
+use super::commit_id::CommitId;
 use super::create::CreateCommit;
 use super::deliver::DeliverCommit;
 use super::guard::Guard;
@@ -11,19 +12,6 @@ use super::remove::RemoveCommit;
 use super::rows::RowsCommit;
 use crate::row::{Row, RowKey};
 use crate::shared_row::SharedRow;
-
-/// Identifies a commit. A commit that is sent again under the same id takes effect once.
-///
-/// A sender numbers its commits in the order in which it sends them. It sends a batch when it knows the outcome of
-/// everything numbered lower, or has given that up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CommitId {
-    /// The sender: a node, or one of several names under which a node sends batches concurrently. A restarted node
-    /// uses a new id.
-    pub node: NodeId,
-    /// The number of the commit, from 1.
-    pub number: u64,
-}
 
 /// One atomic change of the store: it applies as a whole, or not at all and the outcome gives the reason.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everstep_model::{Record, RecordNumber, StreamName, StreamNumber, Timestamp};
 
-use super::change::CommitId;
+use super::commit_id::CommitId;
 use super::gate::Gate;
 use super::guard::Guard;
 use super::lease::Claim;

@@ -2,7 +2,7 @@
 
 use everstep_model::{Record, RecordRange, RunStatus, StreamNumber, Timestamp};
 
-use super::change::CommitId;
+use super::commit_id::CommitId;
 use super::gate::GateChange;
 use super::guard::Guard;
 use super::lease::InboxLease;

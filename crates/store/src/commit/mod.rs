@@ -5,6 +5,7 @@
 
 mod append;
 mod change;
+mod commit_id;
 mod create;
 mod deliver;
 mod gate;
@@ -14,7 +15,8 @@ mod remove;
 mod rows;
 
 pub use append::{AppendCommit, Executor};
-pub use change::{Commit, CommitId};
+pub use change::Commit;
+pub use commit_id::CommitId;
 pub use create::CreateCommit;
 pub use deliver::DeliverCommit;
 pub use gate::{Gate, GateChange};

@@ -2,7 +2,7 @@
 
 use everstep_model::{StreamNumber, Timestamp};
 
-use super::change::CommitId;
+use super::commit_id::CommitId;
 use super::guard::Guard;
 use crate::row::{Row, RowKey};
 use crate::shared_row::SharedRow;
