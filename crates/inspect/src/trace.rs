@@ -159,7 +159,7 @@ mod tests {
     use everstep_model::record::*;
 
     use super::*;
-    use everstep_model::samples::{
+    use everstep_samples::{
         Journal, at, completed, completed_step, created, failed_step, started, time,
     };
 

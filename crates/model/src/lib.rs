@@ -3,6 +3,10 @@
 //! This crate does no I/O and reads no clock. `machine` defines what records mean, the stores where
 //! they are kept.
 
+// The samples name this crate as other crates do.
+#[cfg(test)]
+extern crate self as everstep_model;
+
 mod attribute;
 mod codec;
 mod control;
@@ -23,9 +27,10 @@ mod payload;
 pub mod planted;
 pub mod record;
 mod retry;
-#[cfg(any(test, feature = "samples"))]
-#[doc(hidden)]
-pub mod samples;
+#[cfg(test)]
+#[allow(dead_code, unused_imports, reason = "other crates use the rest of it")]
+#[path = "../../samples/src/lib.rs"]
+mod samples;
 mod status;
 mod time;
 mod trace;

@@ -14,6 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("private-postgres", &[]),
     ("machine", &["model"]),
+    ("samples", &["model"]),
     ("inspect", &["machine", "model"]),
     ("store", &["model"]),
     ("store-testkit", &["model", "store"]),

@@ -2,7 +2,7 @@
 
 mod random;
 
-pub(crate) use everstep_model::samples::*;
+pub(crate) use everstep_samples::*;
 pub(crate) use random::*;
 
 use crate::overview::Overview;

@@ -6,7 +6,7 @@ use everstep_model::record::*;
 use everstep_model::{Body, RpcId, RunId, UndoMode};
 use proptest::prelude::*;
 
-use everstep_model::samples::*;
+use everstep_samples::*;
 
 /// The random parts of a record.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use everstep_model::record::{
 use everstep_model::{Generation, Record, RunId, Seed};
 
 use super::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
-use everstep_model::samples::*;
+use everstep_samples::*;
 
 pub(super) fn id(text: &str) -> RunId {
     RunId::new(text).unwrap()

@@ -8,7 +8,7 @@ use everstep_model::{Body, Generation, Payload, RecordNumber, RpcId, StepOptions
 
 use super::samples::*;
 use super::{CannotFork, ForkExtent, fork};
-use everstep_model::samples::*;
+use everstep_samples::*;
 
 #[test]
 fn a_restart_keeps_how_the_run_began_and_nothing_else() {

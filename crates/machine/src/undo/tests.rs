@@ -7,7 +7,7 @@ use everstep_model::record::{
 use everstep_model::{Body, RunId, Scope, StepOptions, UndoMode};
 
 use super::*;
-use everstep_model::samples::*;
+use everstep_samples::*;
 
 fn undoable(place: &str) -> [Body; 2] {
     let options = StepOptions {

@@ -5,7 +5,7 @@ use everstep_model::{Body, Entry, Generation, Location, RecordNumber, RunId};
 
 use super::super::samples::{before, forked};
 use super::{last_whole, oldest_beginning};
-use everstep_model::samples::*;
+use everstep_samples::*;
 
 /// A loop that goes on with an iteration, all before which are gone.
 fn lossy(place: &str, began: u64, iteration: u64, done: bool) -> LoopAdvanced {

@@ -7,7 +7,7 @@ use super::super::kept::Kept;
 use super::super::numbers::Numbers;
 use super::Moments;
 use crate::moment::Moment;
-use everstep_model::samples::*;
+use everstep_samples::*;
 
 fn iteration(folded: u64, moment: u32) -> LoopAdvanced {
     LoopAdvanced {

@@ -8,7 +8,7 @@ use everstep_model::{Body, Generation, RunId, RunStatus};
 
 use super::super::samples::*;
 use super::super::{CannotFork, ForkExtent, fork};
-use everstep_model::samples::*;
+use everstep_samples::*;
 
 #[test]
 fn a_step_that_was_undone_after_the_failure_is_done_again_under_a_new_key() {

@@ -7,7 +7,7 @@ use everstep_model::record::{
 use everstep_model::{Body, Generation, RunId, Scope, StepOptions, UndoMode};
 
 use crate::replay::{CallSite, Replay, Resolution, Turn, WaitFor};
-use everstep_model::samples::*;
+use everstep_samples::*;
 
 fn replay(journal: Journal) -> Replay {
     Replay::new(RunId::new("r").unwrap(), Generation::FIRST, journal.0)

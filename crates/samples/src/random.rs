@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::journal::name;
 use super::kinds::one_of_each;
-use crate::record::{Event, StepCompleted};
-use crate::{Body, Location, Payload, Record, Scope, Segment, Timestamp};
+use everstep_model::record::{Event, StepCompleted};
+use everstep_model::{Body, Location, Payload, Record, Scope, Segment, Timestamp};
 
 fn any_location() -> impl Strategy<Value = Location> {
     let segment = prop_oneof![
@@ -32,7 +32,7 @@ fn any_payload() -> impl Strategy<Value = Payload> {
 }
 
 /// A record of any kind; those the engine writes most have random fields.
-pub(crate) fn any_record() -> impl Strategy<Value = Record> {
+pub fn any_record() -> impl Strategy<Value = Record> {
     let fixed = proptest::sample::select(one_of_each()).prop_map(|record| record.body);
     let completed = (any_location(), any::<u32>(), any_payload(), any::<bool>()).prop_map(
         |(location, attempt, result, sensitive)| {

@@ -1,7 +1,7 @@
 //! A short way to write a journal.
 
-use crate::record::*;
-use crate::{
+use everstep_model::record::*;
+use everstep_model::{
     Body, Entry, ErrorCode, Failure, Location, Name, Payload, Record, RecordNumber, RecordRange,
     RpcId, RunId, Seed, StepOptions, Timestamp, UndoMode,
 };

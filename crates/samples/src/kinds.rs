@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use super::journal::{at, json, name};
-use crate::record::*;
-use crate::{
+use everstep_model::record::*;
+use everstep_model::{
     Failure, Generation, RecordNumber, RecordRange, RetryPolicy, RpcId, RunId, Seed, SpanId,
     StepOptions, Timestamp, TraceId, TraceParent,
 };
 
 fn failure() -> Failure {
-    let cause = Failure::new(crate::ErrorCode::StepTimedOut, "too slow").at_attempt(2);
-    Failure::new(crate::ErrorCode::StepExhausted, "gave up")
+    let cause = Failure::new(everstep_model::ErrorCode::StepTimedOut, "too slow").at_attempt(2);
+    Failure::new(everstep_model::ErrorCode::StepExhausted, "gave up")
         .named("Gateway")
         .caused_by(cause)
 }
@@ -21,7 +21,7 @@ fn options() -> StepOptions {
         retry: RetryPolicy::default(),
         timeout: Some(Duration::from_secs(30)),
         sensitive: true,
-        undo: crate::UndoMode::Internal,
+        undo: everstep_model::UndoMode::Internal,
         ..StepOptions::default()
     }
 }
@@ -284,7 +284,7 @@ pub fn one_of_each() -> Vec<Record> {
             deadline: Some(time),
             on_close: ParentClose::Terminate,
             detached: true,
-            undo: crate::UndoMode::Undo,
+            undo: everstep_model::UndoMode::Undo,
         }
         .into(),
         Sent {
