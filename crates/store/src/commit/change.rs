@@ -14,18 +14,19 @@ use crate::shared_row::SharedRow;
 
 /// Identifies a commit. A commit that is sent again under the same id takes effect once.
 ///
-/// A sender numbers its commits in the order in which it sends them. It sends a batch when it knows the outcome of
-/// everything numbered lower, or has given that up.
+/// A sender numbers its commits in the order in which it sends them. It sends a batch when it knows
+/// the outcome of everything numbered lower, or has given that up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CommitId {
-    /// The sender: a node, or one of several names under which a node sends batches concurrently. A restarted node
-    /// uses a new id.
+    /// The sender: a node, or one of several names under which a node sends batches concurrently. A
+    /// restarted node uses a new id.
     pub node: NodeId,
     /// The number of the commit, from 1.
     pub number: u64,
 }
 
-/// One atomic change of the store: it applies as a whole, or not at all and the outcome gives the reason.
+/// One atomic change of the store: it applies as a whole, or not at all and the outcome gives the
+/// reason.
 #[derive(Clone, Debug)]
 pub enum Commit {
     /// Creates a stream.
@@ -97,9 +98,10 @@ impl Commit {
 
     /// Rows that it inserts or replaces.
     ///
-    /// They belong to the stream of the commit: the store fills in its number, which the author of a creation cannot
-    /// know, and the end of a producer's append. Only a stream row that names a stream keeps that number. Shared rows
-    /// belong to no stream; the store fills in the time of the commit where they ask for it.
+    /// They belong to the stream of the commit: the store fills in its number, which the author of
+    /// a creation cannot know, and the end of a producer's append. Only a stream row that names a
+    /// stream keeps that number. Shared rows belong to no stream; the store fills in the time of
+    /// the commit where they ask for it.
     #[must_use]
     pub fn put(&self) -> &[Row] {
         common!(self, put)
@@ -111,8 +113,8 @@ impl Commit {
         common!(self, delete)
     }
 
-    /// Shared rows that it deletes before it puts others, each only if the stored row is equal. A row that differs stays,
-    /// and the rest of the commit applies.
+    /// Shared rows that it deletes before it puts others, each only if the stored row is equal. A
+    /// row that differs stays, and the rest of the commit applies.
     #[must_use]
     pub fn delete_exact(&self) -> &[SharedRow] {
         common!(self, delete_exact)
