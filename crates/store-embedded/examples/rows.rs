@@ -1,11 +1,13 @@
-//! The store's own speed, driven alone: 1,024 streams, batches of single-record step commits, one after the other.
+//! The store's own speed, driven alone: 1,024 streams, batches of single-record step commits, one
+//! after the other.
 //!
 //! ```sh
 //! cargo run --release -p everstep-store-embedded --example rows -- steps 60 512
 //! ```
 //!
-//! `steps` appends to the same streams for ever; `runs` creates each run, commits ten steps and closes it. Then come
-//! seconds, commits per batch and the directory (the system's temporary one if none is named).
+//! `steps` appends to the same streams for ever; `runs` creates each run, commits ten steps and
+//! closes it. Then come seconds, commits per batch and the directory (the system's temporary one if
+//! none is named).
 
 #![allow(
     clippy::unwrap_used,

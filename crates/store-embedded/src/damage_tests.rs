@@ -1,4 +1,5 @@
-//! Damage is an error that says where and what to do, or changes nothing; it is never a panic and never silent loss.
+//! Damage is an error that says where and what to do, or changes nothing; it is never a panic and
+//! never silent loss.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! What goes wrong below, in the words of the contract.
+//! Maps failures of the key-value store and of I/O to errors of the contract.
 
 use std::io;
 
@@ -13,7 +13,8 @@ pub(crate) fn of_fjall(place: &str, error: &fjall::Error) -> StoreError {
     match error {
         fjall::Error::Io(error) | fjall::Error::Storage(LsmError::Io(error)) => {
             match error.kind() {
-                // Files it names itself, and places in them: they were there when they were written.
+                // Files it names itself, and places in them: they were there when they were
+                // written.
                 io::ErrorKind::NotFound | io::ErrorKind::InvalidInput => StoreError::Corrupt {
                     place: place.to_owned(),
                     detail: error.to_string(),
@@ -84,7 +85,7 @@ pub(crate) fn of_frame(place: &str, what: &str, error: &DecodeError) -> StoreErr
     }
 }
 
-/// A damaged row is not in the way of those that are sound; but nobody is to believe that all is there.
+/// Logs a damaged row that a query leaves out, so that the gap in its result is visible.
 pub(crate) fn left_out(of_what: &str, error: &StoreError) {
     tracing::error!(%error, "a row that is damaged is left out of the {of_what}");
 }

@@ -1,4 +1,4 @@
-//! A bounded memory of what was used last.
+//! A bounded cache of recently used values.
 //!
 //! Two generations bound it: what is not touched while the young one fills up twice is forgotten.
 

@@ -1,4 +1,5 @@
-//! `docs/format.md` shows bytes; these are the bytes that are written. A change here is a change of the format.
+//! `docs/format.md` shows bytes; these are the bytes that are written. A change here is a change of
+//! the format.
 
 use std::fmt::Write;
 use std::fs;
@@ -155,7 +156,8 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
     Some(text.split_once(from)?.1.split_once(to)?.0)
 }
 
-/// One row per kind of record, from the code that defines them: tag, type name, fields in the order they are written.
+/// One row per kind of record, from the code that defines them: tag, type name, fields in the order
+/// they are written.
 fn record_rows() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../model/src/record");
     let mut source = String::new();

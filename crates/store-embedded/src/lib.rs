@@ -6,9 +6,10 @@
 //!   heads in use (memory) ◀── published only then ──────────────────────────┘
 //! ```
 //!
-//! A commit that only appends records writes one row, its frame, and reads nothing: heads of streams in use are kept
-//! in memory, and a head that is loaded again takes its counts from the last frame. The bytes are in `docs/format.md`,
-//! the choice of the key-value store below (`fjall`) in `docs/adr/0001-fjall.md`.
+//! A commit that only appends records writes one row, its frame, and reads nothing: heads of
+//! streams in use are kept in memory, and a head that is loaded again takes its counts from the
+//! last frame. The bytes are in `docs/format.md`, the choice of the key-value store below (`fjall`)
+//! in `docs/adr/0001-fjall.md`.
 
 mod directory;
 mod encoding;

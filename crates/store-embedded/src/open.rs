@@ -1,4 +1,4 @@
-//! Opening: the lock, the mark, what must be there, and only then the tables.
+//! Opening a store: lock the directory, read its mark, check its files, then open the tables.
 //!
 //! ```text
 //!   <path>/LOCK       held while the store is open
@@ -7,8 +7,8 @@
 //!   <path>/data/      the key-value store below
 //! ```
 //!
-//! The key-value store repairs what it takes for the leftovers of a crash by deleting it. What it would delete
-//! although it was acknowledged is therefore looked for first.
+//! The key-value store repairs what it takes for the leftovers of a crash by deleting it. What it
+//! would delete although it was acknowledged is therefore looked for first.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -101,7 +101,7 @@ fn prepare(path: &Path, place: &str) -> Result<(), StoreError> {
     fs::create_dir_all(path).map_err(|error| failure::of_io(place, &error))
 }
 
-/// A directory without a mark becomes a store only if nobody else's files are in it.
+/// A directory without a mark becomes a store only if it holds no other files.
 fn must_be_empty(path: &Path, place: &str) -> Result<(), StoreError> {
     let entries = fs::read_dir(path).map_err(|error| failure::of_io(place, &error))?;
     for entry in entries {
@@ -129,7 +129,8 @@ fn remove(data: &Path, place: &str) -> Result<(), StoreError> {
     }
 }
 
-/// What a finished store always has, and the key-value store would silently replace if it were gone.
+/// What a finished store always has, and the key-value store would silently replace if it were
+/// gone.
 fn must_be_whole(path: &Path, place: &str) -> Result<(), StoreError> {
     let data = path.join("data");
     if !data.join("version").is_file() {
@@ -142,8 +143,8 @@ fn must_be_whole(path: &Path, place: &str) -> Result<(), StoreError> {
     journals_must_be_whole(path, &data, place)
 }
 
-/// Journals are removed oldest first, so none is missing between two; and the last one reaches at least as far as it
-/// did when the store was closed.
+/// Journals are removed oldest first, so none is missing between two; and the last one reaches at
+/// least as far as it did when the store was closed.
 fn journals_must_be_whole(path: &Path, data: &Path, place: &str) -> Result<(), StoreError> {
     let numbers = extent::journals(data).map_err(|error| failure::of_io(place, &error))?;
     let follow = numbers
@@ -165,7 +166,8 @@ fn journals_must_be_whole(path: &Path, data: &Path, place: &str) -> Result<(), S
     journal_check::check(&extent::journal(data, *active), Role::Active { whole_to })
 }
 
-/// The key-value store asserts where it finds what it never wrote; here that is one more way to say "damaged".
+/// The key-value store asserts where it finds what it never wrote; here that is one more way to say
+/// "damaged".
 fn open_tables(data: &Path, options: &Options, place: &str) -> Result<Tables, StoreError> {
     let opened = catch_unwind(AssertUnwindSafe(|| Tables::open(data, options, place)));
     opened.unwrap_or_else(|_| Err(corrupt(place, "it holds something that was never written")))

@@ -6,8 +6,8 @@
 pub struct Options {
     /// Bytes of disk blocks kept in memory.
     pub cache_bytes: u64,
-    /// Bytes of records collected in memory before they are written into a table. The log has them already: this decides
-    /// how much of it is read again after a crash, and how large tables are.
+    /// Bytes of records collected in memory before they are written into a table. The log has them
+    /// already: this decides how much of it is read again after a crash, and how large tables are.
     pub memtable_bytes: u64,
     /// Heads of streams kept in memory; more than runs are executed at once.
     pub heads_cached: usize,

@@ -1,7 +1,8 @@
-//! Sets of streams: the lists of runs by workflow and status and by tag, and who has a ready mark.
+//! Sets of streams: the lists of runs by workflow and status and by tag, and the ready runs.
 //!
-//! A set is rows of 512 neighbours each. Runs that are alive together were created together, so a batch that creates
-//! and ends dozens of them changes a handful of rows; a row for each member would be written and deleted all the time.
+//! A set is rows of 512 neighbours each. Runs that are alive together were created together, so a
+//! batch that creates and ends dozens of them changes a handful of rows; a row for each member
+//! would be written and deleted all the time.
 //!
 //! All of them follow from the heads. A row that is damaged is therefore made again from those.
 

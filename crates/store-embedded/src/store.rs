@@ -1,4 +1,4 @@
-//! The store as the contract asks for it. Every call does its work at once, on the calling thread.
+//! The [`Store`] contract of an embedded store. Every call runs on the calling thread.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use crate::state::inner::Inner;
 use crate::storage::view::View;
 use crate::write::commit;
 
-/// A store in one directory. Only one process, and only one handle, has it open at a time; dropping it closes it.
+/// A store in one directory. Only one process, and only one handle, has it open at a time; dropping
+/// it closes it.
 ///
 /// `commit` blocks the calling thread for one `fdatasync`, so call it from a thread that may wait.
 pub struct EmbeddedStore(pub(crate) Inner);

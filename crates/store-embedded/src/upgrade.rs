@@ -1,7 +1,7 @@
-//! From format 1, where each member of a set of streams had a row of its own, to pages.
+//! The upgrade from format 1, which has one row for each member of a set of streams, to pages.
 //!
-//! All sets follow from the heads, so they are made anew. If that is interrupted, it begins again when the store is opened
-//! the next time.
+//! All sets can be derived from the heads, so they are written again. An interrupted upgrade starts
+//! over when the store is opened the next time.
 
 use everstep_store::StoreError;
 use fjall::{Keyspace, OwnedWriteBatch, PersistMode, Readable};
@@ -60,7 +60,8 @@ fn clear(tables: &Tables, table: &Keyspace) -> fjall::Result<()> {
     Ok(())
 }
 
-/// A batch that is synced: one that a later one follows must be whole, or the log counts as damaged (`journal_check`).
+/// A batch that is synced: one that a later one follows must be whole, or the log counts as damaged
+/// (`journal_check`).
 fn batch(tables: &Tables) -> OwnedWriteBatch {
     let rows = OwnedWriteBatch::with_capacity(tables.db.clone(), BATCH);
     rows.durability(Some(PersistMode::SyncData))
@@ -89,7 +90,8 @@ mod tests {
         Fixture { store, clock }
     }
 
-    /// Each has a tag of its own, every third one that they share; every fifth is ready, every seventh waits.
+    /// Each has a tag of its own, every third one that they share; every fifth is ready, every
+    /// seventh waits.
     async fn fill(f: &Fixture<EmbeddedStore>) {
         let creation = |number: u64| {
             let status = match number % 7 {

@@ -1,4 +1,4 @@
-//! What PostgreSQL says when something goes wrong, and what it means for the store.
+//! Maps errors of PostgreSQL to errors of the store.
 
 use everstep_model::{DecodeError, StreamNumber};
 use everstep_store::StoreError;
@@ -7,23 +7,23 @@ use tokio_postgres::error::SqlState;
 
 /// The history of the database has changed; see `sql/leases.sql`.
 const HISTORY: &str = "ES001";
-/// The call met a moment that is over now.
+/// The call read state that had changed when it wrote.
 const MOMENT: &str = "ES002";
-/// Commits are not judged right under another isolation level.
+/// The isolation level does not allow commits to be judged.
 const ISOLATION: &str = "ES003";
 
-/// What to do about a failed call.
+/// A failed call, by what the caller can do about it.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// Nothing happened, and it may well succeed if it is made again.
+    /// Nothing was written. The call can be repeated.
     Again(StoreError),
-    /// Nothing happened, because somebody held what it needs for too long.
+    /// Nothing was written, because another transaction held a lock for too long.
     Busy(StoreError),
-    /// Every lease is void; then it can be made again.
+    /// All leases must be voided; then the call can be repeated.
     HistoryChanged,
-    /// The connection is gone, and nobody knows what happened.
+    /// The connection was lost and the outcome is unknown.
     Lost(StoreError),
-    /// It is over.
+    /// The call failed for good.
     Failed(StoreError),
 }
 
@@ -79,8 +79,8 @@ impl Trouble {
         }
     }
 
-    /// What whoever called is told.
-    pub(crate) fn told(self) -> StoreError {
+    /// The error that the caller of the store receives.
+    pub(crate) fn into_error(self) -> StoreError {
         match self {
             Self::Again(error) | Self::Busy(error) | Self::Lost(error) | Self::Failed(error) => {
                 error
@@ -103,7 +103,7 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
     source.is_some_and(|source| source.is::<std::io::Error>())
 }
 
-/// The words of the database, with what it says to do; never a password, which it is not told back.
+/// The words of the database, with what it says to do; never a password.
 pub(crate) fn unavailable(error: &tokio_postgres::Error) -> StoreError {
     let detail = match error.as_db_error() {
         Some(database) => format!("{} ({})", database.message(), database.code().code()),

@@ -1,4 +1,5 @@
-//! The store for many machines: the PostgreSQL (15 or later) that a team already runs, and nothing else.
+//! The store for many machines: the PostgreSQL (15 or later) that a team already runs, and nothing
+//! else.
 //!
 //! ```text
 //!   commit(batch) ─▶ columns ─▶ one round trip, one transaction, one sync ─▶ answers ─▶ outcomes
@@ -23,9 +24,9 @@
 //! # }
 //! ```
 //!
-//! Guards are judged in the database, by `sql/commit.sql`: `everstep_store::judge` once more, and compared with it by the
-//! property tests. The tables are in `sql/tables.sql`, the choice of them and of the driver in `docs/adr/0011-postgres.md`,
-//! the bytes in `docs/format.md`.
+//! Guards are judged in the database, by `sql/commit.sql`: `everstep_store::judge` once more, and
+//! compared with it by the property tests. The tables are in `sql/tables.sql`, the choice of them
+//! and of the driver in `docs/adr/0011-postgres.md`, the bytes in `docs/format.md`.
 
 mod connection;
 mod failure;

@@ -1,5 +1,5 @@
-//! Numbers as PostgreSQL keeps them: signed. Counts and times are far from the end of its range and are cut there; random
-//! marks are kept bit by bit.
+//! Numbers as PostgreSQL keeps them: signed. Counts and times are far from the end of its range and
+//! are cut there; random marks are kept bit by bit.
 
 use everstep_model::{NodeId, Nonce, Timestamp};
 

@@ -1,4 +1,4 @@
-//! What all calls of a store share: its connections, its schema, its clock.
+//! The state that all calls of a store share: its connections, its schema, its clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,17 +17,17 @@ use crate::schema::migrate::migrate;
 
 /// How many may wait at a time; a node has two batches under way.
 const PATIENT_COMMITS: usize = 2;
-/// Frames deleted at once; small, so that nobody waits for it and vacuum keeps up.
+/// Frames deleted per statement. Small, so that locks are short and vacuum keeps up.
 const GARBAGE_AT_ONCE: i64 = 1_000;
 
 pub(crate) struct Session {
     pub(crate) commits: CommitChannels,
-    /// For commits that wait for heads which others hold, so that nobody waits behind them.
+    /// For commits that wait for locked heads, so that other commits do not wait behind them.
     pub(crate) patient_commits: Pool,
     pub(crate) reads: Pool,
     pub(crate) schema: String,
     clock: Option<Arc<dyn Clock>>,
-    /// Whether somebody here clears away frames of removed streams.
+    /// Whether a task of this process is deleting frames of removed streams.
     is_clearing: AtomicBool,
 }
 
@@ -52,7 +52,7 @@ impl Session {
             is_clearing: AtomicBool::new(false),
         };
         migrate(&session.reads, &session.schema).await?;
-        session.adopt_history().await.map_err(Trouble::told)?;
+        session.adopt_history().await.map_err(Trouble::into_error)?;
         Ok(session)
     }
 
@@ -73,7 +73,8 @@ impl Session {
         Ok(())
     }
 
-    /// Deletes frames of removed streams, little by little, until there are none left or something goes wrong.
+    /// Deletes frames of removed streams, little by little, until there are none left or something
+    /// goes wrong.
     pub(crate) async fn clear_garbage(self: Arc<Self>) {
         if self.is_clearing.swap(true, Ordering::AcqRel) {
             return;
@@ -92,7 +93,7 @@ impl Session {
                     break;
                 }
                 Err(trouble) => {
-                    let error = trouble.told();
+                    let error = trouble.into_error();
                     tracing::warn!(%error, "frames of removed streams are left for later");
                     break;
                 }

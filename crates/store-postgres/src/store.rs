@@ -1,4 +1,4 @@
-//! The store as the contract asks for it.
+//! The [`Store`] contract of a PostgreSQL store.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ use crate::read::reading;
 use crate::session::Session;
 use crate::write::commit;
 
-/// A store in a PostgreSQL database, which any number of nodes share. Dropping it closes its connections.
+/// A store in a PostgreSQL database, which any number of nodes share. Dropping it closes its
+/// connections.
 pub struct PostgresStore {
     session: Arc<Session>,
     io: Io,
@@ -123,7 +124,7 @@ impl Store for PostgresStore {
             let statement = format!("SELECT {}.retire_node($1)::text", session.schema);
             let who = node(who);
             let retired = session.reads.read(&statement, &[(&who, Type::INT8)]).await;
-            retired.map(|_| ()).map_err(Trouble::told)
+            retired.map(|_| ()).map_err(Trouble::into_error)
         })
     }
 
@@ -154,8 +155,10 @@ async fn renew(session: Arc<Session>, lease: Lease) -> Result<(), StoreError> {
                 }
                 return Ok(());
             }
-            Err(Trouble::HistoryChanged) => session.adopt_history().await.map_err(Trouble::told)?,
-            Err(trouble) => return Err(trouble.told()),
+            Err(Trouble::HistoryChanged) => {
+                session.adopt_history().await.map_err(Trouble::into_error)?
+            }
+            Err(trouble) => return Err(trouble.into_error()),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A store that remembers every record it ever took, to compare a journal with all that was written to it.
+//! A store that remembers every record it ever took, to compare a journal with all that was written
+//! to it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +32,8 @@ impl<S> Archive<S> {
         }
     }
 
-    /// Everything that was ever written to a stream, in order and without gaps; empty for one that never was.
+    /// Everything that was ever written to a stream, in order and without gaps; empty for one that
+    /// never was.
     pub fn written(&self, stream: &StreamName) -> Vec<Entry> {
         let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(number) = streams.numbers.get(stream) else {

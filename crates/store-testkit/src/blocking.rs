@@ -1,4 +1,5 @@
-//! A store whose calls are over when they return: for virtual clocks, which would run ahead while an answer is on its way.
+//! A store whose calls are over when they return: for virtual clocks, which would run ahead while
+//! an answer is on its way.
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{

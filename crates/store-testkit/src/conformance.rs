@@ -1,7 +1,7 @@
 //! The macros that name every case: a backend's tests are one line and a constructor.
 
-/// One `#[test]` per case of the contract. `$open` is a function `fn(Arc<dyn Clock>) -> (impl Store, guard)` that is
-/// in scope where the macro stands; the guard is dropped after the store.
+/// One `#[test]` per case of the contract. `$open` is a function `fn(Arc<dyn Clock>) -> (impl
+/// Store, guard)` that is in scope where the macro stands; the guard is dropped after the store.
 #[macro_export]
 macro_rules! conformance {
     ($open:path) => {
@@ -198,7 +198,8 @@ macro_rules! conformance {
     };
 }
 
-/// One `#[test]` per case of sending again, for backends that are not exclusive. `$open` is as in [`conformance!`].
+/// One `#[test]` per case of sending again, for backends that are not exclusive. `$open` is as in
+/// [`conformance!`].
 #[macro_export]
 macro_rules! resending {
     ($open:path) => {
@@ -216,8 +217,8 @@ macro_rules! resending {
     };
 }
 
-/// One `#[test]` per case of reopening, for backends that outlive their process. `$place` is a function
-/// `fn(Arc<dyn Clock>) -> impl Reopen` that is in scope where the macro stands.
+/// One `#[test]` per case of reopening, for backends that outlive their process. `$place` is a
+/// function `fn(Arc<dyn Clock>) -> impl Reopen` that is in scope where the macro stands.
 #[macro_export]
 macro_rules! reopening {
     ($place:path) => {

@@ -1,5 +1,5 @@
-//! A store whose commits fail by a schedule, before or after they took effect: the caller cannot tell which, or never hears
-//! of them at all.
+//! A store whose commits fail by a schedule, before or after they took effect: the caller cannot
+//! tell which, or never hears of them at all.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,8 +55,8 @@ impl<S: ?Sized> Faulty<S> {
         }
     }
 
-    /// The commits of a batch take effect one by one, and the schedule is asked for each, so that a process may die between any
-    /// two of them.
+    /// The commits of a batch take effect one by one, and the schedule is asked for each, so that a
+    /// process may die between any two of them.
     #[must_use]
     pub fn one_by_one(mut self) -> Self {
         self.one_by_one = true;

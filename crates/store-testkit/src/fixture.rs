@@ -1,4 +1,5 @@
-//! What a case is given: a fresh store, the clock it judges leases by, and short words for what cases do all the time.
+//! What a case is given: a fresh store, the clock it judges leases by, and short words for what
+//! cases do all the time.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,7 +17,8 @@ use crate::block_on::block_on;
 use crate::clock::TestClock;
 use crate::sample;
 
-/// A place that keeps a store's data: opened, dropped and opened again, it must hold what was acknowledged.
+/// A place that keeps a store's data: opened, dropped and opened again, it must hold what was
+/// acknowledged.
 pub trait Reopen {
     /// The store.
     type Store: Store;

@@ -7,8 +7,9 @@
 //!   property::check            random batches, compared with the in-memory reference at every turn
 //! ```
 //!
-//! It also holds what tests of other crates wrap around a store: [`Archive`], [`Blocking`], [`Counting`], [`Faulty`], [`TestClock`]. It
-//! knows the contract only; nothing here may depend on how a backend works.
+//! It also holds what tests of other crates wrap around a store: [`Archive`], [`Blocking`],
+//! [`Counting`], [`Faulty`], [`TestClock`]. It knows the contract only; nothing here may depend on
+//! how a backend works.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! Records, rows and commits for cases: as small as they can be and still be what the engine would write.
+//! Records, rows and commits for cases: as small as they can be and still be what the engine would
+//! write.
 
 use std::time::Duration;
 

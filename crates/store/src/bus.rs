@@ -5,28 +5,30 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use everstep_model::{StreamNumber, Timestamp};
 
-/// Something may be worth a look in the store.
+/// A hint that the store may hold something new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// The stream has more records, which its executor does not know yet.
     Grew(StreamNumber),
-    /// The stream has more records, which are news to nobody but those who follow it.
+    /// The stream has more records, written by its own executor. Only followers of the stream need
+    /// them.
     Advanced(StreamNumber),
     /// The stream takes no more records, or is gone.
     Closed(StreamNumber),
-    /// The run has something to do and nobody executes it.
+    /// The run has something to do and no node executes it.
     Ready(StreamNumber),
     /// A timer was set for this time.
     Timer(Timestamp),
-    /// The run caused effects that the node which heard of them first cannot deliver.
+    /// The run caused effects that the publishing node cannot deliver.
     Outbox(StreamNumber),
 }
 
-/// Carries hints to whoever listens, on this node and others.
+/// Carries hints to subscribers on this node and on others.
 ///
-/// A bus MAY drop, repeat, delay and reorder. It MUST NOT block the publisher. A subscriber MUST NOT block the bus.
+/// A bus MAY drop, repeat, delay and reorder. It MUST NOT block the publisher. A subscriber MUST
+/// NOT block the bus.
 pub trait Bus: Send + Sync + 'static {
-    /// Sends a hint to every subscriber, the publisher's own included.
+    /// Sends a hint to every subscriber, including those of the publisher.
     fn publish(&self, hint: Hint);
 
     /// Calls `on_hint` for each hint until the subscription is dropped.
@@ -37,7 +39,7 @@ pub trait Bus: Send + Sync + 'static {
 pub struct Subscription(Option<Box<dyn FnOnce() + Send + Sync>>);
 
 impl Subscription {
-    /// A subscription that calls `end` when it is dropped.
+    /// Calls `end` when the subscription is dropped.
     #[must_use]
     pub fn new(end: impl FnOnce() + Send + Sync + 'static) -> Self {
         Self(Some(Box::new(end)))

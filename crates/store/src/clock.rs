@@ -1,8 +1,9 @@
-//! Time, injected: the engine's clock for timestamps and timers, and the store's own for leases.
+//! Injected time: the engine's clock for timestamps and timers, and the store's own clock for
+//! leases and guards.
 
 use everstep_model::Timestamp;
 
-/// Says what time it is. Real engines read the system clock, tests and simulations a virtual one.
+/// A source of time. Engines read the system clock; tests and simulations use a virtual one.
 pub trait Clock: Send + Sync + 'static {
     /// The current time.
     fn now(&self) -> Timestamp;

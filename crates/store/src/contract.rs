@@ -14,10 +14,10 @@ use crate::outcome::Outcome;
 use crate::row::{OutboxRow, Row, RowKey, TimerRow};
 use crate::shared_row::{RowRange, SharedRow};
 
-/// A future that can be kept behind `dyn Store`.
+/// A boxed future, so that `Store` can be used as a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A stream, by whatever the caller knows of it.
+/// Identifies a stream by name or by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamRef {
     /// By name.
@@ -35,15 +35,15 @@ pub struct ReadRequest {
     pub from: RecordNumber,
     /// Stop after about this many; a store may overshoot to the end of a commit.
     pub limit: usize,
-    /// Stop after about this many bytes of messages; a store may overshoot to the end of a commit. Of what does not fit
-    /// at all, the first is read.
+    /// Stop after about this many bytes of messages; a store may overshoot to the end of a commit.
+    /// At least one record is returned, however large it is.
     pub bytes: usize,
 }
 
-/// Records that were read.
+/// A page of records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
-    /// In order; gaps only where records were dropped.
+    /// The records in order. Numbers are missing only where records were dropped.
     pub entries: Vec<Entry>,
     /// The stream's end when it was read. If the last entry is before it, there is more.
     pub end: RecordNumber,
@@ -75,29 +75,30 @@ pub struct ReadyRun {
     pub executed_by: Option<NodeId>,
 }
 
-/// A node's sign of life.
+/// The lease of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The node.
     pub node: NodeId,
-    /// How long it stays alive without another sign, by the store's clock.
+    /// How long the lease lasts by the store's clock unless it is renewed.
     pub ttl: Duration,
 }
 
-/// What a backend is, in words and flags.
+/// Describes a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// Its name.
     pub name: &'static str,
     /// What an acknowledged commit survives.
     pub durability: &'static str,
-    /// Whether only one process can have it open. Then leases die with the process.
+    /// Whether only one process can have it open. Leases then end with the process.
     pub exclusive: bool,
-    /// Whether processes that have other code may be on it: what each of them executes is then worth telling.
+    /// Whether processes with different code may share it. Nodes then publish which workflows they
+    /// execute.
     pub spans_processes: bool,
 }
 
-/// Where truth lives.
+/// The durable state of an installation.
 ///
 /// ```text
 ///   executor ──┐                       ┌─ journal   (stream number, record number) → frame
@@ -106,46 +107,53 @@ pub struct Description {
 ///                  when it returns        users' streams and their producers
 /// ```
 ///
-/// **Atomic.** Each commit takes effect wholly or not at all. A batch may take effect in part: each commit has its own
-/// outcome. Commits of one stream are judged in the order of the batch, each seeing the ones before it.
+/// **Atomic.** Each commit takes effect wholly or not at all. A batch may take effect in part: each
+/// commit has its own outcome. Commits of one stream are judged in the order of the batch, each
+/// seeing the ones before it.
 ///
-/// **Durable.** When `commit` returns `Ok`, every `Committed` outcome survives whatever [`Description::durability`]
-/// says. No read, on any node, MUST ever return something that is not yet durable.
+/// **Durable.** When `commit` returns `Ok`, every `Committed` outcome survives whatever
+/// [`Description::durability`] says. No read, on any node, MUST ever return something that is not
+/// yet durable.
 ///
-/// **Fenced.** An executor commit takes effect only if epoch and nonce equal the head's, inside the commit itself, and
-/// its sequence is the last plus one (1 for a new epoch). The last sequence repeated MUST return
-/// `Duplicate` with the original place. Fences are never forgotten while the stream exists.
+/// **Fenced.** An executor commit takes effect only if epoch and nonce equal the head's, inside the
+/// commit itself, and its sequence is the last plus one (1 for a new epoch). The last sequence
+/// repeated MUST return `Duplicate` with the original place. Fences are never forgotten while the
+/// stream exists.
 ///
-/// **Numbered.** Records get consecutive numbers from the head inside the commit. Streams get numbers in the order of
-/// creation; a number is never used twice, also not after a removal.
+/// **Numbered.** Records get consecutive numbers from the head inside the commit. Streams get
+/// numbers in the order of creation; a number is never used twice, also not after a removal.
 ///
-/// **Removed.** A removal takes every trace of its streams in one commit; their names are free again. A stream that is
-/// created after a removal has a higher term than any that was removed, so an offset never comes to mean something else.
+/// **Removed.** A removal takes every trace of its streams in one commit; their names are free
+/// again. A stream that is created after a removal has a higher term than any that was removed, so
+/// an offset never changes its meaning.
 ///
-/// **Failing.** What cannot be read refuses the commit that needs it with [`crate::Refusal::Unreadable`], and every later
-/// commit of the batch to the same stream with the same words, so that none overtakes another; the rest of the batch is
-/// judged as ever. `Err` from `commit` is about the store and not about a stream: it could not be reached, written or
-/// synced, and the outcome of the whole batch is unknown. After a failed sync a store refuses all further writes with
-/// [`StoreError::Poisoned`].
+/// **Failing.** A commit that needs unreadable data is refused with [`crate::Refusal::Unreadable`],
+/// and so is every later commit of the batch to the same stream, so that none overtakes another;
+/// the rest of the batch is judged normally. `Err` from `commit` concerns the store as a whole: it
+/// could not be reached, written or synced, and the outcome of the whole batch is unknown. After a
+/// failed sync a store refuses all further writes with [`StoreError::Poisoned`].
 ///
-/// **Sent again.** After `Err` the same commits may be sent again. A commit with an id ([`Commit::id`]) MUST take effect
-/// once, and be answered with its original outcome, whoever else has committed in between. For this a store keeps the
-/// outcomes of each node's last batch, written together with that batch: those numbered lower than a batch's first
-/// commit go when it comes, and such a commit is refused with `OutOfOrder` from then on. All of a node's go when it
-/// retires, or when its lease ran out long before. An exclusive store need not look at ids: nothing it answers gets
-/// lost, and after `Err` it takes nothing more.
+/// **Sent again.** After `Err` the same commits may be sent again. A commit with an id
+/// ([`Commit::id`]) MUST take effect once, and be answered with its original outcome, whatever was
+/// committed in between. To this end a store keeps the outcomes of each node's last batch, written
+/// together with that batch. A new batch discards those numbered lower than its first commit; such
+/// a commit is refused with `OutOfOrder` from then on. All outcomes of a node are discarded when it
+/// retires, or long after its lease has expired. An exclusive store may ignore ids: its answers do
+/// not get lost, and after `Err` it accepts no more commits.
 ///
-/// **Damaged.** `head`, `read` and `row` fail where they meet damage. `list`, `ready` and `timers` leave out single rows
-/// that are damaged and log each as an error, so that one run does not stand in the way of all.
+/// **Damaged.** `head`, `read` and `row` fail where they meet damage. `list`, `ready` and `timers`
+/// leave out single rows that are damaged and log each as an error, so that one damaged run does
+/// not block the others.
 ///
-/// **Shared.** A shared row belongs to no stream: commits of any stream may guard, put and delete it, and removing a
-/// stream does not remove it.
+/// **Shared.** A shared row belongs to no stream: commits of any stream may guard, put and delete
+/// it, and removing a stream does not remove it.
 ///
-/// **Gated.** The gate in the head of a run decides what an inbox commit may do; see [`crate::Gate`]. A commit that
-/// opens the gate may set the ready mark and claim the run.
+/// **Gated.** The gate in the head of a run decides what an inbox commit may do; see
+/// [`crate::Gate`]. A commit that opens the gate may set the ready mark and claim the run.
 ///
-/// **Time.** [`Commit::now`] and query times are the engine's. Leases, [`crate::Guard::NotBefore`] and the times that the
-/// store fills into shared rows use the store's own clock. A node without a lease row counts as dead.
+/// **Time.** [`Commit::now`] and query times are the engine's. Leases, [`crate::Guard::NotBefore`]
+/// and the times that the store fills into shared rows use the store's own clock. A node without a
+/// lease row counts as dead.
 pub trait Store: Send + Sync + 'static {
     /// Applies a batch. See the contract above.
     fn commit<'a>(&'a self, batch: &'a [Commit])
@@ -186,12 +194,12 @@ pub trait Store: Send + Sync + 'static {
     /// A range of shared rows, in the order of their keys.
     fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>>;
 
-    /// A node says that it lives. Runs it holds can be taken by others once the lease runs out.
+    /// Renews the lease of a node. Other nodes can claim its runs once the lease has expired.
     fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// A node says that it is gone; its runs can be taken at once.
+    /// Ends the lease of a node. Its runs can be claimed at once.
     fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>>;
 
-    /// What this backend is.
+    /// Describes this backend.
     fn describe(&self) -> Description;
 }

@@ -1,8 +1,8 @@
-//! What can go wrong with a store as a whole. A refused commit is not an error: see [`crate::Refusal`].
+//! Failures of a store as a whole. A refused commit is not an error: see [`crate::Refusal`].
 
 use everstep_model::ErrorCode;
 
-/// The store could not do what was asked.
+/// A failure of a store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -24,7 +24,7 @@ pub enum StoreError {
         /// The newest this release knows.
         known: u32,
     },
-    /// The bytes are not what was written.
+    /// Stored data is damaged.
     #[error("{place} is damaged: {detail}; restore it from a backup")]
     Corrupt {
         /// What is damaged.
@@ -38,13 +38,13 @@ pub enum StoreError {
         /// Where.
         place: String,
     },
-    /// It cannot be reached, read or written.
+    /// The store cannot be reached, read or written.
     #[error("the store is unavailable: {detail}")]
     Unavailable {
         /// Why.
         detail: String,
     },
-    /// A sync failed: what was sent with it may or may not be there. Reopen the store.
+    /// A sync failed, so it is unknown whether the last batch is durable. Reopen the store.
     #[error("the store refuses writes since a sync failed ({detail}); reopen it")]
     Poisoned {
         /// Why.
@@ -61,13 +61,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether something in the store cannot be understood: asking again is of no use, and the rest may be sound.
+    /// Whether stored data cannot be read. Retrying does not help; other data may be intact.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::Newer { .. })
     }
 
-    /// Its stable code.
+    /// The stable code of the error.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {

@@ -1,4 +1,4 @@
-//! The head of a stream: all that guards are judged by.
+//! The head of a stream: the state that commits are judged against.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use everstep_model::{
 use crate::commit::{Fence, Gate};
 use crate::list::RunRow;
 
-/// Who may execute a run.
+/// The holder of the right to execute a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// The node; the right is void when its lease is.
+    /// The node. Its right ends when its lease expires.
     pub node: NodeId,
     /// The random mark of its claim.
     pub nonce: Nonce,
@@ -25,7 +25,7 @@ pub struct Head {
     pub number: StreamNumber,
     /// Its name.
     pub name: StreamName,
-    /// Its life.
+    /// Higher than the term of any stream that was removed before it was created.
     pub term: Term,
     /// The number the next record will have.
     pub next: RecordNumber,
@@ -33,9 +33,10 @@ pub struct Head {
     pub frame: FrameHeader,
     /// The highest epoch granted; the current one if there is an owner.
     pub epoch: Epoch,
-    /// Who may execute it; nobody while it is suspended.
+    /// The holder of the right to execute it; `None` while it is suspended.
     pub owner: Option<Owner>,
-    /// How often it was taken from a node that died while executing it, without progress in between.
+    /// How often it was taken from a node that died while executing it, without progress in
+    /// between.
     pub takeovers: u32,
     /// Whether it has something to do.
     pub ready: bool,
@@ -43,9 +44,10 @@ pub struct Head {
     pub gate: Gate,
     /// Whether it takes no more records.
     pub closed: bool,
-    /// Whether a later stream has its place in the lists.
+    /// Whether a later generation replaces it in the lists.
     pub superseded: bool,
-    /// The run it belongs to, if it is a journal. Shared, because heads change with every commit and this hardly ever.
+    /// The run, if the stream is its journal. Shared, because heads change with every commit and
+    /// this rarely does.
     pub run: Option<Arc<RunRow>>,
 }
 
@@ -70,13 +72,13 @@ impl Head {
         }
     }
 
-    /// The run as lists show it; none if they do not.
+    /// The list row of the run; `None` if lists do not show it.
     #[must_use]
     pub fn listed(&self) -> Option<&RunRow> {
         self.run.as_deref().filter(|_| !self.superseded)
     }
 
-    /// The right that is in force.
+    /// The current right to execute the run.
     #[must_use]
     pub fn fence(&self) -> Option<Fence> {
         self.owner.map(|owner| Fence {

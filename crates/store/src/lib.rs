@@ -1,8 +1,9 @@
-//! Where truth lives: the [`Store`] contract with its commits and guards, the [`Bus`] of hints, and the in-memory
+//! The [`Store`] contract with its commits and guards, the [`Bus`] of hints, and the in-memory
 //! reference that every other backend is compared with.
 //!
-//! A store knows streams, records as opaque facts, and rows. It does not know what a record means, with one exception:
-//! it counts inbox records and unconsumed events ([`everstep_model::FrameHeader`]), because guards need the counts.
+//! A store knows streams, records and rows. It does not interpret records, with one exception: it
+//! counts inbox records and unconsumed events ([`everstep_model::FrameHeader`]), because guards
+//! need the counts.
 
 mod bus;
 mod clock;

@@ -10,15 +10,15 @@ use everstep_model::{Generation, Name, RunId, RunStatus, StreamNumber, Timestamp
 pub struct RunRow {
     /// The run.
     pub id: RunId,
-    /// Its life.
+    /// Increases with every revival.
     pub generation: Generation,
     /// Its workflow.
     pub workflow: Name,
     /// The version of the workflow it keeps.
     pub version: u32,
-    /// What it is doing.
+    /// The current status.
     pub status: RunStatus,
-    /// Words to find it by.
+    /// Tags that lists can filter by.
     pub tags: Vec<String>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -41,12 +41,12 @@ pub struct ListQuery {
     pub created_before: Option<Timestamp>,
     /// At most this many; a store may return fewer only at the end of the list.
     pub limit: usize,
-    /// Where the last page ended.
+    /// Continues after this position.
     pub cursor: Option<Cursor>,
 }
 
 impl ListQuery {
-    /// Whether a row passes the filters (the cursor is not looked at).
+    /// Whether a row passes the filters. Ignores the cursor.
     #[must_use]
     pub fn matches(&self, row: &RunRow) -> bool {
         (self.workflows.is_empty() || self.workflows.contains(&row.workflow))
@@ -59,11 +59,11 @@ impl ListQuery {
     }
 }
 
-/// A place in a list: everything before this stream, newest first, is still to come.
+/// A position in a list: the runs before this stream, newest first, follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor(pub StreamNumber);
 
-/// Text that is no cursor.
+/// The text is not a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the cursor is not one that a list returned; start the list again without it")]
 pub struct InvalidCursor;
@@ -80,7 +80,7 @@ impl FromStr for Cursor {
         let digits = text.strip_prefix('c').ok_or(InvalidCursor)?;
         let number = u64::from_str_radix(digits, 16).map_err(|_| InvalidCursor)?;
         let cursor = Self(StreamNumber(number));
-        // Only as a list returned it: no sign, no zeros in front, no capitals.
+        // Only the canonical form: no sign, no leading zeros, no capitals.
         match cursor.to_string() == text {
             true => Ok(cursor),
             false => Err(InvalidCursor),
@@ -102,6 +102,6 @@ pub struct Count {
 pub struct ListPage {
     /// The rows, newest first (by stream number).
     pub rows: Vec<RunRow>,
-    /// Where to go on; none at the end.
+    /// The position of the next page; `None` at the end.
     pub next: Option<Cursor>,
 }

@@ -1,4 +1,4 @@
-//! What became of a commit.
+//! Outcomes of commits.
 
 use everstep_model::{Entry, RecordNumber, StreamNumber, Timestamp};
 
@@ -6,21 +6,22 @@ use crate::commit::Fence;
 use crate::error::StoreError;
 use crate::row::Row;
 
-/// What became of one commit of a batch.
+/// The outcome of one commit of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It took effect, and is durable.
+    /// The commit was applied and is durable.
     Committed {
         /// The stream.
         stream: StreamNumber,
-        /// The number of its first record, or of the next one if it had none.
+        /// The number of its first record, or of the next record if it has none.
         first: RecordNumber,
-        /// For an executor: what landed between what it had seen and `first`, in order. Fold these first.
+        /// For an executor: the records between those that it had seen and `first`, in order. Fold
+        /// these first.
         before: Vec<Entry>,
-        /// The right it took, if it asked for it and got it.
+        /// The right that it claimed, if the claim succeeded.
         taken: Option<Fence>,
     },
-    /// It had taken effect before (same executor sequence or same dedup id); nothing changed now.
+    /// It was applied before (same executor sequence or same dedup id); nothing changed now.
     Duplicate {
         /// The stream.
         stream: StreamNumber,
@@ -29,11 +30,11 @@ pub enum Outcome {
         /// As in `Committed`.
         before: Vec<Entry>,
     },
-    /// It changed nothing.
+    /// It was refused and changed nothing.
     Refused(Refusal),
 }
 
-/// Why a commit changed nothing.
+/// The reason why a commit was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// The stream to create exists.
@@ -48,26 +49,26 @@ pub enum Refusal {
     /// The stream is not closed, and must be.
     #[error("the stream is not closed")]
     Open,
-    /// Another stream has taken the place of this one.
+    /// Another stream has superseded this one.
     #[error("another stream has taken its place")]
     Superseded,
     /// The stream has more records than the author has read.
     #[error("the stream ends at record {0}")]
     EndsElsewhere(RecordNumber),
-    /// Another executor holds the run, or nobody does.
+    /// The executor does not hold the run.
     #[error("the fence does not match")]
     Fenced,
-    /// An executor's sequence is neither the next nor the last one, or a commit's number is lower than what its node
-    /// has sent since.
+    /// An executor's sequence is neither the next nor the last one, or a commit's number is lower
+    /// than what its node has sent since.
     #[error("the commit comes out of order")]
     OutOfOrder,
     /// Only an executor may write such a record.
     #[error("an inbox commit may only append inbox records")]
     NotInbox,
-    /// More came in than the executor has seen.
+    /// The inbox holds records that the executor has not seen.
     #[error("the inbox holds records the executor has not seen")]
     InboxGrew {
-        /// Everything from what it had seen on.
+        /// All records after those that it had seen.
         missed: Vec<Entry>,
     },
     /// The run holds as many unconsumed events as allowed.
@@ -85,7 +86,7 @@ pub enum Refusal {
     /// The store's clock, which shows this time, has not reached the time of a guard.
     #[error("the store's clock shows {0}")]
     TooEarly(Timestamp),
-    /// The stream, or a row that decides, cannot be read, so nobody can say what the commit would do.
+    /// The stream, or a row that a guard names, cannot be read.
     #[error("it cannot be judged: {0}")]
     Unreadable(StoreError),
 }

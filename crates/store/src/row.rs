@@ -1,5 +1,5 @@
-//! Rows beside the journals: what must be found without reading a journal. All but the outbox can be rebuilt from the
-//! journals; a rebuilt outbox may hold effects that were delivered, which does no harm.
+//! Rows: data that must be found without reading a journal. All rows of streams except the outbox
+//! can be rebuilt from the journals; a rebuilt outbox may repeat effects, which are idempotent.
 
 use everstep_model::record::TimerPurpose;
 use everstep_model::{
@@ -9,44 +9,44 @@ use everstep_model::{
 use crate::shared_row::{SharedKey, SharedRow};
 use crate::stream_row::{ProducerRow, StreamRow};
 
-/// A timer that will fire. It is its own key; the order is the order of firing.
+/// A timer. It is its own key, and timers sort in the order in which they fire.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TimerRow {
-    /// When; never before.
+    /// The earliest time at which it fires.
     pub due: Timestamp,
-    /// For which run.
+    /// The journal of its run, or a user stream.
     pub stream: StreamNumber,
-    /// What for.
+    /// What it is for.
     pub purpose: TimerPurpose,
-    /// For which operation; none for the run's own timers.
+    /// The operation it belongs to; `None` for timers of the run itself.
     pub location: Option<Location>,
 }
 
 /// An rpc that can be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcRow {
-    /// Of which run.
+    /// The journal of its run.
     pub stream: StreamNumber,
-    /// Its id.
+    /// The id that answers name.
     pub id: RpcId,
-    /// The operation that asks.
+    /// The operation that waits for the answer.
     pub location: Location,
-    /// What is asked.
+    /// The method of the rpc.
     pub method: Name,
-    /// When it gives up.
+    /// When the operation stops waiting.
     pub deadline: Option<Timestamp>,
-    /// What an answer must look like.
+    /// The schema of the answer.
     pub schema: Option<Payload>,
 }
 
 /// A used idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdempotencyRow {
-    /// Keys of different workflows do not meet.
+    /// Scopes the key: workflows do not share keys.
     pub workflow: Name,
     /// The key.
     pub key: String,
-    /// The name of the run's stream it led to.
+    /// The stream of the run that was started with this key.
     pub stream: everstep_model::StreamName,
 }
 
@@ -68,7 +68,7 @@ pub struct OutboxRow {
     pub stream: StreamNumber,
     /// Its key; the order of keys is the order in which the run caused its effects.
     pub key: String,
-    /// What is to be done. Only whoever delivers it knows what it means.
+    /// The effect, which the store does not interpret.
     pub effect: Payload,
 }
 
@@ -93,10 +93,10 @@ pub enum Row {
     Shared(SharedRow),
 }
 
-/// What a row is found by.
+/// The key of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RowKey {
-    /// A timer, by all of itself.
+    /// A timer, which is its own key.
     Timer(TimerRow),
     /// An open rpc.
     Rpc(StreamNumber, RpcId),
@@ -144,8 +144,8 @@ impl Row {
         }
     }
 
-    /// Fills in what only the store knows: the number of the commit's stream, its end after the commit, and the time by
-    /// the store's clock.
+    /// Fills in what only the store knows: the number of the commit's stream, its end after the
+    /// commit, and the time by the store's clock.
     #[must_use]
     pub fn placed(mut self, number: StreamNumber, end: RecordNumber, now: Timestamp) -> Self {
         match &mut self {
@@ -157,7 +157,7 @@ impl Row {
                 row.stream = number;
                 row.end = end;
             }
-            // A fork counts at its source, so a stream row may be another stream's.
+            // A fork is counted in the row of its source, which belongs to another stream.
             Self::Stream(row) if row.stream == StreamNumber(0) => row.stream = number,
             Self::Stream(_) | Self::Idempotency(_) => {}
             Self::Shared(row) => row.fill_in(now),

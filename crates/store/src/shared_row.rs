@@ -1,7 +1,8 @@
-//! Shared rows: rows that belong to no stream. Commits of any stream may guard, put and delete them.
+//! Shared rows: rows that belong to no stream. Commits of any stream may guard, put and delete
+//! them.
 //!
-//! The key of a shared row is a tuple, and its encoding sorts like the tuple, so a range of keys is a range of bytes in
-//! every backend. The store does not interpret the value.
+//! The key of a shared row is a tuple, and its encoding sorts like the tuple, so a range of keys is
+//! a range of bytes in every backend. The store does not interpret the value.
 
 use everstep_model::Timestamp;
 

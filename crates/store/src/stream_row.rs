@@ -1,50 +1,50 @@
-//! Rows of users' streams: what a stream is besides its records, and what its producers have appended.
+//! Rows of user streams: their properties, and the state of their producers.
 
 use std::time::Duration;
 
 use everstep_model::{RecordNumber, StreamNumber, Timestamp};
 
-/// What a user's stream is besides its records. It changes as a whole, under [`crate::Guard::RowIs`].
+/// The properties of a user stream. It changes as a whole, under [`crate::Guard::RowIs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamRow {
     /// The stream; 0 for the one that a commit creates.
     pub stream: StreamNumber,
-    /// What its messages are.
+    /// The content type of its messages.
     pub content_type: String,
-    /// How long it lives after it was last touched.
+    /// How long it lives after its last use.
     pub ttl: Option<Duration>,
-    /// When it ends, whoever touches it.
+    /// When it expires, regardless of its use.
     pub expires_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When it was last touched, as far as was written down.
+    /// The last use that was recorded.
     pub touched_at: Timestamp,
-    /// When the timer fires that looks whether it has expired.
+    /// When the timer fires that checks its expiry.
     pub looked_at: Option<Timestamp>,
     /// The producer that closed it.
     pub closed_by: Option<ProducerMark>,
     /// The last `Stream-Seq`.
     pub last_seq: Option<String>,
-    /// The stream it began as.
+    /// Where it was forked from.
     pub forked_from: Option<ForkPoint>,
-    /// How many forks read it.
+    /// The number of forks that read it.
     pub forks: u64,
-    /// Whether it was deleted and is kept for its forks alone.
+    /// Whether it was deleted and is kept only for its forks.
     pub deleted: bool,
 }
 
 /// Where a fork begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForkPoint {
-    /// The stream it began as.
+    /// The source of the fork.
     pub source: StreamNumber,
     /// The path of that stream.
     pub path: String,
     /// The first record that the fork does not share.
     pub at: RecordNumber,
-    /// The place that was asked for.
+    /// The requested position.
     pub asked: RecordNumber,
-    /// How far behind that place: messages, or bytes of one.
+    /// The distance from that position, in messages or in bytes of one message.
     pub sub_offset: u64,
 }
 
@@ -55,11 +55,11 @@ pub struct ProducerMark {
     pub id: String,
     /// Its epoch.
     pub epoch: u64,
-    /// Its number of the append.
+    /// The number that the producer gave to the append.
     pub seq: u64,
 }
 
-/// What a producer has appended to a user's stream.
+/// The state of a producer of a user stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProducerRow {
     /// The stream.

@@ -1,8 +1,8 @@
 //! How far the last journal reached when the store was last closed in order: the file `EXTENT`.
 //!
-//! A journal only grows, so it can never again be whole only up to an earlier byte: if it is, acknowledged batches are
-//! gone. Without the file a cut journal looks like the torn end of a crash. The file is never synced and may be old or
-//! missing; it is a lower bound, and then a lower one or none.
+//! A journal only grows. If it is intact only up to an earlier byte, acknowledged batches are lost.
+//! Without the file a cut journal looks like the torn end of a crash. The file is never synced and
+//! may be old or missing; it is a lower bound, and then a lower one or none.
 
 use std::fs;
 use std::io;

@@ -1,5 +1,5 @@
-//! Makes names durable. A synced file is only found again if the folder that names it was synced too, and the folder
-//! above that.
+//! Makes names durable. A synced file is only found again if the folder that names it was synced
+//! too, and the folder above that.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,8 +13,8 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes durable that there is this folder: its name in the one above, and so on. Folders that were there already may
-/// belong to others; those that cannot be synced are left alone.
+/// Makes durable that there is this folder: its name in the one above, and so on. Folders that were
+/// there already may belong to others; those that cannot be synced are left alone.
 pub(crate) fn sync_above(folder: &Path) -> io::Result<()> {
     let folder = folder.canonicalize()?;
     for above in folder.ancestors().skip(1) {

@@ -1,7 +1,7 @@
 //! The mark that says what a directory is: the file `FORMAT`, written first and finished last.
 //!
-//! While it says that the store is being created, nothing in the directory was ever acknowledged, and creation may
-//! begin again. Once it is finished, everything it promises must be there.
+//! While it says that the store is being created, nothing in the directory was ever acknowledged,
+//! and creation may begin again. Once it is finished, everything it promises must be there.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

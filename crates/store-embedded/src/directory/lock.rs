@@ -12,7 +12,8 @@ pub(crate) struct DirectoryLock(File);
 
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
-        // Closing the file is not enough: a child process that is just being started shares it until it runs.
+        // Closing the file is not enough: a child process that is just being started shares it
+        // until it runs.
         let _ = self.0.unlock();
     }
 }

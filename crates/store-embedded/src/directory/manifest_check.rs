@@ -1,14 +1,16 @@
-//! Looks the manifests of the key-value store over before they are believed.
+//! Checks the manifests of the key-value store before it is opened.
 //!
-//! A manifest lists the files of one table; files it does not list are deleted as leftovers of a crash. Its checksum is
-//! kept in the file `current` beside it, and checked by nobody but this.
+//! A manifest lists the files of one table; files it does not list are deleted as leftovers of a
+//! crash. Its checksum is kept in the file `current` beside it, and only this check
+//! verifies it.
 //!
 //! ```text
 //!   current = manifest number u64, xxh3 checksum of the file v<number> u128, 0      numbers little-endian
 //! ```
 //!
-//! The files themselves carry checksums, which are checked when they are read, with one exception: the list of
-//! sections at their end is read before it is checked, and a wrong count in it asks for more memory than there is.
+//! The files themselves carry checksums, which are checked when they are read, with one exception:
+//! the list of sections at their end is read before it is checked, and a wrong count in it asks for
+//! more memory than there is.
 //!
 //! ```text
 //!   end of a file = sections, "SFA!", 1, 0, xxh3 checksum of the sections u128, where they begin u64, their length u64
@@ -64,7 +66,8 @@ pub(crate) fn check(table: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The numbers of the files that a manifest lists. Others are the leftovers of a crash, and may be anything.
+/// The numbers of the files that a manifest lists. Others are the leftovers of a crash, and may be
+/// anything.
 pub(crate) fn listed_files(manifest: &[u8]) -> Option<Vec<u64>> {
     let trailer = manifest
         .len()

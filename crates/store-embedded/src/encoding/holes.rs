@@ -1,5 +1,5 @@
-//! Where records were dropped, so that readers go past without looking: the key-value store below keeps a trace of every row
-//! that went until it gets round to it, and a loop that ran for years has left millions.
+//! Ranges of dropped records. Readers skip them, because the key-value store keeps a tombstone for
+//! each deleted row until it compacts, and a long-running loop leaves millions of them.
 
 use everstep_model::{RecordNumber, RecordRange};
 

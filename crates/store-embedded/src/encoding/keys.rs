@@ -1,8 +1,9 @@
-//! The keys of every table. Byte order is the order the store reads in: streams by number, records by number, timers
-//! by due time. `docs/format.md` describes them; they are permanent.
+//! The keys of every table. Byte order is the order the store reads in: streams by number, records
+//! by number, timers by due time. `docs/format.md` describes them; they are permanent.
 //!
-//! A key has at most one part of free length, and that part stands last or behind its length, so no two keys run into
-//! each other. Free parts over [`TAIL_MAX`] bytes are cut and hashed: the key-value store below takes 65,535 bytes.
+//! A key has at most one part of free length, and that part stands last or behind its length, so no
+//! two keys run into each other. Free parts over [`TAIL_MAX`] bytes are cut and hashed: the
+//! key-value store below takes 65,535 bytes.
 
 use everstep_model::{Name, RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::encoding::{
@@ -83,7 +84,8 @@ pub(crate) fn holes(stream: StreamNumber) -> Vec<u8> {
     key.0
 }
 
-/// What the keys of a stream's dedup ids, rpcs, effects, gaps, producers and of its own row begin with.
+/// What the keys of a stream's dedup ids, rpcs, effects, gaps, producers and of its own row begin
+/// with.
 pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 6] {
     [DEDUP, RPC, OUTBOX, HOLES, STREAM, PRODUCER].map(|kind| {
         let mut key = Out::default();
@@ -92,7 +94,8 @@ pub(crate) fn rows_of_stream(stream: StreamNumber) -> [Vec<u8>; 6] {
     })
 }
 
-/// An rpc, an idempotency key, a run's generation, an effect, a user's stream or a producer; timers have a table of their own.
+/// An rpc, an idempotency key, a run's generation, an effect, a user's stream or a producer; timers
+/// have a table of their own.
 pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
     let mut key = Out::default();
     match row {

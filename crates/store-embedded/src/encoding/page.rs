@@ -61,8 +61,8 @@ impl Page {
         Some(place as u64 * 8 + u64::from(bit))
     }
 
-    /// Where the first byte with a member is, and the bytes from there to the last with a member: a set of one is
-    /// short. Nothing if there is no member.
+    /// Where the first byte with a member is, and the bytes from there to the last with a member: a
+    /// set of one is short. Nothing if there is no member.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let is_set = |byte: &u8| *byte != 0;
         let first = self.0.iter().position(is_set);

@@ -23,7 +23,8 @@ impl StoredFrame {
         Ok(())
     }
 
-    /// What is left of it without `range`, as frames of their own; none if the range does not touch it.
+    /// What is left of it without `range`, as frames of their own; none if the range does not touch
+    /// it.
     pub(crate) fn without(&self, range: RecordRange) -> Result<Option<Vec<Self>>, DecodeError> {
         let (_, count) = Frame::decode_summary(&self.bytes)?;
         let last = self.first.0.saturating_add(count).saturating_sub(1);

@@ -1,5 +1,5 @@
-//! The values of heads, numbers and gaps; those of rows are in `everstep_store::encoding`. Each begins with its format
-//! version; later releases may only add at the end.
+//! The values of heads, numbers and gaps; those of rows are in `everstep_store::encoding`. Each
+//! begins with its format version; later releases may only add at the end.
 
 use std::sync::Arc;
 
@@ -151,7 +151,8 @@ pub(crate) fn decode_number(bytes: &[u8]) -> Result<u64, Unreadable> {
     Ok(versioned(bytes)?.varint()?)
 }
 
-/// What is remembered of removed streams: the lowest number and the lowest term a new stream may have.
+/// What is remembered of removed streams: the lowest number and the lowest term a new stream may
+/// have.
 pub(crate) fn encode_removed(next: StreamNumber, term: Term) -> Vec<u8> {
     let mut out = Out::default();
     out.byte(VERSION).varint(next.0).varint(term.0);

@@ -1,5 +1,5 @@
-//! What lies in the directory must bear being read whatever it is: each decoder is fed what nobody wrote
-//! (`everstep-fuzz`), one file each. Frames have theirs in `model`.
+//! What lies in the directory must bear being read whatever it is: each decoder is fed what nobody
+//! wrote (`everstep-fuzz`), one file each. Frames have theirs in `model`.
 
 mod extent;
 mod head;

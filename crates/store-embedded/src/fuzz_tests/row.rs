@@ -1,4 +1,5 @@
-//! The values of rpcs, idempotency keys, generations, effects, streams and producers. The first byte of an input says which.
+//! The values of rpcs, idempotency keys, generations, effects, streams and producers. The first
+//! byte of an input says which.
 
 use everstep_model::{Name, RpcId, RunId, StreamNumber};
 use everstep_store::{Row, RowKey, SharedKind};

@@ -1,5 +1,5 @@
-//! Timers: their keys, and the value of those whose place is too long for one. The first byte of an input is the length
-//! of the value.
+//! Timers: their keys, and the value of those whose place is too long for one. The first byte of an
+//! input is the length of the value.
 
 use crate::encoding::keys::{timer, timer_row};
 

@@ -1,8 +1,8 @@
 //! What is due: timers by time, and runs with a ready mark.
 //!
-//! Ready marks are asked for all the time, so they are kept in memory as well. Timers are written and deleted all the
-//! time, and a deleted row leaves a mark behind that a scan must step over until it is compacted away: it is
-//! remembered up to which time there are none.
+//! Ready marks are read often, so they are also kept in memory. Timers are written and deleted
+//! often, and a scan must step over the tombstones of deleted rows until they are compacted. The
+//! time before which there are no timers is therefore remembered.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -27,7 +27,8 @@ struct Known {
     ready: BTreeSet<StreamNumber>,
     /// No durable timer is due before this.
     timers_from: Timestamp,
-    /// Rises when timers are added, so that a scan does not raise `timers_from` over one it did not see.
+    /// Rises when timers are added, so that a scan does not raise `timers_from` over one it did not
+    /// see.
     additions: u64,
 }
 

@@ -1,7 +1,8 @@
 //! Effects on other runs that are not delivered yet, by stream and key.
 //!
-//! They come and go all the time, and a deleted row leaves a mark behind that a scan must step over until it is
-//! compacted away. Their keys are therefore kept in memory as well: few are there at any time.
+//! Effects are written and deleted often, and a scan must step over the tombstones of deleted rows
+//! until they are compacted. Their keys, of which there are few at any time, are therefore also
+//! kept in memory.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;

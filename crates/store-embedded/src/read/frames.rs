@@ -5,7 +5,8 @@ use everstep_store::{Head, Page, ReadRequest, StoreError};
 
 use crate::storage::view::View;
 
-/// One page of a stream whose head is known. The view is at least as new as the head, so its records are cut there.
+/// One page of a stream whose head is known. The view is at least as new as the head, so its
+/// records are cut there.
 pub(crate) fn page(view: &View<'_>, head: &Head, request: ReadRequest) -> Result<Page, StoreError> {
     let mut page = Page {
         entries: Vec::new(),

@@ -1,7 +1,8 @@
 //! Pages of the list of runs, newest first.
 //!
-//! Filters by workflow and status walk the index of exactly those, merged by stream number; a tag walks the index of
-//! that tag; without any of them the heads are walked. The rest of the filters is applied to the rows found.
+//! Filters by workflow and status walk the index of exactly those, merged by stream number; a tag
+//! walks the index of that tag; without any of them the heads are walked. The rest of the filters
+//! is applied to the rows found.
 
 use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
@@ -31,8 +32,8 @@ pub(crate) fn page(view: &View<'_>, query: &ListQuery) -> Result<ListPage, Store
     Ok(page)
 }
 
-/// Counts runs. Where a set of streams is exactly what is asked for, its members are counted; otherwise every candidate
-/// is compared with the filters.
+/// Counts runs. Where a set of streams is exactly what is asked for, its members are counted;
+/// otherwise every candidate is compared with the filters.
 pub(crate) fn count(view: &View<'_>, query: &ListQuery) -> Result<Count, StoreError> {
     let any_time = query.created_from.is_none() && query.created_before.is_none();
     let is_set = match &query.tag {
@@ -160,7 +161,8 @@ fn take_head(view: &View<'_>, walk: &mut Iter) -> Result<Option<StreamNumber>, S
         .map_err(|d| view.damaged("the key of a head", d))
 }
 
-/// One list per workflow and status asked for; each run has one status, so no run is in two of them.
+/// One list per workflow and status asked for; each run has one status, so no run is in two of
+/// them.
 fn lists_of_workflows(view: &View<'_>, query: &ListQuery) -> Result<Vec<Vec<u8>>, StoreError> {
     let workflows: BTreeSet<Name> = match query.workflows.as_slice() {
         [] => all_workflows(view)?,

@@ -1,7 +1,7 @@
 //! The heads of streams in use, so that a step commit reads nothing.
 //!
-//! What is forgotten is loaded again from its rows when it is needed. Only the committer puts heads in, and only after
-//! their commit is durable.
+//! What is forgotten is loaded again from its rows when it is needed. Only the committer puts heads
+//! in, and only after their commit is durable.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -43,15 +43,16 @@ impl HeadCache {
     }
 }
 
-/// What a batch made of a stream.
+/// The effect of a batch on the cached head of a stream.
 pub(crate) enum Published {
     /// It is in use.
     Keep(Arc<Head>),
-    /// It is gone, or hardly anybody will ask for it.
+    /// It was removed or closed.
     Forget(StreamNumber),
 }
 
-/// Stream numbers are dense and chosen by the store, so one multiplication spreads them well enough.
+/// Stream numbers are dense and chosen by the store, so one multiplication spreads them well
+/// enough.
 #[derive(Default)]
 pub(crate) struct NumberHasher(u64);
 

@@ -1,4 +1,4 @@
-//! Who lives. Only one process has the store open, so leases need not outlive it.
+//! Leases of nodes. Only one process has the store open, so they need not be durable.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

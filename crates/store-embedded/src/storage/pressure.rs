@@ -1,8 +1,9 @@
-//! Keeping the key-value store below from falling behind, or from hanging where it did.
+//! Back pressure: keeps the key-value store from falling behind, and writes from hanging.
 //!
-//! Its one background worker flushes and compacts in turn. It would also be asked to rotate the journal's memtable,
-//! which must not wait behind a compaction: the committer rotates it here. And where writes must wait for the worker,
-//! they wait here, because the waits below never end if the worker has failed meanwhile.
+//! Its one background worker flushes and compacts in turn. It would also be asked to rotate the
+//! journal's memtable, which must not wait behind a compaction: the committer rotates it here. And
+//! where writes must wait for the worker, they wait here, because the waits below never end if the
+//! worker has failed meanwhile.
 
 use std::time::Duration;
 

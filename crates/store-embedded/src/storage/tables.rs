@@ -39,7 +39,8 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Opens or creates the tables in `folder`. The caller holds the lock and has checked what must be there.
+    /// Opens or creates the tables in `folder`. The caller holds the lock and has checked what must
+    /// be there.
     pub(crate) fn open(folder: &Path, options: &Options, place: &str) -> Result<Self, StoreError> {
         Self::open_below(folder, options, place).map_err(|error| failure::of_fjall(place, &error))
     }
@@ -50,8 +51,8 @@ impl Tables {
             .max_journaling_size(64 * MIB)
             // See `pressure`: a second worker would spin while the first compacts.
             .worker_threads(1)
-            // Reading a compressed journal back compresses it again to compare checksums, so another release of the
-            // compressor would refuse intact journals.
+            // Reading a compressed journal back compresses it again to compare checksums, so
+            // another release of the compressor would refuse intact journals.
             .journal_compression(CompressionType::None)
             .open()?;
         let memtable_bytes = options.memtable_bytes;

@@ -1,4 +1,4 @@
-//! One durable moment of the tables: what readers see, and what a commit is judged against.
+//! A snapshot of the tables. Readers use it, and commits are judged against it.
 
 use bytes::Bytes;
 use everstep_model::{Frame, RecordNumber, StreamNumber};
@@ -73,7 +73,8 @@ impl<'a> View<'a> {
         row.map_err(|error| self.unreadable("a row", error))
     }
 
-    /// The head as its row says, without looking at the journal: for lists, which need only the run.
+    /// The head as its row says, without looking at the journal: for lists, which need only the
+    /// run.
     pub(crate) fn head_row(&self, number: StreamNumber) -> Result<Option<Head>, StoreError> {
         let value = self.snapshot.get(&self.tables.heads, keys::stream(number));
         let value = value.map_err(|error| self.tables.failed(&error))?;
@@ -82,7 +83,8 @@ impl<'a> View<'a> {
             .map_err(|error| self.unreadable(&format!("the head of stream {number}"), error))
     }
 
-    /// The head. A frame that begins where the row ends, or later, is newer than the row and knows the counts.
+    /// The head. A frame that begins where the row ends, or later, is newer than the row and knows
+    /// the counts.
     pub(crate) fn head(&self, number: StreamNumber) -> Result<Option<Head>, StoreError> {
         let Some(mut head) = self.head_row(number)? else {
             return Ok(None);

@@ -1,4 +1,5 @@
-//! The one write path: a staged batch becomes one write batch and one sync, and only then is it published.
+//! The one write path: a staged batch becomes one write batch and one sync, and only then is it
+//! published.
 
 use everstep_store::{Commit, Head, Outcome, StoreError};
 use fjall::{OwnedWriteBatch, PersistMode};
@@ -43,8 +44,8 @@ pub(crate) fn commit(inner: &Inner, batch: &[Commit]) -> Result<Vec<Outcome>, St
     Ok(outcomes)
 }
 
-/// Writes and syncs the batch; readers see its rows only after that (`OwnedWriteBatch::commit` writes the journal,
-/// then persists it, then fills the memtables).
+/// Writes and syncs the batch; readers see its rows only after that (`OwnedWriteBatch::commit`
+/// writes the journal, then persists it, then fills the memtables).
 fn write(
     tables: &Tables,
     pressure: &mut Pressure,

@@ -24,7 +24,8 @@ impl Directory {
     }
 
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        // What is shown with it does not depend on the disk, and many stores are made: in memory, if there is a folder.
+        // What is shown with it does not depend on the disk, and many stores are made: in memory,
+        // if there is a folder.
         let path = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         Self {
             path: path.unwrap(),

@@ -1,5 +1,5 @@
-//! Evidence from below the store: a child process runs under a shim that counts and fails the system's own calls
-//! (`disk_shim.c`), or is killed in the middle of its work.
+//! Evidence from below the store: a child process runs under a shim that counts and fails the
+//! system's own calls (`disk_shim.c`), or is killed in the middle of its work.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};

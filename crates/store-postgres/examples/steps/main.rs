@@ -1,5 +1,6 @@
-//! Durable steps a second on PostgreSQL: a plain client that commits one step per transaction, the store driven alone, and
-//! the whole engine, in turns on the same server, so that what the machine does meanwhile falls on all of them.
+//! Durable steps a second on PostgreSQL: a plain client that commits one step per transaction, the
+//! store driven alone, and the whole engine, in turns on the same server, so that what the machine
+//! does meanwhile falls on all of them.
 //!
 //! ```sh
 //! cargo run --release -p everstep-store-postgres --example steps -- 10 3
@@ -7,9 +8,10 @@
 //! cargo run --release -p everstep-store-postgres --example steps -- processes 10 3
 //! ```
 //!
-//! Seconds of each turn, how often it is each one's turn, and how many steps a run of the engine has: 50 if nothing is said. The
-//! engine creates and ends its runs too, which nobody else does. The server is private and durable, unless a URL follows. With
-//! `processes`, one process is compared with two, where the code of the steps is the limit and not the database.
+//! Seconds of each turn, how often it is each one's turn, and how many steps a run of the engine
+//! has: 50 if nothing is said. The engine creates and ends its runs too, which nobody else does.
+//! The server is private and durable, unless a URL follows. With `processes`, one process is
+//! compared with two, where the code of the steps is the limit and not the database.
 
 #![allow(
     clippy::unwrap_used,
@@ -87,8 +89,9 @@ fn compare(server: Option<&Server>, url: &str, turns: usize, (length, per_run): 
     }
 }
 
-/// A new server makes each file of its log before it first writes to it, and who writes most would wait most. So everybody has
-/// a turn that does not count, and a checkpoint leaves the files to be written again.
+/// A new server makes each file of its log before it first writes to it, and who writes most would
+/// wait most. So everybody has a turn that does not count, and a checkpoint leaves the files to be
+/// written again.
 fn warm_up(url: &str) {
     let runtime = contender::runtime();
     runtime.block_on(async {

@@ -1,4 +1,5 @@
-//! The plain client: each step is one transaction of one statement, which is as fast as one by one can be.
+//! The plain client: each step is one transaction of one statement, which is as fast as one by one
+//! can be.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! One process against two on the same database: steps that compute, on one thread per process, so that the code is the
-//! limit and not the database.
+//! One process against two on the same database: steps that compute, on one thread per process, so
+//! that the code is the limit and not the database.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;

@@ -1,8 +1,9 @@
-//! The two connections that commits use, apart from those who read. A node has two batches under way at a time. Where calls are
-//! mostly the server's work, the second is sent behind the first, on the same connection: the server goes on with it at once, and
-//! one process of it writes for this node instead of two, which get into each other's way. Where calls are mostly waiting, it is
-//! sent beside the first, on the other connection, so that one works while the other waits. Through a pooler, too: nothing is
-//! ever sent behind something else there (`direct.rs`).
+//! The two connections for commits, separate from those for queries. A node has two batches in
+//! flight at a time. If the server spends most of a call working, the second batch is pipelined on
+//! the first connection: the server continues with it at once, and a single process writes for this
+//! node without contention. If it spends most of a call waiting, the second batch uses the other
+//! connection, so that one works while the other waits. Through a pooler, batches are never
+//! pipelined (`direct.rs`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,7 +42,8 @@ struct Channel {
 
 struct Connection {
     client: Client,
-    /// Whether calls may share it. The server serves them in the order of their coming, each in a transaction of its own.
+    /// Whether calls may share it. The server serves them in the order of their coming, each in a
+    /// transaction of its own.
     is_direct: bool,
 }
 
@@ -55,8 +57,8 @@ impl CommitChannels {
         }
     }
 
-    /// One statement, whose last column is `WORKED`, in one round trip and a transaction of its own. What became of it is unknown
-    /// if the connection is lost.
+    /// One statement, whose last column is `WORKED`, in one round trip and a transaction of its
+    /// own. What became of it is unknown if the connection is lost.
     pub(crate) async fn write(
         &self,
         statement: &str,
@@ -87,7 +89,8 @@ impl CommitChannels {
         }
     }
 
-    /// A connection on which something may be sent now, and what keeps others from it until there is an answer, if something must.
+    /// A connection on which something may be sent now, and what keeps others from it until there
+    /// is an answer, if something must.
     async fn turn<'a>(
         &self,
         channel: &'a Channel,
@@ -97,7 +100,8 @@ impl CommitChannels {
             return Ok((connection, None));
         }
         let turn = channel.turn.lock().await;
-        // Anew: who had the turn before may have lost the connection, or given it up while an answer is still to come.
+        // Look again: the previous caller may have lost the connection, or given it up while an
+        // answer is still outstanding.
         Ok((self.connection(channel).await?, Some(turn)))
     }
 
@@ -125,13 +129,15 @@ impl Channel {
         Ok(connection)
     }
 
-    /// Whether something may be sent behind what is under way. Not while it is being opened, which may take long.
+    /// Whether something may be sent behind what is under way. Not while it is being opened, which
+    /// may take long.
     fn may_be_shared(&self) -> bool {
         let kept = self.connection.try_lock();
         kept.is_ok_and(|kept| kept.as_ref().is_some_and(|kept| kept.is_direct))
     }
 
-    /// Sends nothing more on this connection. It is closed when everybody has an answer who waits for one.
+    /// Sends nothing more on this connection. It is closed when all outstanding calls are
+    /// answered.
     async fn give_up(&self, connection: &Arc<Connection>) {
         let mut kept = self.connection.lock().await;
         if kept
@@ -150,7 +156,8 @@ impl Channel {
         }
     }
 
-    /// How long a call took that is over now. While it was behind another one it made its way, and that cost nothing.
+    /// How long a call took that is over now. While it was behind another one it made its way, and
+    /// that cost nothing.
     fn answered_after(&self, sent: Instant) -> Duration {
         let now = Instant::now();
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);

@@ -50,7 +50,8 @@ impl Gate {
     }
 }
 
-/// Connections whose last calls took a millisecond, of which the server has worked so many microseconds.
+/// Connections whose last calls took a millisecond, of which the server has worked so many
+/// microseconds.
 fn channels(worked: u64) -> Arc<CommitChannels> {
     let options = Options::new(&Server::shared().url()).unwrap();
     let connector = Connector::new(options, Arc::default()).unwrap();
@@ -70,7 +71,8 @@ fn mostly_waiting() -> Arc<CommitChannels> {
     channels(100)
 }
 
-/// A call that passes the gate, or, without one, does nothing. Says which process of the server has served it.
+/// A call that passes the gate, or, without one, does nothing. Says which process of the server has
+/// served it.
 fn call(channels: &Arc<CommitChannels>, gate: Option<i64>) -> JoinHandle<Result<i32, Trouble>> {
     let channels = channels.clone();
     tokio::spawn(async move {

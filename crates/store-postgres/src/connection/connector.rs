@@ -1,4 +1,4 @@
-//! Opens connections. A server that cannot be reached is left alone for a while (`rest.rs`), and calls meanwhile fail at once.
+//! Opens connections. After a failure it backs off (`rest.rs`), and calls fail immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,8 @@ use crate::connection::safety;
 use crate::connection::tls;
 use crate::failure::unavailable;
 
-/// How long it may take until a connection can be used. To reach the server has a limit of its own, for each address.
+/// How long it may take until a connection can be used. To reach the server has a limit of its own,
+/// for each address.
 const CONNECT_MAX: Duration = Duration::from_secs(20);
 
 pub(crate) struct Connector {
@@ -71,7 +72,8 @@ impl Connector {
                 self.was_safe.store(true, Ordering::Release);
                 Ok(client)
             }
-            // A server that is about to become the primary, say: it is waited for, and nothing is acknowledged meanwhile.
+            // A server that is about to become the primary, say: it is waited for, and nothing is
+            // acknowledged meanwhile.
             Err(StoreError::Unsafe { setting, remedy })
                 if self.was_safe.load(Ordering::Acquire) =>
             {

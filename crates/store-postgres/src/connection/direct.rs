@@ -1,9 +1,9 @@
-//! Whether a connection leads to a process of the server, or to a pooler that gives each statement to whichever process is free.
-//! What is sent behind another statement may then be torn apart, half of it for one process and half for the next.
+//! Detects whether a connection leads to a server process or to a pooler. A pooler assigns each
+//! statement to any free process, so pipelined statements could be split between two processes.
 //!
-//! A server says at the beginning which process serves a connection, so that its statements can be cancelled. A pooler must say
-//! something of its own. The driver keeps the number to itself and tells it to whom it sends a cancellation: here, one is sent to
-//! nobody.
+//! A server announces the process that serves a connection, for cancellation requests; a pooler
+//! announces a number of its own. The driver reveals the number only in a cancellation request, so
+//! one is sent to a stream that records it.
 
 use std::future::{Ready, ready};
 use std::io;
@@ -16,12 +16,12 @@ use tokio::time::timeout;
 use tokio_postgres::Client;
 use tokio_postgres::tls::{ChannelBinding, TlsConnect, TlsStream};
 
-/// A request to cancel: its length, what it is, the process, and a secret, four bytes each.
+/// A cancellation request: length, code, process and secret, four bytes each.
 const REQUEST: usize = 16;
 const IS_REQUEST: [u8; 8] = [0, 0, 0, 16, 4, 210, 22, 46];
-/// How long the question may take; who does not answer is not taken for a server.
+/// How long the check may take. A connection that does not answer counts as pooled.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// What a server says that speaks TLS.
+/// The reply of a server that supports TLS.
 const SPEAKS_TLS: u8 = b'S';
 
 /// Whether the process that serves this connection is the one that was announced.
@@ -39,7 +39,7 @@ async fn serving(client: &Client) -> Option<i32> {
 async fn announced(client: &Client) -> Option<i32> {
     let mut heard = Vec::new();
     let cancellation = client.cancel_token();
-    let sent = cancellation.cancel_query_raw(Nobody(&mut heard), InTheClear);
+    let sent = cancellation.cancel_query_raw(Recorder(&mut heard), Unencrypted);
     sent.await.ok()?;
     // A request for TLS may have come before.
     let request = heard.last_chunk::<REQUEST>()?;
@@ -47,29 +47,29 @@ async fn announced(client: &Client) -> Option<i32> {
     Some(i32::from_be_bytes(*process))
 }
 
-/// Hears what is said to a server, and says that it speaks TLS.
-struct Nobody<'a>(&'a mut Vec<u8>);
+/// Records what is sent to a server, and claims to support TLS.
+struct Recorder<'a>(&'a mut Vec<u8>);
 
-/// TLS with nobody, which hides nothing.
-struct InTheClear;
+/// A TLS layer that encrypts nothing.
+struct Unencrypted;
 
-impl<'a> TlsConnect<Nobody<'a>> for InTheClear {
-    type Stream = Nobody<'a>;
+impl<'a> TlsConnect<Recorder<'a>> for Unencrypted {
+    type Stream = Recorder<'a>;
     type Error = io::Error;
-    type Future = Ready<io::Result<Nobody<'a>>>;
+    type Future = Ready<io::Result<Recorder<'a>>>;
 
-    fn connect(self, nobody: Nobody<'a>) -> Self::Future {
-        ready(Ok(nobody))
+    fn connect(self, recorder: Recorder<'a>) -> Self::Future {
+        ready(Ok(recorder))
     }
 }
 
-impl TlsStream for Nobody<'_> {
+impl TlsStream for Recorder<'_> {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl AsyncRead for Nobody<'_> {
+impl AsyncRead for Recorder<'_> {
     fn poll_read(
         self: Pin<&mut Self>,
         _: &mut Context<'_>,
@@ -80,7 +80,7 @@ impl AsyncRead for Nobody<'_> {
     }
 }
 
-impl AsyncWrite for Nobody<'_> {
+impl AsyncWrite for Recorder<'_> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,

@@ -1,4 +1,5 @@
-//! The thread on which connections live. Callers may be on any runtime, or on none, and theirs may have another clock.
+//! The thread that runs the connections. Callers may use any runtime or none, and their runtime may
+//! use another clock.
 
 use std::future::Future;
 use std::thread::JoinHandle;
@@ -35,13 +36,13 @@ impl Io {
         })
     }
 
-    /// Runs a call there. It goes on if nobody waits for it any more.
+    /// Runs a call on that thread. The call continues if its caller stops waiting.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         call: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let running = self.handle.spawn(call);
-        // Who blocks its thread until the answer is there gives way to nobody, so it must not be asked to.
+        // Blocking callers cannot yield, so skip cooperative budgeting.
         let answer = tokio::task::unconstrained(running).await;
         answer.unwrap_or_else(|error| {
             Err(StoreError::Unavailable {

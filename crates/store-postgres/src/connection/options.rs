@@ -1,4 +1,4 @@
-//! Where the database is, and how it is used.
+//! The address of the database, and how it is used.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -30,9 +30,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// The database at this URL (`postgres://user:password@host:port/database?sslmode=require`), or at these
-    /// `key=value` pairs. Where TLS is used, the server's certificate and name are always checked, so `require` is as strict as
-    /// `verify-full`, which means the same here.
+    /// The database at this URL (`postgres://user:password@host:port/database?sslmode=require`), or
+    /// at these `key=value` pairs. Where TLS is used, the server's certificate and name are always
+    /// checked, so `require` is as strict as `verify-full`, which means the same here.
     ///
     /// # Errors
     /// If it is neither.
@@ -84,29 +84,32 @@ impl Options {
         Ok(self)
     }
 
-    /// Takes settings of the server under which acknowledged commits can be lost. For tests, and for what may be lost.
+    /// Takes settings of the server under which acknowledged commits can be lost. For tests, and
+    /// for what may be lost.
     #[must_use]
     pub fn allow_lossy(mut self, allow: bool) -> Self {
         self.allow_lossy = allow;
         self
     }
 
-    /// How many connections reading may use, besides those for commits: one or two, and two more while somebody else holds what
-    /// they are about.
+    /// How many connections queries may use. Commits use one or two others, and two more while
+    /// they wait for locks.
     #[must_use]
     pub fn connections(mut self, connections: usize) -> Self {
         self.connections = connections.max(1);
         self
     }
 
-    /// A file of certificates (PEM) by which the server's is judged, instead of those that browsers trust.
+    /// A file of certificates (PEM) by which the server's is judged, instead of those that browsers
+    /// trust.
     #[must_use]
     pub fn certificate_authority(mut self, file: impl Into<PathBuf>) -> Self {
         self.authority = Some(file.into());
         self
     }
 
-    /// Judges leases by this clock instead of the database's. For tests, whose time is not the database's.
+    /// Judges leases by this clock instead of the database's. For tests, whose time is not the
+    /// database's.
     #[must_use]
     pub fn lease_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
@@ -121,7 +124,7 @@ impl Options {
 
 impl std::fmt::Debug for Options {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The configuration redacts the password itself, but an address is nobody's business either.
+        // The configuration redacts the password, but the address is confidential as well.
         write!(f, "Options(namespace {})", self.namespace)
     }
 }

@@ -1,4 +1,5 @@
-//! What the last calls that commit were made of: the server's work, or waiting for the disk and for the way there and back.
+//! Measures how much of recent commit calls the server spent working, as opposed to waiting for the
+//! disk and the network.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -6,8 +7,8 @@ use std::time::Duration;
 /// The calls that are remembered.
 const CALLS: usize = 16;
 
-/// The last column of a call that commits: the microseconds that its function took. What comes before it, to read the
-/// arguments, and after it, to commit, counts as waiting.
+/// The last column of a call that commits: the microseconds that its function took. What comes
+/// before it, to read the arguments, and after it, to commit, counts as waiting.
 pub(crate) const WORKED: &str =
     "(extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint";
 
@@ -28,8 +29,8 @@ struct Call {
 }
 
 impl Pace {
-    /// A call took so long, of which the server has worked so long. Answers that were found together seem to have taken no
-    /// time, and say nothing.
+    /// A call took so long, of which the server has worked so long. Answers that were found
+    /// together seem to have taken no time, and say nothing.
     pub(crate) fn note(&self, took: Duration, worked: Duration) {
         let Some(waited) = took.checked_sub(worked) else {
             return;
@@ -42,9 +43,9 @@ impl Pace {
         }
     }
 
-    /// Whether calls are mostly work. Of the work, the median counts, because some call may have waited for a lock. Of the
-    /// waiting, the least does: on a busy machine everything waits for a processor, too, and that is no reason to
-    /// ask more of it.
+    /// Whether calls are mostly work. Of the work, the median counts, because some call may have
+    /// waited for a lock. Of the waiting, the least does: on a busy machine everything waits for a
+    /// processor, too, and that is no reason to ask more of it.
     pub(crate) fn is_mostly_work(&self) -> bool {
         let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut worked = calls.last.map(|call| call.worked);

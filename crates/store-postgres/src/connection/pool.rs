@@ -1,5 +1,5 @@
-//! A few connections of which each serves one call at a time: opened when they are needed, kept, and opened anew when they are
-//! lost.
+//! A pool of connections. Each serves one call at a time; they are opened on demand, kept, and
+//! reopened when they are lost.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -40,8 +40,8 @@ impl Pool {
         }
     }
 
-    /// One statement, in one round trip and a transaction of its own. What changes nothing is tried again on a new
-    /// connection if the one that was kept turns out to be lost.
+    /// One statement, in one round trip and a transaction of its own. What changes nothing is tried
+    /// again on a new connection if the one that was kept turns out to be lost.
     pub(crate) async fn read(
         &self,
         statement: &str,

@@ -1,5 +1,5 @@
-//! A server that cannot be reached is left alone for a while, at growing intervals. All who open connections for a store know of
-//! it, so that the first that reaches the server again is enough for all of them.
+//! Back-off while the server cannot be reached, at growing intervals. All connectors of a store
+//! share it, so one successful connection ends it for all.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -39,7 +39,8 @@ impl Rest {
         };
     }
 
-    /// An attempt that began at `begun` has failed. If the server was reached since, it says nothing about now.
+    /// An attempt that began at `begun` has failed. If the server was reached since, it says
+    /// nothing about now.
     pub(crate) fn begin(&self, begun: Instant, now: Instant, error: &StoreError) {
         let mut state = self.state();
         if state.reached.is_some_and(|reached| begun <= reached) {

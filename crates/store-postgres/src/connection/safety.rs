@@ -1,4 +1,4 @@
-//! Settings of the server under which acknowledged commits get lost are refused by name.
+//! Refuses server settings that would lose acknowledged commits.
 
 use everstep_store::StoreError;
 use tokio_postgres::Client;
@@ -23,7 +23,8 @@ struct Settings {
     isolation: String,
 }
 
-/// Refuses a server that would lose what it acknowledges, unless that is allowed, and one that cannot work at all.
+/// Refuses a server that would lose what it acknowledges, unless that is allowed, and one that
+/// cannot work at all.
 pub(crate) async fn check(client: &Client, allow_lossy: bool) -> Result<(), StoreError> {
     let rows = client.query_typed(QUESTION, &[]).await;
     let rows = rows.map_err(|error| unavailable(&error))?;

@@ -1,4 +1,5 @@
-//! TLS to the server, by rustls. A certificate is always checked: against a given authority, or those browsers trust.
+//! TLS to the server, by rustls. A certificate is always checked: against a given authority, or
+//! those browsers trust.
 
 use everstep_store::StoreError;
 use rustls::pki_types::CertificateDer;

@@ -1,5 +1,6 @@
-//! Hints between nodes by NOTIFY. They are gathered for a moment and sent together, in a transaction of their own that
-//! waits for no sync, because a NOTIFY makes all others of the database wait until its transaction is over.
+//! Hints between nodes by NOTIFY. They are gathered for a moment and sent together, in a
+//! transaction of their own that waits for no sync, because a NOTIFY makes all others of the
+//! database wait until its transaction is over.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
@@ -21,8 +22,8 @@ const GATHERED_FOR: Duration = Duration::from_millis(5);
 /// Hints that wait to be sent. What comes when it is full is dropped, as hints may be.
 const WAITING_MAX: usize = 4_096;
 
-/// A bus over the database that a [`crate::PostgresStore`] is in. It holds one connection to listen, which must not go through
-/// PgBouncer in transaction mode, and uses another one to send.
+/// A bus over the database that a [`crate::PostgresStore`] is in. It holds one connection to
+/// listen, which must not go through PgBouncer in transaction mode, and uses another one to send.
 pub struct PostgresBus {
     local: LocalBus,
     to_others: mpsc::Sender<Hint>,
@@ -30,7 +31,8 @@ pub struct PostgresBus {
 }
 
 impl PostgresBus {
-    /// Begins to listen and to send. A database that cannot be reached costs latency: it is tried again and again.
+    /// Begins to listen and to send. A database that cannot be reached costs latency: it is tried
+    /// again and again.
     ///
     /// # Errors
     /// If there is no thread for it.
@@ -87,7 +89,7 @@ async fn send_all(pool: Pool, channel: String, me: String, mut waiting: mpsc::Re
                 "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)::text";
             let arguments = [(&channel as _, Type::TEXT), (&payload as _, Type::TEXT)];
             if let Err(trouble) = pool.read(notify, &arguments).await {
-                let error = trouble.told();
+                let error = trouble.into_error();
                 tracing::debug!(%error, "hints to other nodes are lost");
                 break;
             }

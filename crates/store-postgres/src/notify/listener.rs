@@ -1,4 +1,5 @@
-//! The connection that listens: one, kept open, and opened again when it is lost. What is sent meanwhile is not heard.
+//! The connection that listens for notifications. It is reopened when it is lost; hints sent
+//! meanwhile are lost.
 
 use std::future::poll_fn;
 use std::time::Duration;

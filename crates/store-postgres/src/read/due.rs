@@ -1,4 +1,4 @@
-//! What is to be done: timers, ready runs, effects that are not delivered.
+//! Pending work: timers, ready runs, undelivered effects.
 
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::encoding::{checked_name, decode_effect};
@@ -9,7 +9,7 @@ use tokio_postgres::types::Type;
 use crate::connection::argument::Argument;
 use crate::failure::{self, Trouble};
 use crate::number::{count, limit, millis, uncount};
-use crate::read::reading::told;
+use crate::read::reading::unusable_error;
 use crate::schema::head::Unusable;
 use crate::schema::row_place::{self, Kind, RowPlace};
 use crate::session::Session;
@@ -23,7 +23,8 @@ pub(crate) async fn timers(
         Some(place) => (place.due, count(place.stream.0), place.key),
         None => (None, 0, Vec::new()),
     };
-    // Said twice, because an index does not see through the comparison of rows if one may be missing.
+    // Said twice, because an index does not see through the comparison of rows if one may be
+    // missing.
     let condition = match due {
         Some(_) => "(due, stream, key) > ($1, $2, $3)",
         None => "$1::int8 IS NULL AND $2 = 0 AND $3 = ''",
@@ -42,7 +43,7 @@ pub(crate) async fn timers(
         (&most, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    sound("timers", &lines.map_err(Trouble::told)?, |line| {
+    sound("timers", &lines.map_err(Trouble::into_error)?, |line| {
         let stream = StreamNumber(uncount(line.try_get(0)?));
         Ok(row_place::timer(
             stream,
@@ -73,7 +74,7 @@ pub(crate) async fn ready(
         (&now, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    sound("ready runs", &lines.map_err(Trouble::told)?, |line| {
+    sound("ready runs", &lines.map_err(Trouble::into_error)?, |line| {
         let version: i64 = line.try_get(2)?;
         let node: Option<i64> = line.try_get(3)?;
         Ok(ReadyRun {
@@ -108,7 +109,7 @@ pub(crate) async fn outbox(
         (&most, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(Trouble::told)?;
+    let lines = lines.map_err(Trouble::into_error)?;
     let mut rows = Vec::with_capacity(lines.len());
     for line in &lines {
         let read =
@@ -120,7 +121,8 @@ pub(crate) async fn outbox(
     Ok(rows)
 }
 
-/// What lines say; those that are damaged are left out, so that one run does not stand in the way of all.
+/// What lines say; those that are damaged are left out, so that one run does not stand in the way
+/// of all.
 pub(crate) fn sound<T>(
     of: &str,
     lines: &[Line],
@@ -130,8 +132,10 @@ pub(crate) fn sound<T>(
     for line in lines {
         match read(line) {
             Ok(row) => found.push(row),
-            Err(unusable @ Unusable::Damaged(_)) => failure::left_out(of, &told(of, unusable)),
-            Err(Unusable::Trouble(trouble)) => return Err(trouble.told()),
+            Err(unusable @ Unusable::Damaged(_)) => {
+                failure::left_out(of, &unusable_error(of, unusable))
+            }
+            Err(Unusable::Trouble(trouble)) => return Err(trouble.into_error()),
         }
     }
     Ok(found)

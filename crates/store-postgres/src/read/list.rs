@@ -1,8 +1,8 @@
 //! Pages of the list of runs, newest first.
 //!
-//! Filters by workflow and status walk the index of exactly those, one short walk per combination, merged by stream number;
-//! a tag walks the index of that tag; without any of them all runs are walked. The rest of the filters is applied to the rows
-//! found.
+//! Filters by workflow and status walk the index of exactly those, one short walk per combination,
+//! merged by stream number; a tag walks the index of that tag; without any of them all runs are
+//! walked. The rest of the filters is applied to the rows found.
 
 use everstep_model::StreamNumber;
 use everstep_store::{Cursor, ListPage, ListQuery, RunRow, StoreError};
@@ -39,7 +39,7 @@ pub(crate) async fn page(session: &Session, query: ListQuery) -> Result<ListPage
     ];
     let statement = statement(&session.schema, &query);
     let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(Trouble::told)?;
+    let lines = lines.map_err(Trouble::into_error)?;
     let is_more = lines.len() > query.limit;
     let lines = lines.get(..query.limit.min(lines.len())).unwrap_or(&lines);
     let rows: Vec<(StreamNumber, RunRow)> = sound("list of runs", lines, |line| {

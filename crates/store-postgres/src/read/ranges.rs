@@ -44,15 +44,19 @@ pub(crate) async fn rows(session: &Session, range: RowRange) -> Result<Vec<Share
         (&most, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    sound("shared rows", &lines.map_err(Trouble::told)?, |line| {
-        let key = RowKey::Shared(decode_shared_key(range.kind, line.try_get(0)?)?);
-        match row_place::row(&key, line.try_get(1)?, line.try_get(2)?) {
-            Ok(Row::Shared(row)) => Ok(row),
-            _ => Err(Unusable::Damaged(everstep_store::encoding::Damaged(
-                "a shared row is not as it was written",
-            ))),
-        }
-    })
+    sound(
+        "shared rows",
+        &lines.map_err(Trouble::into_error)?,
+        |line| {
+            let key = RowKey::Shared(decode_shared_key(range.kind, line.try_get(0)?)?);
+            match row_place::row(&key, line.try_get(1)?, line.try_get(2)?) {
+                Ok(Row::Shared(row)) => Ok(row),
+                _ => Err(Unusable::Damaged(everstep_store::encoding::Damaged(
+                    "a shared row is not as it was written",
+                ))),
+            }
+        },
+    )
 }
 
 pub(crate) async fn count(session: &Session, query: ListQuery) -> Result<Count, StoreError> {
@@ -72,11 +76,11 @@ pub(crate) async fn count(session: &Session, query: ListQuery) -> Result<Count, 
     let most = COUNTED_MAX + 1;
     let counting = format!("SELECT count(*) FROM (SELECT FROM {matching} LIMIT {most}) r");
     let lines = session.reads.read(&counting, &arguments).await;
-    let lines = lines.map_err(Trouble::told)?;
+    let lines = lines.map_err(Trouble::into_error)?;
     let counted: i64 = lines
         .first()
         .map_or(Ok(0), |line| line.try_get(0))
-        .map_err(|e| Trouble::of(&e).told())?;
+        .map_err(|e| Trouble::of(&e).into_error())?;
     if counted <= COUNTED_MAX {
         let number = counted.unsigned_abs();
         return Ok(Count {
@@ -86,7 +90,7 @@ pub(crate) async fn count(session: &Session, query: ListQuery) -> Result<Count, 
     }
     let explaining = format!("EXPLAIN SELECT FROM {matching}");
     let lines = session.reads.read(&explaining, &arguments).await;
-    let lines = lines.map_err(Trouble::told)?;
+    let lines = lines.map_err(Trouble::into_error)?;
     let plan: Option<&str> = lines.first().and_then(|line| line.try_get(0).ok());
     let estimate = plan.and_then(estimated_rows).unwrap_or(0);
     Ok(Count {
@@ -95,8 +99,8 @@ pub(crate) async fn count(session: &Session, query: ListQuery) -> Result<Count, 
     })
 }
 
-/// The runs that pass the filters, from the word behind `FROM` on. Filters that are not used still mention their
-/// argument, so that its type is known.
+/// The runs that pass the filters, from the word behind `FROM` on. Filters that are not used still
+/// mention their argument, so that its type is known.
 fn matching(schema: &str, query: &ListQuery) -> String {
     let tagged = match query.tag {
         Some(_) => format!(

@@ -23,15 +23,15 @@ pub(crate) async fn head(session: &Session, stream: StreamRef) -> Result<Option<
         "SELECT {HEAD}, {RUN} FROM {schema}.streams s LEFT JOIN {schema}.runs r ON r.stream = s.number WHERE {condition}"
     );
     let lines = session.reads.read(&statement, &[argument]).await;
-    let lines = lines.map_err(Trouble::told)?;
+    let lines = lines.map_err(Trouble::into_error)?;
     let found = lines.first().map(head::head).transpose();
-    found.map_err(|unusable| told("the head of a stream", unusable))
+    found.map_err(|unusable| unusable_error("the head of a stream", unusable))
 }
 
 /// What is said of a line that cannot be used.
-pub(crate) fn told(what: &str, unusable: Unusable) -> StoreError {
+pub(crate) fn unusable_error(what: &str, unusable: Unusable) -> StoreError {
     match unusable {
-        Unusable::Trouble(trouble) => trouble.told(),
+        Unusable::Trouble(trouble) => trouble.into_error(),
         Unusable::Damaged(damaged) => failure::of_value(what, damaged.into()),
     }
 }
@@ -41,8 +41,8 @@ pub(crate) async fn read(
     request: ReadRequest,
 ) -> Result<Option<Page>, StoreError> {
     let schema = &session.schema;
-    // The frame that begins at or before the first record wanted, and those behind it, as far as they fit. The last ones are
-    // the tail.
+    // The frame that begins at or before the first record wanted, and those behind it, as far as
+    // they fit. The last ones are the tail.
     let statement = format!(
         "SELECT s.next, s.closed,
             ARRAY(SELECT lower(gap) FROM unnest(s.gaps) gap), ARRAY(SELECT upper(gap) FROM unnest(s.gaps) gap),
@@ -71,7 +71,7 @@ pub(crate) async fn read(
         (&bytes, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(Trouble::told)?;
+    let lines = lines.map_err(Trouble::into_error)?;
     page(request, &lines)
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn row(session: &Session, key: RowKey) -> Result<Option<Row>, S
         (&place.key, Type::BYTEA),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(Trouble::told)?;
+    let lines = lines.map_err(Trouble::into_error)?;
     let Some(line) = lines.first() else {
         return Ok(None);
     };

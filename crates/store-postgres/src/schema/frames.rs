@@ -6,7 +6,8 @@ use everstep_store::encoding::{Damaged, In};
 
 use crate::number::uncount;
 
-/// Frames, each behind its length and the newest first, and the number of the first record of the oldest.
+/// Frames, each behind its length and the newest first, and the number of the first record of the
+/// oldest.
 #[derive(Debug)]
 pub(crate) struct StoredFrames {
     pub(crate) first: RecordNumber,

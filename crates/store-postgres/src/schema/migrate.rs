@@ -20,8 +20,8 @@ const PLAIN: &str = include_str!("../../sql/plain.sql");
 const BATCH: &str = include_str!("../../sql/batch.sql");
 const COMMIT: &str = include_str!("../../sql/commit.sql");
 
-/// The bytes of frames that a head keeps before they become a row. Longer tails move heads from page to page, and
-/// shorter ones save fewer rows.
+/// The bytes of frames that a head keeps before they become a row. Longer tails move heads from
+/// page to page, and shorter ones save fewer rows.
 const TAIL_MAX: &str = "512";
 /// How long plain commits wait for heads and names that another node writes.
 const PATIENCE: &str = "200ms";
@@ -34,7 +34,9 @@ pub(crate) async fn migrate(pool: &Pool, schema: &str) -> Result<(), StoreError>
         Some(other) => return Err(unknown(schema, other)),
         None => {}
     }
-    pool.script(&script(schema)).await.map_err(Trouble::told)?;
+    pool.script(&script(schema))
+        .await
+        .map_err(Trouble::into_error)?;
     match format(pool, schema).await? {
         Some(FORMAT) => Ok(()),
         Some(other) => Err(unknown(schema, other)),
@@ -66,17 +68,17 @@ async fn format(pool: &Pool, schema: &str) -> Result<Option<i32>, StoreError> {
     let table = format!("{schema}.meta");
     let exists = "SELECT to_regclass($1) IS NOT NULL";
     let found = pool.read(exists, &[(&table, Type::TEXT)]).await;
-    let found = found.map_err(Trouble::told)?;
+    let found = found.map_err(Trouble::into_error)?;
     if !is_yes(&found) {
         return Ok(None);
     }
     let found = pool.read(&format!("SELECT format FROM {table}"), &[]).await;
-    let found = found.map_err(Trouble::told)?;
+    let found = found.map_err(Trouble::into_error)?;
     Ok(found.first().and_then(|row| row.try_get(0).ok()))
 }
 
-/// One transaction that creates or upgrades everything, or finds that another node has done so. The lock belongs to the
-/// transaction, so it is released with it even behind a pooler.
+/// One transaction that creates or upgrades everything, or finds that another node has done so. The
+/// lock belongs to the transaction, so it is released with it even behind a pooler.
 fn script(schema: &str) -> String {
     let filled_in = |parts: &[&str]| {
         parts

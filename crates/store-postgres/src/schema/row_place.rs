@@ -52,7 +52,8 @@ impl Kind {
         self as i16
     }
 
-    /// Whether commits of several streams write such rows, so that a stream's own lock does not protect them.
+    /// Whether commits of several streams write such rows, so that a stream's own lock does not
+    /// protect them.
     pub(crate) fn is_shared(self) -> bool {
         match self {
             Self::Timer | Self::Dedup | Self::Rpc | Self::Outbox | Self::Producer => false,
@@ -135,7 +136,8 @@ impl RowPlace {
         }
     }
 
-    /// The order of keys is that of timers of one stream; the due time is a column too, for the order of all of them.
+    /// The order of keys is that of timers of one stream; the due time is a column too, for the
+    /// order of all of them.
     fn of_timer(timer: &TimerRow) -> Self {
         let mut out = Out::default();
         let due = millis(timer.due);

@@ -1,4 +1,5 @@
-//! What the database answers about commits that were judged: a verdict each, and what some verdicts show.
+//! The answer of the database about judged commits: a verdict each, and data that some verdicts
+//! include.
 
 use std::collections::HashMap;
 
@@ -85,9 +86,10 @@ impl Answer {
         let first = RecordNumber(of(&self.firsts, at));
         let refusal = match kind {
             1 | 3 | 4 => {
-                let before = match self.told(at, stream, seen(commit, first), first) {
+                let before = match self.records(at, stream, seen(commit, first), first) {
                     Ok(before) => before,
-                    // It is written, but nobody can say what came before it: who asked reads the journal and hears the same.
+                    // The commit is applied, but the records before it cannot be read. Reading the
+                    // journal fails in the same way.
                     Err(error) => return Some(Outcome::Refused(Refusal::Unreadable(error))),
                 };
                 return Some(if kind != 3 {
@@ -114,7 +116,7 @@ impl Answer {
             16 => Refusal::Fenced,
             17 => Refusal::OutOfOrder,
             18 => Refusal::NotInbox,
-            19 => match self.told(at, stream, seen(commit, first), first) {
+            19 => match self.records(at, stream, seen(commit, first), first) {
                 Ok(missed) => Refusal::InboxGrew { missed },
                 Err(error) => Refusal::Unreadable(error),
             },
@@ -138,8 +140,8 @@ impl Answer {
         }
     }
 
-    /// The records that an outcome tells.
-    fn told(
+    /// The records that an outcome includes.
+    fn records(
         &self,
         at: usize,
         stream: StreamNumber,
@@ -201,7 +203,7 @@ impl Answers {
     }
 }
 
-/// What an executor has seen; everybody else has seen all.
+/// The number of records that an executor has seen; other authors miss none.
 fn seen(commit: &Commit, end: RecordNumber) -> RecordNumber {
     commit.executor().map_or(end, |executor| executor.seen)
 }

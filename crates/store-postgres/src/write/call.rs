@@ -1,4 +1,5 @@
-//! One call of the functions that commit: which of them, with which arguments, and once more if it met a moment that is over.
+//! One call of the functions that commit: selects the function, passes the arguments, and repeats
+//! the call if it read state that had changed when it wrote.
 
 use std::sync::Arc;
 
@@ -75,15 +76,15 @@ impl Call {
                 false => session.commits.write(&statement, &arguments).await,
             };
             match answer {
-                Ok(lines) => return self.read(&lines).map_err(|e| Trouble::of(&e).told()),
+                Ok(lines) => return self.read(&lines).map_err(|e| Trouble::of(&e).into_error()),
                 Err(Trouble::Again(_)) if calls < CALLS_MAX => {}
                 Err(Trouble::Lost(_)) if calls == 1 && self.may_be_repeated => {}
                 Err(Trouble::HistoryChanged) if calls < CALLS_MAX => {
-                    session.adopt_history().await.map_err(Trouble::told)?;
+                    session.adopt_history().await.map_err(Trouble::into_error)?;
                 }
                 // Nothing is done, and everything is judged, which does not wait for heads.
                 Err(Trouble::Busy(_)) if self.plain.is_some() => return Ok(Answered::nothing()),
-                Err(trouble) => return Err(trouble.told()),
+                Err(trouble) => return Err(trouble.into_error()),
             }
         }
     }
@@ -107,8 +108,9 @@ impl Call {
         arguments
     }
 
-    /// The statement that takes these arguments. There is a smaller one for a batch of nothing but steps, as many are, and where
-    /// something is to be judged the plain commits are done first, in the same transaction.
+    /// The statement that takes these arguments. There is a smaller one for a batch of nothing but
+    /// steps, as many are, and where something is to be judged the plain commits are done first, in
+    /// the same transaction.
     fn statement(&self, schema: &str) -> String {
         let first = places(1, SCALARS);
         let plain = places(SCALARS + 1, self.plain_columns());

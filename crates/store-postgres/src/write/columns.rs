@@ -1,4 +1,5 @@
-//! The arguments of the calls that commit, column by column, in the order of `sql/commit.sql` and `sql/batch.sql`.
+//! The arguments of the calls that commit, column by column, in the order of `sql/commit.sql` and
+//! `sql/batch.sql`.
 
 use tokio_postgres::types::{ToSql, Type};
 

@@ -1,4 +1,5 @@
-//! The one write path: a batch is one call, and what is busy, or turns out not to be plain, moves to the next one.
+//! The write path. A batch is one call; commits that are busy, or turn out not to be plain, go into
+//! the next call.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::write::judged;
 use crate::write::placed::Placed;
 use crate::write::plain_batch::PlainBatch;
 
-/// How often streams that somebody else holds are tried together before each is waited for alone.
+/// How often busy streams are tried together before the store waits for each one separately.
 const MISSES_MAX: u32 = 3;
 
 /// Commits a batch. Commits under ids of several nodes are several batches.
@@ -75,7 +76,7 @@ impl Writer<'_> {
             tracing::debug!(commits = left.len(), "to be judged, or busy; called again");
             left = self.judge(left, false).await?;
         }
-        // Alone, so that nobody waits for a stream while holding another.
+        // Separately, so that no transaction waits for a stream while it holds another.
         while !left.is_empty() {
             let alone = first_alone(&left);
             let (now, later) = left.into_iter().partition(|(at, _)| alone.contains(at));

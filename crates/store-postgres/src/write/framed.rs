@@ -1,4 +1,5 @@
-//! The records of a commit as the database gets them: one frame of bytes, and what it must know of them without reading it.
+//! The records of a commit as the database stores them: one frame of bytes, and the counts that it
+//! needs without decoding the frame.
 
 use everstep_model::{Body, Frame, FrameHeader, Origin, Record};
 use everstep_store::encoding::Out;
@@ -9,7 +10,8 @@ pub(crate) struct Framed {
     pub(crate) count: i32,
     /// How many came from others than the executor.
     pub(crate) inbox: i32,
-    /// What they do to the number of unconsumed events, which is never below 0: `n` becomes `max(n + events, events_min)`.
+    /// What they do to the number of unconsumed events, which is never below 0: `n` becomes `max(n
+    /// + events, events_min)`.
     pub(crate) events: i32,
     pub(crate) events_min: i32,
 }

@@ -1,4 +1,5 @@
-//! Commits to be judged as the arguments of one call: streams, names and rows get places, and commits name them by place.
+//! Encodes commits to be judged as the arguments of one call. Streams, names and rows get places,
+//! and commits refer to them by place.
 
 use std::collections::BTreeMap;
 
@@ -273,7 +274,8 @@ fn kind(commit: &Commit) -> i16 {
     }
 }
 
-/// What the commit does to the gate: 0 keeps it, 4 opens the gate of a run that was never claimed, others set it.
+/// What the commit does to the gate: 0 keeps it, 4 opens the gate of a run that was never claimed,
+/// others set it.
 fn gate(commit: &Commit) -> i16 {
     let set = |gate| match gate {
         Gate::Open => 1,
@@ -330,7 +332,8 @@ fn number(commit: &Commit) -> i64 {
 /// No text as an array of bytes.
 pub(crate) const NO_TAGS: &str = "{}";
 
-/// Texts as PostgreSQL writes an array of bytes: tags may hold any character, even those its texts cannot.
+/// Texts as PostgreSQL writes an array of bytes: tags may hold any character, even those its texts
+/// cannot.
 pub(crate) fn bytea_array(texts: &[String]) -> String {
     let mut array = String::from("{");
     for (place, text) in texts.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! Plain commits: an executor appends to its run or leaves it, and a run is created. Nearly all commits of a busy node
-//! are plain, and the database applies all of a kind in one statement (`sql/plain.sql`) instead of judging each.
+//! Plain commits: an executor appends to its run or leaves it, and a run is created. Nearly all
+//! commits of a busy node are plain, and the database applies all of a kind in one statement
+//! (`sql/plain.sql`) instead of judging each.
 
 use everstep_model::{Generation, RecordNumber};
 use everstep_store::{AppendCommit, CreateCommit, ExecutorLease, Gate, Guard, RunRow};

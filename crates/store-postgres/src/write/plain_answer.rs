@@ -1,4 +1,4 @@
-//! What the database answers about plain commits: which took effect, and no more.
+//! The answer of the database about plain commits: which of them were applied.
 
 use std::collections::HashSet;
 

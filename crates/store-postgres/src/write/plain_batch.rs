@@ -43,8 +43,8 @@ pub(crate) struct PlainBatch<'a> {
 }
 
 impl<'a> PlainBatch<'a> {
-    /// Takes the plain ones out of a batch. The others keep their order: only what shares its stream with no other commit may
-    /// leave it.
+    /// Takes the plain ones out of a batch. The others keep their order: only what shares its
+    /// stream with no other commit may leave it.
     pub(crate) fn of(placed: Vec<Placed<'a>>) -> (Self, Vec<Placed<'a>>) {
         let mut appends = Vec::with_capacity(placed.len());
         let (mut births, mut judged) = (Vec::new(), Vec::new());
@@ -117,9 +117,9 @@ fn alone(appends: &[(Placed<'_>, PlainAppend<'_>)], judged: &[Placed<'_>]) -> Ve
     (0..appends.len()).map(is_alone).collect()
 }
 
-/// Whether births may leave the order of their batch: each has another name, no other stream is created, because numbers rise
-/// in the order of creations, and none goes whose name they could take. Nor are rows locked that several streams share, which
-/// must come before names.
+/// Whether births may leave the order of their batch: each has another name, no other stream is
+/// created, because numbers rise in the order of creations, and none goes whose name they could
+/// take. Nor are rows locked that several streams share, which must come before names.
 fn are_alone(births: &[(Placed<'_>, PlainCreate<'_>)], judged: &[Placed<'_>]) -> bool {
     let mut names = HashSet::new();
     let mut births = births.iter();

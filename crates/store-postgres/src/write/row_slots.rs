@@ -1,4 +1,4 @@
-//! The rows that a batch touches: each once, however many commits name it.
+//! The rows that a batch touches, each listed once.
 
 use std::collections::HashMap;
 
@@ -161,8 +161,8 @@ impl RowSlots {
         }
     }
 
-    /// All rows in the order of their places, and what each commit does to them. A removal takes all rows along that are
-    /// below its streams; those nobody names are found by the database.
+    /// All rows in the order of their places, and what each commit does to them. A removal also
+    /// deletes the rows of its streams; the database finds those that no commit names.
     pub(crate) fn finish(mut self, columns: &Columns) -> (Vec<Slot>, Vec<Vec<Change>>) {
         let mut below: HashMap<StreamNumber, Vec<i32>> = HashMap::new();
         if !columns.m_commit.is_empty() {

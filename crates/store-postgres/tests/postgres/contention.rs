@@ -1,4 +1,5 @@
-//! Many nodes at the same streams, names, keys and timers at once: each gets an answer that fits all others.
+//! Many nodes at the same streams, names, keys and timers at once: each gets an answer that fits
+//! all others.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -43,7 +44,8 @@ fn said(record: &everstep_model::Record) -> Option<String> {
     }
 }
 
-/// Invariants 1, 4 and 6: what was acknowledged is in its place, once, and each sender's events are in order.
+/// Invariants 1, 4 and 6: what was acknowledged is in its place, once, and each sender's events are
+/// in order.
 #[test]
 fn events_of_many_nodes_are_all_there_in_order() {
     in_parallel(async {
@@ -149,7 +151,8 @@ fn of_creations_under_one_name_one_wins() {
             let mut sender = Sender::new(store);
             let mut outcomes = Vec::new();
             for round in 0..ROUNDS {
-                // In another order on every other node: names are inserted in one order all the same.
+                // In another order on every other node: names are inserted in one order all the
+                // same.
                 let mut names = vec![
                     format!("x{round}"),
                     format!("y{round}"),
@@ -331,7 +334,8 @@ fn a_timer_fires_once_whoever_polls() {
     });
 }
 
-/// A stream that somebody holds for long keeps nobody else waiting, and is committed to as soon as it is free.
+/// A stream that somebody holds for long keeps nobody else waiting, and is committed to as soon as
+/// it is free.
 #[test]
 fn a_held_stream_stands_in_the_way_of_no_other() {
     in_parallel(async {

@@ -1,4 +1,5 @@
-//! What is not asked of the database: by an engine that has nothing to do, and by one that only takes steps.
+//! What is not asked of the database: by an engine that has nothing to do, and by one that only
+//! takes steps.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +35,8 @@ fn an_idle_node_asks_less_than_once_a_second() {
     });
 }
 
-/// Neither the executor nor who waits for the run learns anything from the store that it was not told.
+/// Neither the executor nor who waits for the run learns anything from the store that it was not
+/// told.
 #[test]
 fn steps_are_written_and_nothing_is_read() {
     virtual_time(async {

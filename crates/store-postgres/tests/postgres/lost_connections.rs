@@ -1,4 +1,5 @@
-//! Connections that are killed, and a server that is, in the middle of commits: each takes effect once.
+//! Connections that are killed, and a server that is, in the middle of commits: each takes effect
+//! once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,8 +19,8 @@ const NODES: u64 = 3;
 const SENDERS: u64 = 2;
 /// Streams that everybody writes to.
 const SHARED: u64 = 3;
-/// Streams that one sender writes to: enough for a batch to be mostly work, so that batches of a node travel one behind the
-/// other.
+/// Streams that one sender writes to: enough for a batch to be mostly work, so that batches of a
+/// node travel one behind the other.
 const OWN: u64 = 40;
 
 /// Sends numbered events to every stream, and remembers where each landed.
@@ -55,7 +56,8 @@ async fn create_some(store: &PostgresStore, name: &str, count: u64) -> Vec<Strea
     create(store, &names).await
 }
 
-/// Runs the nodes while something goes wrong; then everything must be there once. Gives how often they sent again.
+/// Runs the nodes while something goes wrong; then everything must be there once. Gives how often
+/// they sent again.
 async fn all_land_once(place: &Place, mut disturb: impl AsyncFnMut()) -> u64 {
     let store = place.store().await;
     let shared = create_some(&store, "shared", SHARED).await;

@@ -1,4 +1,5 @@
-//! Opening: by many nodes at once, side by side in one database, and not where commits would get lost.
+//! Opening: by many nodes at once, side by side in one database, and not where commits would get
+//! lost.
 
 use everstep_private_postgres::Server;
 use everstep_store::{Store, StoreError, StreamRef};

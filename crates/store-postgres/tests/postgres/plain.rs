@@ -181,7 +181,8 @@ fn steps_behind_a_head_that_is_held_go_on() {
     });
 }
 
-/// A plan that was made for a table of three rows meets one of a thousand, and looks at no more rows than before.
+/// A plan that was made for a table of three rows meets one of a thousand, and looks at no more
+/// rows than before.
 #[test]
 fn a_step_meets_its_head_alone_however_many_there_are() {
     in_parallel(async {
@@ -217,7 +218,8 @@ async fn looked_at(sql: &mut Client, run: &mut Run) -> i64 {
     rows
 }
 
-/// Invariants 4 and 6: killed at random, steps, ends and births are there or not, and sent again they are there once.
+/// Invariants 4 and 6: killed at random, steps, ends and births are there or not, and sent again
+/// they are there once.
 #[test]
 fn plain_commits_on_killed_connections_land_once() {
     in_parallel(async {

@@ -1,4 +1,5 @@
-//! Through PgBouncer in transaction mode, where a connection to the server is somebody else's after every statement.
+//! Through PgBouncer in transaction mode, where a connection to the server is somebody else's after
+//! every statement.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,10 +14,12 @@ use crate::support::{Place, Sender, create, in_parallel, records};
 /// Nodes that share the few connections of the pooler.
 const NODES: usize = 6;
 const BATCHES: usize = 20;
-/// Enough for a batch to be mostly work, so that batches of a node would travel one behind the other where nothing is in between.
+/// Enough for a batch to be mostly work, so that batches of a node would travel one behind the
+/// other where nothing is in between.
 const STREAMS: usize = 100;
 
-/// The pooler that these tests share; none where PgBouncer cannot be installed, and then nothing is tested.
+/// The pooler that these tests share; none where PgBouncer cannot be installed, and then nothing is
+/// tested.
 fn pooler() -> Option<&'static Pooler> {
     static SHARED: LazyLock<Option<Pooler>> = LazyLock::new(|| Pooler::start(Server::shared()));
     if SHARED.is_none() {
@@ -61,7 +64,8 @@ fn many_nodes_share_a_few_connections_to_the_server() {
     });
 }
 
-/// PgBouncer tears apart what is sent behind another statement: half of it goes to one process and half to the next.
+/// PgBouncer tears apart what is sent behind another statement: half of it goes to one process and
+/// half to the next.
 #[test]
 fn nothing_is_sent_to_a_pooler_behind_another_batch() {
     let Some(pooler) = pooler() else { return };

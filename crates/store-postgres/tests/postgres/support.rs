@@ -67,7 +67,8 @@ impl Place {
         Arc::new(PostgresStore::open(self.options()).await.unwrap())
     }
 
-    /// A connection beside those of the store, whose statements find the tables by their plain names.
+    /// A connection beside those of the store, whose statements find the tables by their plain
+    /// names.
     pub(crate) async fn sql(&self) -> Client {
         let (client, connection) = tokio_postgres::connect(&self.url, NoTls).await.unwrap();
         tokio::spawn(connection);
@@ -98,7 +99,8 @@ pub(crate) fn in_parallel(test: impl Future<Output = ()>) {
     runtime.unwrap().block_on(test);
 }
 
-/// A node that numbers its commits and sends them until it knows what they became, as the engine's committer does.
+/// A node that numbers its commits and sends them until it knows what they became, as the engine's
+/// committer does.
 pub(crate) struct Sender {
     store: Arc<PostgresStore>,
     node: NodeId,

@@ -1,4 +1,5 @@
-//! The last frames of a journal are in its head until they are worth a row; nobody who reads notices.
+//! The last frames of a journal are in its head until they are worth a row; nobody who reads
+//! notices.
 
 use std::sync::Arc;
 

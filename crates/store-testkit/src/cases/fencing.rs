@@ -1,4 +1,5 @@
-//! One writer per run: an executor's commit lands only under the right in force, once, and in order.
+//! One writer per run: an executor's commit lands only under the right in force, once, and in
+//! order.
 
 use everstep_model::{Epoch, ExecutorSeq, Nonce, RecordNumber};
 use everstep_store::{ExecutorLease, Fence, Guard, InboxLease, Outcome, Refusal, Store};
@@ -49,7 +50,8 @@ pub async fn wrong_nonce_is_refused<S: Store>(f: &Fixture<S>) {
     );
 }
 
-/// A fence is judged by the head alone: a holder whose lease ran out may write until somebody takes over.
+/// A fence is judged by the head alone: a holder whose lease ran out may write until somebody takes
+/// over.
 pub async fn an_expired_holder_writes_until_it_is_replaced<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;

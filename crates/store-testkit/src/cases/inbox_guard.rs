@@ -1,4 +1,5 @@
-//! Decisions from absence are guarded: a commit that suspends or ends a run has seen the whole inbox.
+//! Decisions from absence are guarded: a commit that suspends or ends a run has seen the whole
+//! inbox.
 
 use everstep_store::{Guard, Outcome, Refusal, Store};
 

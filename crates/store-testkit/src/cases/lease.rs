@@ -1,4 +1,5 @@
-//! The right to execute: granted to nodes that live by the store's clock, one holder at a time, counted by epochs.
+//! The right to execute: granted to nodes that live by the store's clock, one holder at a time,
+//! counted by epochs.
 
 use std::time::Duration;
 
@@ -233,7 +234,8 @@ pub async fn a_lost_executor_counts_as_a_takeover<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.head(stream).await.takeovers, 0);
 }
 
-/// A run that is taken runs; one that is pausing, paused, cancelling or rolling back goes on with that.
+/// A run that is taken runs; one that is pausing, paused, cancelling or rolling back goes on with
+/// that.
 pub async fn a_taken_run_runs_unless_it_is_on_its_way_to_something_else<S: Store>(f: &Fixture<S>) {
     for status in RunStatus::ALL {
         let id = format!("r-{}", status.code());

@@ -1,4 +1,5 @@
-//! The contract as cases, one file per topic. Every public function here is named in a macro of this crate.
+//! The contract as cases, one file per topic. Every public function here is named in a macro of
+//! this crate.
 
 pub mod commit;
 pub mod creation;

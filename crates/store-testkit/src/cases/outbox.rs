@@ -1,4 +1,5 @@
-//! The outbox: effects that wait for their delivery, and the deletes that end them, also after the end of their run.
+//! The outbox: effects that wait for their delivery, and the deletes that end them, also after the
+//! end of their run.
 
 use everstep_model::{RunStatus, StreamNumber};
 use everstep_store::{

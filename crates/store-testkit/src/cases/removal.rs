@@ -42,7 +42,8 @@ async fn lists_show<S: Store>(f: &Fixture<S>, ids: &[&str]) {
     }
 }
 
-/// Records, head, name, lists, ready mark, dedup ids and rpcs of a removed stream are gone, and only they.
+/// Records, head, name, lists, ready mark, dedup ids and rpcs of a removed stream are gone, and
+/// only they.
 pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
     let kept = closed_run(f, "kept").await;
     let stream = f

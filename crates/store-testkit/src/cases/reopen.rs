@@ -1,4 +1,5 @@
-//! What was acknowledged is there after the store was closed and opened again, and heads are exactly what they were.
+//! What was acknowledged is there after the store was closed and opened again, and heads are
+//! exactly what they were.
 
 use std::sync::Arc;
 
@@ -266,7 +267,8 @@ pub async fn what_is_gone_stays_gone<R: Reopen>(place: &R, clock: Arc<TestClock>
     assert!(f.timers(Timestamp::from_millis(u64::MAX)).await.is_empty());
 }
 
-/// A status that changes together with nothing but records is remembered, in the head and in the list.
+/// A status that changes together with nothing but records is remembered, in the head and in the
+/// list.
 pub async fn a_status_change_alone_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     let f = Fixture::open(place, &clock);
     let stream = f

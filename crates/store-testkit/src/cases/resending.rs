@@ -1,4 +1,5 @@
-//! Commits sent again because their outcome was lost: they take effect once, and are answered as the first time.
+//! Commits sent again because their outcome was lost: they take effect once, and are answered as
+//! the first time.
 
 use everstep_model::StreamNumber;
 use everstep_store::{

@@ -191,7 +191,8 @@ pub async fn a_closed_stream_deletes_shared_rows<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.rows(all(SharedKind::Slot)).await, []);
 }
 
-/// A range returns the rows of one kind below a prefix, in the order of their keys, in both directions.
+/// A range returns the rows of one kind below a prefix, in the order of their keys, in both
+/// directions.
 pub async fn a_range_follows_the_order_of_keys<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let waiter = |parts: &[KeyPart]| shared(SharedKind::Waiter, parts, "w");

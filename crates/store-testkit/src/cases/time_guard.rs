@@ -10,7 +10,8 @@ use crate::sample::{
     NODE, NONCE, closing, creation, event, executor, inbox, removal, row_change, step, timer,
 };
 
-/// A commit is refused until the store's clock shows the time, and the refusal reports what it shows.
+/// A commit is refused until the store's clock shows the time, and the refusal reports what it
+/// shows.
 pub async fn a_commit_is_refused_before_its_time<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let due = f.now().after(Duration::from_millis(2_000));

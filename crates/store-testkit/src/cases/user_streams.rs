@@ -182,7 +182,8 @@ pub async fn a_removal_may_change_rows_of_others<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.row(RowKey::Stream(fork)).await, None);
 }
 
-/// A page of large messages ends long before its limit of records, and is never empty for its bytes.
+/// A page of large messages ends long before its limit of records, and is never empty for its
+/// bytes.
 pub async fn a_page_stops_near_its_bytes<S: Store>(f: &Fixture<S>) {
     let stream = create(f, "a").await;
     let large = "x".repeat(1_000);

@@ -1,8 +1,9 @@
-//! Random batches against the reference: a candidate must answer and look like the in-memory store at every turn.
+//! Random batches against the reference: a candidate must answer and look like the in-memory store
+//! at every turn.
 //!
-//! A plan is data without numbers from any store (`plan`), so that it shrinks well; it is turned into commits against
-//! what the reference holds at that moment (`resolve`), and after each turn both stores are looked at through the
-//! whole contract (`compare`).
+//! A plan is data without numbers from any store (`plan`), so that it shrinks well; it is turned
+//! into commits against what the reference holds at that moment (`resolve`), and after each turn
+//! both stores are looked at through the whole contract (`compare`).
 
 mod account;
 mod compare;

@@ -1,4 +1,5 @@
-//! What happens, as small numbers: which stream of those there are, a right or a wrong fence, this or that row.
+//! What happens, as small numbers: which stream of those there are, a right or a wrong fence, this
+//! or that row.
 
 use std::time::Duration;
 

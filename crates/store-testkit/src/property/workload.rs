@@ -1,4 +1,5 @@
-//! Random batches that follow from a seed, for tests in which the one who commits and the one who checks are two processes.
+//! Random batches that follow from a seed, for tests in which the one who commits and the one who
+//! checks are two processes.
 
 use std::ops::Range;
 use std::sync::Arc;

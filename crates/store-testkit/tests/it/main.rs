@@ -1,4 +1,5 @@
-//! The kit is whole: no case is forgotten, a broken store is caught, and the wrappers do what they say.
+//! The kit is whole: no case is forgotten, a broken store is caught, and the wrappers do what they
+//! say.
 
 mod completeness;
 mod detection;

@@ -16,12 +16,13 @@ use crate::shared_row::SharedRow;
 pub struct Executor {
     /// Its right to execute the run; must equal the right in the head.
     pub fence: Fence,
-    /// The number of this commit under that right, from 1. Must be the last one plus one. If it repeats the last one,
-    /// the answer is the original outcome.
+    /// The number of this commit under that right, from 1. Must be the last one plus one. If it
+    /// repeats the last one, the answer is the original outcome.
     pub seq: ExecutorSeq,
     /// The number of records that the executor knows. The outcome reports the records after these.
     pub seen: RecordNumber,
-    /// Whether the commit resolves an operation. Takeovers without such commits indicate a crash loop.
+    /// Whether the commit resolves an operation. Takeovers without such commits indicate a crash
+    /// loop.
     pub progress: bool,
 }
 
@@ -40,7 +41,8 @@ pub struct AppendCommit {
     pub guards: Vec<Guard>,
     /// Records of any origin.
     pub records: Vec<Record>,
-    /// Records to remove, as named by a `loop_advanced` record of this commit. Applies to earlier records only.
+    /// Records to remove, as named by a `loop_advanced` record of this commit. Applies to earlier
+    /// records only.
     pub drop: Vec<RecordRange>,
     /// What happens to the executor's right.
     pub lease: ExecutorLease,

@@ -13,7 +13,8 @@ use super::rows::RowsCommit;
 use crate::row::{Row, RowKey};
 use crate::shared_row::SharedRow;
 
-/// One atomic change of the store: it applies as a whole, or not at all and the outcome gives the reason.
+/// One atomic change of the store: it applies as a whole, or not at all and the outcome gives the
+/// reason.
 #[derive(Clone, Debug)]
 pub enum Commit {
     /// Creates a stream.
@@ -85,9 +86,10 @@ impl Commit {
 
     /// Rows that it inserts or replaces.
     ///
-    /// They belong to the stream of the commit: the store fills in its number, which the author of a creation cannot
-    /// know, and the end of a producer's append. Only a stream row that names a stream keeps that number. Shared rows
-    /// belong to no stream; the store fills in the time of the commit where they ask for it.
+    /// They belong to the stream of the commit: the store fills in its number, which the author of
+    /// a creation cannot know, and the end of a producer's append. Only a stream row that names a
+    /// stream keeps that number. Shared rows belong to no stream; the store fills in the time of
+    /// the commit where they ask for it.
     #[must_use]
     pub fn put(&self) -> &[Row] {
         common!(self, put)
@@ -99,8 +101,8 @@ impl Commit {
         common!(self, delete)
     }
 
-    /// Shared rows that it deletes before it puts others, each only if the stored row is equal. A row that differs stays,
-    /// and the rest of the commit applies.
+    /// Shared rows that it deletes before it puts others, each only if the stored row is equal. A
+    /// row that differs stays, and the rest of the commit applies.
     #[must_use]
     pub fn delete_exact(&self) -> &[SharedRow] {
         common!(self, delete_exact)

@@ -29,7 +29,8 @@ pub struct CreateCommit {
     pub records: Vec<Record>,
     /// The list row, if the stream is the journal of a run.
     pub run: Option<Arc<RunRow>>,
-    /// A closed stream that this one replaces in the lists: a run is listed once, with its latest generation.
+    /// A closed stream that this one replaces in the lists: a run is listed once, with its latest
+    /// generation.
     pub supersedes: Option<StreamNumber>,
     /// Claims the run with its creation.
     pub claim: Option<Claim>,

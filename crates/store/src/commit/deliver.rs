@@ -33,7 +33,8 @@ pub struct DeliverCommit {
     pub status: Option<RunStatus>,
     /// Sets or clears the ready mark.
     pub ready: Option<bool>,
-    /// What happens to the gate of the run. The gate after this change decides about the ready mark and the claim.
+    /// What happens to the gate of the run. The gate after this change decides about the ready mark
+    /// and the claim.
     pub gate: GateChange,
     /// Closes the stream for good.
     pub close: bool,

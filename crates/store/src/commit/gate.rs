@@ -2,8 +2,8 @@
 
 /// Whether a run may be claimed.
 ///
-/// A run is gated while its start is delayed, and while it waits for a slot of a limit. The gate is part of the head
-/// because the sender of an event does not know whether the run is gated.
+/// A run is gated while its start is delayed, and while it waits for a slot of a limit. The gate is
+/// part of the head because the sender of an event does not know whether the run is gated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gate {
     /// The run may be claimed.
@@ -23,7 +23,7 @@ pub enum GateChange {
     Keep,
     /// Sets it.
     Set(Gate),
-    /// Opens the gate of a run that was never claimed, so that an executor can end it. A run that has begun keeps its
-    /// gate.
+    /// Opens the gate of a run that was never claimed, so that an executor can end it. A run that
+    /// has begun keeps its gate.
     OpenUnlessBegun,
 }

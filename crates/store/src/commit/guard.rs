@@ -6,8 +6,8 @@ use crate::row::{Row, RowKey};
 
 /// A condition that must hold when the commit is judged.
 ///
-/// A creation and a removal have no stream to compare with before the commit: for a creation the guards on the stream
-/// compare with an empty stream, for a removal they are ignored.
+/// A creation and a removal have no stream to compare with before the commit: for a creation the
+/// guards on the stream compare with an empty stream, for a removal they are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// The inbox holds exactly this many records, so the executor has seen all of them.

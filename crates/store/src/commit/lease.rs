@@ -13,8 +13,8 @@ pub struct Fence {
 
 /// A request for the right to execute a run.
 ///
-/// The claim succeeds if no live node holds the run; the epoch then increases by one. If a live node holds the run, the
-/// rest of the commit still applies and the outcome reports no fence.
+/// The claim succeeds if no live node holds the run; the epoch then increases by one. If a live
+/// node holds the run, the rest of the commit still applies and the outcome reports no fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The claiming node.
@@ -45,7 +45,8 @@ pub enum InboxLease {
     Keep,
     /// Requests it.
     Claim(Claim),
-    /// Withdraws it: the epoch rises and no node holds the run, so later commits of the former holder are refused.
+    /// Withdraws it: the epoch rises and no node holds the run, so later commits of the former
+    /// holder are refused.
     Revoke,
 }
 

@@ -1,7 +1,7 @@
 //! Commits: every change of a store, as data.
 //!
-//! A [`Commit`] is one of five kinds. Each kind has its own type with the fields that are valid for it, its own
-//! judgement and its own write path in every backend.
+//! A [`Commit`] is one of five kinds. Each kind has its own type with the fields that are valid for
+//! it, its own judgement and its own write path in every backend.
 
 mod append;
 mod change;

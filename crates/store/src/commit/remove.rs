@@ -9,8 +9,8 @@ use crate::shared_row::SharedRow;
 
 /// Removes streams with their records, heads, list rows, dedup ids, rpcs and effects.
 ///
-/// All streams must be closed, except user streams, and the first one must not be superseded. Timers are indexed by
-/// time and not by stream, so the commit names those that are left.
+/// All streams must be closed, except user streams, and the first one must not be superseded.
+/// Timers are indexed by time and not by stream, so the commit names those that are left.
 #[derive(Clone, Debug)]
 pub struct RemoveCommit {
     /// The streams. Those of a run start with its newest generation.

@@ -9,8 +9,9 @@ use crate::shared_row::SharedRow;
 
 /// Changes rows and leaves the stream itself as it is.
 ///
-/// A closed user stream accepts it. A closed run accepts it if it only deletes, because rows that a run left behind are
-/// cleared after its end. For the same reason it may delete rows of a stream that no longer exists.
+/// A closed user stream accepts it. A closed run accepts it if it only deletes, because rows that a
+/// run left behind are cleared after its end. For the same reason it may delete rows of a stream
+/// that no longer exists.
 #[derive(Clone, Debug)]
 pub struct RowsCommit {
     /// The stream that the rows belong to.

@@ -1,5 +1,5 @@
-//! Varints, lengths and big-endian numbers. Frames have their own codec in `model`. Reading never panics and never trusts
-//! a length.
+//! Varints, lengths and big-endian numbers. Frames have their own codec in `model`. Reading never
+//! panics and never trusts a length.
 
 /// Why bytes are not what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

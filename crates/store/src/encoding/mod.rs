@@ -1,5 +1,5 @@
-//! Rows and parts of keys as bytes, the same in every backend that keeps bytes. `docs/format.md` describes them; they are
-//! permanent.
+//! Rows and parts of keys as bytes, the same in every backend that keeps bytes. `docs/format.md`
+//! describes them; they are permanent.
 
 mod bytes;
 mod places;

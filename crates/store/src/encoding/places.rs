@@ -40,7 +40,8 @@ pub fn purpose(code: u8) -> Result<TimerPurpose, Damaged> {
     })
 }
 
-/// A location so that byte order is its own order. Names hold no control characters, so a zero ends them.
+/// A location so that byte order is its own order. Names hold no control characters, so a zero ends
+/// them.
 #[must_use]
 pub fn location_bytes(location: &Location) -> Vec<u8> {
     let mut out = Out::default();
@@ -87,7 +88,8 @@ pub fn checked_name(text: &str) -> Result<Name, Damaged> {
     Name::internal(text).map_err(|_| Damaged("a name breaks the rules of names"))
 }
 
-/// Writes a part of a key that a user chose: as it is, or cut and hashed if it is longer than [`TAIL_MAX`].
+/// Writes a part of a key that a user chose: as it is, or cut and hashed if it is longer than
+/// [`TAIL_MAX`].
 pub fn tail(key: &mut Out, bytes: &[u8]) {
     match bytes.split_at_checked(TAIL_MAX) {
         Some((kept, rest)) if !rest.is_empty() => key.raw(kept).raw(&fnv(bytes).to_be_bytes()),

@@ -11,12 +11,12 @@ use crate::shared_row::{CommitTime, SharedKey, SharedRow};
 /// The newest version of heads and rows this release writes, and the newest it reads.
 pub const VERSION: u8 = 1;
 
-/// Why a value cannot be read.
+/// The reason why a value cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
     /// A newer release wrote it, in this version.
     Newer(u8),
-    /// It is not what was written.
+    /// The bytes are damaged.
     Damaged(Damaged),
 }
 

@@ -5,7 +5,8 @@ use crate::shared_row::{KeyPart, SharedKey, SharedKind};
 
 const TEXT: u8 = 1;
 const NUMBER: u8 = 2;
-/// Follows a zero byte that is part of a text. Larger than any tag, so that a text sorts before its extensions.
+/// Follows a zero byte that is part of a text. Larger than any tag, so that a text sorts before its
+/// extensions.
 const ESCAPED: u8 = 0xff;
 
 /// The parts of a key as bytes, without its kind.
@@ -28,8 +29,8 @@ pub fn decode_shared_key(kind: SharedKind, bytes: &[u8]) -> Result<SharedKey, Da
     SharedKey::new(kind, parts).map_err(|_| Damaged("a key is too long"))
 }
 
-/// Encodes parts so that byte order is the order of the tuple. The encoding of a prefix of the tuple is a prefix of the
-/// encoding.
+/// Encodes parts so that byte order is the order of the tuple. The encoding of a prefix of the
+/// tuple is a prefix of the encoding.
 #[must_use]
 pub fn key_parts(parts: &[KeyPart]) -> Vec<u8> {
     let mut out = Out::default();

@@ -44,7 +44,8 @@ fn judge_fence(head: &Head, executor: &Executor) -> Option<Verdict> {
         true => head.frame.seq,
         false => ExecutorSeq(0),
     };
-    // The last commit may itself have released or closed the run. A repetition is then recognised by the journal alone.
+    // The last commit may itself have released or closed the run. A repetition is then recognised
+    // by the journal alone.
     let repeats = seq == last && seq != ExecutorSeq(0);
     if repeats
         && (head.fence() == Some(fence) || (head.owner.is_none() && head.epoch == fence.epoch))

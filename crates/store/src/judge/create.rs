@@ -8,7 +8,8 @@ use crate::commit::{CreateCommit, Gate};
 use crate::head::Head;
 use crate::outcome::Refusal;
 
-/// Judges a creation. `new` is the head of the new stream, whose name the backend has found to be free.
+/// Judges a creation. `new` is the head of the new stream, whose name the backend has found to be
+/// free.
 pub fn judge_create(mut new: Head, commit: &CreateCommit, world: &impl Liveness) -> Verdict {
     new.next = commit.begins_at;
     if let Some(verdict) = judge_guards(&new, &commit.guards, new.next, world) {

@@ -20,7 +20,8 @@ pub(super) fn change_own(after: &mut Head, before: &Head, change: ExecutorLease)
     }
 }
 
-/// Applies what an inbox commit does with the right to execute, and returns a right that it claimed.
+/// Applies what an inbox commit does with the right to execute, and returns a right that it
+/// claimed.
 pub(super) fn change_from_inbox(
     after: &mut Head,
     change: InboxLease,
@@ -62,8 +63,9 @@ fn revoke(head: &mut Head) {
     head.epoch = head.epoch.next();
 }
 
-/// Counts how often the run was taken from a node that died while executing it, without progress. A node that died
-/// before it wrote anything for the run does not count, because another run may have caused its death.
+/// Counts how often the run was taken from a node that died while executing it, without progress. A
+/// node that died before it wrote anything for the run does not count, because another run may have
+/// caused its death.
 fn takeovers(before: &Head) -> u32 {
     let progressed = before.frame.progress_epoch == before.epoch;
     let acted = before.frame.epoch == before.epoch;

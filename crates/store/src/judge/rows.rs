@@ -6,7 +6,8 @@ use crate::commit::RowsCommit;
 use crate::head::Head;
 use crate::outcome::Refusal;
 
-/// Judges a change of rows against the head of the stream, which stays as it is. `None` means that the change applies.
+/// Judges a change of rows against the head of the stream, which stays as it is. `None` means that
+/// the change applies.
 ///
 /// If the stream does not exist, only deletions apply.
 pub fn judge_rows(

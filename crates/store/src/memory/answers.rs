@@ -1,4 +1,5 @@
-//! What became of each node's last commits, so that those sent again are answered as the first time.
+//! The outcomes of each node's last commits, so that a commit that is sent again gets its original
+//! outcome.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ struct Answered {
 }
 
 impl Answers {
-    /// A batch has come: its sender knows, or has given up, what became of everything before it.
+    /// Discards outcomes that the sender of this batch no longer needs.
     pub(super) fn begin(&mut self, batch: &[Commit]) {
         let Some(CommitId { node, number }) = batch.iter().find_map(Commit::id) else {
             return;
@@ -30,7 +31,7 @@ impl Answers {
         }
     }
 
-    /// What became of a commit that came before; none if it is new.
+    /// The outcome of a commit that was sent before; `None` if it is new.
     pub(super) fn of(&self, id: CommitId) -> Option<Outcome> {
         let answered = self.0.get(&id.node)?;
         if id.number < answered.from {

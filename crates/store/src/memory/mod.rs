@@ -1,6 +1,8 @@
-//! The in-memory store: the reference that every other backend is compared with, and the store of tests and simulations.
+//! The in-memory store: the reference that every other backend is compared with, and the store of
+//! tests and simulations.
 //!
-//! It keeps everything in ordered maps under one lock and prefers simplicity to speed. Nothing survives the process.
+//! It keeps everything in ordered maps under one lock and prefers simplicity to speed. Nothing
+//! survives the process.
 
 mod answers;
 mod read;

@@ -17,7 +17,8 @@ use crate::outcome::Outcome;
 use crate::row::{OutboxRow, Row, RowKey, TimerRow};
 use crate::shared_row::{RowRange, SharedRow};
 
-/// A store that lives in memory. Clones share it, so several engines of one process can work on the same runs.
+/// A store that lives in memory. Clones share it, so several engines of one process can work on the
+/// same runs.
 #[derive(Clone)]
 pub struct MemoryStore {
     shared: Arc<Shared>,

@@ -176,8 +176,8 @@ impl State {
         }
     }
 
-    /// Turns a verdict into an outcome and applies the commit if the verdict says so. `seen` is the number of records
-    /// that an executor knows.
+    /// Turns a verdict into an outcome and applies the commit if the verdict says so. `seen` is the
+    /// number of records that an executor knows.
     fn conclude(
         &mut self,
         stream: StreamNumber,

@@ -35,7 +35,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) lookups: HashMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) timers: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     pub(crate) earliest_timer: Option<Timestamp>,
-    /// Streams that could not be read: their later commits must not overtake the one that was refused for it.
+    /// Streams that could not be read: their later commits must not overtake the one that was
+    /// refused for it.
     unreadable: ByNumber<StoreError>,
     /// Effects that appear, or go.
     pub(crate) effects: HashMap<EffectKey, bool>,
@@ -56,7 +57,7 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// What the cache is told: few ask for a stream that takes no more records.
+    /// The change of the head cache. Closed streams are rarely read again, so they leave it.
     pub(crate) fn into_published(self) -> Published {
         if self.is_removed || self.head.closed {
             Published::Forget(self.head.number)
@@ -92,10 +93,11 @@ impl<'a> Stage<'a> {
         self.view.get_or_init(|| View::new(self.tables))
     }
 
-    /// Judges one commit and stages what it does. A stream that cannot be read refuses the commit; only an error that
-    /// ends all writing is returned as such.
+    /// Judges one commit and stages what it does. A stream that cannot be read refuses the commit;
+    /// only an error that ends all writing is returned as such.
     pub(crate) fn commit(&mut self, commit: &Commit) -> Result<Outcome, StoreError> {
-        // A creation that fails leaves its number to the next one, and a removal is judged on its own.
+        // A creation that fails leaves its number to the next one, and a removal is judged on its
+        // own.
         let number = commit.stream().map(|stream| stream.0);
         if let Some(error) = number.and_then(|number| self.unreadable.get(&number)) {
             return Ok(Outcome::Refused(Refusal::Unreadable(error.clone())));

@@ -15,8 +15,8 @@ pub(super) struct Moves {
 }
 
 impl Stage<'_> {
-    /// What changes if a stream that had this head gets that one. Nothing changes yet: a page may not be readable, and then
-    /// nothing is to be staged.
+    /// What changes if a stream that had this head gets that one. Nothing changes yet: a page may
+    /// not be readable, and then nothing is to be staged.
     pub(super) fn plan_moves(
         &mut self,
         before: &Head,

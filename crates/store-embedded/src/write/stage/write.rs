@@ -130,7 +130,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Stages a commit if the verdict says so. `seen` is the number of records that an executor knows.
+    /// Stages a commit if the verdict says so. `seen` is the number of records that an executor
+    /// knows.
     fn conclude(
         &mut self,
         head: &Head,
@@ -247,8 +248,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Whether the row of the head must be written. Frames carry the counts; everything else is only in that row, and so
-/// are counts that no frame carries.
+/// Whether the row of the head must be written. Frames carry the counts; everything else is only in
+/// that row, and so are counts that no frame carries.
 fn needs_row(before: &Head, after: &Head, parts: &Parts<'_>) -> bool {
     before.epoch != after.epoch
         || before.owner != after.owner

@@ -1,4 +1,5 @@
-//! The bytes of a file by sectors of 512: what a disk writes wholly or not at all. Journals are mostly holes.
+//! The bytes of a file by sectors of 512: what a disk writes wholly or not at all. Journals are
+//! mostly holes.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,8 +1,9 @@
 //! A disk and the cache in front of it: what is durable, and what was done since and may get lost.
 //!
-//! A sync of a file makes its bytes and its length durable, not its name. A sync of a folder makes durable which names are
-//! in it. Nothing else does. What is unsynced may reach the disk all the same: names of one folder in the order they were
-//! changed, as file systems with a log do; sectors in any order, each as it was at any moment since the last sync.
+//! A sync of a file makes its bytes and its length durable, not its name. A sync of a folder makes
+//! durable which names are in it. Nothing else does. What is unsynced may reach the disk all the
+//! same: names of one folder in the order they were changed, as file systems with a log do; sectors
+//! in any order, each as it was at any moment since the last sync.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

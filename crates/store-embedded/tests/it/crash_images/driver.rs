@@ -1,4 +1,5 @@
-//! What the child does: opens a store, says how many batches it sees there, and goes on with the workload.
+//! What the child does: opens a store, says how many batches it sees there, and goes on with the
+//! workload.
 
 use std::fs::File;
 use std::io::Write;
@@ -13,7 +14,8 @@ use everstep_store_testkit::{Fixture, TestClock, block_on};
 
 use super::operation::Mark;
 
-/// The workload of this seed writes enough for the journal below to be followed by another, and removed.
+/// The workload of this seed writes enough for the journal below to be followed by another, and
+/// removed.
 pub(super) const LARGE: u64 = u32::MAX as u64;
 /// Its large batches.
 pub(super) const FILLER: std::ops::Range<usize> = 5..73;

@@ -1,4 +1,5 @@
-//! The images can tell: disks that lie about one kind of sync, and stores that acknowledge too early, are found out.
+//! The images can tell: disks that lie about one kind of sync, and stores that acknowledge too
+//! early, are found out.
 
 use std::path::Path;
 
@@ -15,7 +16,8 @@ const BATCHES: usize = 40;
 /// Images in which the lie must be found.
 const IMAGES: usize = 60;
 
-/// Loses the power here and there on a disk that does what `told` makes of the truth; gives the first that is found.
+/// Loses the power here and there on a disk that does what `told` makes of the truth; gives the
+/// first that is found.
 fn first_found(told: impl Fn(&Operation) -> Option<Operation>) -> Option<String> {
     let root = scratch();
     let (seed, from, to) = (202, 0, BATCHES);

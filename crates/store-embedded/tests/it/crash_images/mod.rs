@@ -1,5 +1,6 @@
-//! Power losses: everything a process does to the files of a store is recorded, the files are rebuilt as they could lie
-//! on the disk after a power loss at some moment, and the store is opened from them.
+//! Power losses: everything a process does to the files of a store is recorded, the files are
+//! rebuilt as they could lie on the disk after a power loss at some moment, and the store is opened
+//! from them.
 //!
 //! ```text
 //!   driver (a child)  ──▶ recorder.c ──▶ log of operations, with marks: begun, acknowledged, shown
@@ -8,8 +9,8 @@
 //!                     ──▶ opened under the recorder: images of the recovery itself
 //! ```
 //!
-//! A workload follows from its seed, and an image from the recording and its own number. When background work happened
-//! differs from run to run, so a failing image keeps its recording.
+//! A workload follows from its seed, and an image from the recording and its own number. When
+//! background work happened differs from run to run, so a failing image keeps its recording.
 
 mod content;
 mod disk;

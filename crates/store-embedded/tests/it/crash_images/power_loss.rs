@@ -100,7 +100,8 @@ fn images_of(seed: u64) -> Tally {
     tally
 }
 
-/// Images around the moment at which one journal of the key-value store follows another, and the first is removed.
+/// Images around the moment at which one journal of the key-value store follows another, and the
+/// first is removed.
 #[test]
 fn a_power_loss_between_two_journals_loses_nothing() {
     let (seed, from, to) = (LARGE, 0, FILLER.end + 60);

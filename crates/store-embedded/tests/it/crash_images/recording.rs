@@ -41,7 +41,8 @@ fn recorder() -> &'static Path {
     library
 }
 
-/// Drives the store below `root`, whose files `disk` describes, and tells what was done to them. The disk goes along.
+/// Drives the store below `root`, whose files `disk` describes, and tells what was done to them.
+/// The disk goes along.
 pub(super) fn record(task: Task, root: &Path, disk: &mut Disk) -> Vec<Operation> {
     let folder = scratch();
     let (log, marks) = (folder.path().join("log"), folder.path().join("marks"));

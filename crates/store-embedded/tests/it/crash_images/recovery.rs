@@ -1,7 +1,7 @@
 //! Power losses while a store recovers from one, or from being killed, and goes on.
 //!
-//! What was shown after a recovery counts as acknowledged: a batch that was written but not synced by a process that was
-//! killed must be durable before anybody sees it.
+//! What was shown after a recovery counts as acknowledged: a batch that was written but not synced
+//! by a process that was killed must be durable before anybody sees it.
 
 use super::disk::Disk;
 use super::driver::Task;

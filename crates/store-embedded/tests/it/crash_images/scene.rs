@@ -1,4 +1,5 @@
-//! One image after the other: made, opened, judged; one that fails is kept, with the command that judges it again.
+//! One image after the other: made, opened, judged; one that fails is kept, with the command that
+//! judges it again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! A process is killed after it wrote a batch and before it synced it. The next one finds the batch in the cache and shows
-//! it, so the batch must not get lost any more: it was synced before it was shown.
+//! A process is killed after it wrote a batch and before it synced it. The next one finds the batch
+//! in the cache and shows it, so the batch must not get lost any more: it was synced before it was
+//! shown.
 
 use std::path::Path;
 
@@ -21,8 +22,8 @@ fn is_sync_of_journal(operation: &Operation) -> bool {
     matches!(operation, Operation::SyncFile { path, .. } if is_journal(path))
 }
 
-/// Loses the power when the second process has just shown what it found; gives how often that was a batch that had not
-/// been acknowledged, or what is wrong. Syncs that are lies do nothing.
+/// Loses the power when the second process has just shown what it found; gives how often that was a
+/// batch that had not been acknowledged, or what is wrong. Syncs that are lies do nothing.
 fn power_lost_when_shown(is_lie: impl Fn(&Operation) -> bool) -> Result<usize, Broken> {
     let root = scratch();
     let (seed, from, to) = (SEED, 0, BATCHES);
@@ -43,7 +44,8 @@ fn power_lost_when_shown(is_lie: impl Fn(&Operation) -> bool) -> Result<usize, B
     Ok(shown)
 }
 
-/// Whether the next process shows the batch that was not acknowledged; the power is lost right after that.
+/// Whether the next process shows the batch that was not acknowledged; the power is lost right
+/// after that.
 fn next_process(
     scene: &Scene,
     mut disk: Disk,
@@ -74,7 +76,8 @@ fn next_process(
 #[test]
 fn what_was_found_after_a_kill_is_durable_before_it_is_shown() {
     let shown = power_lost_when_shown(|_| false).unwrap();
-    // Not every time: a background sync comes before the write, and some batches are refused as a whole.
+    // Not every time: a background sync comes before the write, and some batches are refused as a
+    // whole.
     assert!(shown > 0, "what was written is found");
 }
 
