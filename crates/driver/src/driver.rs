@@ -61,6 +61,7 @@ impl<H: Host> Driver<H> {
     }
 
     /// The execution whose code is polled next, and whether it is dry.
+    #[inline]
     pub fn current(&mut self) -> (&mut Execution<H>, Code) {
         match &mut self.stage {
             Stage::Looking(look) => (&mut look.dry.execution, Code::Dry),

@@ -6,6 +6,7 @@
 //! and takes it back afterwards. Neither locks nor reference counts are involved.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 use everstep_driver::{Driver, Execution};
 
@@ -15,34 +16,41 @@ use super::slots::{Key, Slots};
 pub(super) type OwnedDriver = Box<Driver<Slots>>;
 
 thread_local! {
-    static CURRENT: RefCell<Option<OwnedDriver>> = const { RefCell::new(None) };
+    // Never dropped, because a thread does not end during a poll. Access is cheaper that way.
+    static CURRENT: RefCell<ManuallyDrop<Option<OwnedDriver>>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
-/// Puts back the driver of the outer poll, if polls are nested, also after a panic.
+/// Puts a driver into the slot and returns the one that was there.
+fn replace(driver: Option<OwnedDriver>) -> Option<OwnedDriver> {
+    ManuallyDrop::into_inner(CURRENT.replace(ManuallyDrop::new(driver)))
+}
+
+/// Puts back the driver of the outer poll after a panic.
 struct Outer(Option<OwnedDriver>);
 
 impl Drop for Outer {
     fn drop(&mut self) {
-        CURRENT.set(self.0.take());
+        drop(replace(self.0.take()));
     }
 }
 
 /// Runs `work`, which polls or drops workflow code, and returns the driver with the result.
 pub(super) fn lend<T>(driver: OwnedDriver, work: impl FnOnce() -> T) -> (Option<OwnedDriver>, T) {
-    let outer = Outer(CURRENT.replace(Some(driver)));
+    let mut outer = Outer(replace(Some(driver)));
     let done = work();
-    let driver = CURRENT.take();
-    drop(outer);
+    let driver = replace(outer.0.take());
+    std::mem::forget(outer);
     (driver, done)
 }
 
 /// Calls into the execution of this key. Returns `None` if its code is not being polled on this
 /// thread.
+#[inline]
 pub(super) fn with<T>(key: Key, call: impl FnOnce(&mut Execution<Slots>) -> T) -> Option<T> {
-    let called = CURRENT.try_with(|current| {
+    CURRENT.with(|current| {
         let mut current = current.try_borrow_mut().ok()?;
-        let (execution, _) = current.as_mut()?.current();
+        let (execution, _) = (*current).as_mut()?.current();
         (execution.host.key == key).then(|| call(execution))
-    });
-    called.ok().flatten()
+    })
 }

@@ -93,15 +93,15 @@ impl Shared {
 
     /// Calls into the execution. Returns `None` if its code is not being polled on this thread; the
     /// run then fails, because what happens outside a poll does not happen again on replay.
+    #[inline]
     pub(crate) fn with<T>(&self, call: impl FnOnce(&mut Execution<Slots>) -> T) -> Option<T> {
         let is_in_step = self.is_in_step.load(Ordering::Relaxed);
         let called = current::with(self.key, |execution| {
-            if !is_in_step {
-                return call(execution);
-            }
-            let allowed = execution.replay.suspend_calls();
+            let allowed = is_in_step.then(|| execution.replay.suspend_calls());
             let called = call(execution);
-            execution.replay.restore_calls(allowed);
+            if let Some(allowed) = allowed {
+                execution.replay.restore_calls(allowed);
+            }
             called
         });
         if called.is_none() {

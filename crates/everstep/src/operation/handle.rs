@@ -23,12 +23,6 @@ enum State {
     Done,
 }
 
-/// What a poll came to.
-enum Polled {
-    Called(Result<Option<OpId>>),
-    Waited(OpId, Option<Resolution>),
-}
-
 impl Handle {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         Self {
@@ -54,39 +48,41 @@ impl Handle {
         context: &mut Context<'_>,
         call: impl FnOnce(&mut Replay) -> Result<Option<OpId>>,
     ) -> Poll<Result<Resolution>> {
-        let waker = context.waker();
-        let polled = match self.state {
-            State::New => self.shared.with(|execution| {
-                let called = call(&mut execution.replay);
-                if let Ok(Some(op)) = called {
-                    execution.host.wait(op, waker);
+        let Self { shared, state } = self;
+        let polled = shared.with(|execution| match *state {
+            State::New => match call(&mut execution.replay) {
+                Ok(Some(op)) => {
+                    *state = State::Open(op);
+                    execution.host.wait(op, context.waker());
+                    Poll::Pending
                 }
-                Polled::Called(called)
-            }),
-            State::Open(op) => self.shared.with(|execution| {
-                let resolution = execution.host.take_resolution(op);
-                if resolution.is_none() {
-                    execution.host.wait(op, waker);
+                // The run is halted: the code stops here.
+                Ok(None) => {
+                    *state = State::Done;
+                    Poll::Pending
                 }
-                Polled::Waited(op, resolution)
-            }),
-            State::Done => return Poll::Pending,
-        };
-        let (state, polled) = match polled {
-            Some(Polled::Called(Ok(Some(op))) | Polled::Waited(op, None)) => {
-                (State::Open(op), Poll::Pending)
-            }
-            // The run is halted, or its code is not being polled: the code stops here.
-            Some(Polled::Called(Ok(None))) | None => (State::Done, Poll::Pending),
-            Some(Polled::Called(Err(error))) => (State::Done, Poll::Ready(Err(error))),
-            Some(Polled::Waited(_, Some(Resolution::Refused(failure)))) => {
-                let error = Error::from_failure(*failure).non_retryable();
-                (State::Done, Poll::Ready(Err(error)))
-            }
-            Some(Polled::Waited(_, Some(resolution))) => (State::Done, Poll::Ready(Ok(resolution))),
-        };
-        self.state = state;
-        polled
+                Err(error) => {
+                    *state = State::Done;
+                    Poll::Ready(Err(error))
+                }
+            },
+            State::Open(op) => match execution.host.take_resolution(op) {
+                Some(Resolution::Refused(failure)) => {
+                    *state = State::Done;
+                    Poll::Ready(Err(Error::from_failure(*failure).non_retryable()))
+                }
+                Some(resolution) => {
+                    *state = State::Done;
+                    Poll::Ready(Ok(resolution))
+                }
+                None => {
+                    execution.host.wait(op, context.waker());
+                    Poll::Pending
+                }
+            },
+            State::Done => Poll::Pending,
+        });
+        polled.unwrap_or(Poll::Pending)
     }
 }
 
