@@ -30,6 +30,8 @@ pub enum Action {
     Cancel,
     /// Begin an attempt to undo a step or child, and report its end.
     BeginUndo(Box<UndoStart>),
+    /// Drop the attempt to undo that is in flight, if any: the execution begins again.
+    DropUndo,
     /// Write this, then wait for a message. The answer is one.
     Append(Append),
     /// Report [`Driver::flush`](crate::Driver::flush) after the flush interval, unless an append

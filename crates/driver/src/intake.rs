@@ -49,7 +49,10 @@ impl<H: Host> Driver<H> {
                 self.live.replay.retract_rollback();
             }
         }
-        if let Some(in_flight) = self.append.take() {
+        if let Some(in_flight) = self.append.take()
+            // Otherwise the records are those of an execution that was thrown away.
+            && !self.reading.is_whole()
+        {
             if in_flight.decides {
                 records.pop();
             }

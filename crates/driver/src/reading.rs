@@ -7,7 +7,7 @@ use crate::action::{Action, ReadFor};
 use crate::conclusion::Conclusion;
 use crate::execution::Host;
 use crate::history::History;
-use crate::state::{Driver, EarlierPasses, Offered, Reading, Stage, Undoing};
+use crate::state::{Driver, EarlierPasses, Offered, Reading, Stage};
 
 impl<H: Host> Driver<H> {
     pub(crate) fn read_on(&mut self) {
@@ -26,8 +26,7 @@ impl<H: Host> Driver<H> {
         match purpose {
             ReadFor::Fold => self.read_journal(entries),
             ReadFor::Undos if self.undoing.earlier == EarlierPasses::Reading => {
-                self.undoing.earlier = EarlierPasses::Known;
-                self.search(entries);
+                self.undoing.earlier = EarlierPasses::Read(entries);
             }
             ReadFor::Undos => {}
         }
@@ -37,11 +36,15 @@ impl<H: Host> Driver<H> {
     pub fn read_failed(&mut self, purpose: ReadFor) {
         match purpose {
             ReadFor::Fold => self.stage = Stage::Over,
-            ReadFor::Undos => {
-                self.undoing.earlier = EarlierPasses::Known;
-                let release = self.conclude(Conclusion::Released);
-                self.queue.extend(release.unless_wait());
+            ReadFor::Undos if self.undoing.earlier == EarlierPasses::Reading => {
+                // The journal is read again when the undo is still due.
+                self.undoing.earlier = EarlierPasses::NotNeeded;
+                if let Stage::Working = self.stage {
+                    let release = self.conclude(Conclusion::Released);
+                    self.queue.extend(release.unless_wait());
+                }
             }
+            ReadFor::Undos => {}
         }
     }
 
@@ -102,7 +105,9 @@ impl<H: Host> Driver<H> {
     pub(crate) fn restart(&mut self) {
         self.drop_code();
         self.stage.restart(&mut self.queue);
-        self.undoing = Undoing::default();
+        if std::mem::take(&mut self.undoing).attempt.is_some() {
+            self.queue.push_back(Action::DropUndo);
+        }
         self.outbox.clear();
         self.offered = Offered::default();
         if let Some(history) = &mut self.history {

@@ -206,13 +206,14 @@ pub(crate) struct Undoing {
 }
 
 /// The undos of steps that only earlier passes of the function called.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) enum EarlierPasses {
     #[default]
     NotNeeded,
     Reading,
-    /// Searched, or being searched.
-    Known,
+    /// The journal to search, when an undo is still missing.
+    Read(Vec<Entry>),
+    Searched,
 }
 
 impl Undoing {

@@ -8,12 +8,12 @@ use everstep_model::{Failure, RecordNumber, RetryPolicy, Timestamp};
 use crate::action::{Action, ReadFor};
 use crate::conclusion::Conclusion;
 use crate::execution::Host;
-use crate::state::{Driver, EarlierPasses};
+use crate::state::{Driver, EarlierPasses, Stage};
 
 /// Whether the code lacks an undo that is to run.
 pub(crate) enum Missing {
     None,
-    /// The search for it has begun.
+    /// Earlier passes are being read or searched for it.
     Searched,
     /// No pass supplied it.
     ForGood(Halt),
@@ -36,6 +36,9 @@ impl<H: Host> Driver<H> {
         }
         match self.missing_undo() {
             Missing::None => {}
+            Missing::Searched if matches!(self.stage, Stage::Searching(_)) => {
+                return Some(self.search_on());
+            }
             Missing::Searched => return self.queue.pop_front(),
             Missing::ForGood(halt) => return Some(self.conclude(Conclusion::Halted(halt))),
         }
@@ -63,12 +66,15 @@ impl<H: Host> Driver<H> {
 
     /// Whether an undo is missing. The first time, earlier passes are searched for it.
     pub(crate) fn missing_undo(&mut self) -> Missing {
+        if let Stage::Searching(_) = self.stage {
+            return Missing::Searched;
+        }
         let host = &self.live.host;
         let missing = self.live.replay.undo_missing(|at| host.has_undo(at));
         let Some(missing) = missing else {
             return Missing::None;
         };
-        match self.undoing.earlier {
+        match &mut self.undoing.earlier {
             EarlierPasses::NotNeeded if self.live.replay.pass() > 1 => {
                 let read = Action::Read(ReadFor::Undos, RecordNumber(0));
                 self.queue.push_back(read);
@@ -76,7 +82,13 @@ impl<H: Host> Driver<H> {
                 Missing::Searched
             }
             EarlierPasses::Reading => Missing::Searched,
-            EarlierPasses::NotNeeded | EarlierPasses::Known => {
+            EarlierPasses::Read(journal) => {
+                let journal = std::mem::take(journal);
+                self.undoing.earlier = EarlierPasses::Searched;
+                self.search(journal);
+                self.missing_undo()
+            }
+            EarlierPasses::NotNeeded | EarlierPasses::Searched => {
                 Missing::ForGood(Halt::Diverged(Box::new(missing)))
             }
         }

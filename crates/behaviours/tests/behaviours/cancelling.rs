@@ -55,22 +55,21 @@ fn a_parked_run_is_cancelled_at_once_and_leaves_no_timer() {
 #[test]
 fn cancelling_undoes_completed_steps_unless_they_are_kept() {
     for_each_store(async |store| {
-        for is_kept in [false, true] {
-            let undone: Seen<u32> = Seen::new();
-            let seen = undone.clone();
-            let code = move |ctx: Ctx<AnyEvent>, (): ()| {
-                let seen = seen.clone();
-                async move {
-                    let undo = async move |done: u32| {
-                        seen.add(done);
-                        Ok::<_, Error>(())
-                    };
-                    ctx.step("a", || ok(7u32)).undo(undo).await?;
-                    ctx.sleep("rest", hours(1)).await
-                }
-            };
-            let test = store.engine().function("w", code).start().await;
-            let id = format!("r{is_kept}");
+        let undone: Seen<u32> = Seen::new();
+        let seen = undone.clone();
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+            let seen = seen.clone();
+            async move {
+                let undo = async move |done: u32| {
+                    seen.add(done);
+                    Ok::<_, Error>(())
+                };
+                ctx.step("a", || ok(7u32)).undo(undo).await?;
+                ctx.sleep("rest", hours(1)).await
+            }
+        };
+        let test = store.engine().function("w", code).start().await;
+        for (id, is_kept) in [("undone", false), ("kept", true)] {
             let run = test.start_by_name("w", json(&())).id(id).await.unwrap();
             test.reach(&run, RunStatus::Sleeping).await;
             let cancel = run.cancel();

@@ -1,8 +1,8 @@
 //! Awaiting, or acting on, what is not durable is an error that says so.
 
-use everstep::{AnyEvent, Ctx, ErrorCode, Failure, Result, hours, minutes, secs};
+use everstep::{AnyEvent, Ctx, Error, ErrorCode, Failure, Result, hours, minutes, secs};
 
-use crate::support::{Ping, failure, for_each_store, ok, output, ping, start};
+use crate::support::{Ping, Seen, failure, for_each_store, ok, output, ping, start};
 
 type Code = fn(Ctx) -> std::pin::Pin<Box<dyn Future<Output = Result<()>> + Send>>;
 
@@ -198,5 +198,77 @@ fn what_wakes_the_code_of_a_suspended_run_keeps_nobody_awake() {
         test.advance(minutes(5)).await;
         ping(&run, 7).await;
         assert_eq!(output::<u32>(&run).await, 7);
+    });
+}
+
+#[test]
+fn using_ctx_from_a_thread_inside_a_poll_is_an_error_that_says_so() {
+    fails_with(
+        |ctx| {
+            Box::pin(async move {
+                ctx.step("a", || ok(())).await?;
+                std::thread::scope(|scope| {
+                    scope.spawn(|| ctx.note("from a thread"));
+                });
+                Ok(())
+            })
+        },
+        |failure| assert!(failure.message.contains("a thread"), "{failure}"),
+    );
+}
+
+#[test]
+fn steps_are_undone_when_the_run_fails_while_operations_are_open() {
+    for_each_store(async |store| {
+        let undone: Seen<u32> = Seen::new();
+        let seen = undone.clone();
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+            let seen = seen.clone();
+            async move {
+                let undo = async move |done: u32| {
+                    seen.add(done);
+                    Ok::<_, Error>(())
+                };
+                ctx.step("a", || ok(7u32)).undo(undo).await?;
+                let (_keep, never) = tokio::sync::oneshot::channel::<()>();
+                let late = async {
+                    tokio::time::sleep(secs(1)).await;
+                    ctx.note("woken by something that is not durable");
+                    let _ = never.await;
+                };
+                let (slept, ()) = tokio::join!(ctx.sleep("open", hours(1)), late);
+                slept
+            }
+        };
+        let test = store.engine().function("w", code).start().await;
+        let failure = failure(&start(&test).await).await;
+        assert!(failure.is(ErrorCode::NotDurable), "{failure:?}");
+        assert_eq!(undone.take(), [7]);
+    });
+}
+
+#[test]
+fn an_undo_that_uses_ctx_ends_and_is_recorded_once() {
+    for_each_store(async |store| {
+        let undone: Seen<u32> = Seen::new();
+        let seen = undone.clone();
+        let code = move |ctx: Ctx<AnyEvent>, (): ()| {
+            let seen = seen.clone();
+            async move {
+                let handle = ctx.clone();
+                let undo = async move |done: u32| {
+                    handle.note("undoing");
+                    tokio::time::sleep(secs(5)).await;
+                    seen.add(done);
+                    Ok::<_, Error>(())
+                };
+                ctx.step("a", || ok(7u32)).undo(undo).await?;
+                Err::<(), _>(Error::fatal("no"))
+            }
+        };
+        let test = store.engine().function("w", code).start().await;
+        let failure = failure(&start(&test).await).await;
+        assert!(!failure.is(ErrorCode::NotDurable), "{failure:?}");
+        assert_eq!(undone.take(), [7]);
     });
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use everstep_driver::{CodeFailure, Returned};
+use everstep_driver::{CodeFailure, Execution, Returned};
 use everstep_model::{ErrorCode, Payload};
 
 use super::current::{OwnedDriver, lend};
 use super::root::RunningRoot;
 use super::shared::{Shared, SharedParts};
+use super::slots::Slots;
 use crate::definition::Definition;
 use crate::error::{Error, Result};
 
@@ -61,11 +62,22 @@ impl StartedCode {
             polled
         });
         let mut driver = driver?;
+        self.halt_if_misused(driver.current().0);
         match polled {
             Poll::Ready(result) => driver.returned(returned(result)),
             Poll::Pending => driver.settled(),
         }
         Some(driver)
+    }
+
+    /// Fails the run if the code used a handle where it is not being polled. An execution that has
+    /// replaced that of this code is not affected.
+    pub(super) fn halt_if_misused(&self, execution: &mut Execution<Slots>) {
+        if execution.host.key == self.shared.key()
+            && let Some(why) = self.shared.misused()
+        {
+            execution.replay.halt_not_durable(why.to_owned());
+        }
     }
 
     /// Drops the function.

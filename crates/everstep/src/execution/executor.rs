@@ -84,9 +84,8 @@ impl Executor {
         }
         self.poll_undo(driver, context);
         self.poll_flush(driver, context);
-        let misused = self.live.as_ref().and_then(|code| code.shared.misused());
-        if let Some(why) = misused {
-            driver.live().replay.halt_not_durable(why.to_owned());
+        if let Some(code) = &self.live {
+            code.halt_if_misused(driver.live());
         }
     }
 
@@ -123,6 +122,7 @@ impl Executor {
                     self.begin_undo(*start, &mut driver);
                     self.poll_undo(&mut driver, context);
                 }
+                Action::DropUndo => self.undo = None,
                 Action::Append(append) => {
                     self.flush = None;
                     self.activation.append(append);
@@ -201,7 +201,8 @@ impl Executor {
             && let Poll::Ready(end) = attempt.poll(context)
         {
             self.undo = None;
-            driver.undo_ended(end, self.activation.now());
+            self.now = self.activation.now();
+            driver.undo_ended(end, self.now);
         }
     }
 
@@ -249,6 +250,7 @@ fn resolve(driver: &mut OwnedDriver, op: OpId, resolution: Resolution) {
     waker.into_iter().for_each(Waker::wake);
     #[cfg(feature = "planted-bugs")]
     if everstep_model::planted::is(everstep_model::planted::Bug::TwoResolvedPerPoll)
+        && driver.current().1 == Code::Live
         && let Some((op, resolution)) = driver.live().replay.resolve_another()
     {
         let waker = driver.live().host.resolve(op, resolution);

@@ -43,6 +43,15 @@ const MISUSED: &str = "the code used ctx, or dropped an operation, outside the p
                        is not in the journal woke it; put timers, channels and I/O inside a step, and do not call ctx from \
                        inside a step, an undo, a task or a thread";
 
+/// Restores a flag, also after a panic.
+struct RestoreFlag<'a>(&'a AtomicBool, bool);
+
+impl Drop for RestoreFlag<'_> {
+    fn drop(&mut self) {
+        self.0.store(self.1, Ordering::Relaxed);
+    }
+}
+
 /// One execution, as `Ctx` and the operations of the code see it.
 pub(crate) struct Shared {
     key: Key,
@@ -113,9 +122,8 @@ impl Shared {
     /// Polls the work of a step, which may call nothing.
     pub(crate) fn in_step<T>(&self, poll: impl FnOnce() -> T) -> T {
         let outer = self.is_in_step.swap(true, Ordering::Relaxed);
-        let polled = poll();
-        self.is_in_step.store(outer, Ordering::Relaxed);
-        polled
+        let _restore = RestoreFlag(&self.is_in_step, outer);
+        poll()
     }
 
     pub(super) fn misused(&self) -> Option<&'static str> {

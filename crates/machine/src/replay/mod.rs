@@ -407,9 +407,12 @@ impl Replay {
         self.detached = true;
     }
 
-    /// Halts the run because its code used something that is not durable.
+    /// Halts the run because its code used something that is not durable. Code that has ended cannot
+    /// halt the run any more.
     pub fn halt_not_durable(&mut self, why: String) {
-        self.halt(Halt::NotDurable(why));
+        if self.phase == Phase::Running {
+            self.halt(Halt::NotDurable(why));
+        }
     }
 
     fn halt(&mut self, halt: Halt) {

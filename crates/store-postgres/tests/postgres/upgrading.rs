@@ -65,6 +65,9 @@ fn a_schema_of_the_previous_format_is_upgraded_with_everything_in_it() {
         let place = Place::with_clock(clock.clone());
         let sql = source.sql().await;
         copy(&sql, &source, &place).await;
+        let foreign = "CREATE FUNCTION application() RETURNS int LANGUAGE sql AS 'SELECT 42'";
+        let of_place = place.sql().await;
+        of_place.batch_execute(foreign).await.unwrap();
         // Two nodes of the new release come at once.
         let opened = [place.options(), place.options()]
             .map(|options| tokio::spawn(async move { PostgresStore::open(options).await }));
@@ -77,6 +80,8 @@ fn a_schema_of_the_previous_format_is_upgraded_with_everything_in_it() {
         let sql = place.sql().await;
         let format: i32 = sql.query_one(format, &[]).await.unwrap().get(0);
         assert_eq!(format, 4);
+        let foreign = sql.query_one("SELECT application()", &[]).await;
+        assert_eq!(foreign.unwrap().get::<_, i32>(0), 42);
         works(f).await;
     });
 }
