@@ -7,7 +7,7 @@ use crate::engine_error::EngineError;
 use crate::handle::RunHandle;
 
 impl RunHandle {
-    /// The run's journal as an audit trail: who, what, when, how long. [`crate::to_json_lines`] writes it for programs.
+    /// The run's journal as an audit trail: who, what, when, how long. [`crate::inspect::to_json_lines`] writes it for programs.
     ///
     /// # Errors
     /// If the store fails.
@@ -15,7 +15,7 @@ impl RunHandle {
         Ok(timeline(&self.journal().await?))
     }
 
-    /// The run's structure: steps, branches, loops, and how each stands. [`crate::to_mermaid`] draws it.
+    /// The run's structure: steps, branches, loops, and how each stands. [`crate::inspect::to_mermaid`] draws it.
     ///
     /// # Errors
     /// If the store fails.
