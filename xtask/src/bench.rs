@@ -1,18 +1,11 @@
-//! `cargo xtask bench`: runs `everstep bench` from the release build. Passes all arguments on: without
+//! `cargo xtask bench`: runs `everstep bench`, built with the profile `dist` as published binaries are. Passes all arguments on: without
 //! any, it measures all workloads; `--out FILE` writes the results as JSON.
 
 use crate::failure::Failure;
 use crate::process::Invocation;
 
 pub(crate) fn run(args: &[String]) -> Result<(), Failure> {
-    let bench = [
-        "run",
-        "--release",
-        "--locked",
-        "--package",
-        "everstep-cli",
-        "--",
-        "bench",
-    ];
-    Invocation::cargo(&bench).args(args).run()
+    let dist = ["run", "--profile", "dist", "--locked"];
+    let bench = ["--bin", "everstep", "--", "bench"];
+    Invocation::cargo(&[dist, bench].concat()).args(args).run()
 }
