@@ -1,10 +1,9 @@
 //! Checks a journal of the key-value store before it is opened.
 //!
-//! The key-value store takes the first batch it cannot read for the torn end of a crash and cuts
-//! the file there. That is right for the last batch, which was never acknowledged; anywhere else it
-//! would silently throw acknowledged batches away. A batch is written only after the one before it
-//! was synced, so the two are told apart by what follows: if a whole batch comes later, the file is
-//! damaged.
+//! The key-value store treats the first batch that it cannot read as a torn write and truncates the
+//! file there. That is right for the last batch, which was never acknowledged; anywhere else it
+//! would silently discard acknowledged batches. A batch is written only after the previous one was
+//! synced, so an unreadable batch that a complete one follows is damage and not a torn write.
 //!
 //! ```text
 //!   batch = start (1, items u32, seqno u64), items, end (3, checksum u64, "FJL" 3)      numbers little-endian

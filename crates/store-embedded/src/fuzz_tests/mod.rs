@@ -1,5 +1,5 @@
-//! What lies in the directory must bear being read whatever it is: each decoder is fed what nobody
-//! wrote (`everstep-fuzz`), one file each. Frames have theirs in `model`.
+//! Fuzz tests of the decoders of this store, one file each (`everstep-fuzz`): no content of the
+//! directory may make a decoder panic. The decoder of frames is tested in `model`.
 
 mod extent;
 mod head;

@@ -1,6 +1,6 @@
 //! Durable steps a second on PostgreSQL: a plain client that commits one step per transaction, the
-//! store driven alone, and the whole engine, in turns on the same server, so that what the machine
-//! does meanwhile falls on all of them.
+//! store driven alone, and the whole engine, in turns on the same server, so that other load on
+//! the machine affects all of them alike.
 //!
 //! ```sh
 //! cargo run --release -p everstep-store-postgres --example steps -- 10 3
@@ -8,10 +8,10 @@
 //! cargo run --release -p everstep-store-postgres --example steps -- processes 10 3
 //! ```
 //!
-//! Seconds of each turn, how often it is each one's turn, and how many steps a run of the engine
-//! has: 50 if nothing is said. The engine creates and ends its runs too, which nobody else does.
-//! The server is private and durable, unless a URL follows. With `processes`, one process is
-//! compared with two, where the code of the steps is the limit and not the database.
+//! The arguments are the seconds of a turn, the number of turns, and the steps of each run of the
+//! engine (50 by default). Only the engine also creates and ends runs. The server is private and
+//! durable unless a URL follows. `processes` compares one process with two, with steps whose own
+//! code is the limit and not the database.
 
 #![allow(
     clippy::unwrap_used,

@@ -50,8 +50,8 @@ impl Gate {
     }
 }
 
-/// Connections whose last calls took a millisecond, of which the server has worked so many
-/// microseconds.
+/// Connections whose recent calls took one millisecond each. The server worked for `worked`
+/// microseconds of it.
 fn channels(worked: u64) -> Arc<CommitChannels> {
     let options = Options::new(&Server::shared().url()).unwrap();
     let connector = Connector::new(options, Arc::default()).unwrap();

@@ -334,8 +334,8 @@ fn a_timer_fires_once_whoever_polls() {
     });
 }
 
-/// A stream that somebody holds for long keeps nobody else waiting, and is committed to as soon as
-/// it is free.
+/// A stream that another transaction keeps locked delays no commit to other streams. Its own commit
+/// applies as soon as the lock is released.
 #[test]
 fn a_held_stream_stands_in_the_way_of_no_other() {
     in_parallel(async {

@@ -35,8 +35,7 @@ fn an_idle_node_asks_less_than_once_a_second() {
     });
 }
 
-/// Neither the executor nor who waits for the run learns anything from the store that it was not
-/// told.
+/// The answers to commits contain everything that the executor and the waiting client need.
 #[test]
 fn steps_are_written_and_nothing_is_read() {
     virtual_time(async {

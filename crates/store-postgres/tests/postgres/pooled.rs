@@ -1,5 +1,5 @@
-//! Through PgBouncer in transaction mode, where a connection to the server is somebody else's after
-//! every statement.
+//! The store behind PgBouncer in transaction mode, where each transaction may use another server
+//! connection.
 
 use std::sync::{Arc, LazyLock};
 

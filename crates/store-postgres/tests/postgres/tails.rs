@@ -1,5 +1,5 @@
-//! The last frames of a journal are in its head until they are worth a row; nobody who reads
-//! notices.
+//! The last frames of a journal stay in its head until they are large enough for a row. Readers see
+//! no difference.
 
 use std::sync::Arc;
 
