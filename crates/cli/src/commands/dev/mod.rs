@@ -14,12 +14,13 @@ use anyhow::Context;
 use clap::Args;
 use everstep::Engine;
 use everstep_demo::{Gateway, Pace};
-use everstep_server::{Access, Origins, router};
+use everstep_server::{Access, Connections, Options, Origins, router};
 use everstep_store::{MemoryStore, Store};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::arguments::GlobalOptions;
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::hosting::{
     ShutdownSignal, SystemClock, connection_options, export_traces, log_to_stderr, open_directory,
@@ -59,48 +60,12 @@ pub(crate) struct Dev {
 
 pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Result<Exit> {
     let mut shutdown_signal = ShutdownSignal::listen()?;
-    let flags = vec![
-        (
-            "data",
-            arguments
-                .data
-                .as_ref()
-                .map(|path| path.display().to_string()),
-        ),
-        ("long_poll_timeout", arguments.long_poll_timeout.clone()),
-    ];
-    let config = global.config(flags)?;
+    let config = global.config(arguments.flags())?;
     log_to_stderr(&config);
-    let mut options = server_options(&config)?;
-    options.access = Access::Open;
-    options.loopback_only = true;
-    options.origins = Origins::Loopback;
-    let mut connections = connection_options(&config)?;
-    // Developers restart the server often, and clients reconnect.
-    connections.grace = std::time::Duration::from_millis(200);
-    connections.tls = None;
-
     let mut screen = Screen::new(global.json);
-    let (store, location) = match config.path("data") {
-        Some(path) if !arguments.memory => {
-            let store = open_directory(&path)?;
-            (
-                store,
-                format!("in {}", path.canonicalize().unwrap_or(path).display()),
-            )
-        }
-        _ => {
-            let store: Arc<dyn Store> = Arc::new(MemoryStore::new(Arc::new(SystemClock)));
-            (store, "in memory".to_owned())
-        }
-    };
-    let listener = TcpListener::bind(("127.0.0.1", arguments.port)).await;
-    let listener = listener.with_context(|| {
-        format!(
-            "cannot listen on port {}; choose another one with --port",
-            arguments.port
-        )
-    })?;
+    let (store, location) = arguments.open_store(&config)?;
+    let (options, connections) = local_only(&config)?;
+    let listener = arguments.listen().await?;
     let url = format!("http://localhost:{}", listener.local_addr()?.port());
     let mut watch = Watch::on_store(&*store).await?;
     let durability = store.describe().durability;
@@ -116,18 +81,14 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
     let served = everstep_server::serve(listener, router, connections, shutdown_signal.received());
     let (send, mut receive) = mpsc::channel(LINES_MAX);
     let shown = async {
-        tokio::select! {
-            watched = watch.follow_all(&engine, send) => watched,
-            shown = async {
-                while let Some(line) = receive.recv().await {
-                    screen.show(&line)?;
-                }
-                Ok(())
-            } => shown,
+        while let Some(line) = receive.recv().await {
+            screen.show(&line)?;
         }
+        Ok(())
     };
     let ended: anyhow::Result<()> = tokio::select! {
         () = served => Ok(()),
+        failed = watch.follow_all(&engine, send) => failed,
         failed = shown => failed,
     };
     if ended.is_ok() {
@@ -144,4 +105,52 @@ pub(crate) async fn run(arguments: &Dev, global: &GlobalOptions) -> anyhow::Resu
         () = shutdown_signal.received() => {}
     }
     ended.map(|()| Exit::Interrupted)
+}
+
+impl Dev {
+    fn flags(&self) -> Vec<(&'static str, Option<String>)> {
+        let data = self.data.as_ref().map(|path| path.display().to_string());
+        vec![
+            ("data", data),
+            ("long_poll_timeout", self.long_poll_timeout.clone()),
+        ]
+    }
+
+    /// Opens the store and describes where it is.
+    fn open_store(&self, config: &Config) -> anyhow::Result<(Arc<dyn Store>, String)> {
+        match config.path("data") {
+            Some(path) if !self.memory => {
+                let store = open_directory(&path)?;
+                let path = path.canonicalize().unwrap_or(path);
+                Ok((store, format!("in {}", path.display())))
+            }
+            _ => {
+                let store = MemoryStore::new(Arc::new(SystemClock));
+                Ok((Arc::new(store), "in memory".to_owned()))
+            }
+        }
+    }
+
+    async fn listen(&self) -> anyhow::Result<TcpListener> {
+        let listener = TcpListener::bind(("127.0.0.1", self.port)).await;
+        listener.with_context(|| {
+            format!(
+                "cannot listen on port {}; choose another one with --port",
+                self.port
+            )
+        })
+    }
+}
+
+/// The options of a server that accepts local clients without keys.
+fn local_only(config: &Config) -> anyhow::Result<(Options, Connections)> {
+    let mut options = server_options(config)?;
+    options.access = Access::Open;
+    options.loopback_only = true;
+    options.origins = Origins::Loopback;
+    let mut connections = connection_options(config)?;
+    // Developers restart the server often, and clients reconnect.
+    connections.grace = std::time::Duration::from_millis(200);
+    connections.tls = None;
+    Ok((options, connections))
 }
