@@ -25,5 +25,6 @@ mod sleeping;
 mod test_names;
 #[cfg(test)]
 mod tests;
+mod type_size;
 
 pub(crate) use runner::run;

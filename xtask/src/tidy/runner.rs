@@ -5,7 +5,7 @@ use std::fmt;
 use super::repository::Repository;
 use super::{
     banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_cycles,
-    module_docs, names, numbered_lists, sleeping, test_names,
+    module_docs, names, numbered_lists, sleeping, test_names, type_size,
 };
 use crate::failure::Failure;
 use crate::workspace;
@@ -79,6 +79,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule {
         name: "module-cycles",
         check: module_cycles::check,
+    },
+    Rule {
+        name: "type-size",
+        check: type_size::check,
     },
 ];
 

@@ -5,7 +5,7 @@ use super::repository::Repository;
 use super::runner::{Problem, RULES};
 use super::{
     banned_code, code_map, error_pages, file_length, layers, links, machine_paths, module_docs,
-    names, numbered_lists, rust_text, sleeping, test_names,
+    names, numbered_lists, rust_text, sleeping, test_names, type_size,
 };
 
 fn repository(files: &[(&str, &str)]) -> Repository {
@@ -70,6 +70,13 @@ fn breaking(rule: &str) -> Vec<(&'static str, String)> {
             ),
             ("crates/fuzz/src/a.rs", "//!\nuse crate::b::B;".to_owned()),
             ("crates/fuzz/src/b.rs", "//!\nuse crate::a::A;".to_owned()),
+        ],
+        "type-size" => vec![
+            (
+                "crates/fuzz/Cargo.toml",
+                "[package]\nname = \"everstep-fuzz\"".to_owned(),
+            ),
+            ("crates/fuzz/src/a.rs", large_struct("")),
         ],
         unknown => panic!("show here how the rule `{unknown}` is broken"),
     }
@@ -568,4 +575,52 @@ fn comments_and_literals_are_blanked_at_equal_length() {
     check("f::<'a>('x', '\\'', b'\"') ", "f::<'a>(   ,     , b   ) ");
     check("\"é\n\" x", "   \n  x");
     check("var\"x\"", "var   ");
+}
+
+fn large_struct(above: &str) -> String {
+    let fields: String = (0..16)
+        .map(|n| format!("    pub(crate) f{n}: u8,\n"))
+        .collect();
+    format!("//!\n{above}#[derive(Debug)]\npub struct Large {{\n{fields}}}\n")
+}
+
+#[test]
+fn a_type_with_too_many_fields_needs_a_reason_above_it() {
+    let path = "crates/fuzz/src/a.rs";
+    expect(
+        type_size::check,
+        &[(path, &large_struct(""))],
+        &[&format!("{path}:3")],
+    );
+    expect(
+        type_size::check,
+        &[(path, &large_struct("// Large type: one row.\n"))],
+        &[],
+    );
+    let small = "//!\n// Large type: one row.\nstruct Small {\n    a: u8,\n}\n";
+    expect(type_size::check, &[(path, small)], &[&format!("{path}:3")]);
+}
+
+#[test]
+fn methods_of_a_type_count_across_files_and_those_of_traits_do_not() {
+    let methods = |count| "    pub async fn a(&self) {}\n".repeat(count);
+    let part = |count| {
+        format!(
+            "//!\nimpl<T: Ord> super::Large<T> {{\n{}}}\n",
+            methods(count)
+        )
+    };
+    let of_trait = format!("//!\nimpl Trait for Large {{\n{}}}\n", methods(9));
+    let paths = [
+        "crates/fuzz/src/a.rs",
+        "crates/fuzz/src/b.rs",
+        "crates/fuzz/src/c.rs",
+    ];
+    let definition = "//!\npub struct Large<T>(T);\n".to_owned();
+    let files = |count| {
+        let texts = [definition.clone(), part(20), part(count) + &of_trait];
+        repository(&[0, 1, 2].map(|n| (paths[n], &*texts[n])))
+    };
+    assert_eq!(type_size::check(&files(20)), []);
+    expect_message(&type_size::check(&files(21)), "41 methods");
 }

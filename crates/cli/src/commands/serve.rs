@@ -33,6 +33,7 @@ All options can also be set in everstep.toml or with EVERSTEP_… variables; `ev
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
+// Large type: one field for each option of the command.
 pub(crate) struct Serve {
     /// Address to listen on, such as 0.0.0.0:4437 [default: 127.0.0.1:4437]
     #[arg(long, value_name = "ADDRESS")]

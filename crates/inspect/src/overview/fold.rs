@@ -16,6 +16,8 @@ use super::views::{
 use everstep_machine::UndoFold;
 
 /// The state of a run.
+// Large type: users read it as one flat record, and it has one method for each kind of record, in a file
+// for each group of kinds.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs, reason = "most fields are explained by their names")]
 pub struct Overview {

@@ -50,6 +50,7 @@ codec!(ResolvedInside {
 ///
 /// The record belongs to the iteration that it begins and is dropped with it, so each one repeats
 /// what readers must know about everything dropped before.
+// Large type: it is one record on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopAdvanced {

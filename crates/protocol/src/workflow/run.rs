@@ -4,6 +4,7 @@ use everstep_model::{Failure, Name, Payload, RpcId, RunId, RunStatus, StepStatus
 use serde::{Deserialize, Serialize};
 
 /// A run: its input, steps, waits and result.
+// Large type: it is one document on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
