@@ -234,6 +234,7 @@ impl ErrorCode {
 
     /// The permanent name on the wire.
     #[must_use]
+    #[allow(clippy::too_many_lines, reason = "one line for each code")]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidName => "invalid_name",

@@ -27,6 +27,7 @@ fn options() -> StepOptions {
 }
 
 /// A record of every kind, in the order of the tags.
+#[allow(clippy::too_many_lines, reason = "one sample of each kind")]
 pub fn one_of_each() -> Vec<Record> {
     let time = Timestamp::from_millis(1_794_729_600_123);
     let by = Some("alice".to_owned());

@@ -23,6 +23,7 @@ fn folder() -> PathBuf {
 type Script = (&'static str, Vec<Op>, Vec<(u16, Happening)>);
 
 /// One journal for each operation, one for all of them at once, and one that crossed crashes.
+#[allow(clippy::too_many_lines, reason = "one row for each script")]
 fn scripts() -> Vec<Script> {
     let step = |name, failures| Op::Step {
         name,

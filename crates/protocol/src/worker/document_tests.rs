@@ -57,6 +57,7 @@ fn record() -> Record {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one row for each message")]
 fn every_message_is_there_with_its_fields() {
     let now = Timestamp::default();
     let (token, run) = ("t".to_owned(), RunId::new("r").unwrap());

@@ -35,6 +35,7 @@ fn run_sequence<'a>(
     })
 }
 
+#[allow(clippy::too_many_lines, reason = "one arm for each operation")]
 async fn run_op(ctx: &Ctx<AnyEvent>, op: &Op, trace: &Trace, place: &str) -> Result<String> {
     Ok(match op {
         Op::Step {

@@ -46,6 +46,7 @@ fn an_idempotency_key_starts_one_run() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one row for each invalid request")]
 fn an_invalid_start_is_rejected_with_the_reason() {
     served(async |served| {
         for (body, status, code, reason) in [
