@@ -1,51 +1,24 @@
 //! The handle through which workflow code does everything durable.
 
-use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
 use everstep_machine::{CallSite, Replay};
 use everstep_model::record::RESERVED_COLLECTIONS;
-use everstep_model::{
-    Generation, InvalidAttribute, Name, Payload, RunId, Scope, Timestamp, check_attribute,
-};
+use everstep_model::{InvalidAttribute, Payload, RunId, Scope, Timestamp, check_attribute};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use crate::error::{Error, Result};
-use crate::event::{Accepts, Event};
+use crate::declaration::{Accepts, Event};
+use crate::error::Result;
+pub use crate::execution::RunMetadata;
 use crate::execution::Shared;
-use crate::operation::{Child, EventWait, Rollback, RpcCall, Sleep, Step, StepContext, TryStep};
-use crate::rpc::Rpc;
-use crate::workflow::Workflow;
+use crate::options::invalid;
 
 /// The workflow of a plain function: it accepts every event.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyEvent;
 
 impl<E: Event> Accepts<E> for AnyEvent {}
-
-/// What a run knows about itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunMetadata {
-    /// The run.
-    pub id: RunId,
-    /// Its life.
-    pub generation: Generation,
-    /// Its workflow.
-    pub workflow: Name,
-    /// The version of the workflow it keeps.
-    pub version: u32,
-    /// Words to find it by.
-    pub tags: Vec<String>,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it must be over.
-    pub deadline: Option<Timestamp>,
-    /// Which pass of the function this is, from 1; higher after an execution retry.
-    pub attempt: u32,
-}
 
 /// A run, as its own code sees it. Clones are the same handle.
 ///
@@ -97,148 +70,6 @@ impl<W> Ctx<W> {
 
     pub(crate) fn scope(&self) -> &Scope {
         &self.scope
-    }
-
-    /// A named unit of work whose result is recorded once. It is retried as its options say.
-    #[track_caller]
-    pub fn step<F, Fut, T, E>(
-        &self,
-        name: &str,
-        mut work: F,
-    ) -> Step<impl FnMut(StepContext) -> Fut + use<F, Fut, T, E, W>, Fut, T>
-    where
-        F: FnMut() -> Fut,
-        Fut: Future<Output = Result<T, E>> + Send,
-        T: Serialize + DeserializeOwned,
-        E: Into<Error>,
-    {
-        self.step_with(name, move |_| work())
-    }
-
-    /// A step whose work sees the attempt it is and the step's idempotency key.
-    #[track_caller]
-    pub fn step_with<F, Fut, T, E>(&self, name: &str, work: F) -> Step<F, Fut, T>
-    where
-        F: FnMut(StepContext) -> Fut,
-        Fut: Future<Output = Result<T, E>> + Send,
-        T: Serialize + DeserializeOwned,
-        E: Into<Error>,
-    {
-        let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        Step::new(shared, scope, name.to_owned(), work, CallSite::caller())
-    }
-
-    /// A step that gives its failure back as data: `Ok(Err(failure))` when it has failed for good.
-    #[track_caller]
-    pub fn try_step<F, Fut, T, E>(
-        &self,
-        name: &str,
-        work: F,
-    ) -> TryStep<impl FnMut(StepContext) -> Fut + use<F, Fut, T, E, W>, Fut, T>
-    where
-        F: FnMut() -> Fut,
-        Fut: Future<Output = Result<T, E>> + Send,
-        T: Serialize + DeserializeOwned,
-        E: Into<Error>,
-    {
-        TryStep::new(self.step(name, work))
-    }
-
-    /// Sleeps for a time, durably: the run costs nothing meanwhile.
-    #[track_caller]
-    pub fn sleep(&self, name: &str, duration: Duration) -> Sleep {
-        let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        Sleep::for_duration(shared, scope, name.to_owned(), duration, CallSite::caller())
-    }
-
-    /// Sleeps until a time. One that has passed completes at once.
-    #[track_caller]
-    pub fn sleep_until(&self, name: &str, until: Timestamp) -> Sleep {
-        let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        Sleep::until(shared, scope, name.to_owned(), until, CallSite::caller())
-    }
-
-    /// Waits for an event. Events that came early are kept, and consumed in the order they came.
-    ///
-    /// ```
-    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
-    /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Approval;
-    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Refund;
-    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
-    /// struct Payment;
-    /// impl Accepts<Approval> for Payment {}
-    /// # impl Workflow for Payment {
-    /// #     const NAME: &'static str = "payment";
-    /// #     type Input = ();
-    /// #     type Output = ();
-    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
-    /// # }
-    ///
-    /// async fn approved(ctx: Ctx<Payment>) -> Result<Approval> {
-    ///     ctx.event::<Approval>().await
-    /// }
-    /// ```
-    ///
-    /// An event that the workflow does not accept does not compile:
-    ///
-    /// ```compile_fail,E0277
-    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
-    /// # use serde::{Deserialize, Serialize};
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Approval;
-    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct Refund;
-    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
-    /// struct Payment;
-    /// impl Accepts<Approval> for Payment {}
-    /// # impl Workflow for Payment {
-    /// #     const NAME: &'static str = "payment";
-    /// #     type Input = ();
-    /// #     type Output = ();
-    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
-    /// # }
-    ///
-    /// async fn refunded(ctx: Ctx<Payment>) -> Result<Refund> {
-    ///     ctx.event::<Refund>().await
-    /// }
-    /// ```
-    #[track_caller]
-    pub fn event<E: Event>(&self) -> EventWait<E>
-    where
-        W: Accepts<E>,
-    {
-        EventWait::new(self.shared.clone(), self.scope.clone(), CallSite::caller())
-    }
-
-    /// Asks a question and waits for the answer. Clients see it as soon as it is asked.
-    #[track_caller]
-    pub fn rpc<R: Rpc>(&self, question: R) -> RpcCall<R> {
-        RpcCall::new(
-            self.shared.clone(),
-            self.scope.clone(),
-            &question,
-            CallSite::caller(),
-        )
-    }
-
-    /// Starts another run and waits for its end. The same child is found again on every replay.
-    #[track_caller]
-    pub fn child<C: Workflow>(&self, input: &C::Input) -> Child<C::Output> {
-        let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        let input = Payload::from_value(input);
-        Child::new(shared, scope, C::NAME, input, CallSite::caller())
-    }
-
-    /// Starts a run of the workflow of that name and waits for its end; input and result as JSON.
-    #[track_caller]
-    pub fn child_by_name(&self, workflow: &str, input: Payload) -> Child<Payload> {
-        let (shared, scope) = (self.shared.clone(), self.scope.clone());
-        Child::new(shared, scope, workflow, Ok(input), CallSite::caller())
     }
 
     /// Sends an event to another run, durably and once. The code goes on at once; the event arrives when this is in the
@@ -314,14 +145,7 @@ impl<W> Ctx<W> {
         })
     }
 
-    /// Undoes every step and child that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
-    /// nothing. If an undo fails for good, the rest is not undone and this is an error.
-    #[track_caller]
-    pub fn rollback(&self) -> Rollback {
-        Rollback::new(self.shared.clone(), self.scope.clone(), CallSite::caller())
-    }
-
-    /// The point of no return: from here on a rollback runs only undos marked as internal, such as by [`Step::undo_internal`]; the others are
+    /// The point of no return: from here on a rollback runs only undos marked as internal, such as by [`Step::undo_internal`](crate::operation::Step::undo_internal); the others are
     /// recorded as skipped.
     #[track_caller]
     pub fn no_return(&self) {
@@ -365,12 +189,12 @@ impl<W> Ctx<W> {
         site: CallSite,
     ) -> Result<()> {
         if RESERVED_COLLECTIONS.contains(&collection) || collection.starts_with("workflow:") {
-            return Err(crate::options::invalid(&format!(
+            return Err(invalid(&format!(
                 "rows named `{collection}` are the engine's; choose another collection"
             )));
         }
         if key.is_empty() {
-            return Err(crate::options::invalid("a row needs a key"));
+            return Err(invalid("a row needs a key"));
         }
         self.call(|replay| {
             let collection = replay.name(collection)?;
@@ -397,7 +221,7 @@ impl<W> Ctx<W> {
         match check_attribute(name, &value) {
             Ok(()) => {}
             Err(InvalidAttribute::Name(invalid)) => return Err(invalid.into()),
-            Err(invalid) => return Err(crate::options::invalid(&invalid.to_string())),
+            Err(error) => return Err(invalid(&error.to_string())),
         }
         let site = CallSite::caller();
         self.call(|replay| {
@@ -424,7 +248,7 @@ impl<W> Ctx<W> {
     #[track_caller]
     pub fn version(&self, change: &str, latest: u32) -> Result<u32> {
         if latest < 1 {
-            return Err(crate::options::invalid("versions of a change count from 1"));
+            return Err(invalid("versions of a change count from 1"));
         }
         let site = CallSite::caller();
         let version = self.shared.with(|execution| {

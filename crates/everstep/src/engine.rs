@@ -6,44 +6,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{
-    EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime, Settings, TokioRuntime,
-    Worker,
+    Emissions, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime, Settings,
+    TokioRuntime, Worker,
 };
 
-use crate::engine_error::EngineError;
-use everstep_model::{ErrorCode, InvalidName, Name};
+use everstep_model::{ErrorCode, Name, RunId};
 use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::client::Client;
+use crate::client::{Client, EngineError};
 use crate::ctx::{AnyEvent, Ctx};
-use crate::declare::Declaration;
+use crate::declaration::Declaration;
 use crate::error::Result;
 use crate::execution::Mocks;
 use crate::options::Options;
-use crate::worker::Registry;
-use crate::workflow::Workflow;
-use crate::workflows::Workflows;
+use crate::workflow::{RegisterError, Registry, Workflow, Workflows};
 
 /// Why an engine could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// A workflow's name breaks the rules.
+    /// The workflows cannot be executed together.
     #[error(transparent)]
-    Name(#[from] InvalidName),
-    /// Two workflows have one name.
-    #[error("two workflows are registered under the name `{0}`; names must differ")]
-    NameTaken(Name),
-    /// Options are out of range.
-    #[error("workflow `{workflow}`: {message}")]
-    Options {
-        /// The workflow; `engine` for the engine's own.
-        workflow: String,
-        /// What is wrong.
-        message: String,
-    },
+    Workflows(#[from] RegisterError),
     /// There is no tokio runtime here.
     #[error("an engine must be opened inside a tokio runtime")]
     NoRuntime,
@@ -60,10 +46,8 @@ impl OpenError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Name(_) => ErrorCode::InvalidName,
-            Self::NameTaken(_) | Self::Options { .. } | Self::NoRuntime => {
-                ErrorCode::InvalidOptions
-            }
+            Self::Workflows(error) => error.code(),
+            Self::NoRuntime => ErrorCode::InvalidOptions,
             Self::Store(error) => error.code(),
             Self::Engine(error) => error.code(),
         }
@@ -144,6 +128,27 @@ impl Engine {
         self.inner.shutdown().await;
     }
 
+    /// Subscribes to what workflows emit from now on. Best effort: a subscriber that falls far behind
+    /// misses some.
+    #[must_use]
+    pub fn subscribe(&self) -> Emissions {
+        self.inner.emissions()
+    }
+
+    /// The number of runs in memory.
+    #[must_use]
+    pub fn hot_runs(&self) -> usize {
+        self.inner.hot_runs()
+    }
+
+    /// Deletes the finished runs whose retention has expired, now. Returns their ids.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn apply_retention(&self) -> std::result::Result<Vec<RunId>, EngineError> {
+        Ok(self.inner.apply_retention().await?)
+    }
+
     /// The same engine, asked by another way than in this process.
     #[cfg(all(feature = "remote", feature = "testing"))]
     pub(crate) fn asked_by(self, client: Client) -> Self {
@@ -155,7 +160,7 @@ impl Engine {
     pub fn declaration(&self, workflow: &Name) -> Option<&Declaration> {
         self.registry
             .find(workflow)
-            .map(|definition| &definition.declaration)
+            .map(|definition| &*definition.declaration)
     }
 }
 

@@ -1,15 +1,15 @@
 //! The error of workflow code: any error of the application's, or a failure that comes from the engine.
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
+use everstep_engine::CodedError;
 use everstep_machine::{FailureClass, StepFailure};
 use everstep_model::record::{BranchesKind, FailureOutcome};
 use everstep_model::{
     ErrorCode, Failure, InvalidName, InvalidRunId, Location, PayloadError, RunId, limits,
 };
-
-use crate::operation::payload_error_code;
 
 /// The result of workflow code and of steps.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -339,14 +339,14 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
 }
 
 /// The code of an error that says how something was written wrongly, which does not go away by trying again.
-fn mistake(error: &(dyn std::any::Any + Send + Sync)) -> Option<ErrorCode> {
+fn mistake(error: &(dyn Any + Send + Sync)) -> Option<ErrorCode> {
     if error.is::<InvalidName>() {
         return Some(ErrorCode::InvalidName);
     }
     if error.is::<InvalidRunId>() {
         return Some(ErrorCode::InvalidRunId);
     }
-    error.downcast_ref::<PayloadError>().map(payload_error_code)
+    error.downcast_ref::<PayloadError>().map(CodedError::code)
 }
 
 fn describe(error: &dyn std::error::Error, name: &str) -> Failure {
@@ -375,6 +375,16 @@ fn short_type_name<T>() -> &'static str {
     let full = std::any::type_name::<T>();
     let plain = full.split('<').next().unwrap_or(full);
     plain.rsplit("::").next().unwrap_or(plain)
+}
+
+/// What a panic said.
+pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        return text;
+    }
+    panic
+        .downcast_ref::<String>()
+        .map_or("no message", String::as_str)
 }
 
 #[cfg(test)]

@@ -7,4 +7,4 @@ pub use everstep_inspect::{
 pub use everstep_model::StepStatus;
 pub use everstep_store::{Cursor, RunRow};
 
-pub use crate::list::{ListRuns, RunPage};
+pub use crate::client::{ListRuns, RunPage};

@@ -6,4 +6,4 @@ pub use everstep_model::{
     entry_to_json, record,
 };
 
-pub use crate::records::Records;
+pub use crate::client::Records;

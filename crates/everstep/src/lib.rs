@@ -5,54 +5,34 @@
 //! function is replayed from those records. An [`Engine`] runs workflows; `Engine::open(path)` keeps everything in
 //! one directory.
 
-mod audit;
 mod client;
 pub mod control;
 mod ctx;
-mod declare;
-mod definition;
+mod declaration;
 mod engine;
-mod engine_error;
 mod error;
-mod event;
 mod execution;
 #[cfg(doctest)]
 mod guides;
-mod handle;
 pub mod inspect;
 pub mod journal;
-mod list;
 pub mod operation;
 mod options;
-mod port;
-mod records;
 #[cfg(feature = "remote")]
 mod remote;
-mod request;
-mod rpc;
-mod start;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod worker;
 mod workflow;
-mod workflows;
 
-pub use client::Client;
+pub use client::{Client, EngineError, Handle, RequestError, RunHandle, StartRun, WaitError};
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
-pub use declare::{Declaration, Declare};
+pub use declaration::{Accepts, Declaration, Declare, Event, Request, Rpc};
 pub use engine::{Engine, EngineBuilder, OpenError};
-pub use engine_error::EngineError;
 pub use error::{Error, Result};
-pub use event::{Accepts, Event, Request};
-pub use handle::{Handle, RunHandle, WaitError};
 pub use options::{Options, Retry};
 #[cfg(feature = "remote")]
 pub use remote::{ClientBuilder, ConnectError, Worker, WorkerBuilder};
-pub use request::RequestError;
-pub use rpc::Rpc;
-pub use start::StartRun;
-pub use workflow::Workflow;
-pub use workflows::Workflows;
+pub use workflow::{RegisterError, Workflow, Workflows};
 
 pub use everstep_engine::{Retention, Role, Roles, Settings};
 pub use everstep_model::{

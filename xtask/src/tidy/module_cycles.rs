@@ -18,9 +18,6 @@ const NOT_YET: &str = "not divided into modules with boundaries yet";
 const EXCEPTIONS: &[Exception] = &[
     ("engine", NOT_YET),
     ("engine/streams", NOT_YET),
-    ("everstep", NOT_YET),
-    ("everstep/operation", NOT_YET),
-    ("everstep/remote", NOT_YET),
     ("everstep/testing", NOT_YET),
     ("everstep/testing/simulate", NOT_YET),
     ("machine/replay", NOT_YET),

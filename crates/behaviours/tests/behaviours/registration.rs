@@ -3,7 +3,9 @@
 use std::ops::RangeInclusive;
 
 use everstep::testing::virtual_time;
-use everstep::{Ctx, Engine, ErrorCode, OpenError, Options, Result, Workflow, Workflows, secs};
+use everstep::{
+    Ctx, Engine, ErrorCode, OpenError, Options, RegisterError, Result, Workflow, Workflows, secs,
+};
 
 use crate::support::{for_each_store, json, ok, output};
 
@@ -63,7 +65,9 @@ fn what_cannot_be_executed_is_told_when_all_is_started() {
             engine.start().await.unwrap_err()
         };
         let twice = refused(arithmetic().and(arithmetic())).await;
-        assert!(matches!(&twice, OpenError::NameTaken(name) if name.as_str() == "halved"));
+        assert!(
+            matches!(&twice, OpenError::Workflows(RegisterError::NameTaken(name)) if name.as_str() == "halved")
+        );
         let nameless = refused(arithmetic().function("", doubled)).await;
         assert_eq!(nameless.code(), ErrorCode::InvalidName);
         let from_zero = refused(arithmetic().workflow(FromZero)).await;

@@ -6,13 +6,9 @@ use std::sync::Arc;
 
 use everstep_engine::{BulkProgress, Control, RequestOrigin};
 
-use crate::engine_error::{BulkReport, EngineError};
 use everstep_model::RunId;
 
-use crate::client::Client;
-use crate::engine::Engine;
-use crate::list::ListRuns;
-use crate::port::{Listener, Port, Which};
+use crate::client::{BulkReport, Client, EngineError, ListRuns, Listener, Port, Which};
 
 /// Something to be done with many runs. Say who asks and why, then await it.
 #[must_use = "nothing is done until it is awaited"]
@@ -66,16 +62,6 @@ impl Client {
     ) -> BulkRuns {
         let runs = runs.into_iter().map(Into::into).collect();
         BulkRuns::new(self.port.clone(), Chosen::Named(runs), control)
-    }
-}
-
-impl Engine {
-    /// Deletes the finished runs that the settings do not keep any longer, now; gives their ids.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub async fn apply_retention(&self) -> Result<Vec<RunId>, EngineError> {
-        Ok(self.inner.apply_retention().await?)
     }
 }
 

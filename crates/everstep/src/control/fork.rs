@@ -4,14 +4,14 @@ use std::pin::Pin;
 
 use everstep_engine::{ForkRun, RequestOrigin};
 
-use crate::engine_error::EngineError;
+use crate::client::EngineError;
 use everstep_model::{Payload, PayloadError, RunId};
 use serde::Serialize;
 
 use super::location;
 use super::request::{ControlRequest, sealed::Perform};
-use crate::handle::RunHandle;
-use crate::port::Begun;
+use crate::client::Begun;
+use crate::client::RunHandle;
 
 /// Forking.
 #[derive(Debug, Default)]

@@ -11,8 +11,8 @@ mod verbs;
 pub use everstep_engine::{Because, BulkProgress, Control, Done, Effect, Grouping, Sent};
 use everstep_model::{InvalidLocation, Location};
 
-pub use crate::engine_error::BulkReport;
-use crate::engine_error::EngineError;
+pub use crate::client::BulkReport;
+use crate::client::EngineError;
 
 pub use bulk::BulkRuns;
 pub use fork::Fork;

@@ -5,9 +5,9 @@ use std::pin::Pin;
 
 use everstep_engine::RequestOrigin;
 
-use crate::engine_error::EngineError;
+use crate::client::EngineError;
 
-use crate::handle::RunHandle;
+use crate::client::RunHandle;
 
 type Asking<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>> + Send>>;
 

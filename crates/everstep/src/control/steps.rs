@@ -4,13 +4,13 @@ use std::pin::Pin;
 
 use everstep_engine::{Done, RequestOrigin, Revival, Settlement};
 
-use crate::engine_error::EngineError;
+use crate::client::EngineError;
 use everstep_model::{Payload, PayloadError};
 use serde::Serialize;
 
 use super::location;
 use super::request::{ControlRequest, sealed::Perform};
-use crate::handle::RunHandle;
+use crate::client::RunHandle;
 
 /// Skipping a step.
 #[derive(Debug)]

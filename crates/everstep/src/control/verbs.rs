@@ -4,10 +4,10 @@ use std::pin::Pin;
 
 use everstep_engine::{Control, Done, RequestOrigin};
 
-use crate::engine_error::EngineError;
+use crate::client::EngineError;
 
 use super::request::{ControlRequest, sealed::Perform};
-use crate::handle::RunHandle;
+use crate::client::RunHandle;
 
 /// A verb without options.
 #[derive(Debug)]

@@ -7,10 +7,9 @@ use everstep_driver::{CodeFailure, Execution, Returned};
 use everstep_model::{ErrorCode, Payload};
 
 use super::current::{OwnedDriver, lend};
-use super::root::RunningRoot;
+use super::root::{RunningRoot, WorkflowCode};
 use super::shared::{Shared, SharedParts};
 use super::slots::Slots;
-use crate::definition::Definition;
 use crate::error::{Error, Result};
 
 /// Code that was started.
@@ -23,7 +22,7 @@ pub(super) struct StartedCode {
 impl StartedCode {
     /// Starts the code of the driver's current execution.
     pub(super) fn new(
-        definition: &Definition,
+        code: &WorkflowCode,
         parts: &Arc<SharedParts>,
         driver: &mut OwnedDriver,
         input: Payload,
@@ -31,7 +30,7 @@ impl StartedCode {
         let (execution, _) = driver.current();
         let shared = Arc::new(Shared::new(parts.clone(), &execution.replay));
         execution.host.key = shared.key();
-        let root = RunningRoot::new(definition.begin(shared.clone(), input));
+        let root = RunningRoot::new(code(shared.clone(), input));
         Self {
             shared,
             root: Some(root),

@@ -13,16 +13,15 @@ use everstep_store::{BoxFuture, StoreError};
 
 use super::code::StartedCode;
 use super::current::OwnedDriver;
-use super::root::RunningRoot;
+use super::root::{RunningRoot, WorkflowCode};
 use super::shared::{Shared, SharedParts};
 use super::undo_attempt::UndoAttempt;
-use crate::definition::Definition;
 
 type Read = BoxFuture<'static, Result<Vec<Entry>, StoreError>>;
 
 pub(crate) struct Executor {
     activation: Activation,
-    definition: Arc<Definition>,
+    workflow: WorkflowCode,
     parts: Arc<SharedParts>,
     /// `None` once the activation is over.
     driver: Option<OwnedDriver>,
@@ -41,7 +40,7 @@ pub(crate) struct Executor {
 impl Executor {
     pub(crate) fn new(
         mut activation: Activation,
-        definition: Arc<Definition>,
+        workflow: WorkflowCode,
         parts: SharedParts,
     ) -> Self {
         let journal = std::mem::take(&mut activation.journal);
@@ -54,7 +53,7 @@ impl Executor {
         };
         Self {
             activation,
-            definition,
+            workflow,
             parts: Arc::new(parts),
             driver: Some(Box::new(Driver::new(setup, journal))),
             live: None,
@@ -155,7 +154,7 @@ impl Executor {
 
     fn start(&mut self, driver: &mut OwnedDriver, input: Payload) {
         let code = driver.current().1;
-        let started = StartedCode::new(&self.definition, &self.parts, driver, input);
+        let started = StartedCode::new(&self.workflow, &self.parts, driver, input);
         *self.code(code) = Some(started);
     }
 

@@ -8,17 +8,23 @@ mod cancellation;
 mod code;
 mod current;
 mod executor;
+mod metadata;
 mod root;
 mod shared;
 mod slots;
+mod step_context;
 mod undo_attempt;
+mod undo_slot;
 mod undos;
 #[cfg(feature = "testing")]
 mod verify;
 
-pub(crate) use cancellation::Cancellation;
 pub(crate) use executor::Executor;
+pub use metadata::RunMetadata;
+pub(crate) use root::WorkflowCode;
 pub(crate) use shared::{Mocks, Shared, SharedParts};
+pub use step_context::StepContext;
+pub(crate) use undo_slot::UndoSlot;
 pub(crate) use undos::{GivenUndo, UndoInput, UndoWork, decode as decode_for_undo};
 #[cfg(feature = "testing")]
 pub(crate) use verify::verify;

@@ -1,7 +1,9 @@
 //! The workflow function as a future. It is polled only for a reason: a resolution, or a step that
 //! can continue.
 
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
@@ -9,9 +11,14 @@ use std::task::{Context, Poll, Wake, Waker};
 use everstep_model::{ErrorCode, Failure, Payload};
 use futures_util::task::AtomicWaker;
 
-use crate::definition::Root;
-use crate::error::{Error, Result};
-use crate::operation::panic_text;
+use super::shared::Shared;
+use crate::error::{Error, Result, panic_text};
+
+/// The workflow function of a run, which has been called.
+type Root = Pin<Box<dyn Future<Output = Result<Payload>> + Send>>;
+
+/// Calls the workflow function with its input.
+pub(crate) type WorkflowCode = Arc<dyn Fn(Arc<Shared>, Payload) -> Root + Send + Sync>;
 
 /// Records that something inside the function was woken, and wakes the executor. While the executor
 /// is being polled it looks for itself; waking it for every resolution would cost an empty poll each

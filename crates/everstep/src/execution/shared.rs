@@ -10,12 +10,13 @@ use everstep_model::{Failure, Generation, Name, Payload, RunId, Timestamp, limit
 
 use super::cancellation::Cancellation;
 use super::current;
+use super::metadata::RunMetadata;
 use super::slots::{Key, Slots};
+use super::step_context::{StepContext, StepOf};
+use super::undo_slot::UndoSlot;
 use super::undos::GivenUndo;
-use crate::ctx::RunMetadata;
-use crate::declare::Declaration;
+use crate::declaration::Declaration;
 use crate::error::Result;
-use crate::operation::{StepContext, StepOf, UndoSlot};
 use crate::options::Options;
 
 /// Results of steps that a test supplies instead of the steps' own work.
@@ -34,7 +35,7 @@ pub(crate) struct SharedParts {
     pub(crate) workflow: Name,
     pub(crate) runtime: Arc<dyn Runtime>,
     pub(crate) defaults: Options,
-    pub(crate) declaration: Declaration,
+    pub(crate) declaration: Arc<Declaration>,
     pub(crate) mocks: Option<Arc<dyn Mocks>>,
 }
 

@@ -10,9 +10,9 @@ use everstep_model::{RetryPolicy, Timestamp};
 use everstep_store::BoxFuture;
 
 use super::shared::Shared;
-use super::undos::{GivenUndo, UndoInput};
+use super::undo_slot::UndoSlot;
+use super::undos::{self, GivenUndo, UndoInput};
 use crate::error::Result;
-use crate::operation::{UndoSlot, undo_panicked, undo_timed_out};
 
 /// An attempt in flight.
 pub(super) struct UndoAttempt {
@@ -44,7 +44,7 @@ impl UndoAttempt {
         let work = &mut self.work;
         let result = match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
             Ok(Poll::Ready(result)) => result,
-            Err(panic) => Err(undo_panicked(&*panic)),
+            Err(panic) => Err(undos::panicked(&*panic)),
             Ok(Poll::Pending) => return self.poll_timeout(context),
         };
         Poll::Ready(match result {
@@ -62,7 +62,7 @@ impl UndoAttempt {
         };
         let (start, retry, timeout) = (&self.start, self.retry, *timeout);
         timer.as_mut().poll(context).map(|()| {
-            let failure = undo_timed_out(start, timeout);
+            let failure = undos::timed_out(start, timeout);
             UndoEnd::Failed(failure, FailureClass::TimedOut, retry)
         })
     }

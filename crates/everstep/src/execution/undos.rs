@@ -1,16 +1,17 @@
 //! The undos that workflow code supplied for the steps and children it called. They live as long as
 //! the execution, or as the iteration of the loop that called the step.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use everstep_machine::UndoStart;
-use everstep_model::{Location, Payload, RetryPolicy};
+use everstep_model::{ErrorCode, Failure, Location, Payload, RetryPolicy};
 use everstep_store::BoxFuture;
 use rustc_hash::FxHashMap;
 
-use crate::error::Result;
-use crate::operation::{StepContext, undo_panicked};
+use super::step_context::StepContext;
+use crate::error::{Error, Result, panic_text};
 
 /// The input of an undo, before it is decoded.
 pub(crate) struct UndoInput {
@@ -34,7 +35,7 @@ impl GivenUndo {
     /// Begins an attempt. A panic becomes its error.
     pub(super) fn begin(&self, input: UndoInput) -> BoxFuture<'static, Result<()>> {
         let begun = catch_unwind(AssertUnwindSafe(|| (self.work)(input)));
-        begun.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(undo_panicked(&*panic)))))
+        begun.unwrap_or_else(|panic| Box::pin(std::future::ready(Err(panicked(&*panic)))))
     }
 }
 
@@ -69,12 +70,31 @@ impl Undos {
 
 /// Decodes a recorded payload for an undo.
 pub(crate) fn decode<T: serde::de::DeserializeOwned>(what: &str, payload: &Payload) -> Result<T> {
-    use everstep_model::{ErrorCode, Failure};
     payload.decode().map_err(|error| {
         let message = format!("the recorded {what} does not fit the type its undo takes: {error}");
         let failure = Failure::new(ErrorCode::Undecodable, message);
-        crate::error::Error::from_failure(failure).non_retryable()
+        Error::from_failure(failure).non_retryable()
     })
+}
+
+/// The failure of an undo that panicked.
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Error {
+    let message = format!("the undo panicked: {}", panic_text(panic));
+    Error::from_failure(Failure::new(ErrorCode::StepPanicked, message))
+}
+
+/// The failure of an undo that took too long.
+pub(super) fn timed_out(undo: &UndoStart, timeout: Duration) -> Failure {
+    let (what, place) = (undone(undo), &undo.location);
+    let message = format!("undoing {what} `{place}` took longer than its timeout of {timeout:?}");
+    Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
+}
+
+fn undone(undo: &UndoStart) -> &'static str {
+    match undo.child {
+        None => "step",
+        Some(_) => "child",
+    }
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use everstep_machine::Halt;
 use everstep_model::{Entry, Timestamp};
 
 use super::code::StartedCode;
+use super::root::WorkflowCode;
 use super::shared::SharedParts;
-use crate::definition::Definition;
 
 /// Executes the code against a journal. Nothing is written and no step begins.
 pub(crate) fn verify(
-    definition: &Definition,
+    workflow: &WorkflowCode,
     parts: SharedParts,
     journal: Vec<Entry>,
 ) -> Result<Verified, Halt> {
@@ -29,7 +29,7 @@ pub(crate) fn verify(
     loop {
         match driver.next(Timestamp::default(), false) {
             Action::Start(input) => {
-                code = Some(StartedCode::new(definition, &parts, &mut driver, input));
+                code = Some(StartedCode::new(workflow, &parts, &mut driver, input));
             }
             Action::Resolve(op, resolution) => {
                 let waker = driver.current().0.host.resolve(op, resolution);

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,9 +14,25 @@ use serde::de::DeserializeOwned;
 
 use super::handle::Handle;
 use super::undo::{Undo, UndoSetup};
+use crate::ctx::Ctx;
 use crate::error::{ChildFailure, Error, Result};
-use crate::execution::Shared;
 use crate::options::{Retry, invalid, whole_millis};
+use crate::workflow::Workflow;
+
+impl<W> Ctx<W> {
+    /// Starts another run and waits for its end. The same child is found again on every replay.
+    #[track_caller]
+    pub fn child<C: Workflow>(&self, input: &C::Input) -> Child<C::Output> {
+        let input = Payload::from_value(input);
+        Child::new(self, C::NAME, input, CallSite::caller())
+    }
+
+    /// Starts a run of the workflow of that name and waits for its end; input and result as JSON.
+    #[track_caller]
+    pub fn child_by_name(&self, workflow: &str, input: Payload) -> Child<Payload> {
+        Child::new(self, workflow, Ok(input), CallSite::caller())
+    }
+}
 
 /// A child, waited for as long as it takes. Gives what it returned; its failure is an error with the code
 /// `child_failed` and the child's own failure as its cause.
@@ -50,17 +65,16 @@ struct Call {
 }
 
 impl<T: DeserializeOwned> Child<T> {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        scope: Scope,
+    fn new<W>(
+        ctx: &Ctx<W>,
         workflow: &str,
         input: Result<Payload, PayloadError>,
         site: CallSite,
     ) -> Self {
         Self {
             call: Call {
-                handle: Handle::new(shared),
-                scope,
+                handle: Handle::new(ctx.shared().clone()),
+                scope: ctx.scope().clone(),
                 workflow: workflow.to_owned(),
                 place: None,
                 id: None,

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,10 +10,72 @@ use everstep_machine::{CallSite, EventTaken, Resolution, WaitFor};
 use everstep_model::{ErrorCode, Failure, RecordNumber, Scope, Timestamp};
 
 use super::handle::Handle;
+use crate::ctx::Ctx;
+use crate::declaration::{Accepts, Event};
 use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::execution::Shared;
 use crate::options::whole_millis;
+
+impl<W> Ctx<W> {
+    /// Waits for an event. Events that came early are kept, and consumed in the order they came.
+    ///
+    /// ```
+    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
+    /// struct Payment;
+    /// impl Accepts<Approval> for Payment {}
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// async fn approved(ctx: Ctx<Payment>) -> Result<Approval> {
+    ///     ctx.event::<Approval>().await
+    /// }
+    /// ```
+    ///
+    /// An event that the workflow does not accept does not compile:
+    ///
+    /// ```compile_fail,E0277
+    /// # use everstep::{Accepts, Ctx, Event, Handle, Result, Workflow};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Approval;
+    /// # impl Event for Approval { const NAME: &'static str = "approval"; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Refund;
+    /// # impl Event for Refund { const NAME: &'static str = "refund"; }
+    /// struct Payment;
+    /// impl Accepts<Approval> for Payment {}
+    /// # impl Workflow for Payment {
+    /// #     const NAME: &'static str = "payment";
+    /// #     type Input = ();
+    /// #     type Output = ();
+    /// #     async fn run(&self, _: Ctx<Self>, _: ()) -> Result<()> { Ok(()) }
+    /// # }
+    ///
+    /// async fn refunded(ctx: Ctx<Payment>) -> Result<Refund> {
+    ///     ctx.event::<Refund>().await
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn event<E: Event>(&self) -> EventWait<E>
+    where
+        W: Accepts<E>,
+    {
+        EventWait {
+            wait: Wait::new(self, &[E::NAME], CallSite::caller()),
+            event: PhantomData,
+        }
+    }
+}
 
 /// A wait for an event, for as long as it takes.
 #[must_use = "a wait does nothing until it is awaited"]
@@ -60,13 +121,6 @@ pub(super) struct Wait {
 }
 
 impl<E: Event> EventWait<E> {
-    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: CallSite) -> Self {
-        Self {
-            wait: Wait::new(shared, scope, &[E::NAME], site),
-            event: PhantomData,
-        }
-    }
-
     /// A stable place for this wait, independent of how often the event is awaited elsewhere.
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.wait.id = Some(id.into());
@@ -111,15 +165,10 @@ impl<E: Event> EventWithin<E> {
 }
 
 impl Wait {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        scope: Scope,
-        events: &'static [&'static str],
-        site: CallSite,
-    ) -> Self {
+    pub(super) fn new<W>(ctx: &Ctx<W>, events: &'static [&'static str], site: CallSite) -> Self {
         Self {
-            handle: Handle::new(shared),
-            scope,
+            handle: Handle::new(ctx.shared().clone()),
+            scope: ctx.scope().clone(),
             events,
             batch: 1,
             at_once: false,

@@ -11,8 +11,8 @@ use everstep_model::{ErrorCode, Failure, Payload};
 
 use super::event::{Received, Wait, decode};
 use crate::ctx::Ctx;
+use crate::declaration::{Accepts, Event, EventSet, Request};
 use crate::error::{Error, Result};
-use crate::event::{Accepts, Event, EventSet, Request};
 use crate::options::whole_millis;
 
 impl<W> Ctx<W> {
@@ -39,7 +39,7 @@ impl<W> Ctx<W> {
     pub fn any_event<S: EventSet<W>>(&self) -> AnyEventWait<S, W> {
         let site = CallSite::caller();
         AnyEventWait {
-            wait: Wait::new(self.shared().clone(), self.scope().clone(), S::NAMES, site),
+            wait: Wait::new(self, S::NAMES, site),
             set: PhantomData,
         }
     }
@@ -50,8 +50,7 @@ impl<W> Ctx<W> {
     where
         W: Accepts<E>,
     {
-        let (shared, scope) = (self.shared().clone(), self.scope().clone());
-        let mut wait = Wait::new(shared, scope, &[E::NAME], CallSite::caller());
+        let mut wait = Wait::new(self, &[E::NAME], CallSite::caller());
         wait.batch = max.max(1);
         EventBatch {
             wait,
@@ -65,8 +64,7 @@ impl<W> Ctx<W> {
     where
         W: Accepts<E>,
     {
-        let (shared, scope) = (self.shared().clone(), self.scope().clone());
-        let mut wait = Wait::new(shared, scope, &[E::NAME], CallSite::caller());
+        let mut wait = Wait::new(self, &[E::NAME], CallSite::caller());
         wait.at_once = true;
         TryEvent {
             wait,

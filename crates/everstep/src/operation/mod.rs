@@ -15,9 +15,9 @@ mod rpc;
 mod sleep;
 mod step;
 mod step_attempt;
-mod step_context;
 mod step_failure;
 mod step_forms;
+mod step_undo;
 mod switch;
 mod try_scope;
 mod undo;
@@ -32,18 +32,13 @@ pub use rollback::Rollback;
 pub use rpc::{RpcCall, RpcWithin};
 pub use sleep::Sleep;
 pub use step::Step;
-pub use step_context::StepContext;
-pub(crate) use step_context::StepOf;
-pub(crate) use step_failure::panic_text;
 pub use step_forms::{BestEffort, TryStep};
 pub use switch::Switch;
 pub use undo::Undo;
-pub(crate) use undo::{UndoSlot, undo_panicked, undo_timed_out};
-
-pub(crate) use step_failure::payload_error_code;
 
 pub use everstep_machine::{RemovedKind, StepFailure};
 pub use everstep_model::{RpcId, TraceParent};
 
+pub use crate::declaration::{EventSet, OneOf2, OneOf3, OneOf4};
 pub use crate::error::{BranchFailure, BranchesFailure, ChildFailure, Source};
-pub use crate::event::{EventSet, OneOf2, OneOf3, OneOf4};
+pub use crate::execution::StepContext;

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_machine::{CallSite, OpId, PassRemoved, RemovedKind};
@@ -11,7 +10,6 @@ use everstep_model::Scope;
 use super::handle::Handle;
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
-use crate::execution::Shared;
 
 impl<W> Ctx<W> {
     /// The place of an operation that the code no longer has. Runs that began before skip whatever it left in their journal,
@@ -27,13 +25,14 @@ impl<W> Ctx<W> {
     /// ```
     #[track_caller]
     pub fn removed(&self, name: &str, kind: RemovedKind) -> Removed {
-        Removed::new(
-            self.shared().clone(),
-            self.scope().clone(),
-            name,
+        Removed {
+            handle: Handle::new(self.shared().clone()),
+            scope: self.scope().clone(),
+            name: name.to_owned(),
             kind,
-            CallSite::caller(),
-        )
+            stage: Stage::New,
+            site: CallSite::caller(),
+        }
     }
 }
 
@@ -55,23 +54,6 @@ enum Stage {
 }
 
 impl Removed {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        scope: Scope,
-        name: &str,
-        kind: RemovedKind,
-        site: CallSite,
-    ) -> Self {
-        Self {
-            handle: Handle::new(shared),
-            scope,
-            name: name.to_owned(),
-            kind,
-            stage: Stage::New,
-            site,
-        }
-    }
-
     /// Whether the place is passed already.
     fn call(&mut self) -> Result<bool> {
         let called = self.handle.shared().with(|execution| {

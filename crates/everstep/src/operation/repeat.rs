@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use everstep_engine::CodedError;
 use everstep_machine::{Advance, CallSite, OpId, Replay, Resolution, Returned};
 use everstep_model::{ErrorCode, Failure, Location, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::handle::Handle;
-use super::payload_error_code;
 use crate::ctx::Ctx;
 use crate::error::{Error, Result};
 
@@ -213,7 +213,7 @@ where
         Payload::from_value(value).map_err(|error| {
             let name = &self.name;
             let message = format!("the {what} of loop `{name}` cannot be recorded: {error}");
-            let failure = Failure::new(payload_error_code(&error), message);
+            let failure = Failure::new(error.code(), message);
             Error::from_failure(failure).non_retryable()
         })
     }

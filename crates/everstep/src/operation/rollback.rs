@@ -2,15 +2,29 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use everstep_machine::{CallSite, Resolution};
 use everstep_model::{ErrorCode, Failure, Scope};
 
 use super::handle::Handle;
+use crate::ctx::Ctx;
 use crate::error::{Error, Result};
-use crate::execution::Shared;
+
+impl<W> Ctx<W> {
+    /// Undoes every step and child that is done and has an undo, the latest first, and then goes on. With nothing to undo it changes
+    /// nothing. If an undo fails for good, the rest is not undone and this is an error.
+    #[track_caller]
+    pub fn rollback(&self) -> Rollback {
+        let message = "the workflow asked to roll back";
+        Rollback {
+            handle: Handle::new(self.shared().clone()),
+            scope: self.scope().clone(),
+            reason: Failure::new(ErrorCode::WorkflowFailed, message).named("rollback"),
+            site: CallSite::caller(),
+        }
+    }
+}
 
 /// The code's own call to undo what is done. Await it.
 #[must_use = "a rollback does nothing until it is awaited"]
@@ -22,16 +36,6 @@ pub struct Rollback {
 }
 
 impl Rollback {
-    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, site: CallSite) -> Self {
-        let message = "the workflow asked to roll back";
-        Self {
-            handle: Handle::new(shared),
-            scope,
-            reason: Failure::new(ErrorCode::WorkflowFailed, message).named("rollback"),
-            site,
-        }
-    }
-
     /// Tells the undos that this is why.
     pub fn because(mut self, error: &Error) -> Self {
         self.reason = error.failure().clone();

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,10 +10,18 @@ use everstep_machine::{CallSite, Resolution};
 use everstep_model::{ErrorCode, Failure, Payload, PayloadError, Scope};
 
 use super::handle::Handle;
+use crate::ctx::Ctx;
+use crate::declaration::Rpc;
 use crate::error::{Error, Result};
-use crate::execution::Shared;
 use crate::options::whole_millis;
-use crate::rpc::Rpc;
+
+impl<W> Ctx<W> {
+    /// Asks a question and waits for the answer. Clients see it as soon as it is asked.
+    #[track_caller]
+    pub fn rpc<R: Rpc>(&self, question: R) -> RpcCall<R> {
+        RpcCall::new(self, &question, CallSite::caller())
+    }
+}
 
 /// A question, waiting for its answer for as long as it takes.
 #[must_use = "a question is not asked until it is awaited"]
@@ -40,11 +47,11 @@ struct Call {
 }
 
 impl<R: Rpc> RpcCall<R> {
-    pub(crate) fn new(shared: Arc<Shared>, scope: Scope, question: &R, site: CallSite) -> Self {
+    fn new<W>(ctx: &Ctx<W>, question: &R, site: CallSite) -> Self {
         Self {
             call: Call {
-                handle: Handle::new(shared),
-                scope,
+                handle: Handle::new(ctx.shared().clone()),
+                scope: ctx.scope().clone(),
                 method: R::METHOD,
                 args: Some(Payload::from_value(question)),
                 timeout: None,

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -10,8 +9,22 @@ use everstep_machine::CallSite;
 use everstep_model::{Scope, Timestamp};
 
 use super::handle::Handle;
+use crate::ctx::Ctx;
 use crate::error::Result;
-use crate::execution::Shared;
+
+impl<W> Ctx<W> {
+    /// Sleeps for a time, durably: the run costs nothing meanwhile.
+    #[track_caller]
+    pub fn sleep(&self, name: &str, duration: Duration) -> Sleep {
+        Sleep::new(self, name, Length::For(duration), CallSite::caller())
+    }
+
+    /// Sleeps until a time. One that has passed completes at once.
+    #[track_caller]
+    pub fn sleep_until(&self, name: &str, until: Timestamp) -> Sleep {
+        Sleep::new(self, name, Length::Until(until), CallSite::caller())
+    }
+}
 
 /// A durable sleep.
 #[must_use = "a sleep does nothing until it is awaited"]
@@ -30,37 +43,11 @@ enum Length {
 }
 
 impl Sleep {
-    pub(crate) fn for_duration(
-        shared: Arc<Shared>,
-        scope: Scope,
-        name: String,
-        duration: Duration,
-        site: CallSite,
-    ) -> Self {
-        Self::new(shared, scope, name, Length::For(duration), site)
-    }
-
-    pub(crate) fn until(
-        shared: Arc<Shared>,
-        scope: Scope,
-        name: String,
-        until: Timestamp,
-        site: CallSite,
-    ) -> Self {
-        Self::new(shared, scope, name, Length::Until(until), site)
-    }
-
-    fn new(
-        shared: Arc<Shared>,
-        scope: Scope,
-        name: String,
-        length: Length,
-        site: CallSite,
-    ) -> Self {
+    fn new<W>(ctx: &Ctx<W>, name: &str, length: Length, site: CallSite) -> Self {
         Self {
-            handle: Handle::new(shared),
-            scope,
-            name,
+            handle: Handle::new(ctx.shared().clone()),
+            scope: ctx.scope().clone(),
+            name: name.to_owned(),
             length,
             site,
         }

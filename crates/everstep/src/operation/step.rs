@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,13 +13,42 @@ use serde::de::DeserializeOwned;
 
 use super::handle::Handle;
 use super::step_attempt::{Attempt, Ended};
-use super::step_context::StepContext;
 use super::step_failure::{self, RetryHooks};
-use super::step_forms::BestEffort;
 use super::undo::UndoSetup;
+use crate::ctx::Ctx;
 use crate::error::{Error, Result};
-use crate::execution::Shared;
+use crate::execution::StepContext;
 use crate::options::{Options, Retry, invalid, whole_millis};
+
+impl<W> Ctx<W> {
+    /// A named unit of work whose result is recorded once. It is retried as its options say.
+    #[track_caller]
+    pub fn step<F, Fut, T, E>(
+        &self,
+        name: &str,
+        mut work: F,
+    ) -> Step<impl FnMut(StepContext) -> Fut + use<F, Fut, T, E, W>, Fut, T>
+    where
+        F: FnMut() -> Fut,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Serialize + DeserializeOwned,
+        E: Into<Error>,
+    {
+        self.step_with(name, move |_| work())
+    }
+
+    /// A step whose work sees the attempt it is and the step's idempotency key.
+    #[track_caller]
+    pub fn step_with<F, Fut, T, E>(&self, name: &str, work: F) -> Step<F, Fut, T>
+    where
+        F: FnMut(StepContext) -> Fut,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Serialize + DeserializeOwned,
+        E: Into<Error>,
+    {
+        Step::new(self, name, work, CallSite::caller())
+    }
+}
 
 /// A step. Configure it, then await it.
 #[must_use = "a step does nothing until it is awaited"]
@@ -29,7 +57,7 @@ pub struct Step<F, Fut, T> {
     scope: Scope,
     pub(super) name: String,
     options: Options,
-    best_effort: bool,
+    pub(super) best_effort: bool,
     sensitive: bool,
     fenced: bool,
     ephemeral: bool,
@@ -47,17 +75,11 @@ pub struct Step<F, Fut, T> {
 impl<F, Fut, T> Unpin for Step<F, Fut, T> {}
 
 impl<F, Fut, T> Step<F, Fut, T> {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        scope: Scope,
-        name: String,
-        work: F,
-        site: CallSite,
-    ) -> Self {
+    fn new<W>(ctx: &Ctx<W>, name: &str, work: F, site: CallSite) -> Self {
         Self {
-            handle: Handle::new(shared),
-            scope,
-            name,
+            handle: Handle::new(ctx.shared().clone()),
+            scope: ctx.scope().clone(),
+            name: name.to_owned(),
             options: Options::new(),
             best_effort: false,
             sensitive: false,
@@ -101,12 +123,6 @@ impl<F, Fut, T> Step<F, Fut, T> {
     pub fn delay(mut self, delay: impl Fn(u32, &Failure) -> Duration + Send + 'static) -> Self {
         self.hooks.delay = Some(Box::new(delay));
         self
-    }
-
-    /// Its failure never fails the workflow: `None` when it has failed for good.
-    pub fn best_effort(mut self) -> BestEffort<F, Fut, T> {
-        self.best_effort = true;
-        BestEffort::new(self)
     }
 
     /// Its start is durable before it runs, so that nobody else can be running it unnoticed.

@@ -10,11 +10,9 @@ use everstep_machine::StepStart;
 use everstep_model::Payload;
 use everstep_store::BoxFuture;
 
-use super::step_context::StepContext;
 use super::step_failure;
-use super::undo::UndoSlot;
 use crate::error::{Error, Result};
-use crate::execution::Shared;
+use crate::execution::{Shared, StepContext, UndoSlot};
 
 /// An attempt under way.
 pub(super) struct Attempt<Fut> {
@@ -36,7 +34,7 @@ impl<Fut> Attempt<Fut> {
     pub(super) fn new(start: StepStart, shared: &Shared) -> Self {
         let timeout = start.options.timeout;
         Self {
-            undo: UndoSlot::of_step(&start.options),
+            undo: UndoSlot::new(&start.options),
             start,
             work: None,
             timeout: timeout.map(|timeout| shared.runtime().sleep(timeout)),

@@ -4,10 +4,11 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use everstep_engine::CodedError;
 use everstep_machine::FailureClass;
 use everstep_model::{ErrorCode, Failure, PayloadError};
 
-use crate::error::Error;
+use crate::error::{Error, panic_text};
 
 /// Whether a failure is worth another attempt.
 type RetryIf = Box<dyn Fn(&Failure) -> bool + Send>;
@@ -79,24 +80,5 @@ pub(super) fn too_many_steps(max: Option<u32>) -> Error {
 /// The failure of a result that cannot be recorded.
 pub(super) fn unrecordable(name: &str, error: &PayloadError) -> Error {
     let message = format!("the result of step `{name}` cannot be recorded: {error}");
-    Error::from_failure(Failure::new(payload_error_code(error), message)).non_retryable()
-}
-
-/// The code of a payload's error.
-pub(crate) fn payload_error_code(error: &PayloadError) -> ErrorCode {
-    match error {
-        PayloadError::Unserializable(_) => ErrorCode::Unserializable,
-        PayloadError::Undecodable(_) => ErrorCode::Undecodable,
-        PayloadError::TooLarge { .. } => ErrorCode::PayloadTooLarge,
-    }
-}
-
-/// What a panic said.
-pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    if let Some(text) = panic.downcast_ref::<&str>() {
-        return text;
-    }
-    panic
-        .downcast_ref::<String>()
-        .map_or("no message", String::as_str)
+    Error::from_failure(Failure::new(error.code(), message)).non_retryable()
 }

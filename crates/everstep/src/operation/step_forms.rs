@@ -10,18 +10,33 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::step::{Step, settle};
-use super::step_context::StepContext;
+use crate::ctx::Ctx;
 use crate::error::{Error, Result};
+use crate::execution::StepContext;
+
+impl<W> Ctx<W> {
+    /// A step that gives its failure back as data: `Ok(Err(failure))` when it has failed for good.
+    #[track_caller]
+    pub fn try_step<F, Fut, T, E>(
+        &self,
+        name: &str,
+        work: F,
+    ) -> TryStep<impl FnMut(StepContext) -> Fut + use<F, Fut, T, E, W>, Fut, T>
+    where
+        F: FnMut() -> Fut,
+        Fut: Future<Output = Result<T, E>> + Send,
+        T: Serialize + DeserializeOwned,
+        E: Into<Error>,
+    {
+        TryStep(self.step(name, work))
+    }
+}
 
 /// A step that gives its failure back as data.
 #[must_use = "a step does nothing until it is awaited"]
 pub struct TryStep<F, Fut, T>(Step<F, Fut, T>);
 
 impl<F, Fut, T> TryStep<F, Fut, T> {
-    pub(crate) fn new(step: Step<F, Fut, T>) -> Self {
-        Self(step)
-    }
-
     /// The same step, configured further.
     pub fn with(self, configure: impl FnOnce(Step<F, Fut, T>) -> Step<F, Fut, T>) -> Self {
         Self(configure(self.0))
@@ -58,9 +73,11 @@ where
 #[must_use = "a step does nothing until it is awaited"]
 pub struct BestEffort<F, Fut, T>(Step<F, Fut, T>);
 
-impl<F, Fut, T> BestEffort<F, Fut, T> {
-    pub(super) fn new(step: Step<F, Fut, T>) -> Self {
-        Self(step)
+impl<F, Fut, T> Step<F, Fut, T> {
+    /// Its failure never fails the workflow: `None` when it has failed for good.
+    pub fn best_effort(mut self) -> BestEffort<F, Fut, T> {
+        self.best_effort = true;
+        BestEffort(self)
     }
 }
 

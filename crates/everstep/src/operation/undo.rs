@@ -1,20 +1,14 @@
 //! Undoing: how a step or child says what undoes it, and what its undo is given.
 
-use std::any::Any;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use everstep_machine::{StepStart, UndoStart};
-use everstep_model::{ErrorCode, Failure, Payload, RunId, StepOptions, UndoMode};
-use serde::Serialize;
+use everstep_model::{Failure, Payload, RunId, UndoMode};
 use serde::de::DeserializeOwned;
 
-use super::step::Step;
-use super::step_context::StepContext;
-use super::step_failure::{panic_text, payload_error_code};
 use crate::error::{Error, Result};
-use crate::execution::{GivenUndo, UndoInput, UndoWork, decode_for_undo};
+use crate::execution::{GivenUndo, StepContext, UndoInput, UndoWork, decode_for_undo};
 use crate::options::{Retry, invalid, whole_millis};
 
 /// What an undo is given.
@@ -56,47 +50,6 @@ impl<T> Undo<T> {
             // Passes of the function may have started several children in one place.
             Some(child) => format!("{key}-undo-{child}"),
         }
-    }
-}
-
-/// What an attempt registered for the step's undo; clones are the same. One of a step that has no undo keeps nothing.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct UndoSlot(Option<Arc<Mutex<Option<Payload>>>>);
-
-impl UndoSlot {
-    pub(super) fn of_step(options: &StepOptions) -> Self {
-        Self((!options.undo.is_none()).then(Arc::default))
-    }
-
-    pub(super) fn take(&self) -> Option<Payload> {
-        let slot = self.0.as_ref()?.lock();
-        slot.unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn set(&self, payload: Payload) {
-        if let Some(slot) = &self.0 {
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
-        }
-    }
-}
-
-impl StepContext {
-    /// Registers what the step's undo will need, as soon as there is something to undo. It is recorded with the result; or
-    /// with the failure, if the attempt fails after this: then the step is undone too, if its undo was given with
-    /// [`Step::undo_with`]. A later call replaces an earlier one.
-    ///
-    /// # Errors
-    /// If the payload cannot be recorded.
-    pub fn undo_with<P: Serialize + ?Sized>(&self, payload: &P) -> Result<()> {
-        let payload = Payload::from_value(payload).map_err(|error| {
-            let message = format!(
-                "the undo payload of step `{}` cannot be recorded: {error}",
-                self.name
-            );
-            Error::from_failure(Failure::new(payload_error_code(&error), message)).non_retryable()
-        })?;
-        self.undo_slot().set(payload);
-        Ok(())
     }
 }
 
@@ -208,68 +161,6 @@ impl UndoSetup {
     }
 }
 
-impl<F, Fut, T> Step<F, Fut, T> {
-    /// How the step is undone when the run rolls back. The undo is given the step's result, owns what it captures, and is
-    /// retried like the step unless said otherwise.
-    ///
-    /// ```
-    /// # use everstep::{AnyEvent, Ctx, Error, Result};
-    /// # #[derive(Clone)]
-    /// # struct Bank;
-    /// # impl Bank {
-    /// #     async fn charge(&self) -> Result<u32> { Ok(7) }
-    /// #     async fn refund(&self, _: u32) -> Result<()> { Ok(()) }
-    /// # }
-    /// async fn pay(ctx: Ctx<AnyEvent>, bank: Bank) -> Result<u32> {
-    ///     let refunder = bank.clone();
-    ///     ctx.step("charge", || bank.charge())
-    ///         .undo(move |charge| async move { refunder.refund(charge).await })
-    ///         .await
-    /// }
-    /// ```
-    pub fn undo<U, UndoFut, R, E>(mut self, undo: U) -> Self
-    where
-        U: FnOnce(T) -> UndoFut + Clone + Send + 'static,
-        UndoFut: Future<Output = Result<R, E>> + Send + 'static,
-        E: Into<Error>,
-        T: DeserializeOwned,
-    {
-        self.undo_setup().by_output(undo);
-        self
-    }
-
-    /// How the step is undone, given all there is to know: its result, the payload it registered, why the run rolls back,
-    /// and the step itself. It also runs for a step that failed after it had registered a payload.
-    pub fn undo_with<U, UndoFut, R, E>(mut self, undo: U) -> Self
-    where
-        U: FnOnce(Undo<T>) -> UndoFut + Clone + Send + 'static,
-        UndoFut: Future<Output = Result<R, E>> + Send + 'static,
-        E: Into<Error>,
-        T: DeserializeOwned,
-    {
-        self.undo_setup().by_everything(undo);
-        self
-    }
-
-    /// The undo runs even after the point of no return ([`crate::Ctx::no_return`]).
-    pub fn undo_internal(mut self) -> Self {
-        self.undo_setup().internal = true;
-        self
-    }
-
-    /// How the undo is retried; like the step unless said.
-    pub fn undo_retry(mut self, retry: Retry) -> Self {
-        self.undo_setup().retry = Some(retry);
-        self
-    }
-
-    /// How long one attempt to undo the step may take; as long as the step's own unless said.
-    pub fn undo_timeout(mut self, timeout: Duration) -> Self {
-        self.undo_setup().timeout = Some(timeout);
-        self
-    }
-}
-
 fn result_of(undo: &UndoStart) -> String {
     format!("result of {} `{}`", word(undo), undo.location.name)
 }
@@ -286,17 +177,4 @@ fn run<R, E: Into<Error>>(
     undo: impl Future<Output = Result<R, E>> + Send + 'static,
 ) -> everstep_store::BoxFuture<'static, Result<()>> {
     Box::pin(async move { undo.await.map(drop).map_err(Into::into) })
-}
-
-/// The failure of an undo that panicked.
-pub(crate) fn undo_panicked(panic: &(dyn Any + Send)) -> Error {
-    let message = format!("the undo panicked: {}", panic_text(panic));
-    Error::from_failure(Failure::new(ErrorCode::StepPanicked, message))
-}
-
-/// The failure of an undo that took too long.
-pub(crate) fn undo_timed_out(undo: &UndoStart, timeout: Duration) -> Failure {
-    let (word, place) = (word(undo), &undo.location);
-    let message = format!("undoing {word} `{place}` took longer than its timeout of {timeout:?}");
-    Failure::new(ErrorCode::StepTimedOut, message).named("timeout")
 }

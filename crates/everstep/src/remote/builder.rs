@@ -11,29 +11,30 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::convert;
-use super::worker::{Setup, Signs, Worker};
+use super::setup::{Setup, Signs};
+use super::worker::Worker;
 use crate::ctx::{AnyEvent, Ctx};
-use crate::engine::OpenError;
 use crate::error::Result;
 use crate::execution::Mocks;
 use crate::options::Options;
-use crate::worker::Registry;
-use crate::workflow::Workflow;
-use crate::workflows::Workflows;
+use crate::workflow::{RegisterError, Registry, Workflow, Workflows};
 
 /// Runs a worker executes at once unless it says otherwise.
 const SLOTS: u32 = 1_000;
 
-/// Why a worker could not be started.
+/// Why a worker or client could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The address is none.
+    /// The address is not a URL.
     #[error(transparent)]
     Url(#[from] InvalidUrl),
-    /// A workflow is misdeclared, or there is no tokio runtime here.
+    /// The workflows cannot be executed together.
     #[error(transparent)]
-    Workflows(#[from] OpenError),
+    Workflows(#[from] RegisterError),
+    /// There is no tokio runtime here.
+    #[error("workers and clients must be created inside a tokio runtime")]
+    NoRuntime,
 }
 
 /// Describes a [`Worker`] before it is started.
@@ -51,8 +52,15 @@ pub struct WorkerBuilder {
     transport: Option<Arc<dyn Transport>>,
 }
 
+impl Worker {
+    /// Describes a worker for the server at this address.
+    pub fn connect(url: impl Into<String>) -> WorkerBuilder {
+        WorkerBuilder::new(url.into())
+    }
+}
+
 impl WorkerBuilder {
-    pub(super) fn new(url: String) -> Self {
+    fn new(url: String) -> Self {
         Self {
             url,
             name: None,
@@ -166,7 +174,7 @@ impl WorkerBuilder {
         };
         let runtime: Arc<dyn Runtime> = match self.runtime {
             Some(runtime) => runtime,
-            None => Arc::new(TokioRuntime::current().map_err(|_| OpenError::NoRuntime)?),
+            None => Arc::new(TokioRuntime::current().map_err(|_| ConnectError::NoRuntime)?),
         };
         let offered = definitions
             .iter()

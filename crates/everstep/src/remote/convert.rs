@@ -8,8 +8,8 @@ use everstep_protocol::worker::{
     WireEntry, WireRecord,
 };
 
-use crate::definition::Definition;
 use crate::options::Options;
+use crate::workflow::Definition;
 
 /// A workflow as it is offered.
 pub(super) fn offered(definition: &Definition, defaults: Options) -> OfferedWorkflow {

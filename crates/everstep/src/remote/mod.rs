@@ -10,17 +10,19 @@
 
 mod backoff;
 mod builder;
+mod claiming;
 mod clock;
 mod convert;
 mod heartbeat;
 mod inbox;
+mod outgoing;
 mod requests;
 mod seat;
 mod sending;
 mod session;
+mod setup;
 mod worker;
 
 pub use builder::{ConnectError, WorkerBuilder};
 pub use requests::ClientBuilder;
-pub(crate) use requests::Tail;
 pub use worker::Worker;

@@ -1,18 +1,13 @@
 //! A worker: registers with a server, executes what it is given, and begins again whenever the connection is lost.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use everstep_engine::{Runtime, Settings};
-use everstep_protocol::client::{CallError, Connection};
-use everstep_protocol::worker::{RegisterAnswer, RegisterRequest};
 use futures_util::future::select;
-use tokio::sync::Notify;
 
 use super::backoff::Backoff;
-use super::builder::WorkerBuilder;
+use super::claiming;
 use super::session::Session;
-use crate::worker::Registry;
+use super::setup::Setup;
 
 /// Executes workflows for a server elsewhere. It goes on until it is shut down, whatever happens to the connection.
 ///
@@ -37,50 +32,7 @@ pub struct Worker {
     setup: Arc<Setup>,
 }
 
-/// What all sessions of a worker share.
-pub(super) struct Setup {
-    pub(super) connection: Connection,
-    pub(super) register: RegisterRequest,
-    pub(super) registry: Registry,
-    pub(super) runtime: Arc<dyn Runtime>,
-    pub(super) settings: Settings,
-    pub(super) signs: Signs,
-}
-
-/// Where a worker stands.
-#[derive(Default)]
-pub(super) struct Signs {
-    connected: AtomicBool,
-    leaving: AtomicBool,
-    ended: AtomicBool,
-    changed: Notify,
-}
-
-impl Signs {
-    fn set(&self, sign: &AtomicBool, value: bool) {
-        sign.store(value, Ordering::Release);
-        self.changed.notify_waiters();
-    }
-
-    async fn until(&self, sign: &AtomicBool) {
-        loop {
-            // Registered before looking, so that a change after the look is heard.
-            let mut changed = std::pin::pin!(self.changed.notified());
-            changed.as_mut().enable();
-            if sign.load(Ordering::Acquire) {
-                return;
-            }
-            changed.await;
-        }
-    }
-}
-
 impl Worker {
-    /// Describes a worker for the server at this address.
-    pub fn connect(url: impl Into<String>) -> WorkerBuilder {
-        WorkerBuilder::new(url.into())
-    }
-
     pub(super) fn begin(setup: Setup) -> Self {
         let setup = Arc::new(setup);
         let keeping = keep_connected(setup.clone());
@@ -110,20 +62,6 @@ impl std::fmt::Debug for Worker {
     }
 }
 
-impl Setup {
-    pub(super) fn is_leaving(&self) -> bool {
-        self.signs.leaving.load(Ordering::Acquire)
-    }
-
-    pub(super) async fn until_leaving(&self) {
-        self.signs.until(&self.signs.leaving).await;
-    }
-
-    async fn register(&self) -> Result<RegisterAnswer, CallError> {
-        self.connection.post("v1/workers", &self.register).await
-    }
-}
-
 /// One session after another.
 async fn keep_connected(setup: Arc<Setup>) {
     let mut backoff = Backoff::default();
@@ -133,7 +71,7 @@ async fn keep_connected(setup: Arc<Setup>) {
                 backoff.reset();
                 let session = Arc::new(Session::new(setup.clone(), &registered));
                 setup.signs.set(&setup.signs.connected, true);
-                session.run().await;
+                claiming::run(&session).await;
                 setup.signs.set(&setup.signs.connected, false);
             }
             Err(error) if error.is_temporary() => {

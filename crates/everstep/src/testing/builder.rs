@@ -21,7 +21,7 @@ use crate::engine::EngineBuilder;
 use crate::error::Result;
 use crate::options::Options;
 use crate::workflow::Workflow;
-use crate::workflows::Workflows;
+use crate::workflow::Workflows;
 
 /// Where a test engine keeps its runs.
 #[derive(Clone)]

@@ -13,10 +13,10 @@ use super::builder::{Place, TestEngineBuilder};
 use super::journal::JournalView;
 use super::plug::Plug;
 use super::runtime::VirtualRuntime;
+use crate::client::RunHandle;
+use crate::declaration::Rpc;
 use crate::engine::Engine;
-use crate::handle::RunHandle;
-use crate::rpc::Rpc;
-use crate::workflows::Workflows;
+use crate::workflow::Workflows;
 
 /// How often a run is looked at while a test waits for it.
 const LOOK_EVERY: Duration = Duration::from_millis(1);

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use everstep_engine::CodedError;
 use everstep_machine::{StepStart, UndoStart};
 use everstep_model::{Failure, Payload};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::execution::Mocks;
-use crate::operation::payload_error_code;
 
 /// What a step gives instead of doing its work.
 ///
@@ -46,7 +46,7 @@ impl Mock {
     #[must_use]
     pub fn returns<T: Serialize + ?Sized>(value: &T) -> Self {
         let result = Payload::from_value(value).map_err(|error| {
-            let failure = Failure::new(payload_error_code(&error), error.to_string());
+            let failure = Failure::new(error.code(), error.to_string());
             Error::from_failure(failure).non_retryable()
         });
         Self { result, left: None }

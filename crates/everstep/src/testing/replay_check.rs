@@ -16,10 +16,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::ctx::{AnyEvent, Ctx};
-use crate::definition::Definition;
 use crate::error::Result;
 use crate::execution::{SharedParts, verify};
 use crate::options::Options;
+use crate::workflow::Definition;
 use crate::workflow::Workflow;
 
 /// A journal to replay, and whose it was.
@@ -221,7 +221,7 @@ pub(super) fn check(
     };
     let records = journal.len();
     let last = last.filter(|last| !is_ended_from_outside(&journal, last));
-    let verified = verify(definition, parts, journal)?;
+    let verified = verify(&definition.code, parts, journal)?;
     let end = same_end(last.as_ref(), verified)?;
     Ok(ReplayReport { records, end })
 }

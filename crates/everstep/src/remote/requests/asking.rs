@@ -8,7 +8,7 @@ use everstep_engine::{
 };
 use everstep_inspect::{Overview, Why};
 
-use crate::engine_error::{BulkReport, EngineError};
+use crate::client::{BulkReport, EngineError};
 use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
@@ -20,10 +20,10 @@ use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 use http::{HeaderName, Method};
 
 use super::error::{about, of_call, of_problem};
-use super::tail::Tail;
+use super::tail::ServerTail;
 use super::{HttpRequests, at, views};
-use crate::port::{Asking, Begun, End, Listener, Port, Which};
-use crate::records::Records;
+use crate::client::Records;
+use crate::client::{Asking, Begun, End, Listener, Port, Which};
 
 /// The header with the sender's own id.
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
@@ -237,7 +237,7 @@ impl Port for HttpRequests {
     fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records> {
         Box::pin(async move {
             self.view(run).await?;
-            Ok(Records::of_server(Tail::new(
+            Ok(Records::new(ServerTail::new(
                 self.clone(),
                 run.clone(),
                 from,

@@ -1,6 +1,6 @@
 //! Converts errors of a server to [`EngineError`].
 
-use crate::engine_error::EngineError;
+use crate::client::EngineError;
 use everstep_model::{ErrorCode, RunId};
 use everstep_protocol::Problem;
 use everstep_protocol::client::CallError;

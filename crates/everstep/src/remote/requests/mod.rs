@@ -11,17 +11,14 @@ use std::time::Duration;
 
 use everstep_engine::{Runtime, TokioRuntime};
 
-use crate::engine_error::EngineError;
+use crate::client::EngineError;
 use everstep_model::RunId;
 use everstep_protocol::Secret;
 use everstep_protocol::client::{Answer, Call, Connection, Transport, segment};
 use serde::de::DeserializeOwned;
 
-pub(crate) use tail::Tail;
-
 use super::builder::ConnectError;
 use crate::client::Client;
-use crate::engine::OpenError;
 use error::of_call;
 
 /// How long a server is asked to hold an answer that waits for something; then it is asked again.
@@ -118,7 +115,7 @@ impl ClientBuilder {
         };
         let runtime: Arc<dyn Runtime> = match self.runtime {
             Some(runtime) => runtime,
-            None => Arc::new(TokioRuntime::current().map_err(|_| OpenError::NoRuntime)?),
+            None => Arc::new(TokioRuntime::current().map_err(|_| ConnectError::NoRuntime)?),
         };
         Ok(Client::new(Arc::new(HttpRequests {
             connection,

@@ -2,18 +2,19 @@
 
 use std::collections::VecDeque;
 
-use crate::engine_error::EngineError;
 use everstep_model::{Entry, RecordNumber, RunId};
 use everstep_protocol::client::Call;
+use everstep_store::BoxFuture;
 
 use super::error::about;
 use super::{HttpRequests, at, views};
+use crate::client::{EngineError, Tail};
 
 /// Says that the run is over and these are its last records.
 const CLOSED: &str = "stream-closed";
 
 /// The records of a run, from a server.
-pub(crate) struct Tail {
+pub(super) struct ServerTail {
     requests: HttpRequests,
     run: RunId,
     next: RecordNumber,
@@ -21,7 +22,7 @@ pub(crate) struct Tail {
     closed: bool,
 }
 
-impl Tail {
+impl ServerTail {
     pub(super) fn new(requests: HttpRequests, run: RunId, from: RecordNumber) -> Self {
         Self {
             requests,
@@ -29,18 +30,6 @@ impl Tail {
             next: from,
             buffered: VecDeque::new(),
             closed: false,
-        }
-    }
-
-    pub(crate) async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
-        loop {
-            if let Some(entry) = self.buffered.pop_front() {
-                return Ok(Some(entry));
-            }
-            if self.closed {
-                return Ok(None);
-            }
-            self.read_on().await?;
         }
     }
 
@@ -58,8 +47,24 @@ impl Tail {
     }
 }
 
-impl std::fmt::Debug for Tail {
+impl Tail for ServerTail {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, EngineError>> {
+        Box::pin(async move {
+            loop {
+                if let Some(entry) = self.buffered.pop_front() {
+                    return Ok(Some(entry));
+                }
+                if self.closed {
+                    return Ok(None);
+                }
+                self.read_on().await?;
+            }
+        })
+    }
+}
+
+impl std::fmt::Debug for ServerTail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Tail({} from {})", self.run, self.next)
+        write!(f, "ServerTail({} from {})", self.run, self.next)
     }
 }

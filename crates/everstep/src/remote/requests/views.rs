@@ -2,12 +2,12 @@
 
 use everstep_engine::{Because, Done, Effect};
 
-use crate::engine_error::EngineError;
+use crate::client::EngineError;
 use everstep_model::{Entry, Generation, RunId, RunStatus, entry_from_json};
 use everstep_protocol::workflow::{ControlAnswer, EffectWord, RunSummary, RunView};
 use everstep_store::RunRow;
 
-use crate::port::End;
+use crate::client::End;
 
 pub(super) fn done(answer: ControlAnswer) -> Done {
     let nothing = Effect::Nothing;

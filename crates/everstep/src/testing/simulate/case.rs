@@ -18,13 +18,13 @@ use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
 use super::timeline::Timeline;
+use crate::client::WaitError;
 use crate::engine::Engine;
-use crate::handle::WaitError;
 use crate::testing::builder::quiet;
 use crate::testing::mock::MockedSteps;
 use crate::testing::plug::Plug;
 use crate::testing::runtime::{VirtualRuntime, virtual_time};
-use crate::workflows::Workflows;
+use crate::workflow::Workflows;
 
 /// The workflows of a process that starts.
 pub(super) type Define<'a> = &'a dyn Fn() -> Workflows;

@@ -6,8 +6,8 @@ use std::fmt;
 use everstep_model::{Body, Name, RunStatus};
 
 use super::case::{Define, Played};
-use crate::definition::Definition;
 use crate::testing::replay_check::{Recording, check};
+use crate::workflow::Definition;
 
 /// What is wrong with a case.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use everstep_engine::Sent;
 
-use crate::engine_error::EngineError;
+use crate::client::EngineError;
 use everstep_model::{RunId, RunStatus, Timestamp};
 use everstep_store::{Store, TimerQuery};
 use futures_util::future::{Either, join, select};
@@ -16,8 +16,8 @@ use super::agenda::{Sending, Task};
 use super::case::{Case, Doings, Life, Remains};
 use super::complaint::Complaint;
 use super::timeline::clock_error;
+use crate::client::WaitError;
 use crate::engine::Engine;
-use crate::handle::WaitError;
 
 /// Why a case is not over although all runs are.
 const UNDELIVERABLE: &str = "a child or an event that a run left behind cannot be delivered; is its workflow registered, with `also`?";

@@ -37,7 +37,7 @@ pub use self::summary::SimulationSummary;
 use crate::ctx::{AnyEvent, Ctx};
 use crate::error::Result;
 use crate::workflow::Workflow;
-use crate::workflows::Workflows;
+use crate::workflow::Workflows;
 
 /// Simulates a workflow: describe what happens to it, then [`check`](Simulation::check) what must be true of it.
 ///

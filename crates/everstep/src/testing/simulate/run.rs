@@ -6,7 +6,7 @@ use super::case::{Played, Remains};
 use super::plan::Plan;
 use super::scenario::Scenario;
 use super::subject::Simulated;
-use crate::handle::WaitError;
+use crate::client::WaitError;
 use crate::testing::journal::JournalView;
 
 /// A run of a simulation that is over, and what is left of it. See [`simulate`](super::simulate).

@@ -17,13 +17,13 @@ use super::scenario::{Failing, Scenario};
 use super::subject::Simulated;
 use super::summary::SimulationSummary;
 use crate::ctx::{AnyEvent, Ctx};
+use crate::declaration::Rpc;
+use crate::declaration::{Accepts, Event};
 use crate::error::Result;
-use crate::event::{Accepts, Event};
 use crate::options::Options;
-use crate::rpc::Rpc;
 use crate::testing::mock::Mock;
 use crate::workflow::Workflow;
-use crate::workflows::Workflows;
+use crate::workflow::Workflows;
 
 /// Names the only case to play.
 const SEED_VARIABLE: &str = "EVERSTEP_SEED";

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::event::{Accepts, Event};
+use crate::declaration::{Accepts, Event};
 use crate::workflow::Workflow;
 
 /// What can be simulated: a [`Workflow`], or a [`PlainFunction`].

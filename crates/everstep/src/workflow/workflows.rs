@@ -4,16 +4,46 @@
 use std::collections::HashSet;
 use std::future::Future;
 
-use everstep_model::InvalidName;
+use everstep_model::{ErrorCode, InvalidName, Name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::definition::Definition;
+use super::workflow_trait::Workflow;
 use crate::ctx::{AnyEvent, Ctx};
-use crate::definition::Definition;
-use crate::engine::OpenError;
 use crate::error::Result;
 use crate::options::Options;
-use crate::workflow::Workflow;
+
+/// Why workflows cannot be executed together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The name of a workflow is invalid.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
+    /// Two workflows have the same name.
+    #[error("two workflows are registered under the name `{0}`; names must differ")]
+    NameTaken(Name),
+    /// Options are out of range.
+    #[error("workflow `{workflow}`: {message}")]
+    Options {
+        /// The workflow, or `engine` for the defaults of all workflows.
+        workflow: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl RegisterError {
+    /// The stable code of the error.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Name(_) => ErrorCode::InvalidName,
+            Self::NameTaken(_) | Self::Options { .. } => ErrorCode::InvalidOptions,
+        }
+    }
+}
 
 /// Workflows that are registered together. Engines, workers and test engines have these methods too; a list of its own says
 /// once what several of them execute.
@@ -103,19 +133,19 @@ impl Workflows {
     pub(crate) fn check(
         self,
         defaults: &Options,
-    ) -> std::result::Result<Vec<Definition>, OpenError> {
+    ) -> std::result::Result<Vec<Definition>, RegisterError> {
         check_options("engine", defaults)?;
         let definitions = self.definitions.into_iter();
         let definitions: Vec<Definition> = definitions.collect::<std::result::Result<_, _>>()?;
         let mut names = HashSet::new();
         for definition in &definitions {
             if !names.insert(definition.name.clone()) {
-                return Err(OpenError::NameTaken(definition.name.clone()));
+                return Err(RegisterError::NameTaken(definition.name.clone()));
             }
             let name = definition.name.as_str();
             check_options(name, &definition.options)?;
             if definition.versions.is_empty() || *definition.versions.start() == 0 {
-                return Err(OpenError::Options {
+                return Err(RegisterError::Options {
                     workflow: name.to_owned(),
                     message: "versions count from 1, and the last must not be before the first"
                         .to_owned(),
@@ -126,8 +156,8 @@ impl Workflows {
     }
 }
 
-fn check_options(workflow: &str, options: &Options) -> std::result::Result<(), OpenError> {
-    options.check().map_err(|error| OpenError::Options {
+fn check_options(workflow: &str, options: &Options) -> std::result::Result<(), RegisterError> {
+    options.check().map_err(|error| RegisterError::Options {
         workflow: workflow.to_owned(),
         message: error.to_string(),
     })

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use everstep_engine::SendEvent;
 
-use crate::engine_error::EngineError;
+use super::EngineError;
 use everstep_model::{ErrorCode, Name, Payload, PayloadError, RunId};
 use futures_util::future::{Either, select};
 
-use crate::event::{Accepts, Request};
-use crate::handle::{Handle, RunHandle};
+use super::{Handle, RunHandle};
+use crate::declaration::{Accepts, Request};
 use crate::workflow::Workflow;
 
 /// Why a request got no answer.

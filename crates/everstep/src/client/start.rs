@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use everstep_engine::Start;
 
-use crate::engine_error::EngineError;
+use super::EngineError;
 use everstep_model::{Name, Payload, PayloadError, RunId, TraceParent};
 use futures_util::future::join_all;
 
-use crate::client::Client;
-use crate::handle::{Handle, RunHandle, WaitError};
-use crate::port::Port;
+use super::Client;
+use super::Port;
+use super::{Handle, RunHandle, WaitError};
 use crate::workflow::Workflow;
 
 /// A run to start.

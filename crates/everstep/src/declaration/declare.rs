@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use everstep_model::Payload;
 use serde::de::DeserializeOwned;
 
-use crate::event::{Accepts, Event};
-use crate::rpc::Rpc;
+use super::Rpc;
+use super::{Accepts, Event};
 
 /// Checks a payload against a type.
 type Check = fn(&Payload) -> Result<(), String>;
@@ -165,7 +165,7 @@ impl<W> Declare<W> {
 }
 
 #[cfg(feature = "schema")]
-impl<W: crate::Workflow> Declare<W> {
+impl<W> Declare<W> {
     /// An event it accepts, with the schema of its payload.
     pub fn event_with_schema<E: Event + schemars::JsonSchema>(&mut self) -> &mut Self
     where
@@ -187,22 +187,15 @@ impl<W: crate::Workflow> Declare<W> {
             .insert(R::METHOD, Declared::with_schema::<R::Answer>());
         self
     }
+}
 
-    /// The schema of its input.
-    pub fn input_with_schema(&mut self) -> &mut Self
-    where
-        W::Input: schemars::JsonSchema,
-    {
-        self.declaration.input = Some(Declared::with_schema::<W::Input>());
-        self
+#[cfg(feature = "schema")]
+impl Declaration {
+    pub(crate) fn set_input_schema<T: DeserializeOwned + schemars::JsonSchema>(&mut self) {
+        self.input = Some(Declared::with_schema::<T>());
     }
 
-    /// The schema of its output.
-    pub fn output_with_schema(&mut self) -> &mut Self
-    where
-        W::Output: schemars::JsonSchema,
-    {
-        self.declaration.output = Some(Declared::with_schema::<W::Output>());
-        self
+    pub(crate) fn set_output_schema<T: DeserializeOwned + schemars::JsonSchema>(&mut self) {
+        self.output = Some(Declared::with_schema::<T>());
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::ctx::Ctx;
-use crate::declare::Declare;
+use crate::declaration::Declare;
 use crate::error::Result;
 use crate::options::Options;
 

@@ -3,25 +3,20 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_engine::CodedError;
 use everstep_model::{Description, ErrorCode, Failure, InvalidName, Name, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::workflow_trait::Workflow;
 use crate::ctx::{AnyEvent, Ctx};
-use crate::declare::{Declaration, Declare};
+use crate::declaration::{Declaration, Declare};
 use crate::error::{Error, Result};
-use crate::execution::Shared;
+use crate::execution::WorkflowCode;
 use crate::options::Options;
-use crate::workflow::Workflow;
-
-/// The code of a run, as the executor polls it.
-pub(crate) type Root = Pin<Box<dyn Future<Output = Result<Payload>> + Send>>;
-
-type Begin = Arc<dyn Fn(Arc<Shared>, Payload) -> Root + Send + Sync>;
 
 /// A registered workflow. Clones share the code.
 #[derive(Clone)]
@@ -29,8 +24,8 @@ pub(crate) struct Definition {
     pub(crate) name: Name,
     pub(crate) versions: RangeInclusive<u32>,
     pub(crate) options: Options,
-    pub(crate) declaration: Declaration,
-    begin: Begin,
+    pub(crate) declaration: Arc<Declaration>,
+    pub(crate) code: WorkflowCode,
 }
 
 impl Definition {
@@ -42,8 +37,8 @@ impl Definition {
             name: Name::new(W::NAME)?,
             versions: W::VERSIONS,
             options: W::options(),
-            declaration: declare.declaration,
-            begin: Arc::new(move |shared, input| {
+            declaration: Arc::new(declare.declaration),
+            code: Arc::new(move |shared, input| {
                 let workflow = workflow.clone();
                 Box::pin(async move {
                     let input = decode_input(&input)?;
@@ -71,8 +66,8 @@ impl Definition {
             name: Name::new(name)?,
             versions: 1..=1,
             options,
-            declaration: Declaration::of_input::<I>(),
-            begin: Arc::new(move |shared, input| {
+            declaration: Arc::new(Declaration::of_input::<I>()),
+            code: Arc::new(move |shared, input| {
                 let (function, _types) = (function.clone(), types);
                 Box::pin(async move {
                     let input = decode_input(&input)?;
@@ -92,11 +87,6 @@ impl Definition {
             ..self.declaration.describe()
         }
     }
-
-    /// Begins the code of a run.
-    pub(crate) fn begin(&self, shared: Arc<Shared>, input: Payload) -> Root {
-        (self.begin)(shared, input)
-    }
 }
 
 fn decode_input<I: DeserializeOwned>(input: &Payload) -> Result<I> {
@@ -109,7 +99,7 @@ fn decode_input<I: DeserializeOwned>(input: &Payload) -> Result<I> {
 fn encode_output<O: Serialize>(output: &O) -> Result<Payload> {
     Payload::from_value(output).map_err(|error| {
         let message = format!("the workflow's result cannot be recorded: {error}");
-        let failure = Failure::new(crate::operation::payload_error_code(&error), message);
+        let failure = Failure::new(error.code(), message);
         Error::from_failure(failure).non_retryable()
     })
 }

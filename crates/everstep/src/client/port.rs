@@ -2,6 +2,7 @@
 //! Handles, lists and requests depend only on this trait.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{
@@ -10,11 +11,26 @@ use everstep_engine::{
 };
 use everstep_inspect::Why;
 
-use crate::engine_error::{BulkReport, EngineError};
+use super::{BulkReport, EngineError};
 use everstep_model::{Body, Entry, Failure, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 
-use crate::records::Records;
+use super::Records;
+
+/// Sends requests to an engine: starts runs, finds them, watches and controls them.
+///
+/// An [`Engine`](crate::Engine) dereferences to the client of its own runs. `Client::connect` creates
+/// the client of a server.
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub(crate) port: Arc<dyn Port>,
+}
+
+impl Client {
+    pub(crate) fn new(port: Arc<dyn Port>) -> Self {
+        Self { port }
+    }
+}
 
 /// The future of a request.
 pub(crate) type Asking<'a, T> = BoxFuture<'a, Result<T, EngineError>>;
@@ -141,7 +157,7 @@ impl Port for everstep_engine::Engine {
     }
 
     fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records> {
-        Box::pin(async move { Ok(Records::of_engine(self.records(run, from).await?)) })
+        Box::pin(async move { Ok(Records::new(self.records(run, from).await?)) })
     }
 
     fn ended<'a>(&'a self, run: &'a RunId, known: Option<StreamNumber>) -> Asking<'a, End> {

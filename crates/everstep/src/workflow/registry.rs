@@ -7,8 +7,8 @@ use everstep_engine::{Activation, Declares, Offer, Worker};
 use everstep_model::{Description, Name, Payload};
 use everstep_store::BoxFuture;
 
-use crate::declare::Declaration;
-use crate::definition::Definition;
+use super::definition::Definition;
+use crate::declaration::Declaration;
 use crate::execution::{Executor, Mocks, SharedParts};
 use crate::options::Options;
 
@@ -112,6 +112,6 @@ impl Worker for Registry {
             declaration: definition.declaration.clone(),
             mocks: self.mocks.clone(),
         };
-        Box::pin(Executor::new(activation, definition, parts))
+        Box::pin(Executor::new(activation, definition.code.clone(), parts))
     }
 }

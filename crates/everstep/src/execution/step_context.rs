@@ -2,20 +2,25 @@
 
 use std::sync::Arc;
 
+use everstep_engine::CodedError;
 use everstep_machine::{StepStart, TraceRoot};
-use everstep_model::{Generation, Location, RunId, StepOptions, TraceParent, idempotency_key};
+use everstep_model::{
+    Failure, Generation, Location, Payload, RunId, StepOptions, TraceParent, idempotency_key,
+};
+use serde::Serialize;
 
-use super::undo::UndoSlot;
-use crate::execution::Cancellation;
+use super::cancellation::Cancellation;
+use super::undo_slot::UndoSlot;
+use crate::error::{Error, Result};
 
 /// The run that a step is of.
 #[derive(Clone, Debug)]
-pub(crate) struct StepOf {
-    pub(crate) run: RunId,
+pub(super) struct StepOf {
+    pub(super) run: RunId,
     /// The life whose idempotency keys its steps have.
-    pub(crate) keys_of: Generation,
+    pub(super) keys_of: Generation,
     /// Where it stands in a trace.
-    pub(crate) trace: Option<TraceRoot>,
+    pub(super) trace: Option<TraceRoot>,
 }
 
 /// What a step's work can know about its attempt.
@@ -61,13 +66,25 @@ impl StepContext {
         Some(run.attempt(&self.location, self.attempt))
     }
 
-    pub(super) fn undo_slot(&self) -> &UndoSlot {
-        &self.undo
+    /// Registers what the step's undo will need, as soon as there is something to undo. It is recorded with the result; or
+    /// with the failure, if the attempt fails after this: then the step is undone too, if its undo was given with
+    /// [`Step::undo_with`](crate::operation::Step::undo_with). A later call replaces an earlier one.
+    ///
+    /// # Errors
+    /// If the payload cannot be recorded.
+    pub fn undo_with<P: Serialize + ?Sized>(&self, payload: &P) -> Result<()> {
+        let payload = Payload::from_value(payload).map_err(|error| {
+            let message = format!(
+                "the undo payload of step `{}` cannot be recorded: {error}",
+                self.name
+            );
+            Error::from_failure(Failure::new(error.code(), message)).non_retryable()
+        })?;
+        self.undo.set(payload);
+        Ok(())
     }
-}
 
-impl StepContext {
-    pub(crate) fn new(
+    pub(super) fn new(
         start: &StepStart,
         of: StepOf,
         cancellation: Arc<Cancellation>,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use everstep_engine::{Answer, RunInfo, SendEvent, Sent};
 use everstep_inspect::Why;
 
-use crate::engine_error::EngineError;
+use super::EngineError;
 use everstep_model::{
     Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
     RunStatus, StreamNumber,
@@ -16,10 +16,10 @@ use everstep_model::{
 use futures_util::future::{Either, select};
 use serde::Serialize;
 
-use crate::client::Client;
-use crate::event::{Accepts, Event};
-use crate::port::{Begun, End, Port};
-use crate::records::Records;
+use super::Client;
+use super::Records;
+use super::{Begun, End, Port};
+use crate::declaration::{Accepts, Event};
 use crate::workflow::Workflow;
 
 /// Why waiting for a run gave no result.

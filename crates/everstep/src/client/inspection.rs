@@ -2,9 +2,9 @@
 
 use everstep_inspect::{Line, Shape, shape, timeline};
 
-use crate::engine_error::EngineError;
+use super::EngineError;
 
-use crate::handle::RunHandle;
+use super::RunHandle;
 
 impl RunHandle {
     /// The run's journal as an audit trail: who, what, when, how long. [`crate::inspect::to_json_lines`] writes it for programs.

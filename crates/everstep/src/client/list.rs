@@ -1,16 +1,13 @@
-//! Listing runs, and listening to what workflows emit.
+//! Lists of runs, filtered and page by page.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
-use everstep_engine::Emissions;
-
-use crate::engine_error::EngineError;
+use super::EngineError;
 use everstep_model::{Name, RunStatus, Timestamp, limits};
 use everstep_store::{Cursor, ListQuery, RunRow};
 
-use crate::client::Client;
-use crate::engine::Engine;
+use super::Client;
 
 /// Runs on a page unless said otherwise.
 const DEFAULT_LIMIT: usize = 50;
@@ -44,20 +41,6 @@ impl Client {
                 ..ListQuery::default()
             },
         }
-    }
-}
-
-impl Engine {
-    /// What workflows emit from now on. Best effort: a listener that is far behind misses some.
-    #[must_use]
-    pub fn subscribe(&self) -> Emissions {
-        self.inner.emissions()
-    }
-
-    /// How many runs are in memory.
-    #[must_use]
-    pub fn hot_runs(&self) -> usize {
-        self.inner.hot_runs()
     }
 }
 

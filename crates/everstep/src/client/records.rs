@@ -1,0 +1,35 @@
+//! A tail of the records of a run, from an engine or a server.
+
+use everstep_model::Entry;
+use everstep_store::BoxFuture;
+
+use super::error::EngineError;
+
+/// A tail of the records of a run: durable records without gaps and repetitions.
+#[derive(Debug)]
+pub struct Records(Box<dyn Tail>);
+
+/// The source of [`Records`].
+pub(crate) trait Tail: std::fmt::Debug + Send {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, EngineError>>;
+}
+
+impl Tail for everstep_engine::Records {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, EngineError>> {
+        Box::pin(async move { Ok(self.next().await?) })
+    }
+}
+
+impl Records {
+    pub(crate) fn new(tail: impl Tail + 'static) -> Self {
+        Self(Box::new(tail))
+    }
+
+    /// Waits for the next record. `None` after the last record of a run that has ended.
+    ///
+    /// # Errors
+    /// If the records cannot be read.
+    pub async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
+        self.0.next().await
+    }
+}
