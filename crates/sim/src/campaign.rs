@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::check::Violation;
-use crate::cluster::FaultKind;
-use crate::plan::{Limits, Plan};
+use crate::observed::Violation;
+use crate::plan::{FaultKind, Limits, Plan};
+use crate::program::PRIMITIVES;
 use crate::simulation::{Report, simulate};
-use crate::workload::{PRIMITIVES, REQUESTS};
+use crate::workload::REQUESTS;
 
 /// Seeds after which everything must have been exercised.
 const ENOUGH_SEEDS: u64 = 1_000;

@@ -1,8 +1,7 @@
 //! Making a failing seed smaller: fewer kinds of faults, fewer of them, fewer nodes, runs and requests, as long as it fails.
 
 use crate::campaign::simulate_caught;
-use crate::cluster::FaultKind;
-use crate::plan::{Limits, Plan};
+use crate::plan::{FaultKind, Limits, Plan};
 use crate::simulation::Report;
 
 /// Requests that a client makes at most, for a start.

@@ -24,10 +24,6 @@ const EXCEPTIONS: &[Exception] = &[
     ("everstep/testing", NOT_YET),
     ("everstep/testing/simulate", NOT_YET),
     ("machine/replay", NOT_YET),
-    ("sim", NOT_YET),
-    ("sim/check", NOT_YET),
-    ("sim/cluster", NOT_YET),
-    ("sim/planted", NOT_YET),
 ];
 
 /// The path of a module below the root of its crate; empty for the root.

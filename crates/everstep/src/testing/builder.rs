@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{FailureEvent, FailureHook, Settings};
+use everstep_engine::{FailureEvent, FailureHook, Settings, VirtualRuntime};
 #[cfg(feature = "remote")]
 use everstep_protocol::client::Transport;
 use everstep_store::{Clock, MemoryStore, Store, StoreError};
@@ -13,7 +13,6 @@ use serde::de::DeserializeOwned;
 
 use super::engine::TestEngine;
 use super::mock::{Mock, MockedSteps};
-use super::runtime::VirtualRuntime;
 use crate::ctx::{AnyEvent, Ctx};
 #[cfg(feature = "remote")]
 use crate::engine::Engine;

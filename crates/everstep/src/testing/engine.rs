@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_engine::VirtualRuntime;
 use everstep_model::{RunStatus, Timestamp};
 use everstep_store::Clock;
 use serde::Serialize;
@@ -12,7 +13,6 @@ use serde::Serialize;
 use super::builder::{Place, TestEngineBuilder};
 use super::journal::JournalView;
 use super::plug::Plug;
-use super::runtime::VirtualRuntime;
 use crate::engine::Engine;
 use crate::handle::RunHandle;
 use crate::rpc::Rpc;

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use everstep_canonical::{ALL, Scenario};
 
-use super::case::{Case, CaseReport, Crash, Moment, simulate_case};
-use crate::check::Violation;
+use super::case::{CaseReport, simulate_case};
+use crate::observed::Violation;
+use crate::plan::{Case, Crash, Moment};
 use crate::stores::Stores;
 
 /// With fewer calls than these something is not counted: an engine makes as many before it has done anything.

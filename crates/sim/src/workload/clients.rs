@@ -9,10 +9,10 @@ use everstep_store::{ListQuery, RunRow, Store as _};
 use futures_util::FutureExt as _;
 
 use super::Item;
-use super::program::{Op, program};
 use super::requests::{Client, VERBS, rests};
-use crate::check::Violation;
 use crate::cluster::World;
+use crate::observed::Violation;
+use crate::program::{Op, program};
 use crate::rng::Rng;
 
 /// The run that collects events.

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::Settings;
+use everstep_engine::{Settings, VirtualRuntime};
 use everstep_model::{Entry, Payload, RunId, RunStatus};
 use everstep_store::MemoryStore;
 use futures_util::future::{Either, select};
@@ -23,7 +23,7 @@ use crate::handle::WaitError;
 use crate::testing::builder::quiet;
 use crate::testing::mock::MockedSteps;
 use crate::testing::plug::Plug;
-use crate::testing::runtime::{VirtualRuntime, virtual_time};
+use crate::testing::virtual_time::virtual_time;
 use crate::workflows::Workflows;
 
 /// The workflows of a process that starts.
@@ -102,7 +102,7 @@ impl<'a> Case<'a> {
             answers_given: vec![false; self.scenario.answers.len()],
         };
         let ended = loop {
-            let plug = Plug::new(self.store.clone()).watched_by(self.book.clone());
+            let plug = Plug::new(self.store.clone()).observed_by(self.book.clone());
             let plug = Arc::new(plug);
             let life = {
                 let life = Box::pin(self.live(plug.clone(), &mut doings));

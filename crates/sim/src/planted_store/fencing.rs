@@ -3,23 +3,24 @@
 
 use everstep_model::planted::Bug;
 use everstep_model::{Body, ExecutorSeq, Record, StreamNumber};
-use everstep_store::{Commit, Fence, Head, InboxLease};
+use everstep_store::{Commit, Fence, Head, InboxLease, Store, StreamRef};
 
-use super::store::{Memory, PlantedStore};
+use super::memory::Memory;
+use crate::stores::at_once;
 
 /// Lets a commit pass that a fence should stop: it is judged as if its right were the one in force.
-pub(super) fn overlook(store: &PlantedStore, bug: Bug, commit: &mut Commit) {
+pub(super) fn overlook(store: &dyn Store, memory: &Memory, bug: Bug, commit: &mut Commit) {
     let Commit::Append(commit) = commit else {
         return;
     };
     let (stream, fence) = (commit.stream, commit.executor.fence);
-    let Some(head) = store.head_of(stream) else {
+    let Ok(Some(head)) = at_once(store.head(StreamRef::Number(stream))) else {
         return;
     };
     let is_overlooked = match bug {
         Bug::NoNonceCheck => fence.epoch == head.epoch,
-        Bug::FenceDroppedByCompaction => store.memory().unfenced.contains(&stream),
-        _ => store.memory().granted.contains(&(stream, fence.nonce.0)),
+        Bug::FenceDroppedByCompaction => memory.unfenced.contains(&stream),
+        _ => memory.granted.contains(&(stream, fence.nonce.0)),
     };
     let in_force = head.fence().filter(|in_force| *in_force != fence);
     let (true, Some(in_force)) = (is_overlooked, in_force) else {

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Bug;
+use everstep_model::planted::Bug;
+
 use crate::campaign::simulate_caught;
-use crate::check::Violation;
+use crate::observed::Violation;
 use crate::plan::{Limits, Plan};
 
 /// What may give a bug away: the invariant that does not hold, and the check that notices. Anything else that a seed fails by

@@ -4,8 +4,8 @@
 use everstep_model::{Body, Origin, RecordNumber};
 use everstep_store::{Commit, Executor, Guard, LeaseChange};
 
-use super::Violation;
-use super::journals::Stream;
+use super::stream::Stream;
+use super::violation::Violation;
 
 pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -129,7 +129,7 @@ mod tests {
     use everstep_store::ExecutorLease;
     use everstep_store_testkit::sample::{event, loop_advanced, range, step};
 
-    use super::super::support::{FINE, at, broken, creation, executor, fence, inbox_event, stream};
+    use super::super::samples::{FINE, at, broken, creation, executor, fence, inbox_event, stream};
     use super::*;
 
     fn held() -> Stream {
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 3), [1]);
         assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 1), [4]);
         assert_eq!(
-            found(&held(), super::super::support::inbox(vec![step("s")]), 2),
+            found(&held(), super::super::samples::inbox(vec![step("s")]), 2),
             [2]
         );
     }
@@ -168,7 +168,7 @@ mod tests {
             result: Payload::null(),
             abandoned: Vec::new(),
         };
-        let mut end = executor(2, 1, vec![super::super::support::record(end)]);
+        let mut end = executor(2, 1, vec![super::super::samples::record(end)]);
         (end.ready, end.lease, end.close) = (Some(false), ExecutorLease::Release, true);
         assert_eq!(found(&held(), end.clone(), 2), [2]);
     }

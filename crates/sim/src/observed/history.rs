@@ -5,12 +5,9 @@ use std::sync::Arc;
 use everstep_model::{NodeId, Timestamp};
 use everstep_store::{Commit, Lease, LeaseChange, Outcome};
 
-use crate::check::check_clock;
-use crate::cluster::{Process, World, true_time};
-
 /// A change that a store was asked for.
 #[derive(Clone, Debug)]
-pub enum Asked {
+pub enum StoreChange {
     /// A batch, and what became of each commit.
     Commit(Arc<[Commit]>, Vec<Outcome>),
     /// A sign of life.
@@ -21,12 +18,12 @@ pub enum Asked {
 
 /// Everything that was asked, and when it took effect by the store's clock.
 #[derive(Debug, Default)]
-pub struct History(Vec<(Timestamp, Asked)>);
+pub struct History(Vec<(Timestamp, StoreChange)>);
 
 impl History {
     /// One more.
-    pub fn add(&mut self, at: Timestamp, asked: Asked) {
-        self.0.push((at, asked));
+    pub fn add(&mut self, at: Timestamp, change: StoreChange) {
+        self.0.push((at, change));
     }
 
     /// Forgets what took effect at other times than these.
@@ -35,41 +32,13 @@ impl History {
     }
 
     /// All of it, in order.
-    pub fn all(&self) -> &[(Timestamp, Asked)] {
+    pub fn all(&self) -> &[(Timestamp, StoreChange)] {
         &self.0
     }
 }
 
-impl World {
-    pub(crate) fn asked(&self, asked: Asked) {
-        let at = true_time(self.executor.now());
-        self.history().add(at, asked);
-    }
-
-    /// A batch took effect that a process sent when its clock had shown this time.
-    pub(crate) fn committed(
-        &self,
-        process: &Process,
-        shown: Timestamp,
-        batch: &Arc<[Commit]>,
-        outcomes: &[Outcome],
-    ) {
-        let at = true_time(self.executor.now());
-        self.say(&process.name, || {
-            format!("      took effect: {}", answered(outcomes))
-        });
-        self.journals().clock_has_shown(shown);
-        let mut broken = self.journals().commit(at, batch, outcomes);
-        broken.extend(check_clock(batch, outcomes, shown));
-        broken
-            .into_iter()
-            .for_each(|violation| self.violated(violation));
-        self.asked(Asked::Commit(batch.clone(), outcomes.to_vec()));
-    }
-}
-
 /// A batch in short.
-pub(crate) fn told(batch: &[Commit]) -> String {
+pub(crate) fn describe_batch(batch: &[Commit]) -> String {
     let commits = batch.iter().map(|commit| {
         let target = match commit {
             Commit::Create(commit) => format!("create {}", commit.name),
@@ -110,8 +79,8 @@ fn named(body: &everstep_model::Body) -> String {
     }
 }
 
-fn answered(outcomes: &[Outcome]) -> String {
-    let told = outcomes.iter().map(|outcome| match outcome {
+pub(crate) fn describe_outcomes(outcomes: &[Outcome]) -> String {
+    let texts = outcomes.iter().map(|outcome| match outcome {
         Outcome::Committed { first, taken, .. } => match taken {
             Some(fence) => format!("at {} with epoch {}", first.0, fence.epoch.0),
             None => format!("at {}", first.0),
@@ -119,5 +88,5 @@ fn answered(outcomes: &[Outcome]) -> String {
         Outcome::Duplicate { first, .. } => format!("was there at {}", first.0),
         Outcome::Refused(refusal) => format!("refused: {refusal}"),
     });
-    told.collect::<Vec<_>>().join(" | ")
+    texts.collect::<Vec<_>>().join(" | ")
 }

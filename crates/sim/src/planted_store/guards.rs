@@ -1,11 +1,11 @@
-//! Stores that do not judge a guard, or judge it too early.
+//! Bugs that ignore a guard or evaluate it too early.
 
 use everstep_model::planted::Bug;
-use everstep_store::{Commit, Guard, RowKey, Store as _};
+use everstep_store::{Commit, Guard, RowKey, Store};
 
-use super::store::{PlantedStore, at_once};
+use crate::stores::at_once;
 
-/// Takes the guards from a commit that a bug does not judge.
+/// Removes the guards that a bug ignores.
 pub(super) fn overlook(bug: Bug, commit: &mut Commit) {
     let rests = commit.ready() == Some(false) && !commit.closes();
     commit.guards_mut().retain(|guard| match (bug, guard) {
@@ -15,8 +15,9 @@ pub(super) fn overlook(bug: Bug, commit: &mut Commit) {
     });
 }
 
-/// A batch whose idempotency keys were looked up as it was sent: where one was free, nobody asks again.
-pub(super) fn keys_looked_up(store: &PlantedStore, batch: &[Commit]) -> Vec<Commit> {
+/// Looks up the idempotency keys of a batch when it is sent, and removes the guards of those that are
+/// free.
+pub(super) fn without_free_keys(store: &dyn Store, batch: &[Commit]) -> Vec<Commit> {
     let is_free = |key: &RowKey| {
         let row = at_once(store.row(key.clone()));
         matches!(row, Ok(None))

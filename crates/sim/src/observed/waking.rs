@@ -1,8 +1,8 @@
 //! Invariant 29 as the books tell it, at every moment: a run whose inbox holds something that it has not seen at rest has its ready
 //! mark. Whoever sweeps finds it by that mark alone.
 
-use super::Violation;
-use super::journals::Stream;
+use super::stream::Stream;
+use super::violation::Violation;
 
 pub(super) fn check(stream: &Stream) -> Option<Violation> {
     let is_open = stream.run.is_some() && stream.closed_at.is_none() && !stream.is_removed;
@@ -23,7 +23,7 @@ mod tests {
     use everstep_store::{ExecutorLease, Guard};
 
     use super::super::Journals;
-    use super::super::support::{FINE, at, broken, committed, creation, executor, inbox_event};
+    use super::super::samples::{FINE, at, broken, committed, creation, executor, inbox_event};
 
     /// A run that rests after what was there at its creation, and then gets an event.
     fn found(marks_event: bool) -> Vec<u8> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::{StreamNumber, Timestamp};
 
-use super::program::Op;
+use crate::program::Op;
 
 /// An attempt of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use everstep_model::record::TimerPurpose;
 use everstep_model::{Body, StreamNumber, Timestamp};
 use everstep_store::{Commit, Outcome, TimerRow};
 
-use super::Violation;
-use super::journals::Stream;
+use super::stream::Stream;
+use super::violation::Violation;
 
 /// The timer that a record says has fired.
 fn fired(body: &Body, stream: StreamNumber) -> Option<TimerRow> {
@@ -122,7 +122,7 @@ pub(super) fn check_batch(
 mod tests {
     use everstep_model::record::TimerFired;
 
-    use super::super::support::{FINE, at, broken, committed, inbox, number, record, stream};
+    use super::super::samples::{FINE, at, broken, committed, inbox, number, record, stream};
     use super::*;
 
     fn firing(due: u64, now: u64) -> Commit {

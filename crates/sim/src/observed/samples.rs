@@ -5,46 +5,47 @@ use everstep_model::{StreamName, Timestamp};
 use everstep_store::{AppendCommit, CreateCommit, DeliverCommit, Executor, Fence, Outcome};
 use everstep_store_testkit::sample::{event, run_creation};
 
-use super::journals::Stream;
-use super::{Journals, Violation};
+use super::journals::Journals;
+use super::stream::Stream;
+use super::violation::Violation;
 
 /// Nothing was found broken.
-pub(super) const FINE: [u8; 0] = [];
+pub(crate) const FINE: [u8; 0] = [];
 
 /// The numbers of the invariants that were found broken.
-pub(super) fn broken(found: &[Violation]) -> Vec<u8> {
+pub(crate) fn broken(found: &[Violation]) -> Vec<u8> {
     found.iter().map(|violation| violation.invariant).collect()
 }
 
-pub(super) fn number(number: u64) -> StreamNumber {
+pub(crate) fn number(number: u64) -> StreamNumber {
     StreamNumber(number)
 }
 
-pub(super) fn at(millis: u64) -> Timestamp {
+pub(crate) fn at(millis: u64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
 /// A commit that creates a run.
-pub(super) fn creation(id: &str) -> CreateCommit {
+pub(crate) fn creation(id: &str) -> CreateCommit {
     let mut commit = run_creation(id, "random", everstep_model::RunStatus::Queued);
     commit.ready = true;
     commit
 }
 
 /// A commit that sends an event to stream 1.
-pub(super) fn inbox_event(name: &str) -> DeliverCommit {
+pub(crate) fn inbox_event(name: &str) -> DeliverCommit {
     inbox(vec![event(name)])
 }
 
 /// A commit to the inbox of stream 1.
-pub(super) fn inbox(records: Vec<Record>) -> DeliverCommit {
+pub(crate) fn inbox(records: Vec<Record>) -> DeliverCommit {
     let mut commit = everstep_store_testkit::sample::inbox(number(1), records);
     commit.ready = Some(true);
     commit
 }
 
 /// The right of an epoch.
-pub(super) fn fence(epoch: u64) -> Fence {
+pub(crate) fn fence(epoch: u64) -> Fence {
     Fence {
         epoch: Epoch(epoch),
         nonce: Nonce(epoch),
@@ -52,7 +53,7 @@ pub(super) fn fence(epoch: u64) -> Fence {
 }
 
 /// A commit of the executor of stream 1.
-pub(super) fn executor(epoch: u64, seq: u64, records: Vec<Record>) -> AppendCommit {
+pub(crate) fn executor(epoch: u64, seq: u64, records: Vec<Record>) -> AppendCommit {
     let executor = Executor {
         fence: fence(epoch),
         seq: ExecutorSeq(seq),
@@ -65,7 +66,7 @@ pub(super) fn executor(epoch: u64, seq: u64, records: Vec<Record>) -> AppendComm
 }
 
 /// The answer that a commit landed.
-pub(super) fn committed(stream: u64, first: u64) -> Outcome {
+pub(crate) fn committed(stream: u64, first: u64) -> Outcome {
     Outcome::Committed {
         stream: number(stream),
         first: RecordNumber(first),
@@ -75,7 +76,7 @@ pub(super) fn committed(stream: u64, first: u64) -> Outcome {
 }
 
 /// A stream as the books know it, with these records.
-pub(super) fn stream(id: &str, records: Vec<Record>) -> Stream {
+pub(crate) fn stream(id: &str, records: Vec<Record>) -> Stream {
     let mut journals = Journals::default();
     let created = journals.commit(at(0), &[creation(id).into()], &[committed(1, 0)]);
     assert!(created.is_empty());
@@ -100,6 +101,6 @@ pub(super) fn stream(id: &str, records: Vec<Record>) -> Stream {
 }
 
 /// A record.
-pub(super) fn record(body: impl Into<Body>) -> Record {
+pub(crate) fn record(body: impl Into<Body>) -> Record {
     everstep_store_testkit::sample::record(body)
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use everstep::{Retention, RunStatus, Settings};
 
-use crate::cluster::FaultKind;
-use crate::exhaustive::Case;
-use crate::planted::Bug;
+use everstep_model::planted::Bug;
+
+use super::case::Case;
+use super::fault_kind::FaultKind;
 use crate::rng::Rng;
 
 /// What is left out of a seed.
@@ -43,8 +44,8 @@ pub struct Plan {
     pub chaos: Duration,
     /// How often each call meets a fault, in a thousand calls.
     pub faults_per_mille: u64,
-    /// Whether no hint ever arrives.
-    pub is_deaf: bool,
+    /// Whether every hint between machines is lost.
+    pub loses_hints: bool,
     /// Whether the programs are executed by workers that speak to the nodes over a network, and after how long without a request
     /// such a worker is given up.
     pub served: Option<Duration>,
@@ -68,7 +69,7 @@ impl Plan {
         let clients = rng.any(&[1, 2, 3]);
         let chaos = Duration::from_secs(rng.within(40..160));
         let faults_per_mille = rng.any(&[2, 10, 20, 40]);
-        let is_deaf = rng.one_in(5);
+        let loses_hints = rng.one_in(5);
         let kept_for = rng
             .one_in(6)
             .then(|| Duration::from_secs(rng.within(5..60)));
@@ -81,7 +82,7 @@ impl Plan {
             clients,
             chaos,
             faults_per_mille,
-            is_deaf,
+            loses_hints,
             served: served(seed),
             settings,
             kept_for,
@@ -106,7 +107,7 @@ impl Plan {
             clients: 0,
             chaos: Duration::ZERO,
             faults_per_mille: 0,
-            is_deaf: false,
+            loses_hints: false,
             served: None,
             settings,
             kept_for: None,
