@@ -74,10 +74,9 @@ pub use settings::Settings;
 pub use start::{Start, Started};
 pub use stats::Stats;
 pub use tokio_runtime::TokioRuntime;
-pub use virtual_runtime::VirtualRuntime;
 pub use watch::{Emission, Emissions, Records};
 pub use workers::Offered;
 
 #[cfg(test)]
 mod fuzz_tests;
-mod virtual_runtime;
+pub mod simulation;

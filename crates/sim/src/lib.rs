@@ -40,7 +40,6 @@ pub mod plan;
 pub mod planted;
 pub mod planted_store;
 pub mod program;
-pub mod rng;
 pub mod simulation;
 pub mod stores;
 pub mod trace;

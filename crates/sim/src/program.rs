@@ -1,9 +1,8 @@
 //! Random workflows as data: what a program does, and what running it gives back. A program says in advance what each of its
 //! operations can give, so that an outcome can be checked without having watched.
 
+use everstep_engine::simulation::Rng;
 use serde::{Deserialize, Serialize};
-
-use crate::rng::Rng;
 
 /// How a step is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

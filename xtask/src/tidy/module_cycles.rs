@@ -21,8 +21,6 @@ const EXCEPTIONS: &[Exception] = &[
     ("everstep", NOT_YET),
     ("everstep/operation", NOT_YET),
     ("everstep/remote", NOT_YET),
-    ("everstep/testing", NOT_YET),
-    ("everstep/testing/simulate", NOT_YET),
     ("machine/replay", NOT_YET),
 ];
 

@@ -8,10 +8,11 @@ use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use everstep_engine::simulation::VirtualRuntime;
 use everstep_engine::streams::{
     Append, ContentType, Create, Lifetime, ReadFrom, StreamError, StreamPath, Streams,
 };
-use everstep_engine::{Engine, EngineParts, Settings, VirtualRuntime};
+use everstep_engine::{Engine, EngineParts, Settings};
 use everstep_model::Offset;
 use everstep_store::{Clock, LocalBus, MemoryStore, Store};
 use everstep_store_embedded::EmbeddedStore;

@@ -57,7 +57,7 @@ mod virtual_time;
 
 pub use builder::TestEngineBuilder;
 pub use engine::TestEngine;
-pub use everstep_engine::VirtualRuntime;
+pub use everstep_engine::simulation::VirtualRuntime;
 pub use everstep_machine::Divergence;
 pub use journal::{JournalView, StepLine};
 pub use lines::{InvalidJournalText, journal_from_lines, journal_to_lines};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::VirtualRuntime;
+use everstep_engine::simulation::VirtualRuntime;
 use everstep_protocol::client::Transport;
 
 use super::builder::TestEngineBuilder;

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use everstep_engine::simulation::Rng;
+
 use crate::plan::{FaultKind, Plan};
-use crate::rng::Rng;
 
 /// How a call of the store ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_engine::simulation::Rng;
+
 use super::machine::Machine;
 use super::process::Process;
 use super::world::World;
-use crate::rng::Rng;
 
 impl World {
     /// Starts a process on a machine, unless one is running.

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use everstep_engine::simulation::Rng;
+
 use super::clock::true_time;
 use super::machine::Machine;
 use super::world::World;
 use crate::plan::FaultKind;
-use crate::rng::Rng;
 
 /// How far a clock is wrong at most.
 const HOUR_MS: i64 = 3_600_000;

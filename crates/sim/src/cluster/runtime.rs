@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use everstep_engine::Runtime;
+use everstep_engine::simulation::Rng;
 use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Clock};
 
 use super::clock::true_time;
 use super::process::Process;
 use crate::executor::{Executor, Group};
-use crate::rng::Rng;
 
 /// Time, random numbers and tasks of one process. It is not a `VirtualRuntime` because its tasks run on
 /// the executor of the simulation, which chooses their order.

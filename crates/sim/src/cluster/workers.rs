@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use everstep::{Settings, Worker};
+use everstep_engine::simulation::Rng;
 
 use super::network::SimTransport;
 use super::process::Process;
 use super::runtime::NodeRuntime;
 use super::world::World;
 use crate::plan::FaultKind;
-use crate::rng::Rng;
 
 /// How often a worker is looked after.
 const LOOK_EVERY: Duration = Duration::from_millis(700);

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use everstep::{Retention, RunStatus, Settings};
+use everstep_engine::simulation::Rng;
 
 use everstep_model::planted::Bug;
 
 use super::case::Case;
 use super::fault_kind::FaultKind;
-use crate::rng::Rng;
 
 /// What is left out of a seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use everstep::{Event as _, Payload, RunStatus};
+use everstep_engine::simulation::Rng;
 use everstep_store::{ListQuery, RunRow, Store as _};
 use futures_util::FutureExt as _;
 
@@ -13,7 +14,6 @@ use super::requests::{Client, VERBS, rests};
 use crate::cluster::World;
 use crate::observed::Violation;
 use crate::program::{Op, program};
-use crate::rng::Rng;
 
 /// The run that collects events.
 pub const COLLECTOR: &str = "collector";

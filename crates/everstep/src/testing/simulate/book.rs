@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use everstep_engine::simulation::Timeline;
 use everstep_model::{Body, Name, RpcId, RunId, RunStatus, StreamNumber};
 use everstep_store::{Commit, LeaseChange, Outcome};
 use tokio::sync::Notify;
 
 use super::plan::{Fault, Plan};
 use super::summary::SimulationSummary;
-use super::timeline::{Timeline, record};
+use super::timeline::record;
 use crate::testing::plug::{CommitObserver, Survival};
 
 /// A question that a run has asked.

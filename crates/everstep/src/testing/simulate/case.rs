@@ -6,7 +6,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{Settings, VirtualRuntime};
+use everstep_engine::Settings;
+use everstep_engine::simulation::{Timeline, VirtualRuntime};
 use everstep_model::{Entry, Payload, RunId, RunStatus};
 use everstep_store::MemoryStore;
 use futures_util::future::{Either, select};
@@ -17,7 +18,6 @@ use super::complaint::Complaint;
 use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
-use super::timeline::Timeline;
 use crate::engine::Engine;
 use crate::handle::WaitError;
 use crate::testing::builder::quiet;
@@ -89,7 +89,7 @@ impl<'a> Case<'a> {
             plan,
             book: Arc::new(Book::new(plan)),
             store: Arc::new(MemoryStore::new(process.clone())),
-            mocks: scenario.mocks(plan),
+            mocks: Arc::new(plan.mocks(scenario)),
             process,
         }
     }

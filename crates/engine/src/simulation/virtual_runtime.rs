@@ -1,7 +1,5 @@
 //! A runtime with virtual time for tests: tokio's paused clock, and tasks that can be dropped all at
 //! once as in a crash.
-//!
-//! It is in this crate because the tests of the engine and `everstep::testing` both need it.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused")]
 
 use std::collections::BTreeMap;
@@ -13,6 +11,7 @@ use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Clock};
 use tokio::task::JoinSet;
 
+use super::rng::{GAMMA, mix};
 use crate::runtime::Runtime;
 
 /// The time at which virtual clocks start: 2026-01-01 UTC.
@@ -107,12 +106,7 @@ impl Runtime for VirtualRuntime {
     }
 
     fn random(&self) -> u64 {
-        let draw = self
-            .draws
-            .fetch_add(0x9E37_79B9_7F4A_7C15, Ordering::Relaxed);
-        let mixed = (draw ^ (draw >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        mix(self.draws.fetch_add(GAMMA, Ordering::Relaxed))
     }
 
     fn elapsed(&self) -> Duration {
