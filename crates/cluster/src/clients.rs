@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use everstep_engine::simulation::Rng;
 use everstep_model::{Payload, RunStatus};
 use everstep_protocol::client::{Call, CallError, Connection, HttpOptions, HttpTransport};
 use everstep_protocol::workflow::{EventAnswer, RunView, StartAnswer, StartRequest};
-use everstep_sim::rng::Rng;
 use http::HeaderName;
 use serde::de::DeserializeOwned;
 

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, sleep};
 use std::time::{Duration, Instant};
 
+use everstep_engine::simulation::Rng;
 use everstep_private_postgres::Stop;
-use everstep_sim::rng::Rng;
 
 use crate::cluster::Cluster;
 use crate::connections::drop_connections;

@@ -1,7 +1,7 @@
 //! Random programs with known results: the result of each operation depends only on the run's ID,
 //! the operation's path and the tokens that the client sends, not on time, order or chance.
 
-use everstep_sim::rng::Rng;
+use everstep_engine::simulation::Rng;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

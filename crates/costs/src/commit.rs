@@ -5,13 +5,10 @@ use std::sync::Arc;
 
 use everstep_model::{
     ExecutorSeq, Generation, NodeId, Nonce, RecordNumber, RunId, StreamName, StreamNumber,
-    Timestamp,
 };
-use everstep_store::{
-    AppendCommit, Claim, Clock, Commit, CreateCommit, Executor, Fence, Outcome, Store,
-};
+use everstep_store::{AppendCommit, Claim, Commit, CreateCommit, Executor, Fence, Outcome, Store};
 use everstep_store_embedded::EmbeddedStore;
-use everstep_store_testkit::block_on;
+use everstep_store_testkit::{TestClock, block_on};
 use tempfile::TempDir;
 
 use crate::codec::step_completed;
@@ -25,15 +22,6 @@ pub(crate) fn batch() -> Operation {
     Box::new(move || streams.commit_a_step_each())
 }
 
-/// A clock that always returns the same time.
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Timestamp {
-        NOW
-    }
-}
-
 struct Streams {
     store: EmbeddedStore,
     fences: Vec<(StreamNumber, Fence)>,
@@ -45,7 +33,7 @@ struct Streams {
 impl Streams {
     fn create() -> Self {
         let place = tempfile::tempdir().unwrap();
-        let store = EmbeddedStore::open(place.path(), Arc::new(Stopped)).unwrap();
+        let store = EmbeddedStore::open(place.path(), Arc::new(TestClock::at(NOW))).unwrap();
         let batch: Vec<Commit> = (0..BATCH).map(creation).collect();
         let outcomes = block_on(store.commit(&batch)).unwrap();
         let fences = outcomes.into_iter().map(|outcome| match outcome {

@@ -79,3 +79,4 @@ pub use workers::Offered;
 
 #[cfg(test)]
 mod fuzz_tests;
+pub mod simulation;

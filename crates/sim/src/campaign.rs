@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::check::Violation;
-use crate::cluster::FaultKind;
-use crate::plan::{Limits, Plan};
+use crate::observed::Violation;
+use everstep_engine::simulation::catch_panic;
+
+use crate::plan::{FaultKind, Limits, Plan};
+use crate::program::PRIMITIVES;
 use crate::simulation::{Report, simulate};
-use crate::workload::{PRIMITIVES, REQUESTS};
+use crate::workload::REQUESTS;
 
 /// Seeds after which everything must have been exercised.
 const ENOUGH_SEEDS: u64 = 1_000;
@@ -187,17 +188,11 @@ impl Campaign {
     }
 }
 
-/// Simulates a plan; a panic is a violation too.
+/// Simulates a plan. A panic counts as a violation.
 pub(crate) fn simulate_caught(plan: &Plan, is_traced: bool) -> Report {
-    let simulated = catch_unwind(AssertUnwindSafe(|| simulate(plan, is_traced)));
-    simulated.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        let what = format!("it panicked: {}", text.unwrap_or("without words"));
-        Report {
-            violations: vec![Violation::of(0, what)],
-            ..Report::default()
-        }
+    catch_panic(|| simulate(plan, is_traced)).unwrap_or_else(|panic| Report {
+        violations: vec![Violation::of(0, format!("panicked: {panic}"))],
+        ..Report::default()
     })
 }
 

@@ -10,9 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use everstep_engine::simulation::Rng;
 use everstep_store::BoxFuture;
-
-use crate::rng::Rng;
 
 /// Polls without time passing after which something is taken to run in circles.
 const POLLS_AT_ONCE_MAX: u64 = 2_000_000;

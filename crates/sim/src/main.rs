@@ -31,8 +31,6 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // A panic in a simulation counts as a failing seed and is reported with it.
-    std::panic::set_hook(Box::new(|_| ()));
     let is_fine = match options.seed {
         Some(seed) => one(seed, &options),
         None => is_deterministic(options.from) && many(&options),
@@ -46,7 +44,6 @@ fn main() -> ExitCode {
 
 /// Crashes at every call of canonical workflows, instead of simulating seeds.
 fn exhaustive() -> ExitCode {
-    std::panic::set_hook(Box::new(|_| ()));
     match everstep_sim::exhaustive::run_command(std::env::args().skip(1)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

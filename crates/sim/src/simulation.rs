@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::check::{Violation, Watch, check_all};
-use crate::cluster::{FaultKind, World, keep_worker, torment, torment_store};
+use everstep_model::planted::plant;
+
+use crate::check::{Watch, check_all};
+use crate::cluster::{World, build_world, keep_worker, torment, torment_store};
 use crate::executor::Stopped;
-use crate::plan::Plan;
-use crate::planted::plant;
+use crate::observed::Violation;
+use crate::plan::{FaultKind, Plan};
 use crate::stores::InMemory;
-use crate::workload;
+use crate::workload::{self, RandomPrograms};
 
 /// How long everything may take to come to its end once nothing goes wrong any more. A clock that was an hour ahead leaves
 /// deadlines that are an hour away.
@@ -39,10 +41,10 @@ pub struct Report {
 #[must_use]
 pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     let planted = plant(plan.planted);
-    let world = World::new(plan.clone(), is_traced, &InMemory);
+    let world = build_world(plan.clone(), is_traced, &InMemory, Arc::new(RandomPrograms));
     let until = u64::try_from(plan.chaos.as_micros()).unwrap_or(u64::MAX);
     for machine in &world.machines {
-        machine.start(&world);
+        world.start(machine);
         let torment = torment(world.clone(), machine.index, until);
         world.executor.spawn(world.network, torment);
     }
@@ -77,7 +79,7 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
             .for_each(|violation| world.violated(violation));
     }
     let report = report(&world);
-    destroy(&world);
+    world.destroy();
     report
 }
 
@@ -86,7 +88,7 @@ fn come_to_rest(world: &Arc<World>) -> Stopped {
     world.say("CALM", || "nothing goes wrong from here on".to_owned());
     world.faults().stop();
     for machine in &world.machines {
-        machine.heal(world);
+        world.heal(machine);
     }
     let is_finished = Arc::new(AtomicBool::new(false));
     let (finished, shared) = (is_finished.clone(), world.clone());
@@ -122,15 +124,4 @@ fn report(world: &World) -> Report {
         faults,
         exercised,
     }
-}
-
-/// Ends every task, so that nothing keeps the world in memory.
-pub(crate) fn destroy(world: &Arc<World>) {
-    for machine in &world.machines {
-        machine.destroy(world);
-    }
-    world.executor.run(world.executor.now(), || true);
-    world.executor.end(world.clients);
-    world.executor.end(world.network);
-    world.executor.run(world.executor.now(), || true);
 }

@@ -12,6 +12,7 @@ mod contract;
 pub mod encoding;
 mod error;
 mod head;
+mod intercept;
 mod judge;
 mod list;
 mod memory;
@@ -31,6 +32,7 @@ pub use contract::{
 };
 pub use error::StoreError;
 pub use head::{Head, Owner};
+pub use intercept::{Answer, Call, Intercept};
 pub use judge::{
     Liveness, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
     judge_superseded, status_once_taken,

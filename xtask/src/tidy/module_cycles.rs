@@ -18,13 +18,7 @@ const NOT_YET: &str = "not divided into modules with boundaries yet";
 const EXCEPTIONS: &[Exception] = &[
     ("engine", NOT_YET),
     ("engine/streams", NOT_YET),
-    ("everstep/testing", NOT_YET),
-    ("everstep/testing/simulate", NOT_YET),
     ("machine/replay", NOT_YET),
-    ("sim", NOT_YET),
-    ("sim/check", NOT_YET),
-    ("sim/cluster", NOT_YET),
-    ("sim/planted", NOT_YET),
 ];
 
 /// The path of a module below the root of its crate; empty for the root.

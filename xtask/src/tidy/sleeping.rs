@@ -17,10 +17,6 @@ const SLEEPERS: &[Allowance] = &[
         reason: "every test there runs on the virtual clock of everstep::testing",
     },
     Allowance {
-        path: "crates/engine/tests/it/support.rs",
-        reason: "the sleep of a virtual clock",
-    },
-    Allowance {
         path: "crates/store-postgres/tests/postgres/idle.rs",
         reason: "it runs on the virtual clock of everstep::testing",
     },

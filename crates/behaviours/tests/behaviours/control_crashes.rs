@@ -10,72 +10,25 @@ use everstep::{
     AnyEvent, Ctx, Engine, EngineError, ErrorCode, Result, RunHandle, RunStatus, Settings, millis,
     minutes, secs,
 };
-use everstep_model::{NodeId, StreamNumber};
-use everstep_store::{
-    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, LocalBus, MemoryStore,
-    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store,
-    StoreError, StreamRef, TimerQuery, TimerRow,
-};
+use everstep_store::{LocalBus, MemoryStore, Store};
+use everstep_store_testkit::{Fault, Faulty};
 
 use crate::control_support::slow;
 use crate::support::{json, output};
 
-/// A store in the hands of a process that stops for good after so many commits.
-struct Stopping {
-    inner: MemoryStore,
-    left: Mutex<Option<u32>>,
-}
-
-impl Stopping {
-    /// Whether the next commit is the one that never comes.
-    fn stops(&self) -> bool {
-        match &mut *self.left.lock().unwrap() {
-            None => false,
-            Some(0) => true,
-            Some(left) => {
-                *left -= 1;
-                false
-            }
+/// A store whose calls of `commit` hang after so many, once the number is set.
+fn stopping(store: MemoryStore) -> (Arc<Faulty>, Arc<Mutex<Option<u32>>>) {
+    let left: Arc<Mutex<Option<u32>>> = Arc::default();
+    let commits = left.clone();
+    let schedule = move |_| match &mut *commits.lock().unwrap() {
+        None => Fault::None,
+        Some(0) => Fault::HangBefore,
+        Some(left) => {
+            *left -= 1;
+            Fault::None
         }
-    }
-}
-
-macro_rules! pass_on {
-    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
-        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
-            self.inner.$method($($argument),*)
-        })*
     };
-}
-
-impl Store for Stopping {
-    fn commit<'a>(
-        &'a self,
-        batch: &'a [Commit],
-    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
-        if self.stops() {
-            return Box::pin(std::future::pending());
-        }
-        self.inner.commit(batch)
-    }
-
-    pass_on! {
-        head(stream: StreamRef) -> Option<Head>;
-        read(request: ReadRequest) -> Option<Page>;
-        list(query: ListQuery) -> ListPage;
-        count(query: ListQuery) -> Count;
-        rows(range: RowRange) -> Vec<SharedRow>;
-        timers(query: TimerQuery) -> Vec<TimerRow>;
-        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
-        row(key: RowKey) -> Option<Row>;
-        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
-        renew(lease: Lease) -> ();
-        retire(node: NodeId) -> ();
-    }
-
-    fn describe(&self) -> Description {
-        self.inner.describe()
-    }
+    (Arc::new(Faulty::new(store, schedule)), left)
 }
 
 async fn code(ctx: Ctx<AnyEvent>, (): ()) -> Result<u32> {
@@ -125,14 +78,11 @@ async fn ask(run: &RunHandle, asked: Asked) -> std::result::Result<(), EngineErr
 async fn cut_short(asked: Asked, commits: u32) -> (bool, Engine) {
     let process = Arc::new(VirtualRuntime::new(1));
     let memory = MemoryStore::new(process.clone());
-    let store = Arc::new(Stopping {
-        inner: memory.clone(),
-        left: Mutex::default(),
-    });
-    let engine = boot(&process, store.clone()).await;
+    let (store, left) = stopping(memory.clone());
+    let engine = boot(&process, store).await;
     let run = engine.start_by_name("w", json(&())).id("r").await.unwrap();
     tokio::time::sleep(millis(50)).await;
-    *store.left.lock().unwrap() = Some(commits);
+    *left.lock().unwrap() = Some(commits);
     let done = tokio::time::timeout(millis(50), ask(&run, asked)).await;
     process.crash().await;
     let next = Arc::new(process.successor());

@@ -62,7 +62,7 @@ impl Doom {
     }
 
     /// The store as the process sees it.
-    pub(crate) fn over<S: Store + ?Sized>(self: &Arc<Self>, store: Arc<S>) -> Arc<Faulty<S>> {
+    pub(crate) fn over(self: &Arc<Self>, store: Arc<dyn Store>) -> Arc<Faulty> {
         let (own, hangs) = (self.clone(), self.clone());
         let faulty = Faulty::over(store, move |commit| {
             own.commits.fetch_add(1, Ordering::SeqCst);

@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use everstep::inspect::StepStatus;
-use everstep::journal::Timestamp;
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
 use everstep::{
     Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, millis, minutes, secs,
@@ -15,22 +13,9 @@ use futures_util::future::join_all;
 
 use crate::support::{Ping, Seen, json, ok, output, ping};
 
-/// The store's own clock, by which leases are judged. It can run ahead, as if nobody had renewed anything.
-struct StoreClock {
-    virtual_time: VirtualRuntime,
-    ahead_millis: AtomicU64,
-}
-
-impl Clock for StoreClock {
-    fn now(&self) -> Timestamp {
-        self.virtual_time
-            .now()
-            .after(millis(self.ahead_millis.load(Ordering::Relaxed)))
-    }
-}
-
 struct Cluster {
-    clock: Arc<StoreClock>,
+    /// The clock of the store, which decides whether a lease has expired.
+    clock: Arc<VirtualRuntime>,
     store: MemoryStore,
     bus: LocalBus,
     /// Which node began which step.
@@ -44,10 +29,7 @@ struct Node {
 
 impl Cluster {
     fn new() -> Self {
-        let clock = Arc::new(StoreClock {
-            virtual_time: VirtualRuntime::new(0),
-            ahead_millis: AtomicU64::new(0),
-        });
+        let clock = Arc::new(VirtualRuntime::new(0));
         Self {
             store: MemoryStore::new(clock.clone()),
             clock,
@@ -157,7 +139,7 @@ fn a_node_that_lost_its_run_writes_nothing_more() {
             .unwrap();
         pass(minutes(3)).await;
         // The first node still works, but looks dead for a moment.
-        cluster.clock.ahead_millis.store(60_000, Ordering::Relaxed);
+        cluster.clock.set_clock_error(60_000);
         pass(minutes(1)).await;
         assert_eq!(cluster.seen.take(), [(1, "long"), (2, "long")]);
         pass(minutes(2)).await;

@@ -1,4 +1,4 @@
-//! A store that takes its time: what an executor does while it waits for an answer.
+//! A slow store: what an executor does while it waits for an answer.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -7,66 +7,42 @@ use std::time::Duration;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{Ctx, Engine, Result, RunHandle, millis, secs};
-use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, LocalBus, MemoryStore,
-    OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store,
-    StoreError, StreamRef, TimerQuery, TimerRow,
+    Answer, BoxFuture, Call, Description, Intercept, LocalBus, MemoryStore, Store, StoreError,
 };
 
 use crate::support::{Ping, Seen, json, ok, ping};
 
-/// A store whose answers to readers are old when they arrive, and that lets others run before it commits.
+/// Delays the results of reads, so that they are outdated, and yields before each commit.
 struct Slow {
     inner: MemoryStore,
     answers_take: Duration,
     turns_before_commit: u32,
 }
 
-macro_rules! pass_on {
-    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
-        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
-            self.inner.$method($($argument),*)
-        })*
-    };
-}
-
-impl Store for Slow {
-    pass_on! {
-        head(stream: StreamRef) -> Option<Head>;
-        list(query: ListQuery) -> ListPage;
-        count(query: ListQuery) -> Count;
-        rows(range: RowRange) -> Vec<SharedRow>;
-        timers(query: TimerQuery) -> Vec<TimerRow>;
-        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
-        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
-        row(key: RowKey) -> Option<Row>;
-        renew(lease: Lease) -> ();
-        retire(node: NodeId) -> ();
+impl Intercept for Slow {
+    fn target(&self) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(Arc::new(self.inner.clone()))
     }
 
-    fn commit<'a>(
-        &'a self,
-        batch: &'a [Commit],
-    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
-        Box::pin(async move {
-            for _ in 0..self.turns_before_commit {
-                tokio::task::yield_now().await;
-            }
-            self.inner.commit(batch).await
-        })
-    }
-
-    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
-        Box::pin(async move {
-            let page = self.inner.read(request).await;
-            tokio::time::sleep(self.answers_take).await;
-            page
-        })
-    }
-
-    fn describe(&self) -> Description {
+    fn description(&self) -> Description {
         self.inner.describe()
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Answer, StoreError>> {
+        Box::pin(async move {
+            if let Call::Commit { .. } = call {
+                for _ in 0..self.turns_before_commit {
+                    tokio::task::yield_now().await;
+                }
+            }
+            let is_read = matches!(call, Call::Read { .. });
+            let answer = call.perform(&self.inner).await;
+            if is_read {
+                tokio::time::sleep(self.answers_take).await;
+            }
+            answer
+        })
     }
 }
 

@@ -26,7 +26,7 @@ fn poisoned() -> Option<StoreError> {
     })
 }
 
-fn memory() -> (Arc<Failing<MemoryStore>>, Arc<VirtualRuntime>) {
+fn memory() -> (Arc<Failing>, Arc<VirtualRuntime>) {
     let runtime = Arc::new(VirtualRuntime::new(1));
     (Failing::new(MemoryStore::new(runtime.clone())), runtime)
 }

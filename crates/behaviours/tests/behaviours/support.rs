@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum TestStore {
     Memory(MemoryStore),
     Directory(tempfile::TempDir, Arc<VirtualRuntime>),
-    Postgres(Arc<Blocking<PostgresStore>>),
+    Postgres(Arc<Blocking>),
     /// In memory, and the workflows are executed by a worker that speaks to the engine over HTTP.
     Served(MemoryStore),
 }
@@ -131,7 +131,7 @@ async fn postgres() -> TestStore {
     let options = options.namespace(&namespace).unwrap();
     let options = options.lease_clock(Arc::new(VirtualRuntime::new(0)));
     let store = block_on(PostgresStore::open(options)).unwrap();
-    TestStore::Postgres(Arc::new(Blocking(store)))
+    TestStore::Postgres(Arc::new(Blocking::new(store)))
 }
 
 pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> Payload {

@@ -1,17 +1,13 @@
 //! Steps that take too long, and processes that die in the middle of one.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use everstep::inspect::StepStatus;
-use everstep::journal::Timestamp;
 use everstep::journal::record::FailureOutcome;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
     Ctx, Engine, Error, ErrorCode, Payload, Result, Retry, RunStatus, hours, millis, minutes, secs,
 };
-use everstep_engine::Runtime;
-use everstep_store::{BoxFuture, Clock};
 
 use crate::retries::outcome;
 use crate::support::{fail, for_each_store, ok, output, start};
@@ -19,45 +15,6 @@ use crate::support::{fail, for_each_store, ok, output, start};
 async fn slow() -> Result<u32> {
     tokio::time::sleep(hours(1)).await;
     Ok(1)
-}
-
-/// Counts the timers of one length that somebody still holds.
-struct CountingRuntime {
-    inner: VirtualRuntime,
-    length: Duration,
-    held: Arc<()>,
-}
-
-impl Clock for CountingRuntime {
-    fn now(&self) -> Timestamp {
-        self.inner.now()
-    }
-}
-
-impl Runtime for CountingRuntime {
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        let sleep = self.inner.sleep(duration);
-        if duration != self.length {
-            return sleep;
-        }
-        let held = self.held.clone();
-        Box::pin(async move {
-            sleep.await;
-            drop(held);
-        })
-    }
-    fn random(&self) -> u64 {
-        self.inner.random()
-    }
-    fn elapsed(&self) -> Duration {
-        self.inner.elapsed()
-    }
-    fn spawn(&self, task: BoxFuture<'static, ()>) {
-        self.inner.spawn(task);
-    }
-    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
-        self.inner.spawn_committer(task);
-    }
 }
 
 // B34, B35
@@ -136,11 +93,7 @@ fn an_error_that_only_reads_like_a_timeout_is_retried_like_any_other() {
 fn the_timer_of_a_timeout_goes_when_the_step_settles() {
     virtual_time(async {
         let timeout = secs(1_234);
-        let runtime = Arc::new(CountingRuntime {
-            inner: VirtualRuntime::new(1),
-            length: timeout,
-            held: Arc::default(),
-        });
+        let runtime = Arc::new(VirtualRuntime::new(1));
         let code = move |ctx: Ctx, _: ()| async move {
             let work = || async {
                 tokio::time::sleep(secs(1)).await;
@@ -163,13 +116,13 @@ fn the_timer_of_a_timeout_goes_when_the_step_settles() {
         let run = engine.start_by_name("w", Payload::null()).await.unwrap();
         tokio::time::sleep(millis(500)).await;
         assert_eq!(
-            Arc::strong_count(&runtime.held),
-            2,
+            runtime.pending_sleeps(timeout),
+            1,
             "one timer while the step runs"
         );
         tokio::time::sleep(secs(2)).await;
         assert_eq!(run.status().await.unwrap(), RunStatus::Sleeping);
-        assert_eq!(Arc::strong_count(&runtime.held), 1, "and none afterwards");
+        assert_eq!(runtime.pending_sleeps(timeout), 0, "and none afterwards");
     });
 }
 

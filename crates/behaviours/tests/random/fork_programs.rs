@@ -21,7 +21,7 @@ use crate::program::{Happening, Op, Witness, event_name, happenings, program, ru
 /// An engine, and a store that remembers all that it wrote.
 struct World {
     engine: Engine,
-    store: Arc<Archive<MemoryStore>>,
+    store: Arc<Archive>,
 }
 
 impl World {
@@ -66,7 +66,7 @@ fn print(journal: &[Entry]) {
     }
 }
 
-async fn boot(process: Arc<VirtualRuntime>, store: Arc<Archive<MemoryStore>>) -> Engine {
+async fn boot(process: Arc<VirtualRuntime>, store: Arc<Archive>) -> Engine {
     let witness = Witness::default();
     let builder = Engine::on_store(store)
         .runtime(process)

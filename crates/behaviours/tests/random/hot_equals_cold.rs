@@ -22,7 +22,7 @@ use crate::undos::{check_undos, has, rolls_back};
 /// One cluster over one store, whose only process may die.
 struct World {
     process: Arc<VirtualRuntime>,
-    store: Arc<Archive<MemoryStore>>,
+    store: Arc<Archive>,
     witness: Witness,
     settings: Settings,
     engine: Engine,
@@ -59,7 +59,7 @@ impl World {
 
 async fn boot(
     process: &Arc<VirtualRuntime>,
-    store: &Arc<Archive<MemoryStore>>,
+    store: &Arc<Archive>,
     witness: &Witness,
     settings: &Settings,
 ) -> Engine {

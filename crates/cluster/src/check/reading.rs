@@ -2,7 +2,7 @@
 
 use everstep_model::{Body, RecordNumber, RunStatus, StreamName};
 use everstep_sim::Violation;
-use everstep_sim::check::Stream;
+use everstep_sim::observed::Stream;
 use everstep_store::{Head, ListQuery, ReadRequest, RunRow, Store, StreamRef};
 use everstep_store_postgres::{Options, PostgresStore};
 

@@ -4,60 +4,18 @@
     reason = "this is the runtime of these tests"
 )]
 
-use std::collections::hash_map::RandomState;
 use std::future::Future;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use bytes::Bytes;
+use everstep_engine::simulation::VirtualRuntime;
 use everstep_engine::streams::{
     Append, ContentType, Create, Lifetime, ReadFrom, StreamError, StreamPath, Streams,
 };
-use everstep_engine::{Engine, EngineParts, Runtime, Settings};
-use everstep_model::{Offset, Timestamp};
-use everstep_store::{BoxFuture, Clock, LocalBus, MemoryStore, Store};
+use everstep_engine::{Engine, EngineParts, Settings};
+use everstep_model::Offset;
+use everstep_store::{Clock, LocalBus, MemoryStore, Store};
 use everstep_store_embedded::EmbeddedStore;
-use everstep_store_testkit::START;
-use tokio::time::Instant;
-
-/// Tokio's paused clock, and its tasks.
-pub(crate) struct Virtual {
-    began: Instant,
-    entropy: RandomState,
-    draws: AtomicU64,
-}
-
-impl Clock for Virtual {
-    fn now(&self) -> Timestamp {
-        START.after(self.began.elapsed())
-    }
-}
-
-impl Runtime for Virtual {
-    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(tokio::time::sleep(duration))
-    }
-
-    fn random(&self) -> u64 {
-        let mut hasher = self.entropy.build_hasher();
-        hasher.write_u64(self.draws.fetch_add(1, Ordering::Relaxed));
-        hasher.finish()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.began.elapsed()
-    }
-
-    fn spawn(&self, task: BoxFuture<'static, ()>) {
-        tokio::spawn(task);
-    }
-
-    fn spawn_committer(&self, task: BoxFuture<'static, ()>) {
-        tokio::spawn(task);
-    }
-}
 
 /// Where a test keeps its streams.
 pub(crate) enum Place {
@@ -67,7 +25,7 @@ pub(crate) enum Place {
 
 /// An engine that can be closed and opened again on the same place.
 pub(crate) struct World {
-    runtime: Arc<Virtual>,
+    runtime: Arc<VirtualRuntime>,
     place: Place,
     engine: Option<Engine>,
 }
@@ -75,7 +33,7 @@ pub(crate) struct World {
 impl World {
     /// On a fresh place.
     pub(crate) async fn new(in_memory: bool) -> Self {
-        let runtime = virtual_runtime();
+        let runtime = Arc::new(VirtualRuntime::new(1));
         let place = match in_memory {
             true => Place::Memory(MemoryStore::new(runtime.clone())),
             false => Place::Directory(tempfile::tempdir().unwrap()),
@@ -125,7 +83,7 @@ impl World {
 
 /// Two engines on one store in memory, that hear each other's hints.
 pub(crate) async fn two_nodes() -> (Engine, Engine) {
-    let runtime = virtual_runtime();
+    let runtime = Arc::new(VirtualRuntime::new(1));
     let store = MemoryStore::new(runtime.clone());
     let bus = Arc::new(LocalBus::default());
     let open = async || {
@@ -140,14 +98,6 @@ pub(crate) async fn two_nodes() -> (Engine, Engine) {
         engine.await.unwrap()
     };
     (open().await, open().await)
-}
-
-fn virtual_runtime() -> Arc<Virtual> {
-    Arc::new(Virtual {
-        began: Instant::now(),
-        entropy: RandomState::new(),
-        draws: AtomicU64::new(0),
-    })
 }
 
 /// Runs a test on a fresh store of each kind, on the virtual clock.

@@ -7,13 +7,11 @@ use std::time::Duration;
 use everstep_engine::{FailureEvent, FailureHook, Settings};
 #[cfg(feature = "remote")]
 use everstep_protocol::client::Transport;
-use everstep_store::{Clock, MemoryStore, Store, StoreError};
+use everstep_store::{Clock, Store, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::engine::TestEngine;
 use super::mock::{Mock, MockedSteps};
-use super::runtime::VirtualRuntime;
 use crate::ctx::{AnyEvent, Ctx};
 #[cfg(feature = "remote")]
 use crate::engine::Engine;
@@ -51,7 +49,7 @@ impl Place {
     }
 }
 
-/// Describes a [`TestEngine`] before it is started.
+/// Describes a [`TestEngine`](super::TestEngine) before it is started.
 #[must_use = "nothing runs until it is started"]
 pub struct TestEngineBuilder {
     pub(super) place: Option<Place>,
@@ -62,7 +60,7 @@ pub struct TestEngineBuilder {
     pub(super) failure_hooks: Vec<FailureHook>,
     #[cfg(feature = "remote")]
     pub(super) server: Option<Server>,
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 /// Serves an engine, and gives the way to it.
@@ -196,18 +194,6 @@ impl TestEngineBuilder {
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
-    }
-
-    /// Starts the engine.
-    ///
-    /// # Panics
-    /// Outside [`virtual_time`](super::virtual_time), or if the engine cannot be opened.
-    pub async fn start(self) -> TestEngine {
-        let runtime = Arc::new(VirtualRuntime::new(self.seed));
-        let place = self.place.clone();
-        let place =
-            place.unwrap_or_else(|| Place::Store(Arc::new(MemoryStore::new(runtime.clone()))));
-        TestEngine::open(self, place, runtime).await
     }
 }
 

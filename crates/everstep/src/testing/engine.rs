@@ -5,14 +5,14 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_engine::simulation::VirtualRuntime;
 use everstep_model::{RunStatus, Timestamp};
-use everstep_store::Clock;
+use everstep_store::{Clock, MemoryStore};
 use serde::Serialize;
 
 use super::builder::{Place, TestEngineBuilder};
 use super::journal::JournalView;
 use super::plug::Plug;
-use super::runtime::VirtualRuntime;
 use crate::client::RunHandle;
 use crate::declaration::Rpc;
 use crate::engine::Engine;
@@ -22,6 +22,20 @@ use crate::workflow::Workflows;
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// How often it is looked at before the test gives up.
 const LOOKS_MAX: u32 = 10_000;
+
+impl TestEngineBuilder {
+    /// Starts the engine.
+    ///
+    /// # Panics
+    /// Outside [`virtual_time`](super::virtual_time), or if the engine cannot be opened.
+    pub async fn start(self) -> TestEngine {
+        let runtime = Arc::new(VirtualRuntime::new(self.seed));
+        let place = self.place.clone();
+        let place =
+            place.unwrap_or_else(|| Place::Store(Arc::new(MemoryStore::new(runtime.clone()))));
+        TestEngine::open(self, place, runtime).await
+    }
+}
 
 /// An engine on a virtual clock. It derefs to [`Engine`]: start runs on it, list them, subscribe.
 ///

@@ -50,13 +50,14 @@ mod lines;
 mod mock;
 mod plug;
 mod replay_check;
-mod runtime;
 #[cfg(feature = "remote")]
 mod served;
 mod simulate;
+mod virtual_time;
 
 pub use builder::TestEngineBuilder;
 pub use engine::TestEngine;
+pub use everstep_engine::simulation::VirtualRuntime;
 pub use everstep_machine::Divergence;
 pub use journal::{JournalView, StepLine};
 pub use lines::{InvalidJournalText, journal_from_lines, journal_to_lines};
@@ -64,8 +65,8 @@ pub use mock::Mock;
 pub use replay_check::{
     Recording, ReplayEnd, ReplayError, ReplayReport, replay_check, replay_check_function,
 };
-pub use runtime::{VirtualRuntime, virtual_time};
 pub use simulate::{
     PlainFunction, Simulated, SimulatedRun, Simulation, SimulationSummary, simulate,
     simulate_function, simulate_in,
 };
+pub use virtual_time::virtual_time;

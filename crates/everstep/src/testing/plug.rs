@@ -1,53 +1,44 @@
-//! A store that can be unplugged: what a crashed process still tries to read or write fails, as if it were gone. A
-//! witness sees each commit, and may have the process die before or after it.
+//! The store of one test process. It can be unplugged, so that the calls of a crashed process fail. An observer sees each
+//! commit and can let the process crash before or after it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use everstep_model::{NodeId, StreamNumber};
+use everstep_model::NodeId;
 use everstep_store::{
-    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
-    Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow, Store, StoreError, StreamRef,
-    TimerQuery, TimerRow,
+    Answer, BoxFuture, Call, Commit, Description, Intercept, Outcome, Store, StoreError,
 };
 
-/// Whether a process lives on.
+/// Whether a process survives a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// It does.
-    Lives,
-    /// It dies here: it does nothing more, and hears of nothing.
-    Dies,
+pub(super) enum Survival {
+    Continues,
+    /// The call does not return, and the process does nothing else.
+    Crashes,
 }
 
 /// Sees every commit of a process, one by one.
-pub(super) trait Witness: Send + Sync {
-    /// The commit is about to be made. It has no effect if the process dies here.
-    fn before(&self, commit: &Commit) -> Fate;
+pub(super) trait CommitObserver: Send + Sync {
+    /// Runs before the commit. If the process crashes, the commit has no effect.
+    fn before(&self, commit: &Commit) -> Survival;
 
-    /// The commit was made. Its process does not hear of it if it dies here.
-    fn after(&self, commit: &Commit, outcome: &Outcome) -> Fate;
+    /// Runs after the commit. If the process crashes, it does not receive the outcome.
+    fn after(&self, commit: &Commit, outcome: &Outcome) -> Survival;
 }
 
-/// A store in the hands of one process.
+/// The connection of one process to its store.
 pub(super) struct Plug {
     description: Description,
     commits: AtomicU64,
-    witness: Option<Arc<dyn Witness>>,
+    observer: Option<Arc<dyn CommitObserver>>,
     state: Mutex<State>,
 }
 
 struct State {
+    /// None once unplugged. Dropping the store releases the lock of its directory.
     store: Option<Arc<dyn Store>>,
+    /// The nodes that hold a lease.
     nodes: Vec<NodeId>,
-}
-
-impl State {
-    fn know(&mut self, node: NodeId) {
-        if !self.nodes.contains(&node) {
-            self.nodes.push(node);
-        }
-    }
 }
 
 impl Plug {
@@ -55,7 +46,7 @@ impl Plug {
         Self {
             description: store.describe(),
             commits: AtomicU64::new(0),
-            witness: None,
+            observer: None,
             state: Mutex::new(State {
                 store: Some(store),
                 nodes: Vec::new(),
@@ -63,18 +54,17 @@ impl Plug {
         }
     }
 
-    /// The same, with somebody who looks on and decides when the process dies.
-    pub(super) fn watched_by(mut self, witness: Arc<dyn Witness>) -> Self {
-        self.witness = Some(witness);
+    pub(super) fn observed_by(mut self, observer: Arc<dyn CommitObserver>) -> Self {
+        self.observer = Some(observer);
         self
     }
 
-    /// How many commits its process has sent.
+    /// The number of commits that the process has sent.
     pub(super) fn commits(&self) -> u64 {
         self.commits.load(Ordering::Acquire)
     }
 
-    /// Takes the store from its process, and gives up the leases that would have died with it.
+    /// Disconnects the process and ends its leases.
     pub(super) async fn unplug(&self) {
         let (store, nodes) = {
             let mut state = self.state();
@@ -83,20 +73,9 @@ impl Plug {
         let Some(store) = store else { return };
         for node in nodes {
             if let Err(error) = store.retire(node).await {
-                tracing::warn!(%error, "the lease of a crashed process could not be given up");
+                tracing::warn!(%error, "failed to end the lease of a crashed process");
             }
         }
-    }
-
-    fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
-        self.state()
-            .store
-            .clone()
-            .ok_or_else(|| StoreError::Unavailable {
-                detail:
-                    "the process that asks was restarted; take a new handle from the test engine"
-                        .to_owned(),
-            })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -104,78 +83,68 @@ impl Plug {
     }
 }
 
-/// Commits one by one, so that a process may die between any two commits of a batch.
-async fn commit_watched(
+impl Intercept for Plug {
+    fn target(&self) -> Result<Arc<dyn Store>, StoreError> {
+        let store = self.state().store.clone();
+        store.ok_or_else(|| StoreError::Unavailable {
+            detail: "this process was restarted; take a new handle from the test engine".to_owned(),
+        })
+    }
+
+    fn description(&self) -> Description {
+        self.description.clone()
+    }
+
+    fn before(&self, call: &Call) -> Result<(), StoreError> {
+        match call {
+            Call::Commit { batch } => {
+                self.commits.fetch_add(batch.len() as u64, Ordering::AcqRel);
+            }
+            Call::Renew { lease } => {
+                let nodes = &mut self.state().nodes;
+                if !nodes.contains(&lease.node) {
+                    nodes.push(lease.node);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Answer, StoreError>> {
+        Box::pin(async move {
+            let store = self.target()?;
+            self.before(&call)?;
+            match (call, &self.observer) {
+                (Call::Commit { batch }, Some(observer)) => {
+                    let outcomes = commit_observed(&*store, &batch, &**observer).await?;
+                    Ok(Answer::Commit(outcomes))
+                }
+                (call, _) => call.perform(&*store).await,
+            }
+        })
+    }
+}
+
+/// Commits one by one, so that a process can crash between any two commits of a batch.
+async fn commit_observed(
     store: &dyn Store,
     batch: &[Commit],
-    witness: &dyn Witness,
+    observer: &dyn CommitObserver,
 ) -> Result<Vec<Outcome>, StoreError> {
     let mut outcomes = Vec::with_capacity(batch.len());
     for commit in batch {
-        live_on(witness.before(commit)).await;
+        hang_if_crashed(observer.before(commit)).await;
         for outcome in store.commit(std::slice::from_ref(commit)).await? {
-            live_on(witness.after(commit, &outcome)).await;
+            hang_if_crashed(observer.after(commit, &outcome)).await;
             outcomes.push(outcome);
         }
     }
     Ok(outcomes)
 }
 
-/// The end of a process, as its own code sees it: nothing happens any more.
-async fn live_on(fate: Fate) {
-    if fate == Fate::Dies {
+async fn hang_if_crashed(survival: Survival) {
+    if survival == Survival::Crashes {
         std::future::pending::<()>().await;
-    }
-}
-
-macro_rules! pass_on {
-    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
-        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
-            Box::pin(async move {
-                let store = self.store()?;
-                store.$method($($argument),*).await
-            })
-        })*
-    };
-}
-
-impl Store for Plug {
-    pass_on! {
-        head(stream: StreamRef) -> Option<Head>;
-        read(request: ReadRequest) -> Option<Page>;
-        list(query: ListQuery) -> ListPage;
-        count(query: ListQuery) -> Count;
-        rows(range: RowRange) -> Vec<SharedRow>;
-        timers(query: TimerQuery) -> Vec<TimerRow>;
-        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
-        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
-        row(key: RowKey) -> Option<Row>;
-        retire(node: NodeId) -> ();
-    }
-
-    fn commit<'a>(
-        &'a self,
-        batch: &'a [Commit],
-    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
-        Box::pin(async move {
-            let store = self.store()?;
-            self.commits.fetch_add(batch.len() as u64, Ordering::AcqRel);
-            match &self.witness {
-                Some(witness) => commit_watched(&*store, batch, &**witness).await,
-                None => store.commit(batch).await,
-            }
-        })
-    }
-
-    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move {
-            let store = self.store()?;
-            self.state().know(lease.node);
-            store.renew(lease).await
-        })
-    }
-
-    fn describe(&self) -> Description {
-        self.description.clone()
     }
 }

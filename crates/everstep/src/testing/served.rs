@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use everstep_engine::simulation::VirtualRuntime;
 use everstep_protocol::client::Transport;
 
 use super::builder::TestEngineBuilder;
-use super::runtime::VirtualRuntime;
 use crate::client::Client;
 use crate::engine::Engine;
 use crate::remote::Worker;

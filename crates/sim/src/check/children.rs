@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use everstep_model::{Body, Location, RunId};
 
-use super::Violation;
-use super::journals::{Journals, Stream};
+use crate::observed::{Journals, Stream, Violation};
 
 /// What one journal tells: a child is started once and finishes once in each place. Where the code gave up a child, a further
 /// pass of the function may start another one.
@@ -100,8 +99,8 @@ mod tests {
     use everstep_model::{Generation, Payload, Record, RunId};
     use everstep_store_testkit::sample::{location, name};
 
-    use super::super::support::{FINE, broken, record, stream};
     use super::*;
+    use crate::observed::samples::{FINE, broken, record, stream};
 
     fn started() -> Record {
         record(ChildStarted {

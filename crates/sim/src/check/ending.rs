@@ -3,9 +3,9 @@
 
 use everstep_model::Body;
 
-use super::Violation;
-use super::journals::{Journals, Stream};
-use crate::workload::{Ledger, Op, RANDOM, Seen, has, value_of};
+use crate::observed::{Journals, Ledger, Stream, Violation};
+use crate::program::{Op, Seen, has};
+use crate::workload::{RANDOM, value_of};
 
 /// One end, and it is the last record.
 pub(super) fn check_end(stream: &Stream) -> Vec<Violation> {
@@ -221,9 +221,9 @@ mod tests {
     use everstep_model::{Payload, Record};
     use everstep_store_testkit::sample::{created, event, name};
 
-    use super::super::support::{FINE, at, broken, record, stream};
     use super::*;
-    use crate::workload::How;
+    use crate::observed::samples::{FINE, at, broken, record, stream};
+    use crate::program::How;
 
     fn completed(seen: &[Seen]) -> Record {
         record(Completed {

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::{Body, Name, RecordNumber};
 
-use super::Violation;
-use super::journals::{Journals, Stream};
-use crate::workload::{COLLECTOR, Fate, Ledger};
+use crate::observed::{Fate, Journals, Ledger, Stream, Violation};
+use crate::workload::COLLECTOR;
 
 /// What one journal tells: events are taken once, after they came, and in the order they came.
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
@@ -152,9 +151,9 @@ mod tests {
     use everstep_model::{Payload, Record};
     use everstep_store_testkit::sample::{event, name, wait_completed};
 
-    use super::super::support::{FINE, broken, record, stream};
     use super::*;
-    use crate::workload::SendTry;
+    use crate::observed::SendTry;
+    use crate::observed::samples::{FINE, broken, record, stream};
 
     fn item(token: u64) -> Record {
         record(Event {

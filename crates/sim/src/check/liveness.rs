@@ -9,8 +9,8 @@ use everstep_model::{Epoch, StreamNumber};
 use everstep_store::{Store as _, StreamRef, TimerQuery, TimerRow};
 use futures_util::FutureExt as _;
 
-use super::Violation;
 use crate::cluster::{World, true_time};
+use crate::observed::Violation;
 
 /// How often it looks.
 const EVERY: Duration = Duration::from_secs(1);
@@ -103,8 +103,8 @@ fn epoch(world: &World, stream: StreamNumber) -> Option<Epoch> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::{FINE, at, broken, number};
     use super::*;
+    use crate::observed::samples::{FINE, at, broken, number};
 
     #[test]
     fn what_stands_still_for_too_long_is_found() {

@@ -20,12 +20,9 @@
 //! | `waking` | 29: what has something to do has its mark |
 //! | `removing` | 31 |
 
-mod appending;
 mod children;
 mod ending;
 mod events;
-mod firing;
-mod journals;
 mod liveness;
 mod pausing;
 mod read_back;
@@ -35,53 +32,15 @@ mod replaying;
 mod restoring;
 mod starting;
 mod steps;
-#[cfg(test)]
-mod support;
 mod undoing;
-mod waking;
-
-use std::fmt;
-use std::panic::Location;
-use std::path::Path;
 
 use everstep_canonical::Scenario;
 
-pub(crate) use firing::check_clock;
-pub use journals::{Journals, Stream};
 pub use liveness::Watch;
 pub use read_back::check_journals;
 
 use crate::cluster::World;
-
-/// An invariant that did not hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Its number.
-    pub invariant: u8,
-    /// Who noticed: the name of a file, here or in `workload`.
-    pub check: &'static str,
-    /// What was seen.
-    pub what: String,
-}
-
-impl Violation {
-    /// The invariant of this number did not hold, as the caller noticed.
-    #[track_caller]
-    pub fn of(invariant: u8, what: impl Into<String>) -> Self {
-        let file = Path::new(Location::caller().file()).file_stem();
-        Self {
-            invariant,
-            check: file.and_then(|name| name.to_str()).unwrap_or_default(),
-            what: what.into(),
-        }
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invariant {}: {}", self.invariant, self.what)
-    }
-}
+use crate::observed::Violation;
 
 /// What can be checked of canonical workflows beyond that: their journals replay.
 pub fn check_story(world: &World, story: &Scenario) -> Vec<Violation> {

@@ -2,8 +2,7 @@
 
 use everstep_model::Body;
 
-use super::Violation;
-use super::journals::Stream;
+use crate::observed::{Stream, Violation};
 
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut is_paused = false;
@@ -36,8 +35,8 @@ mod tests {
     use everstep_model::record::{Paused, ResumeRequested, StepStarted};
     use everstep_store_testkit::sample::location;
 
-    use super::super::support::{FINE, broken, record, stream};
     use super::*;
+    use crate::observed::samples::{FINE, broken, record, stream};
 
     #[test]
     fn a_step_that_begins_in_a_paused_run_is_found() {

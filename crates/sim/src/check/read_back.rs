@@ -5,8 +5,8 @@ use everstep_model::{
     Body, Entry, Generation, RecordNumber, RecordRange, RunId, StreamName, StreamNumber, Timestamp,
 };
 
-use super::journals::{Journals, Stream};
-use super::{Violation, children, ending, events, steps, undoing};
+use super::{children, ending, events, steps, undoing};
+use crate::observed::{Journals, Stream, Violation};
 
 /// What can be checked of such journals alone.
 pub fn check_journals(streams: Vec<Stream>) -> Vec<Violation> {
@@ -90,8 +90,8 @@ fn dropped_in(entries: &[Entry]) -> Vec<RecordRange> {
 mod tests {
     use everstep_store_testkit::sample::step;
 
-    use super::super::support::{FINE, broken, stream};
     use super::*;
+    use crate::observed::samples::{FINE, broken, stream};
 
     #[test]
     fn a_record_that_is_missing_or_comes_again_is_found() {

@@ -1,24 +1,8 @@
 //! Invariant 31: only what is over goes, because somebody asked for it or its time was up, and whoever ran it stays fenced.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use everstep_model::StreamNumber;
-
-use super::Violation;
-use super::journals::{Journals, Stream};
-use crate::workload::{Deletion, Ledger};
-
-/// The moment of a removal: every stream that goes is closed.
-pub(super) fn check_removal(
-    streams: &[StreamNumber],
-    known: &BTreeMap<StreamNumber, Stream>,
-) -> Vec<Violation> {
-    let lives = streams.iter().filter_map(|number| known.get(number));
-    let open = lives.filter(|stream| stream.closed_at.is_none());
-    open.map(|stream| Violation::of(31, format!("{} went before its end", stream.told())))
-        .collect()
-}
+use crate::observed::{Deletion, Journals, Ledger, Stream, Violation};
 
 /// At the end: every removal was asked for, or the run had been over for long enough.
 pub(super) fn check(
@@ -72,16 +56,8 @@ fn goes_with_a_later_life(journals: &Journals, run: &str, stream: &Stream) -> bo
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::{FINE, at, broken, number, stream};
     use super::*;
-
-    #[test]
-    fn a_run_that_goes_before_its_end_is_found() {
-        let mut known = BTreeMap::from([(number(1), stream("a", Vec::new()))]);
-        assert_eq!(broken(&check_removal(&[number(1)], &known)), [31]);
-        known.get_mut(&number(1)).unwrap().closed_at = Some(at(1));
-        assert_eq!(broken(&check_removal(&[number(1)], &known)), FINE);
-    }
+    use crate::observed::samples::{FINE, at, broken, stream};
 
     #[test]
     fn a_run_that_goes_before_its_time_is_found() {

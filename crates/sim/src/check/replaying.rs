@@ -4,9 +4,9 @@ use everstep::testing::{Recording, replay_check_function};
 use everstep_canonical::Scenario;
 use everstep_model::{Body, Entry};
 
-use super::Violation;
-use super::journals::Stream;
-use crate::workload::{Env, Op, RANDOM, run_program};
+use crate::observed::{Stream, Violation};
+use crate::program::Op;
+use crate::workload::{Env, RANDOM, run_program};
 
 /// A journal of a random program.
 pub(super) fn check(stream: &Stream) -> Option<Violation> {
@@ -44,9 +44,9 @@ mod tests {
     use everstep_model::record::{Completed, Created};
     use everstep_store_testkit::sample::{created, record, step};
 
-    use super::super::support::stream;
     use super::*;
-    use crate::workload::Seen;
+    use crate::observed::samples::stream;
+    use crate::program::Seen;
 
     #[test]
     fn a_journal_that_the_code_would_not_write_is_found() {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use everstep_model::Body;
 
-use super::Violation;
-use super::journals::Journals;
-use crate::workload::{Ledger, Op};
+use crate::observed::{Journals, Ledger, Violation};
+use crate::program::Op;
 
 pub(super) fn check(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -69,8 +68,8 @@ fn check_inputs(journals: &Journals, ledger: &Ledger) -> Vec<Violation> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::support::{FINE, at, broken, number, stream};
     use super::*;
+    use crate::observed::samples::{FINE, at, broken, number, stream};
 
     #[test]
     fn two_answers_that_created_one_run_are_found() {

@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use everstep_model::record::{FailureOutcome, StepFailed};
 use everstep_model::{Body, Location, StepOptions};
 
-use super::Violation;
-use super::journals::Stream;
-use crate::workload::Ledger;
+use crate::observed::{Ledger, Stream, Violation};
 
 pub(super) fn check(stream: &Stream) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -99,9 +97,9 @@ mod tests {
     use everstep_model::{ErrorCode, Failure};
     use everstep_store_testkit::sample::{location, step};
 
-    use super::super::support::{FINE, at, broken, record, stream};
     use super::*;
-    use crate::workload::Attempt;
+    use crate::observed::Attempt;
+    use crate::observed::samples::{FINE, at, broken, record, stream};
 
     fn failed(attempt: u32) -> everstep_model::Record {
         failed_with(attempt, FailureOutcome::Retrying, None)

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use everstep_model::record::{ChildOutcome, ForkReason};
 use everstep_model::{Body, Location, RecordNumber, RunId};
 
-use super::Violation;
-use super::journals::Stream;
-use crate::workload::{Op, has};
+use crate::observed::{Stream, Violation};
+use crate::program::{Op, has};
 
 /// A step, or one of the children that passes of the function started in a place.
 type Subject<'a> = (&'a Location, Option<&'a RunId>);
@@ -223,8 +222,8 @@ mod tests {
     use everstep_model::{ErrorCode, Failure, Payload, Record, StepOptions, UndoMode};
     use everstep_store_testkit::sample::{location, name, step};
 
-    use super::super::support::{FINE, at, broken, record, stream};
     use super::*;
+    use crate::observed::samples::{FINE, at, broken, record, stream};
 
     fn done(name: &str) -> [Record; 2] {
         let options = StepOptions {

@@ -1,77 +1,30 @@
-//! The bus between the machines: hints arrive, or do not, or twice, or late. Each arrives in a task of its receiver, so
-//! that it waits while the receiver stands still and is lost when it dies.
+//! The bus between the machines. Each hint arrives in a task of its receiver, so that it waits while
+//! the receiver is paused and is lost if the receiver crashes.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_store::{Bus, Hint, Subscription};
 
-use super::faults::FaultKind;
-use super::machine::Process;
+use super::listeners::Listener;
+use super::process::Process;
 use super::world::World;
-
-type Listener = Arc<dyn Fn(Hint) + Send + Sync>;
-
-/// Who listens, by the number of the subscription.
-#[derive(Clone, Default)]
-pub(crate) struct Listeners(Arc<Mutex<State>>);
-
-#[derive(Default)]
-struct State {
-    next: u64,
-    by_number: BTreeMap<u64, (Arc<Process>, Listener)>,
-}
-
-impl Listeners {
-    pub(crate) fn publish(&self, world: &Arc<World>, from: Option<usize>, hint: Hint) {
-        let receivers: Vec<_> = self.state().by_number.values().cloned().collect();
-        for (process, listener) in receivers {
-            // What a process tells itself does not go through the network.
-            let is_own = process.machine == from;
-            if world.plan.is_deaf && !is_own {
-                continue;
-            }
-            if !is_own && world.strikes(FaultKind::HintLost, 1_500) {
-                continue;
-            }
-            let times = if world.strikes(FaultKind::HintRepeated, 150) {
-                2
-            } else {
-                1
-            };
-            for _ in 0..times {
-                let delay = match world.strikes(FaultKind::HintDelayed, 300) {
-                    true => Duration::from_millis(world.next_call() % 7 * 700),
-                    false => Duration::ZERO,
-                };
-                let (listener, executor) = (listener.clone(), world.executor.clone());
-                world.executor.spawn(process.group, async move {
-                    executor.sleep(delay).await;
-                    listener(hint);
-                });
-            }
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use crate::plan::FaultKind;
 
 /// The bus of one process.
-pub(crate) struct SimBus {
+pub(super) struct SimBus {
     world: Arc<World>,
     process: Arc<Process>,
 }
 
 impl SimBus {
-    pub(crate) fn new(world: Arc<World>, process: Arc<Process>) -> Self {
+    pub(super) fn new(world: Arc<World>, process: Arc<Process>) -> Self {
         Self { world, process }
     }
 
-    /// Hints are calls with numbers where crashes are chosen; otherwise what goes wrong with them is drawn for each receiver.
-    fn chosen_crash(&self, hint: Hint) -> Option<FaultKind> {
+    /// In an exhaustive search a hint is a numbered call that can crash its process. In other
+    /// simulations the faults of a hint are drawn for each receiver.
+    fn scripted_crash(&self, hint: Hint) -> Option<FaultKind> {
         if !self.world.faults().is_scripted() {
             return None;
         }
@@ -79,41 +32,55 @@ impl SimBus {
         let name = &self.process.name;
         self.world
             .say(name, || format!("#{number} publish {hint:?}"));
-        self.world.faults().chosen(number)
+        self.world.faults().scripted(number)
     }
 }
 
 impl Bus for SimBus {
     fn publish(&self, hint: Hint) {
         let (world, process) = (&self.world, &self.process);
-        if !process.is_alive(world) {
+        if !process.is_alive(&world.executor) {
             return;
         }
-        let crash = self.chosen_crash(hint);
+        let crash = self.scripted_crash(hint);
         if crash == Some(FaultKind::CrashBefore) {
-            return process.crash(world, "before this hint");
+            return world.crash(process, "before this hint");
         }
-        world.publish(process.machine, hint);
+        publish(world, process.machine, hint);
         if crash.is_some() {
-            process.crash(world, "after this hint");
+            world.crash(process, "after this hint");
         }
     }
 
     fn subscribe(&self, on_hint: Box<dyn Fn(Hint) + Send + Sync>) -> Subscription {
-        let mut state = self.world.listeners.state();
-        let number = state.next;
-        state.next += 1;
-        let listener = (self.process.clone(), Listener::from(on_hint));
-        state.by_number.insert(number, listener);
-        drop(state);
-        let listeners: Weak<Mutex<State>> = Arc::downgrade(&self.world.listeners.0);
-        Subscription::new(move || {
-            if let Some(listeners) = listeners.upgrade() {
-                let mut state = listeners.lock().unwrap_or_else(PoisonError::into_inner);
-                let gone = state.by_number.remove(&number);
-                drop(state);
-                drop(gone);
-            }
-        })
+        let listener = Listener::from(on_hint);
+        self.world.listeners.add(self.process.clone(), listener)
+    }
+}
+
+/// Sends a hint to all machines, or loses, repeats or delays it.
+pub(super) fn publish(world: &World, from: Option<usize>, hint: Hint) {
+    for (process, listener) in world.listeners.all() {
+        // A hint of a process to itself does not use the network.
+        let is_own = process.machine == from;
+        let is_lost = || world.plan.loses_hints || world.strikes(FaultKind::HintLost, 1_500);
+        if !is_own && is_lost() {
+            continue;
+        }
+        let times = match world.strikes(FaultKind::HintRepeated, 150) {
+            true => 2,
+            false => 1,
+        };
+        for _ in 0..times {
+            let delay = match world.strikes(FaultKind::HintDelayed, 300) {
+                true => Duration::from_millis(world.next_call() % 7 * 700),
+                false => Duration::ZERO,
+            };
+            let (listener, executor) = (listener.clone(), world.executor.clone());
+            world.executor.spawn(process.group, async move {
+                executor.sleep(delay).await;
+                listener(hint);
+            });
+        }
     }
 }

@@ -4,58 +4,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::plan::Plan;
-use crate::rng::Rng;
+use everstep_engine::simulation::Rng;
 
-macro_rules! kinds {
-    ($($kind:ident, $name:literal, $about:literal;)*) => {
-        /// A kind of fault.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum FaultKind { $(#[doc = $about] $kind,)* }
-
-        impl FaultKind {
-            /// All kinds.
-            pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
-
-            /// What it is called on the command line.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)* }
-            }
-
-            /// The kind of that name.
-            #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$kind),)* _ => None }
-            }
-        }
-    };
-}
-
-kinds! {
-    Delay, "delay", "A call or its answer takes long; others overtake it.";
-    FailBefore, "fail-before", "A call fails and has changed nothing.";
-    FailAfter, "fail-after", "A call fails and has taken effect.";
-    Late, "late", "A call fails, and takes effect some time later.";
-    Repeat, "repeat", "A call arrives twice, the second time later.";
-    CrashBefore, "crash-before", "The node dies before the call takes effect.";
-    CrashAfter, "crash-after", "The node dies after the call took effect and before it hears so.";
-    Outage, "outage", "The store is out of reach of a node for a while.";
-    Pause, "pause", "A node stands still, mostly for longer than its lease.";
-    Skew, "skew", "The clock of a node is wrong from the start.";
-    Jump, "jump", "The clock of a node jumps.";
-    Restart, "restart", "A node is shut down in order and started again.";
-    HintLost, "hint-lost", "A hint does not arrive.";
-    HintRepeated, "hint-repeated", "A hint arrives twice.";
-    HintDelayed, "hint-delayed", "A hint arrives late.";
-    ReplyLost, "reply-lost", "A client does not hear what became of its request.";
-    StoreCrash, "store-crash", "The store crashes, and is back after a while with what is durable.";
-    ClaimForgotten, "claim-forgotten", "A claim is granted and forgotten: the store failed over to a replica that lags behind.";
-}
+use crate::plan::{FaultKind, Plan};
 
 /// How a call of the store ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// It is answered.
     Answered,
     /// See [`FaultKind`].
@@ -64,20 +19,20 @@ pub enum Ending {
 
 /// What happens to one call of the store.
 #[derive(Clone, Copy, Debug)]
-pub struct Fate {
+pub(crate) struct CallPlan {
     /// Until it takes effect.
-    pub before: Duration,
+    pub(crate) before: Duration,
     /// From its effect to the answer.
-    pub after: Duration,
+    pub(crate) after: Duration,
     /// How it ends.
-    pub ending: Ending,
+    pub(crate) ending: Ending,
     /// How much later it takes effect, once more or at all.
-    pub later: Duration,
+    pub(crate) later: Duration,
 }
 
 /// The faults of a simulation.
 #[derive(Debug)]
-pub struct Faults {
+pub(crate) struct Faults {
     seed: u64,
     per_mille: u64,
     is_on: bool,
@@ -109,7 +64,7 @@ const OF_CALLS: &[(FaultKind, u64)] = &[
 impl Faults {
     /// The faults of a plan.
     #[must_use]
-    pub fn new(plan: &Plan) -> Self {
+    pub(crate) fn new(plan: &Plan) -> Self {
         Self {
             seed: plan.seed,
             per_mille: plan.faults_per_mille,
@@ -130,18 +85,18 @@ impl Faults {
 
     /// Whether all crashes are chosen.
     #[must_use]
-    pub fn is_scripted(&self) -> bool {
+    pub(crate) fn is_scripted(&self) -> bool {
         self.script.is_some()
     }
 
     /// The calls of store and bus so far, if all crashes are chosen.
     #[must_use]
-    pub fn calls(&self) -> &[u64] {
+    pub(crate) fn calls(&self) -> &[u64] {
         self.script.as_ref().map_or(&[], |script| &script.calls)
     }
 
     /// The crash that was chosen for this call, if any.
-    pub fn chosen(&mut self, call: u64) -> Option<FaultKind> {
+    pub(crate) fn scripted(&mut self, call: u64) -> Option<FaultKind> {
         let script = self.script.as_mut()?;
         script.calls.push(call);
         let kind = script.crashes.get(&call).copied()?;
@@ -150,18 +105,18 @@ impl Faults {
     }
 
     /// From now on nothing goes wrong.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.is_on = false;
     }
 
     /// How often each kind has happened.
     #[must_use]
-    pub fn counts(&self) -> &BTreeMap<FaultKind, u64> {
+    pub(crate) fn counts(&self) -> &BTreeMap<FaultKind, u64> {
         &self.counts
     }
 
     /// Whether this one happens, if it is likely in so many of ten thousand cases. If so, it is counted.
-    pub fn strikes(&mut self, kind: FaultKind, occasion: u64, likely: u64) -> bool {
+    pub(crate) fn strikes(&mut self, kind: FaultKind, occasion: u64, likely: u64) -> bool {
         if !self.is_on || self.left == 0 || self.without.contains(&kind) {
             return false;
         }
@@ -175,36 +130,36 @@ impl Faults {
     }
 
     /// What happens to the call of this number.
-    pub fn fate(&mut self, call: u64) -> Fate {
+    pub(crate) fn plan_call(&mut self, call: u64) -> CallPlan {
         let mut rng = Rng::new(self.seed ^ call.rotate_left(20), 99);
         let millis = |rng: &mut Rng, range| Duration::from_millis(rng.within(range));
-        let mut fate = Fate {
+        let mut plan = CallPlan {
             before: Duration::ZERO,
             after: Duration::ZERO,
             ending: Ending::Answered,
             later: millis(&mut rng, 1..4_000),
         };
         if rng.one_in(2) {
-            fate.before = Duration::from_micros(rng.within(1..3_000));
-            fate.after = Duration::from_micros(rng.within(0..2_000));
+            plan.before = Duration::from_micros(rng.within(1..3_000));
+            plan.after = Duration::from_micros(rng.within(0..2_000));
         }
-        if let Some(kind) = self.chosen(call) {
-            fate.ending = Ending::Fault(kind);
+        if let Some(kind) = self.scripted(call) {
+            plan.ending = Ending::Fault(kind);
         }
         for (kind, weight) in OF_CALLS {
             // The weights sum up to 24: a call meets some fault in `per_mille` of a thousand cases.
             let likely = self.per_mille * 10 * weight / 24;
             if self.strikes(*kind, call, likely) {
-                fate.ending = Ending::Fault(*kind);
+                plan.ending = Ending::Fault(*kind);
                 break;
             }
         }
-        if fate.ending == Ending::Fault(FaultKind::Delay) {
-            fate.ending = Ending::Answered;
-            fate.before = millis(&mut rng, 0..3_000);
-            fate.after = millis(&mut rng, 0..3_000);
+        if plan.ending == Ending::Fault(FaultKind::Delay) {
+            plan.ending = Ending::Answered;
+            plan.before = millis(&mut rng, 0..3_000);
+            plan.after = millis(&mut rng, 0..3_000);
         }
-        fate
+        plan
     }
 }
 
@@ -212,13 +167,6 @@ impl Faults {
 mod tests {
     use super::*;
     use crate::plan::Limits;
-
-    #[test]
-    fn every_kind_has_a_name_it_is_found_by() {
-        for kind in FaultKind::ALL {
-            assert_eq!(FaultKind::named(kind.name()), Some(*kind));
-        }
-    }
 
     #[test]
     fn leaving_out_a_kind_leaves_the_others_where_they_are() {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::faults::FaultKind;
+use everstep_engine::simulation::Rng;
+
+use super::clock::true_time;
 use super::machine::Machine;
-use super::runtime::true_time;
 use super::world::World;
-use crate::rng::Rng;
+use crate::plan::FaultKind;
 
 /// How far a clock is wrong at most.
 const HOUR_MS: i64 = 3_600_000;
@@ -40,7 +41,7 @@ pub async fn torment(world: Arc<World>, machine: usize, until: u64) {
             let long = Duration::from_secs(rng.any(&[1, 6, 15, 40]));
             cut_off(&world, machine, long);
         } else if world.strikes(FaultKind::Restart, 1_000) {
-            machine.restart(&world).await;
+            world.restart(machine).await;
         }
     }
 }
@@ -96,14 +97,14 @@ pub(crate) fn set_clock(world: &World, machine: &Machine, offset: i64) {
     });
 }
 
-impl Machine {
-    /// Whatever was wrong with it is right again.
-    pub(crate) fn heal(&self, world: &Arc<World>) {
-        set_clock(world, self, 0);
-        self.is_in_reach();
-        if let Some(process) = self.process() {
-            world.executor.freeze(process.group, false);
+impl World {
+    /// Ends all faults of a machine.
+    pub(crate) fn heal(self: &Arc<Self>, machine: &Machine) {
+        set_clock(self, machine, 0);
+        machine.reconnect();
+        if let Some(process) = machine.process() {
+            self.executor.freeze(process.group, false);
         }
-        self.start(world);
+        self.start(machine);
     }
 }

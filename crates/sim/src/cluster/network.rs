@@ -16,9 +16,10 @@ use futures_util::future::{Either, select};
 use http::{Request, Response};
 use tower::ServiceExt;
 
-use super::faults::{Ending, Fate, FaultKind};
-use super::machine::Process;
+use super::faults::{CallPlan, Ending};
+use super::process::Process;
 use super::world::World;
+use crate::plan::FaultKind;
 
 /// How long a request may take that does not say itself.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -50,13 +51,13 @@ impl Transport for SimTransport {
 impl SimTransport {
     async fn send(self, request: Request<Bytes>) -> Answer {
         let (world, worker) = (&self.world, &self.worker);
-        if !worker.is_alive(world) {
+        if !worker.is_alive(&world.executor) {
             return pending().await;
         }
         let number = world.next_call();
-        let fate = world.faults().fate(number);
+        let plan = world.faults().plan_call(number);
         world.say(&worker.name, || {
-            let fault = match fate.ending {
+            let fault = match plan.ending {
                 Ending::Fault(kind) => format!(" [{}]", kind.name()),
                 Ending::Answered => String::new(),
             };
@@ -68,46 +69,46 @@ impl SimTransport {
                 self.node
             )
         });
-        match fate.ending {
+        match plan.ending {
             Ending::Answered => {
-                let answer = self.arrive(fate.before, request).await;
-                world.sleep(fate.after).await;
+                let answer = self.arrive(plan.before, request).await;
+                world.sleep(plan.after).await;
                 answer
             }
-            Ending::Fault(kind) => self.go_wrong(kind, fate, request).await,
+            Ending::Fault(kind) => self.go_wrong(kind, plan, request).await,
         }
     }
 
-    async fn go_wrong(&self, kind: FaultKind, fate: Fate, request: Request<Bytes>) -> Answer {
+    async fn go_wrong(&self, kind: FaultKind, plan: CallPlan, request: Request<Bytes>) -> Answer {
         let (world, worker) = (&self.world, &self.worker);
         match kind {
             FaultKind::FailAfter => {
-                let _ = self.arrive(fate.before, request).await;
-                world.sleep(fate.after).await;
+                let _ = self.arrive(plan.before, request).await;
+                world.sleep(plan.after).await;
                 Err(self.broken("the answer got lost"))
             }
             FaultKind::Late => {
-                self.arrive_later(fate.later, request);
-                world.sleep(fate.after).await;
+                self.arrive_later(plan.later, request);
+                world.sleep(plan.after).await;
                 Err(self.broken("no answer came in time"))
             }
             FaultKind::Repeat => {
-                let answer = self.arrive(fate.before, request.clone()).await;
-                self.arrive_later(fate.later, request);
-                world.sleep(fate.after).await;
+                let answer = self.arrive(plan.before, request.clone()).await;
+                self.arrive_later(plan.later, request);
+                world.sleep(plan.after).await;
                 answer
             }
             FaultKind::CrashBefore => {
-                worker.crash(world, "before this request");
+                world.crash(worker, "before this request");
                 pending().await
             }
             FaultKind::CrashAfter => {
-                let _ = self.arrive(fate.before, request).await;
-                worker.crash(world, "after this request");
+                let _ = self.arrive(plan.before, request).await;
+                world.crash(worker, "after this request");
                 pending().await
             }
             _ => {
-                world.sleep(fate.after).await;
+                world.sleep(plan.after).await;
                 Err(TransportError::ConnectionRefused {
                     address: self.address(),
                 })

@@ -1,40 +1,25 @@
-//! What one process of the cluster has of the world: a clock that may be wrong, randomness, tasks that die with it.
+//! The runtime of one process: a clock that may be wrong, random numbers, and tasks that end with the
+//! process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use everstep_engine::Runtime;
+use everstep_engine::simulation::Rng;
 use everstep_model::Timestamp;
 use everstep_store::{BoxFuture, Clock};
 
-use super::machine::Process;
+use super::clock::true_time;
+use super::process::Process;
 use crate::executor::{Executor, Group};
-use crate::rng::Rng;
 
-/// When simulations begin: 2026-01-01 UTC.
-const BEGINNING_MILLIS: u64 = 1_767_225_600_000;
-
-/// The time of a moment of the simulation.
-#[must_use]
-pub fn true_time(micros: u64) -> Timestamp {
-    Timestamp::from_millis(BEGINNING_MILLIS + micros / 1_000)
-}
-
-/// The clock that is right: the store's.
-pub(super) struct TrueClock(pub Executor);
-
-impl Clock for TrueClock {
-    fn now(&self) -> Timestamp {
-        true_time(self.0.now())
-    }
-}
-
-/// Time, randomness and tasks of one process.
+/// Time, random numbers and tasks of one process. It is not a `VirtualRuntime` because its tasks run on
+/// the executor of the simulation, which chooses their order.
 pub(super) struct NodeRuntime {
     executor: Executor,
     group: Group,
-    /// How wrong its clock is, in milliseconds; shared by all processes of one machine.
+    /// The error of the clock in milliseconds; shared by all processes of a machine.
     offset: Arc<AtomicI64>,
     /// The latest time it has shown, in milliseconds.
     shown: Arc<AtomicU64>,
@@ -42,8 +27,6 @@ pub(super) struct NodeRuntime {
 }
 
 impl NodeRuntime {
-    /// The runtime of a process.
-    #[must_use]
     pub(super) fn new(executor: Executor, process: &Process, seed: u64) -> Self {
         Self {
             executor,

@@ -7,19 +7,19 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_model::{NodeId, StreamNumber};
+use everstep_model::StreamNumber;
 use everstep_store::{
-    BoxFuture, Claim, Commit, Count, Description, Fence, Head, Hint, Lease, LeaseChange, ListPage,
-    ListQuery, OutboxRow, Outcome, Page, ReadRequest, ReadyRun, Row, RowKey, RowRange, SharedRow,
-    Store, StoreError, StreamRef, TimerQuery, TimerRow,
+    Answer, BoxFuture, Call, Claim, Commit, Description, Fence, Hint, Intercept, LeaseChange,
+    Outcome, ReadRequest, ReadyRun, Store, StoreError, StreamRef,
 };
 
-use super::faults::{Ending, Fate, FaultKind};
-use super::machine::Process;
+use super::bus::publish;
+use super::faults::{CallPlan, Ending};
+use super::process::Process;
 use super::world::World;
-use crate::check::Violation;
-use crate::history::Asked;
-use crate::planted::at_once;
+use crate::observed::{StoreChange, Violation, describe_batch};
+use crate::plan::FaultKind;
+use crate::stores::at_once;
 
 /// The store of one process.
 pub(crate) struct SimStore {
@@ -28,95 +28,91 @@ pub(crate) struct SimStore {
 }
 
 /// What a call does when it arrives.
-type Work<T> = Arc<dyn Fn(&World) -> Result<T, StoreError> + Send + Sync>;
+type Work = Arc<dyn Fn(&World) -> Result<Answer, StoreError> + Send + Sync>;
 
 impl SimStore {
     pub(crate) fn new(world: Arc<World>, process: Arc<Process>) -> Self {
         Self { world, process }
     }
 
-    async fn call<T: Send + 'static>(
+    async fn send(
         &self,
         name: &'static str,
-        about: impl FnOnce() -> String,
-        work: Work<T>,
-    ) -> Result<T, StoreError> {
+        about: String,
+        work: Work,
+    ) -> Result<Answer, StoreError> {
         let (world, process) = (&self.world, &self.process);
-        if !process.is_alive(world) {
+        if !process.is_alive(&world.executor) {
             return pending().await;
         }
         let number = world.next_call();
-        let fate = world.faults().fate(number);
-        let cut_off = process.is_cut_off(world);
+        let plan = world.faults().plan_call(number);
+        let cut_off = process.is_cut_off(&world.executor);
         world.say(&process.name, || {
-            let fault = match (cut_off, fate.ending) {
+            let fault = match (cut_off, plan.ending) {
                 (true, _) => " [out of reach]".to_owned(),
                 (false, Ending::Fault(kind)) => format!(" [{}]", kind.name()),
-                (false, Ending::Answered) if fate.before > Duration::from_millis(5) => {
-                    format!(" [delay {:?}/{:?}]", fate.before, fate.after)
+                (false, Ending::Answered) if plan.before > Duration::from_millis(5) => {
+                    format!(" [delay {:?}/{:?}]", plan.before, plan.after)
                 }
                 (false, Ending::Answered) => String::new(),
             };
-            format!("#{number} {name} {}{fault}", about())
+            format!("#{number} {name} {about}{fault}")
         });
         if cut_off {
             world.sleep(Duration::from_millis(5)).await;
             return Err(unavailable("the network is down"));
         }
-        let Ending::Fault(kind) = fate.ending else {
-            let answer = self.arrive(fate.before, work).await;
-            world.sleep(fate.after).await;
+        let Ending::Fault(kind) = plan.ending else {
+            let answer = self.arrive(plan.before, work).await;
+            world.sleep(plan.after).await;
             return answer;
         };
-        self.go_wrong(kind, fate, work).await
+        self.go_wrong(kind, plan, work).await
     }
 
-    async fn go_wrong<T: Send + 'static>(
+    async fn go_wrong(
         &self,
         kind: FaultKind,
-        fate: Fate,
-        work: Work<T>,
-    ) -> Result<T, StoreError> {
+        plan: CallPlan,
+        work: Work,
+    ) -> Result<Answer, StoreError> {
         let (world, process) = (&self.world, &self.process);
         match kind {
             FaultKind::FailAfter => {
-                let _ = self.arrive(fate.before, work).await;
-                world.sleep(fate.after).await;
+                let _ = self.arrive(plan.before, work).await;
+                world.sleep(plan.after).await;
                 Err(unavailable("the answer got lost"))
             }
             FaultKind::Late => {
-                self.arrive_later(fate.later, work);
-                world.sleep(fate.after).await;
+                self.arrive_later(plan.later, work);
+                world.sleep(plan.after).await;
                 Err(unavailable("no answer came in time"))
             }
             FaultKind::Repeat => {
-                let answer = self.arrive(fate.before, work.clone()).await;
-                self.arrive_later(fate.later, work);
-                world.sleep(fate.after).await;
+                let answer = self.arrive(plan.before, work.clone()).await;
+                self.arrive_later(plan.later, work);
+                world.sleep(plan.after).await;
                 answer
             }
             FaultKind::CrashBefore => {
-                process.crash(world, "before this call");
+                world.crash(process, "before this call");
                 pending().await
             }
             FaultKind::CrashAfter => {
-                let _ = self.arrive(fate.before, work).await;
-                process.crash(world, "after this call");
+                let _ = self.arrive(plan.before, work).await;
+                world.crash(process, "after this call");
                 pending().await
             }
             _ => {
-                world.sleep(fate.after).await;
+                world.sleep(plan.after).await;
                 Err(unavailable("it could not be reached"))
             }
         }
     }
 
     /// The call arrives after a while, whatever becomes of its sender.
-    async fn arrive<T: Send + 'static>(
-        &self,
-        after: Duration,
-        work: Work<T>,
-    ) -> Result<T, StoreError> {
+    async fn arrive(&self, after: Duration, work: Work) -> Result<Answer, StoreError> {
         if after.is_zero() {
             return work(&self.world);
         }
@@ -134,7 +130,7 @@ impl SimStore {
 
     /// The call arrives once more, or for the first time, when nobody waits for it any longer. A process that has said
     /// good-bye has nothing on its way.
-    fn arrive_later<T: Send + 'static>(&self, after: Duration, work: Work<T>) {
+    fn arrive_later(&self, after: Duration, work: Work) {
         let (world, process) = (self.world.clone(), self.process.clone());
         let node = process.node();
         self.world.executor.spawn(self.world.network, async move {
@@ -153,44 +149,33 @@ fn is_claim(batch: &[Commit]) -> bool {
     takes && claim.records().is_empty()
 }
 
-impl World {
-    fn forgets_claims(&self) -> bool {
-        self.strikes(FaultKind::ClaimForgotten, 3_000)
+/// Grants a claim that the store loses: it fails over to a replica that lags behind, and a hint tells
+/// the machines once more that the run is ready. None if the run cannot be claimed.
+fn grant_lost_claim(world: &World, process: &Process, batch: &[Commit]) -> Option<Vec<Outcome>> {
+    let claim = batch.first()?;
+    let (Some(stream), LeaseChange::Claim(Claim { node, nonce })) = (claim.stream(), claim.lease())
+    else {
+        return None;
+    };
+    let before = StreamNumber(stream.0.saturating_sub(1));
+    let ready = at_once(world.store.ready(Some(before), 1)).ok()?;
+    let is_free = |run: &ReadyRun| run.stream == stream && run.executed_by.is_none();
+    let head = at_once(world.store.head(StreamRef::Number(stream))).ok()??;
+    if head.closed || !ready.first().is_some_and(is_free) {
+        return None;
     }
-
-    /// Grants a claim that nobody will know of: the store fails over to a replica that has not heard of it, and the others hear
-    /// once more that the run is ready. None if it is not free.
-    fn grant_in_vain(
-        self: &Arc<Self>,
-        process: &Process,
-        batch: &[Commit],
-    ) -> Option<Vec<Outcome>> {
-        let claim = batch.first()?;
-        let (Some(stream), LeaseChange::Claim(Claim { node, nonce })) =
-            (claim.stream(), claim.lease())
-        else {
-            return None;
-        };
-        let before = StreamNumber(stream.0.saturating_sub(1));
-        let ready = at_once(self.store.ready(Some(before), 1)).ok()?;
-        let is_free = |run: &ReadyRun| run.stream == stream && run.executed_by.is_none();
-        let head = at_once(self.store.head(StreamRef::Number(stream))).ok()??;
-        if head.closed || !ready.first().is_some_and(is_free) {
-            return None;
-        }
-        let epoch = head.epoch.next();
-        self.say(&process.name, || {
-            format!("      granted epoch {} and forgotten", epoch.0)
-        });
-        self.journals().granted_in_vain(stream, node);
-        self.publish(process.machine, Hint::Ready(stream));
-        Some(vec![Outcome::Committed {
-            stream,
-            first: head.next,
-            before: Vec::new(),
-            taken: Some(Fence { epoch, nonce }),
-        }])
-    }
+    let epoch = head.epoch.next();
+    world.say(&process.name, || {
+        format!("      granted epoch {}, then lost", epoch.0)
+    });
+    world.journals().claim_lost(stream, node);
+    publish(world, process.machine, Hint::Ready(stream));
+    Some(vec![Outcome::Committed {
+        stream,
+        first: head.next,
+        before: Vec::new(),
+        taken: Some(Fence { epoch, nonce }),
+    }])
 }
 
 fn unavailable(detail: &str) -> StoreError {
@@ -199,89 +184,83 @@ fn unavailable(detail: &str) -> StoreError {
     }
 }
 
-macro_rules! pass_on {
-    ($($method:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
-        $(fn $method(&self, $($argument: $type),*) -> BoxFuture<'_, Result<$answer, StoreError>> {
-            let is_told = self.world.trace.is_kept();
-            let about = is_told.then(|| format!("{:?}", ($(&$argument,)*))).unwrap_or_default();
-            let work = move |world: &World| at_once(world.store.$method($($argument.clone()),*));
-            Box::pin(self.call(stringify!($method), || about, Arc::new(work)))
-        })*
-    };
-}
-
-impl Store for SimStore {
-    pass_on! {
-        head(stream: StreamRef) -> Option<Head>;
-        list(query: ListQuery) -> ListPage;
-        count(query: ListQuery) -> Count;
-        rows(range: RowRange) -> Vec<SharedRow>;
-        timers(query: TimerQuery) -> Vec<TimerRow>;
-        ready(after: Option<StreamNumber>, limit: usize) -> Vec<ReadyRun>;
-        outbox(after: Option<(StreamNumber, String)>, limit: usize) -> Vec<OutboxRow>;
-        row(key: RowKey) -> Option<Row>;
+impl Intercept for SimStore {
+    fn target(&self) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(self.world.store.clone())
     }
 
-    fn commit<'a>(
-        &'a self,
-        batch: &'a [Commit],
-    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
-        let commits: Arc<[Commit]> = batch.into();
+    fn description(&self) -> Description {
+        self.world.store.describe()
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Answer, StoreError>> {
+        let name = call.name();
+        let about = match &call {
+            Call::Commit { batch } => self.when_traced(|| describe_batch(batch)),
+            Call::Read { request } => {
+                self.when_traced(|| format!("stream {} from {}", request.stream, request.from.0))
+            }
+            Call::Renew { lease } => self.when_traced(|| format!("{:?}", lease.ttl)),
+            Call::Retire { .. } => String::new(),
+            other => self.when_traced(|| format!("{other:?}")),
+        };
+        let work: Work = match call {
+            Call::Commit { batch } => self.commit_work(batch),
+            Call::Read { request } => Arc::new(move |world| read(world, request)),
+            Call::Renew { lease } => {
+                self.process.set_node(lease.node);
+                Arc::new(move |world| {
+                    world.record_change(StoreChange::Renew(lease));
+                    at_once(world.store.renew(lease)).map(Answer::Renew)
+                })
+            }
+            Call::Retire { node } => {
+                let process = self.process.clone();
+                Arc::new(move |world| {
+                    process.retire(node);
+                    world.record_change(StoreChange::Retire(node));
+                    at_once(world.store.retire(node)).map(Answer::Retire)
+                })
+            }
+            query => Arc::new(move |world| at_once(query.clone().perform(&*world.store))),
+        };
+        Box::pin(self.send(name, about, work))
+    }
+}
+
+impl SimStore {
+    fn when_traced(&self, about: impl FnOnce() -> String) -> String {
+        match self.world.trace.is_kept() {
+            true => about(),
+            false => String::new(),
+        }
+    }
+
+    /// Applies a batch and compares its outcomes with the expected journals.
+    fn commit_work(&self, batch: Arc<[Commit]>) -> Work {
         let process = self.process.clone();
         if process.has_retired(process.node()) {
-            // The store has forgotten what it answered this node, so that sending it again is not safe.
+            // The store has discarded the outcomes of this node, so repeating a commit is not safe.
             let what = format!("{} sent a commit after it had retired", process.name);
             self.world.violated(Violation::of(6, what));
         }
-        let sent = commits.clone();
-        let taken = self.world.store.when_sent(batch);
+        let taken = self.world.store.when_sent(&batch);
         let shown = process.clock_shown();
-        let forgets = (is_claim(batch) && self.world.forgets_claims()).then(|| self.world.clone());
-        let work = move |world: &World| {
-            let granted = forgets.as_ref();
-            let granted = granted.and_then(|world| world.grant_in_vain(&process, &sent));
-            if let Some(granted) = granted {
-                return Ok(granted);
+        let loses_claim = is_claim(&batch) && self.world.strikes(FaultKind::ClaimForgotten, 3_000);
+        Arc::new(move |world| {
+            if loses_claim && let Some(granted) = grant_lost_claim(world, &process, &batch) {
+                return Ok(Answer::Commit(granted));
             }
-            let outcomes = at_once(world.store.commit(taken.as_deref().unwrap_or(&sent)))?;
-            world.committed(&process, shown, &sent, &outcomes);
-            Ok(outcomes)
-        };
-        let about = move || crate::history::told(&commits);
-        Box::pin(self.call("commit", about, Arc::new(work)))
+            let outcomes = at_once(world.store.commit(taken.as_deref().unwrap_or(&batch)))?;
+            world.record_commit(&process, shown, &batch, &outcomes);
+            Ok(Answer::Commit(outcomes))
+        })
     }
+}
 
-    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
-        let work = move |world: &World| {
-            let page = at_once(world.store.read(request))?;
-            let broken = world.journals().check_read(&request, page.as_ref());
-            broken.into_iter().for_each(|v| world.violated(v));
-            Ok(page)
-        };
-        let about = move || format!("stream {} from {}", request.stream, request.from.0);
-        Box::pin(self.call("read", about, Arc::new(work)))
-    }
-
-    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.process.is_known_as(lease.node);
-        let work = move |world: &World| {
-            world.asked(Asked::Renew(lease));
-            at_once(world.store.renew(lease))
-        };
-        Box::pin(self.call("renew", move || format!("{:?}", lease.ttl), Arc::new(work)))
-    }
-
-    fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
-        let process = self.process.clone();
-        let work = move |world: &World| {
-            process.retire(node);
-            world.asked(Asked::Retire(node));
-            at_once(world.store.retire(node))
-        };
-        Box::pin(self.call("retire", String::new, Arc::new(work)))
-    }
-
-    fn describe(&self) -> Description {
-        self.world.store.describe()
-    }
+fn read(world: &World, request: ReadRequest) -> Result<Answer, StoreError> {
+    let page = at_once(world.store.read(request))?;
+    let broken = world.journals().check_read(&request, page.as_ref());
+    broken.into_iter().for_each(|v| world.violated(v));
+    Ok(Answer::Read(page))
 }

@@ -2,17 +2,17 @@
 //! back each time.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use everstep::{Settings, Worker};
+use everstep_engine::simulation::Rng;
 
-use super::faults::FaultKind;
-use super::machine::Process;
 use super::network::SimTransport;
+use super::process::Process;
 use super::runtime::NodeRuntime;
 use super::world::World;
-use crate::rng::Rng;
-use crate::workload;
+use crate::plan::FaultKind;
 
 /// How often a worker is looked after.
 const LOOK_EVERY: Duration = Duration::from_millis(700);
@@ -23,7 +23,10 @@ pub async fn keep_worker(world: Arc<World>, number: usize, until: u64) {
     for life in 1_u64.. {
         let name = format!("worker {number}.{life}");
         let offset = rng.any(&[0, 0, -3_600_000, 5_000, 3_600_000]);
-        let process = Arc::new(Process::of_worker(&world, name, offset));
+        let process = Arc::new(Process {
+            offset: Arc::new(AtomicI64::new(offset)),
+            ..Process::new(name, world.executor.group())
+        });
         let node = rng.below(world.machines.len() as u64) as usize;
         match start(&world, &process, node, &mut rng) {
             Ok(worker) => look_after(&world, &process, &worker, &mut rng, until).await,
@@ -59,8 +62,7 @@ fn start(
         .name(process.name.as_str())
         .settings(settings)
         .slots(rng.any(&[1, 2, 100]));
-    let env = workload::Env::live(world, process);
-    workload::register_with_worker(builder, env).start()
+    world.programs.on_worker(world, process, builder).start()
 }
 
 /// Completes when the worker is gone.
@@ -71,7 +73,7 @@ async fn look_after(
     rng: &mut Rng,
     until: u64,
 ) {
-    while process.is_alive(world) {
+    while process.is_alive(&world.executor) {
         world.sleep(LOOK_EVERY).await;
         if world.executor.now() >= until {
             continue;

@@ -1,61 +1,97 @@
-//! The world: everything the parts of a simulation share.
+//! The state that all parts of a simulation share.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use everstep::{EngineBuilder, WorkerBuilder};
 use everstep_canonical::{Outside, Scenario};
-use everstep_store::Hint;
+use everstep_model::Timestamp;
+use everstep_store::{BoxFuture, Commit, Outcome};
 
-use super::bus::Listeners;
-use super::faults::{FaultKind, Faults};
+use super::clock::{TrueClock, true_time};
+use super::faults::Faults;
+use super::listeners::Listeners;
 use super::machine::Machine;
-use super::runtime::TrueClock;
-use crate::check::{Journals, Violation};
+use super::process::Process;
 use crate::executor::{Executor, Group};
-use crate::history::History;
-use crate::plan::Plan;
-use crate::planted::PlantedStore;
+use crate::observed::{
+    History, Journals, Ledger, StoreChange, Violation, check_clock, describe_outcomes,
+};
+use crate::plan::{FaultKind, Plan};
+use crate::planted_store::PlantedStore;
 use crate::stores::Stores;
 use crate::trace::Trace;
-use crate::workload::Ledger;
 
-/// One simulated world.
+/// Registers the programs of a simulation with the processes that execute them.
+pub(crate) trait Programs: Send + Sync {
+    /// Registers them with the engine of a node.
+    fn on_node(
+        &self,
+        world: &Arc<World>,
+        process: &Arc<Process>,
+        engine: EngineBuilder,
+    ) -> EngineBuilder;
+
+    /// Registers them with a worker.
+    fn on_worker(
+        &self,
+        world: &Arc<World>,
+        process: &Arc<Process>,
+        worker: WorkerBuilder,
+    ) -> WorkerBuilder;
+}
+
+/// Opens the engine of a process, with a seed for its random numbers.
+pub(super) type Boot = fn(Arc<World>, Arc<Process>, u64) -> BoxFuture<'static, ()>;
+
+/// A canonical workflow and the external systems that it uses.
+pub(crate) type Story = (&'static Scenario, Outside);
+
+/// One simulated cluster with its clients.
 pub struct World {
-    /// What the seed stands for.
     pub plan: Plan,
-    /// Time and tasks.
     pub executor: Executor,
-    /// Where truth lives, without faults in front of it.
-    pub store: PlantedStore,
-    /// Those that run engines.
+    /// The store without faults.
+    pub store: Arc<PlantedStore>,
     pub machines: Vec<Machine>,
-    /// The timeline.
     pub trace: Trace,
-    /// Tasks that belong to nobody who dies: the network, and whoever restarts machines.
+    /// The tasks that survive all crashes: calls in transit, and the supervision of machines.
     pub network: Group,
-    /// The clients' tasks.
+    /// The tasks of the clients.
     pub clients: Group,
-    pub(crate) listeners: Listeners,
+    pub(super) listeners: Listeners,
+    pub(super) programs: Arc<dyn Programs>,
+    pub(super) boot: Boot,
+    observed: Observed,
     faults: Mutex<Faults>,
+    calls: AtomicU64,
+    /// The number of clients that still make requests.
+    pub(crate) busy_clients: AtomicU64,
+    /// Replaces the random programs in an exhaustive search.
+    pub(crate) story: Option<Story>,
+}
+
+#[derive(Default)]
+struct Observed {
     history: Mutex<History>,
     journals: Mutex<Journals>,
     ledger: Mutex<Ledger>,
     violations: Mutex<Vec<Violation>>,
-    calls: AtomicU64,
-    /// Clients that still make requests.
-    pub(crate) busy_clients: AtomicU64,
-    /// The story that is told here instead of random programs, and its outside.
-    pub(crate) story: Option<(&'static Scenario, Outside)>,
 }
 
 impl World {
-    /// A world in which nothing runs yet.
-    #[must_use]
-    pub fn new(plan: Plan, is_traced: bool, stores: &dyn Stores) -> Arc<Self> {
+    /// A world in which no process runs yet.
+    pub(super) fn new(
+        plan: Plan,
+        is_traced: bool,
+        stores: &dyn Stores,
+        programs: Arc<dyn Programs>,
+        boot: Boot,
+    ) -> Arc<Self> {
         let executor = Executor::new(plan.seed);
         let clock = Arc::new(TrueClock(executor.clone()));
-        let store = PlantedStore::new(clock, plan.planted, stores);
+        let store = Arc::new(PlantedStore::new(clock, plan.planted, stores));
         let story = plan.case.as_ref().map(|case| {
             let executor = executor.clone();
             let outside = Outside::new(case.crashes.len(), move |long| executor.sleep(long));
@@ -68,11 +104,10 @@ impl World {
             network: executor.group(),
             clients: executor.group(),
             listeners: Listeners::default(),
+            programs,
+            boot,
+            observed: Observed::default(),
             faults: Mutex::new(Faults::new(&plan)),
-            history: Mutex::default(),
-            journals: Mutex::default(),
-            ledger: Mutex::default(),
-            violations: Mutex::default(),
             calls: AtomicU64::new(0),
             busy_clients: AtomicU64::new(plan.clients as u64),
             store,
@@ -81,66 +116,87 @@ impl World {
         })
     }
 
-    /// The number of the next call or occasion.
+    /// The number of the next call or occasion for a fault.
     pub fn next_call(&self) -> u64 {
         self.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// How many calls there were.
+    /// The number of calls so far.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Whether a fault strikes now, with this likelihood in ten thousand.
-    pub fn strikes(&self, kind: FaultKind, likely: u64) -> bool {
+    /// Decides whether a fault happens now, with a probability in ten thousandths.
+    pub fn strikes(&self, kind: FaultKind, probability: u64) -> bool {
         let occasion = self.next_call();
-        self.faults().strikes(kind, occasion, likely)
+        self.faults().strikes(kind, occasion, probability)
     }
 
-    /// A line of the timeline.
-    pub fn say(&self, who: &str, what: impl FnOnce() -> String) {
-        self.trace.say(self.executor.now(), who, what);
+    /// Adds a line to the timeline.
+    pub fn say(&self, actor: &str, what: impl FnOnce() -> String) {
+        self.trace.say(self.executor.now(), actor, what);
     }
 
-    /// Something that must never be.
+    /// Reports a violation.
     pub fn violated(&self, violation: Violation) {
         self.say("CHECK", || violation.to_string());
-        lock(&self.violations).push(violation);
+        lock(&self.observed.violations).push(violation);
     }
 
-    /// What was violated so far.
+    /// The violations so far.
     pub fn violations(&self) -> Vec<Violation> {
-        lock(&self.violations).clone()
+        lock(&self.observed.violations).clone()
     }
 
-    /// Completes when this much true time has passed.
+    /// Sleeps by the true clock.
     pub async fn sleep(&self, duration: Duration) {
         self.executor.sleep(duration).await;
     }
 
-    /// The faults.
-    pub fn faults(&self) -> MutexGuard<'_, Faults> {
+    pub(crate) fn faults(&self) -> MutexGuard<'_, Faults> {
         lock(&self.faults)
     }
 
-    /// What the store was asked and what it answered.
+    /// The changes of the store and their outcomes.
     pub fn history(&self) -> MutexGuard<'_, History> {
-        lock(&self.history)
+        lock(&self.observed.history)
     }
 
-    /// The journals as they must be.
+    /// The expected journals.
     pub fn journals(&self) -> MutexGuard<'_, Journals> {
-        lock(&self.journals)
+        lock(&self.observed.journals)
     }
 
-    /// What happened outside.
+    /// The side effects and the requests of clients.
     pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        lock(&self.ledger)
+        lock(&self.observed.ledger)
     }
 
-    /// Sends a hint to every machine, or loses, repeats or delays it.
-    pub(crate) fn publish(self: &Arc<Self>, from: Option<usize>, hint: Hint) {
-        self.listeners.publish(self, from, hint);
+    pub(super) fn record_change(&self, change: StoreChange) {
+        let at = true_time(self.executor.now());
+        self.history().add(at, change);
+    }
+
+    /// Records a batch that took effect, and checks it. `shown` is the latest time that the clock of
+    /// the process had shown when it sent the batch.
+    pub(super) fn record_commit(
+        &self,
+        process: &Process,
+        shown: Timestamp,
+        batch: &Arc<[Commit]>,
+        outcomes: &[Outcome],
+    ) {
+        let at = true_time(self.executor.now());
+        self.say(&process.name, || {
+            format!("      took effect: {}", describe_outcomes(outcomes))
+        });
+        self.journals().clock_has_shown(shown);
+        let mut broken = self.journals().commit(at, batch, outcomes);
+        broken.extend(check_clock(batch, outcomes, shown));
+        broken
+            .into_iter()
+            .for_each(|violation| self.violated(violation));
+        self.record_change(StoreChange::Commit(batch.clone(), outcomes.to_vec()));
     }
 }
 

@@ -1,107 +1,19 @@
 //! One case: a story, and the calls at which its nodes crash.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use everstep_canonical::Scenario;
 use everstep_store::Store as _;
 use futures_util::FutureExt as _;
 
-use crate::check::{Violation, Watch, check_all, check_story};
-use crate::cluster::{FaultKind, World};
+use crate::check::{Watch, check_all, check_story};
+use crate::cluster::{World, build_world};
 use crate::executor::Stopped;
-use crate::plan::Plan;
+use crate::observed::Violation;
+use crate::plan::{Case, Plan};
 use crate::stores::Stores;
-
-/// A crash does not take effect before, or does after, the call it comes at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
-    /// The call has no effect.
-    Before,
-    /// The call has taken effect, and nobody hears of it.
-    After,
-}
-
-impl Moment {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Before, Self::After];
-}
-
-/// A crash of whoever makes a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crash {
-    /// The number of the call.
-    pub call: u64,
-    /// Before or after its effect.
-    pub moment: Moment,
-}
-
-impl Crash {
-    /// What happens to the call.
-    #[must_use]
-    pub fn fault(self) -> FaultKind {
-        match self.moment {
-            Moment::Before => FaultKind::CrashBefore,
-            Moment::After => FaultKind::CrashAfter,
-        }
-    }
-}
-
-impl fmt::Display for Crash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let moment = match self.moment {
-            Moment::Before => "before",
-            Moment::After => "after",
-        };
-        write!(f, "{}:{moment}", self.call)
-    }
-}
-
-/// A story that is told with crashes at chosen calls.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// The story.
-    pub story: &'static Scenario,
-    /// How many nodes: one that is started again, or another one that takes over.
-    pub nodes: usize,
-    /// The crashes, in order.
-    pub crashes: Vec<Crash>,
-}
-
-impl Case {
-    /// The same case with one more crash.
-    #[must_use]
-    pub fn and(&self, crash: Crash) -> Self {
-        let mut case = self.clone();
-        case.crashes.push(crash);
-        case
-    }
-
-    /// How long a machine is down: longer than its lease, unless nobody else is there.
-    pub(crate) fn downtime(&self, is_alone: bool) -> Duration {
-        match is_alone {
-            true => Duration::from_millis(100),
-            false => Duration::from_secs(20),
-        }
-    }
-}
-
-/// The command line that simulates it.
-impl fmt::Display for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { story, nodes, .. } = self;
-        write!(
-            f,
-            "cargo xtask sim --exhaustive --story {} --nodes {nodes}",
-            story.name
-        )?;
-        self.crashes
-            .iter()
-            .try_for_each(|crash| write!(f, " --crash {crash}"))
-    }
-}
+use crate::workload::RandomPrograms;
 
 /// What a case came to.
 #[derive(Clone, Debug, Default)]
@@ -128,9 +40,14 @@ const LOOKS_AT_OUTBOX: u32 = 120;
 /// Simulates a case, with its timeline or without.
 #[must_use]
 pub fn simulate_case(case: &Case, is_traced: bool, stores: &dyn Stores) -> CaseReport {
-    let world = World::new(Plan::of_case(case.clone()), is_traced, stores);
+    let world = build_world(
+        Plan::of_case(case.clone()),
+        is_traced,
+        stores,
+        Arc::new(RandomPrograms),
+    );
     for machine in &world.machines {
-        machine.start(&world);
+        world.start(machine);
     }
     let (is_told, retold) = (
         Arc::new(AtomicBool::new(false)),
@@ -171,7 +88,7 @@ pub fn simulate_case(case: &Case, is_traced: bool, stores: &dyn Stores) -> CaseR
         retold: retold.load(Ordering::Relaxed),
         micros: world.executor.now(),
     };
-    crate::simulation::destroy(&world);
+    world.destroy();
     report
 }
 
@@ -184,7 +101,7 @@ async fn tell(world: Arc<World>, retold: Arc<AtomicU64>) {
         let machine = up(&world, node).await;
         world.say("teller", || format!("tells the story at {machine}"));
         let outside = outside.clone();
-        let told = world.done_by(machine, move |engine| async move {
+        let told = world.request_without_timeout(machine, move |engine| async move {
             story
                 .drive(engine, &outside)
                 .await

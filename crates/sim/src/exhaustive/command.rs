@@ -1,8 +1,8 @@
 //! `--exhaustive`: what the command line asks for, and what it is told.
 
-use super::case::{Case, Crash, Moment};
 use super::on_postgres::OnPostgres;
 use super::survey::{Account, Survey, simulate_caught};
+use crate::plan::{Case, Crash, Moment};
 use crate::stores::{InMemory, Stores};
 
 /// What the command line asks for.

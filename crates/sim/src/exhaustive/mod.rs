@@ -16,6 +16,6 @@ mod command;
 mod on_postgres;
 mod survey;
 
-pub use case::{Case, CaseReport, Crash, Moment, simulate_case};
+pub use case::{CaseReport, simulate_case};
 pub use command::run_command;
 pub use survey::{Account, Line, Survey};

@@ -7,7 +7,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use everstep_model::Timestamp;
 use everstep_private_postgres::Server;
 use everstep_store::{Clock, Store};
 use everstep_store_postgres::{Options, PostgresStore};
@@ -15,7 +14,7 @@ use everstep_store_testkit::Blocking;
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
 
-use crate::stores::Stores;
+use crate::stores::{ReplaceableClock, Stores};
 
 /// Forgets everything that was ever written, numbers included.
 const EMPTY: &str = "DELETE FROM streams; DELETE FROM runs; DELETE FROM tags; DELETE FROM frames; DELETE FROM rows; \
@@ -37,19 +36,11 @@ pub(super) struct OnPostgres {
 }
 
 struct Namespace {
-    store: Arc<Blocking<PostgresStore>>,
-    clock: Arc<WorldClock>,
+    store: Arc<Blocking>,
+    /// The clock of the simulation that uses the namespace.
+    clock: Arc<ReplaceableClock>,
     runtime: Runtime,
     sql: Client,
-}
-
-/// The clock of the world that has the namespace.
-struct WorldClock(Mutex<Arc<dyn Clock>>);
-
-impl Clock for WorldClock {
-    fn now(&self) -> Timestamp {
-        lock(&self.0).now()
-    }
 }
 
 impl OnPostgres {
@@ -69,7 +60,7 @@ impl OnPostgres {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let clock = Arc::new(WorldClock(Mutex::new(clock)));
+        let clock = Arc::new(ReplaceableClock::new(clock));
         let options = Options::new(&self.server.url()).and_then(|it| it.namespace(&name));
         let options = options.map_err(|error| error.to_string())?;
         let options = options.allow_lossy(true).lease_clock(clock.clone());
@@ -83,7 +74,7 @@ impl OnPostgres {
             Ok::<_, tokio_postgres::Error>(client)
         });
         Ok(Namespace {
-            store: Arc::new(Blocking(store)),
+            store: Arc::new(Blocking::new(store)),
             clock,
             runtime,
             sql: sql.map_err(|error| error.to_string())?,
@@ -101,7 +92,7 @@ impl OnPostgres {
 
     fn try_empty(&self, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, String> {
         if let Some((namespace, store)) = self.free() {
-            *lock(&namespace.clock.0) = clock;
+            namespace.clock.replace(clock);
             let emptied = namespace.sql.batch_execute(EMPTY);
             let emptied = namespace.runtime.block_on(emptied);
             return emptied.map(|()| store).map_err(|error| error.to_string());

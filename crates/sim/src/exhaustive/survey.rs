@@ -2,15 +2,16 @@
 //! recovery.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use everstep_canonical::{ALL, Scenario};
+use everstep_engine::simulation::catch_panic;
 
-use super::case::{Case, CaseReport, Crash, Moment, simulate_case};
-use crate::check::Violation;
+use super::case::{CaseReport, simulate_case};
+use crate::observed::Violation;
+use crate::plan::{Case, Crash, Moment};
 use crate::stores::Stores;
 
 /// With fewer calls than these something is not counted: an engine makes as many before it has done anything.
@@ -215,18 +216,13 @@ fn with_one_more(case: &Case, report: &CaseReport) -> Vec<Case> {
     crashes.map(|crash| case.and(crash)).collect()
 }
 
-/// Simulates a case; a panic is a violation too.
+/// Simulates a case. A panic counts as a violation.
 pub(super) fn simulate_caught(case: &Case, is_traced: bool, stores: &dyn Stores) -> CaseReport {
-    let simulated = catch_unwind(AssertUnwindSafe(|| simulate_case(case, is_traced, stores)));
-    simulated.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-        let what = format!("it panicked: {}", text.unwrap_or("without words"));
-        CaseReport {
-            violations: vec![Violation::of(0, what)],
-            crashes: case.crashes.len() as u64,
-            ..CaseReport::default()
-        }
+    let simulated = catch_panic(|| simulate_case(case, is_traced, stores));
+    simulated.unwrap_or_else(|panic| CaseReport {
+        violations: vec![Violation::of(0, format!("panicked: {panic}"))],
+        crashes: case.crashes.len() as u64,
+        ..CaseReport::default()
     })
 }
 

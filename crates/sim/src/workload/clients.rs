@@ -5,15 +5,15 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use everstep::{Event as _, Payload, RunStatus};
+use everstep_engine::simulation::Rng;
 use everstep_store::{ListQuery, RunRow, Store as _};
 use futures_util::FutureExt as _;
 
 use super::Item;
-use super::program::{Op, program};
 use super::requests::{Client, VERBS, rests};
-use crate::check::Violation;
 use crate::cluster::World;
-use crate::rng::Rng;
+use crate::observed::Violation;
+use crate::program::{Op, program};
 
 /// The run that collects events.
 pub const COLLECTOR: &str = "collector";

@@ -6,10 +6,10 @@ use everstep::journal::Body;
 use everstep::operation::StepContext;
 use everstep::{RunId, RunMetadata};
 
-use super::ledger::Attempt;
-use super::program::How;
-use crate::check::{Stream, Violation};
 use crate::cluster::{Process, World};
+use crate::observed::Attempt;
+use crate::observed::{Stream, Violation};
+use crate::program::How;
 
 /// What the code of one process can reach.
 #[derive(Clone, Default)]

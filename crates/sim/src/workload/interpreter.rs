@@ -10,8 +10,8 @@ use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;
 use super::env::Env;
-use super::program::{How, Op, Seen};
 use super::{Ask, Item, Ping, Pong};
+use crate::program::{How, Op, Seen};
 use everstep::Event as _;
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;

@@ -3,8 +3,6 @@
 mod clients;
 mod env;
 mod interpreter;
-mod ledger;
-mod program;
 mod requests;
 
 use everstep::{
@@ -12,18 +10,16 @@ use everstep::{
 };
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::cluster::{Process, Programs, World};
+use crate::program::Op;
 
 pub(crate) use clients::unfinished;
 pub use clients::{COLLECTOR, finish, live, prepare};
 pub use env::Env;
 pub use interpreter::run_program;
 pub(crate) use interpreter::value_of;
-#[cfg(test)]
-pub(crate) use ledger::{Attempt, SendTry};
-pub use ledger::{Deletion, Fate, Ledger};
-#[cfg(test)]
-pub(crate) use program::How;
-pub use program::{Op, PRIMITIVES, Seen, has};
 pub use requests::REQUESTS;
 
 /// The workflow that runs programs.
@@ -70,14 +66,27 @@ macro_rules! register {
     }};
 }
 
-/// Registers the workflows of a simulation with an engine.
-pub fn register(builder: EngineBuilder, env: Env) -> EngineBuilder {
-    register!(builder, env)
-}
+/// The random programs, with side effects in the world of the process that executes them.
+pub(crate) struct RandomPrograms;
 
-/// Registers the workflows of a simulation with a worker.
-pub fn register_with_worker(builder: WorkerBuilder, env: Env) -> WorkerBuilder {
-    register!(builder, env)
+impl Programs for RandomPrograms {
+    fn on_node(
+        &self,
+        world: &Arc<World>,
+        process: &Arc<Process>,
+        engine: EngineBuilder,
+    ) -> EngineBuilder {
+        register!(engine, Env::live(world, process))
+    }
+
+    fn on_worker(
+        &self,
+        world: &Arc<World>,
+        process: &Arc<Process>,
+        worker: WorkerBuilder,
+    ) -> WorkerBuilder {
+        register!(worker, Env::live(world, process))
+    }
 }
 
 /// The workflow of all children.

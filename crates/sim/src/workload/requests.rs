@@ -2,12 +2,12 @@
 
 use everstep::control::Sent;
 use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus};
+use everstep_engine::simulation::Rng;
 
-use super::ledger::{Deletion, Fate, SendTry};
-use super::program::Op;
 use super::{Ask, Item, Ping, Pong, RANDOM};
 use crate::cluster::{World, true_time};
-use crate::rng::Rng;
+use crate::observed::{Deletion, Fate, SendTry};
+use crate::program::Op;
 use everstep::Rpc as _;
 use std::sync::Arc;
 

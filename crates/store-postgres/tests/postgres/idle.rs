@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{AnyEvent, Ctx, Engine, Error, Payload};
-use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::{Blocking, Counting, Reopen};
 
 use crate::support::Place;
 
 /// A store that counts, in virtual time.
-fn counting() -> (Arc<Counting<Blocking<PostgresStore>>>, Arc<VirtualRuntime>) {
+fn counting() -> (Arc<Counting>, Arc<VirtualRuntime>) {
     let runtime = Arc::new(VirtualRuntime::new(1));
     let store = Place::with_clock(runtime.clone()).open();
-    (Arc::new(Counting::new(Blocking(store))), runtime)
+    (Arc::new(Counting::new(Blocking::new(store))), runtime)
 }
 
 /// Every call of the store is one statement, so calls are counted; an hour of them takes no time.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{Ctx, Engine, EngineError, ErrorCode, RunHandle, RunStatus, hours, minutes, secs};
-use everstep_store::MemoryStore;
 use futures_util::future::join;
 use tokio::time::Instant;
 
@@ -23,7 +22,7 @@ async fn wait(ctx: Ctx, _: ()) -> everstep::Result<Ping> {
 }
 
 struct Pair {
-    store: Arc<Failing<MemoryStore>>,
+    store: Arc<Failing>,
     engine: Engine,
     damaged: RunHandle,
     sound: RunHandle,
@@ -46,7 +45,7 @@ async fn pair(workflow: &str, damage: Damage) -> Pair {
     }
 }
 
-async fn open(store: &Arc<Failing<MemoryStore>>, runtime: Arc<VirtualRuntime>) -> Engine {
+async fn open(store: &Arc<Failing>, runtime: Arc<VirtualRuntime>) -> Engine {
     let builder = Engine::on_store(store.clone()).runtime(runtime);
     let builder = builder.function("steps", steps);
     let builder = builder.function("nap", nap).function("wait", wait);

@@ -1,14 +1,13 @@
-//! A store that does what another does, until it is told to fail: as a whole, for single runs, or by losing answers.
+//! A store that fails on demand: for all calls, for single runs, or by losing answers.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use everstep_model::{Generation, NodeId, RunId, StreamName, StreamNumber};
+use everstep_model::{Generation, RunId, StreamName, StreamNumber};
 use everstep_store::{
-    BoxFuture, Commit, Count, Description, Head, Lease, ListPage, ListQuery, OutboxRow, Outcome,
-    Page, ReadRequest, ReadyRun, Refusal, Row, RowKey, RowRange, SharedRow, Store, StoreError,
-    StreamRef, TimerQuery, TimerRow,
+    Answer, BoxFuture, Call, Commit, Description, Intercept, Outcome, Refusal, Store, StoreError,
+    StreamRef,
 };
 
 /// What cannot be read of a run.
@@ -22,8 +21,8 @@ pub(super) enum Damage {
     Row,
 }
 
-pub(super) struct Failing<S> {
-    inner: S,
+pub(super) struct Failing {
+    inner: Arc<dyn Store>,
     commits: Mutex<Option<StoreError>>,
     reads: Mutex<Option<StoreError>>,
     damaged: Mutex<BTreeMap<StreamNumber, Damage>>,
@@ -32,10 +31,10 @@ pub(super) struct Failing<S> {
     refused: AtomicU64,
 }
 
-impl<S: Store> Failing<S> {
-    pub(super) fn new(inner: S) -> Arc<Self> {
+impl Failing {
+    pub(super) fn new(inner: impl Store) -> Arc<Self> {
         Arc::new(Self {
-            inner,
+            inner: Arc::new(inner),
             commits: Mutex::default(),
             reads: Mutex::default(),
             damaged: Mutex::default(),
@@ -124,94 +123,63 @@ fn failed(errors: &Mutex<Option<StoreError>>) -> Result<(), StoreError> {
     errors.lock().unwrap().clone().map_or(Ok(()), Err)
 }
 
-impl<S: Store> Store for Failing<S> {
-    fn commit<'a>(
-        &'a self,
-        batch: &'a [Commit],
-    ) -> BoxFuture<'a, Result<Vec<Outcome>, StoreError>> {
-        Box::pin(async move {
-            failed(&self.commits)?;
-            let outcomes = self.commit_sound(batch).await?;
-            if self.loses() {
-                let detail = "the answer got lost".to_owned();
-                return Err(StoreError::Unavailable { detail });
-            }
-            Ok(outcomes)
-        })
+impl Failing {
+    async fn commit_batch(&self, batch: &[Commit]) -> Result<Vec<Outcome>, StoreError> {
+        failed(&self.commits)?;
+        let outcomes = self.commit_sound(batch).await?;
+        if self.loses() {
+            let detail = "the answer got lost".to_owned();
+            return Err(StoreError::Unavailable { detail });
+        }
+        Ok(outcomes)
     }
 
-    fn head(&self, stream: StreamRef) -> BoxFuture<'_, Result<Option<Head>, StoreError>> {
-        Box::pin(async move {
-            let head = self.inner.head(stream).await?;
-            if let Some(head) = &head {
-                self.check(head.number, &[Damage::Head])?;
-            }
-            Ok(head)
-        })
+    async fn query(&self, call: Call) -> Result<Answer, StoreError> {
+        self.before(&call)?;
+        let mut answer = call.clone().perform(&*self.inner).await?;
+        self.after(&call, &mut answer)?;
+        Ok(answer)
+    }
+}
+
+impl Intercept for Failing {
+    fn target(&self) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(self.inner.clone())
     }
 
-    fn outbox(
-        &self,
-        after: Option<(StreamNumber, String)>,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<OutboxRow>, StoreError>> {
-        Box::pin(async move {
-            failed(&self.reads)?;
-            self.inner.outbox(after, limit).await
-        })
-    }
-
-    fn read(&self, request: ReadRequest) -> BoxFuture<'_, Result<Option<Page>, StoreError>> {
-        Box::pin(async move {
-            failed(&self.reads)?;
-            self.check(request.stream, &[Damage::Head, Damage::Journal])?;
-            self.inner.read(request).await
-        })
-    }
-
-    fn ready(
-        &self,
-        after: Option<StreamNumber>,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<ReadyRun>, StoreError>> {
-        Box::pin(async move {
-            failed(&self.reads)?;
-            let mut runs = self.inner.ready(after, limit).await?;
-            runs.retain(|run| self.check(run.stream, &[Damage::Head]).is_ok());
-            Ok(runs)
-        })
-    }
-
-    fn list(&self, query: ListQuery) -> BoxFuture<'_, Result<ListPage, StoreError>> {
-        self.inner.list(query)
-    }
-
-    fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
-        self.inner.count(query)
-    }
-
-    fn timers(&self, query: TimerQuery) -> BoxFuture<'_, Result<Vec<TimerRow>, StoreError>> {
-        self.inner.timers(query)
-    }
-
-    fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
-        self.inner.rows(range)
-    }
-
-    fn row(&self, key: RowKey) -> BoxFuture<'_, Result<Option<Row>, StoreError>> {
-        self.inner.row(key)
-    }
-
-    /// The node looks alive all the time.
-    fn renew(&self, lease: Lease) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.renew(lease)
-    }
-
-    fn retire(&self, node: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
-        self.inner.retire(node)
-    }
-
-    fn describe(&self) -> Description {
+    fn description(&self) -> Description {
         self.inner.describe()
+    }
+
+    /// Leases do not fail, so that the node stays alive.
+    fn before(&self, call: &Call) -> Result<(), StoreError> {
+        match call {
+            Call::Outbox { .. } | Call::Ready { .. } => failed(&self.reads),
+            Call::Read { request } => {
+                failed(&self.reads)?;
+                self.check(request.stream, &[Damage::Head, Damage::Journal])
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn after(&self, _: &Call, answer: &mut Answer) -> Result<(), StoreError> {
+        match answer {
+            Answer::Head(Some(head)) => self.check(head.number, &[Damage::Head])?,
+            Answer::Ready(runs) => {
+                runs.retain(|run| self.check(run.stream, &[Damage::Head]).is_ok());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn call(&self, call: Call) -> BoxFuture<'_, Result<Answer, StoreError>> {
+        Box::pin(async move {
+            match call {
+                Call::Commit { batch } => self.commit_batch(&batch).await.map(Answer::Commit),
+                query => self.query(query).await,
+            }
+        })
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use everstep::control::Sent;
 use everstep::testing::{JournalView, VirtualRuntime, virtual_time};
 use everstep::{AnyEvent, Ctx, Engine, Rpc, minutes, secs};
-use everstep_store::MemoryStore;
 use tokio::time::Instant;
 
 use super::failing::Failing;
@@ -43,7 +42,7 @@ async fn ask(ctx: Ctx<AnyEvent>, _: ()) -> everstep::Result<u32> {
 }
 
 /// Plays with an engine that has every workflow above and a store that is sound until it is told otherwise.
-fn each_round(test: impl AsyncFn(&Engine, &Failing<MemoryStore>, u64)) {
+fn each_round(test: impl AsyncFn(&Engine, &Failing, u64)) {
     for round in 1..=ROUNDS {
         virtual_time(async {
             let (store, runtime): (Arc<_>, Arc<VirtualRuntime>) = memory();

@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use everstep_engine::simulation::Timeline;
 use everstep_model::{Body, Name, RpcId, RunId, RunStatus, StreamNumber};
 use everstep_store::{Commit, LeaseChange, Outcome};
 use tokio::sync::Notify;
 
 use super::plan::{Fault, Plan};
 use super::summary::SimulationSummary;
-use super::timeline::{Timeline, record};
-use crate::testing::plug::{Fate, Witness};
+use super::timeline::record;
+use crate::testing::plug::{CommitObserver, Survival};
 
 /// A question that a run has asked.
 pub(super) struct Asked {
@@ -144,25 +145,25 @@ impl Book {
     }
 
     /// Lets the process die, if `dies` says so of one of the faults.
-    fn fate(
+    fn crash_on(
         &self,
         mut state: MutexGuard<'_, State>,
         dies: impl Fn(&Fault) -> Option<Duration>,
-    ) -> Fate {
+    ) -> Survival {
         let Some(down) = self.faults.iter().find_map(dies) else {
-            return Fate::Lives;
+            return Survival::Continues;
         };
         state.down = down;
         state.summary.crashes += 1;
         drop(state);
         self.write("   the process dies");
         self.died.notify_one();
-        Fate::Dies
+        Survival::Crashes
     }
 }
 
-impl Witness for Book {
-    fn before(&self, commit: &Commit) -> Fate {
+impl CommitObserver for Book {
+    fn before(&self, commit: &Commit) -> Survival {
         let mut state = self.state();
         state.committed_at = self.elapsed();
         state.summary.commits += 1;
@@ -177,10 +178,10 @@ impl Witness for Book {
                 .timeline
                 .add(self.elapsed(), &format!("commit {number} is lost: {lost}"));
         }
-        self.fate(state, fault)
+        self.crash_on(state, fault)
     }
 
-    fn after(&self, commit: &Commit, outcome: &Outcome) -> Fate {
+    fn after(&self, commit: &Commit, outcome: &Outcome) -> Survival {
         let mut state = self.state();
         let number = state.summary.commits;
         match outcome {
@@ -208,7 +209,7 @@ impl Witness for Book {
             }
         }
         self.changed.notify_one();
-        self.fate(state, |fault| match fault {
+        self.crash_on(state, |fault| match fault {
             Fault::CrashAfter { commit, down } if *commit == number => Some(*down),
             _ => None,
         })

@@ -3,6 +3,7 @@
 
 use everstep_model::RunStatus;
 
+use super::attempt::{Attempt, Try};
 use super::case::Played;
 use super::complaint::Complaint;
 use super::minimise::minimise;
@@ -10,15 +11,6 @@ use super::plan::{Measured, Plan, Which};
 use super::report::{Failed, report};
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
-
-/// A case that was played and judged.
-pub(super) struct Tried {
-    pub(super) played: Played,
-    pub(super) complaint: Option<Complaint>,
-}
-
-/// Plays a case and judges it.
-pub(super) type Try<'a> = &'a dyn Fn(&Plan) -> Tried;
 
 /// A simulation while it runs.
 pub(super) struct Campaign<'a> {
@@ -91,7 +83,7 @@ impl<'a> Campaign<'a> {
     }
 
     /// Plays a case and judges it, also against the one without faults.
-    fn judge(&self, plan: &Plan) -> Tried {
+    fn judge(&self, plan: &Plan) -> Attempt {
         let mut tried = (self.attempt)(plan);
         let is_crash = matches!(plan.which, Which::Before(_) | Which::After(_));
         if let (true, Some(clean), Ok(remains)) = (is_crash, self.clean, &tried.played.ended) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::Settings;
+use everstep_engine::simulation::{Timeline, VirtualRuntime};
 use everstep_model::{Entry, Payload, RunId, RunStatus};
 use everstep_store::MemoryStore;
 use futures_util::future::{Either, select};
@@ -17,13 +18,12 @@ use super::complaint::Complaint;
 use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
-use super::timeline::Timeline;
 use crate::client::WaitError;
 use crate::engine::Engine;
 use crate::testing::builder::quiet;
 use crate::testing::mock::MockedSteps;
 use crate::testing::plug::Plug;
-use crate::testing::runtime::{VirtualRuntime, virtual_time};
+use crate::testing::virtual_time::virtual_time;
 use crate::workflow::Workflows;
 
 /// The workflows of a process that starts.
@@ -89,7 +89,7 @@ impl<'a> Case<'a> {
             plan,
             book: Arc::new(Book::new(plan)),
             store: Arc::new(MemoryStore::new(process.clone())),
-            mocks: scenario.mocks(plan),
+            mocks: Arc::new(plan.mocks(scenario)),
             process,
         }
     }
@@ -102,7 +102,7 @@ impl<'a> Case<'a> {
             answers_given: vec![false; self.scenario.answers.len()],
         };
         let ended = loop {
-            let plug = Plug::new(self.store.clone()).watched_by(self.book.clone());
+            let plug = Plug::new(self.store.clone()).observed_by(self.book.clone());
             let plug = Arc::new(plug);
             let life = {
                 let life = Box::pin(self.live(plug.clone(), &mut doings));

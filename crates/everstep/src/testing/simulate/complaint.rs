@@ -1,13 +1,8 @@
 //! What can be wrong with a case, whatever its test asserts.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use everstep_model::{Body, Name, RunStatus};
-
-use super::case::{Define, Played};
-use crate::testing::replay_check::{Recording, check};
-use crate::workflow::Definition;
+use everstep_model::RunStatus;
 
 /// What is wrong with a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,29 +54,4 @@ impl fmt::Display for Complaint {
             Self::Refused(why) => write!(f, "the engine does not take it: {why}"),
         }
     }
-}
-
-/// What is wrong with the journals of a case: they must replay against the code.
-pub(super) fn look_at_journals(played: &Played, define: Define<'_>) -> Option<Complaint> {
-    let remains = played.ended.as_ref().ok()?;
-    let definitions: BTreeMap<Name, Definition> = define()
-        .into_named()
-        .map(|definition| (definition.name.clone(), definition))
-        .collect();
-    for (run, journal) in &remains.journals {
-        let Some(Body::Created(created)) = journal.first().map(|entry| &entry.record.body) else {
-            continue;
-        };
-        let Some(definition) = definitions.get(&created.workflow) else {
-            continue;
-        };
-        let Ok(recording) = Recording::new(journal.clone()).of_run(run.as_str()) else {
-            continue;
-        };
-        if let Err(error) = check(definition, recording) {
-            let (run, why) = (run.to_string(), error.to_string());
-            return Some(Complaint::NotReplayable { run, why });
-        }
-    }
-    None
 }

@@ -8,13 +8,13 @@
 //! ```
 
 mod agenda;
+mod attempt;
 mod book;
 mod campaign;
 mod case;
-mod caught;
 mod complaint;
-mod draw;
 mod drive;
+mod journal_check;
 mod minimise;
 mod plan;
 mod report;

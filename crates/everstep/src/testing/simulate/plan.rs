@@ -5,9 +5,12 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::draw::Draw;
+use everstep_engine::simulation::{Rng, format_moment};
+
 use super::scenario::Scenario;
-use super::timeline::{clock_error, moment, span};
+use super::timeline::{clock_error, span};
+use crate::error::Error;
+use crate::testing::mock::{Mock, MockedSteps};
 
 /// Something that goes wrong.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +71,7 @@ impl Fault {
                 format!("crash after commit {commit}, {}", downtime(*down))
             }
             Self::CrashAt { time, down } => {
-                format!("crash at {}, {}", moment(*time), downtime(*down))
+                format!("crash at {}, {}", format_moment(*time), downtime(*down))
             }
             Self::LateEvent { event: index, by } => {
                 format!("{} comes {} late", event(index), span(*by))
@@ -86,7 +89,7 @@ impl Fault {
             Self::LateAnswers { by } => format!("answers take {}", span(*by)),
             Self::RepeatedAnswers => "answers are given twice".to_owned(),
             Self::Clock { time, error_millis } => {
-                format!("at {} {}", moment(*time), clock_error(*error_millis))
+                format!("at {} {}", format_moment(*time), clock_error(*error_millis))
             }
             Self::Eviction => "no run stays in memory while it waits".to_owned(),
             Self::StepFails { place, for_good } => {
@@ -186,7 +189,7 @@ impl Plan {
                 place: place.clone(),
                 for_good: true,
             }],
-            Which::Seed(seed) => drawn(&mut Draw::new(*seed), scenario, measured),
+            Which::Seed(seed) => drawn(&mut Rng::new(*seed, 0), scenario, measured),
         };
         let randomness = match which {
             Which::Seed(seed) => *seed,
@@ -199,75 +202,89 @@ impl Plan {
         }
     }
 
-    /// The same case with fewer faults.
-    pub(super) fn with(&self, faults: Vec<Fault>) -> Self {
-        Self {
-            faults,
-            ..self.clone()
+    pub(super) fn replace_fault(&mut self, index: usize, by: Fault) {
+        if let Some(fault) = self.faults.get_mut(index) {
+            *fault = by;
         }
+    }
+
+    /// The mocks of the case: the failures of the plan, then the mocks of the test.
+    pub(super) fn mocks(&self, scenario: &Scenario) -> MockedSteps {
+        let mocks = scenario.mocks();
+        for fault in &self.faults {
+            if let Fault::StepFails { place, for_good } = fault {
+                let error = Error::new("a failure of the simulation");
+                let error = match for_good {
+                    true => error.non_retryable(),
+                    false => error,
+                };
+                mocks.add_first(place.clone(), Mock::fails(error).times(1));
+            }
+        }
+        mocks
     }
 }
 
 /// The faults of a seed. All downtime, the delay of an event, and the error of the clock have a third of the slack each.
-fn drawn(draw: &mut Draw, scenario: &Scenario, measured: &Measured) -> Vec<Fault> {
+fn drawn(rng: &mut Rng, scenario: &Scenario, measured: &Measured) -> Vec<Fault> {
     let share = scenario.slack / 3;
     let mut faults = Vec::new();
     for event in 0..scenario.events.len() {
-        if draw.one_in(2) {
-            let by = draw.duration(share);
+        if rng.one_in(2) {
+            let by = rng.duration(share);
             faults.push(Fault::LateEvent { event, by });
         }
-        while draw.one_in(3) {
-            let at_once = draw.one_in(2);
+        while rng.one_in(3) {
+            let at_once = rng.one_in(2);
             let after = if at_once {
                 Duration::ZERO
             } else {
-                draw.duration(share)
+                rng.duration(share)
             };
             faults.push(Fault::RepeatedEvent { event, after });
         }
     }
     if !scenario.answers.is_empty() {
-        if draw.one_in(2) {
-            let by = draw.duration(share);
+        if rng.one_in(2) {
+            let by = rng.duration(share);
             faults.push(Fault::LateAnswers { by });
         }
-        if draw.one_in(3) {
+        if rng.one_in(3) {
             faults.push(Fault::RepeatedAnswers);
         }
     }
-    while draw.one_in(3) {
+    while rng.one_in(3) {
         let bound = i64::try_from(share.as_millis()).unwrap_or(i64::MAX);
-        let time = draw.duration(measured.lasted);
-        let error_millis = draw.between(-bound, bound);
+        let time = rng.duration(measured.lasted);
+        let error_millis = rng.between(-bound, bound);
         faults.push(Fault::Clock { time, error_millis });
     }
-    if draw.one_in(3) {
+    if rng.one_in(3) {
         faults.push(Fault::Eviction);
     }
-    while !measured.may_fail.is_empty() && draw.one_in(2) {
-        let place = draw.pick(&measured.may_fail).cloned().unwrap_or_default();
-        let for_good = draw.one_in(3);
+    while !measured.may_fail.is_empty() && rng.one_in(2) {
+        let place = rng.pick(&measured.may_fail).cloned().unwrap_or_default();
+        let for_good = rng.one_in(3);
         faults.push(Fault::StepFails { place, for_good });
     }
-    let crashes = 1 + draw.below(3);
+    let crashes = 1 + rng.below(3);
     for _ in 0..crashes {
-        faults.push(crash(draw, measured, share, crashes));
+        faults.push(crash(rng, measured, share, crashes));
     }
     faults
 }
 
-fn crash(draw: &mut Draw, measured: &Measured, share: Duration, crashes: u64) -> Fault {
-    let down = if draw.one_in(2) {
+fn crash(rng: &mut Rng, measured: &Measured, share: Duration, crashes: u64) -> Fault {
+    let down = if rng.one_in(2) {
         Duration::ZERO
     } else {
-        draw.duration(share / u32::try_from(crashes).unwrap_or(u32::MAX))
+        rng.duration(share / u32::try_from(crashes).unwrap_or(u32::MAX))
     };
     // What comes after a crash has commits of its own.
-    let commit = 1 + draw.below(measured.commits + crashes);
-    match draw.below(5) {
+    let commit = 1 + rng.below(measured.commits + crashes);
+    match rng.below(5) {
         0 => Fault::CrashAt {
-            time: draw.duration(measured.lasted),
+            time: rng.duration(measured.lasted),
             down,
         },
         1 | 2 => Fault::CrashBefore { commit, down },

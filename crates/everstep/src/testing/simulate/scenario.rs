@@ -1,14 +1,11 @@
 //! What happens to the run that is simulated when nothing goes wrong: its input, the events it is sent, and the answers
 //! to its questions.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::{Name, Payload, PayloadError};
 use serde::Serialize;
 
-use super::plan::{Fault, Plan};
-use crate::error::Error;
 use crate::options::Options;
 use crate::testing::mock::{Mock, MockedSteps};
 
@@ -126,23 +123,12 @@ impl Scenario {
         answers.position(|answer| answer.method == method.as_str())
     }
 
-    /// The mocks of one case: those of the test, after the failures of the plan.
-    pub(super) fn mocks(&self, plan: &Plan) -> Arc<MockedSteps> {
+    /// The mocks of the test.
+    pub(super) fn mocks(&self) -> MockedSteps {
         let mocks = MockedSteps::default();
         for (step, mock) in &self.mocks {
             mocks.add(step.clone(), mock.clone());
         }
-        for fault in &plan.faults {
-            if let Fault::StepFails { place, for_good } = fault {
-                let error = Error::new("a failure of the simulation");
-                let error = if *for_good {
-                    error.non_retryable()
-                } else {
-                    error
-                };
-                mocks.add_first(place.clone(), Mock::fails(error).times(1));
-            }
-        }
-        Arc::new(mocks)
+        mocks
     }
 }

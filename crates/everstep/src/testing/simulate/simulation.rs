@@ -4,13 +4,15 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::time::Duration;
 
+use everstep_engine::simulation::catch_panic;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::campaign::{Campaign, Tried};
+use super::attempt::Attempt;
+use super::campaign::Campaign;
 use super::case::{Played, play};
-use super::caught::caught;
-use super::complaint::{Complaint, look_at_journals};
+use super::complaint::Complaint;
+use super::journal_check::check_journals;
 use super::plan::Plan;
 use super::run::SimulatedRun;
 use super::scenario::{Failing, Scenario};
@@ -206,8 +208,8 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
             let played = play(&scenario, &define, plan);
             // Replaying runs code, which may touch the world if it is wrong: first what the test says, then that.
             let complaint = complaint_of(&played, &scenario, plan, &world, &check)
-                .or_else(|| look_at_journals(&played, &define));
-            Tried { played, complaint }
+                .or_else(|| check_journals(&played, &define));
+            Attempt { played, complaint }
         };
         let only = only.map(|case| case.parse()).transpose();
         let outcome = only.and_then(|only| Campaign::new(&scenario, &attempt).run(seeds, only));
@@ -238,7 +240,7 @@ fn complaint_of<W: Simulated, World>(
         world,
         workflow: PhantomData,
     };
-    caught(|| check(&run)).err().map(Complaint::Check)
+    catch_panic(|| check(&run)).err().map(Complaint::Check)
 }
 
 impl<W, World> std::fmt::Debug for Simulation<W, World> {

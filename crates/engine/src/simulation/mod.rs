@@ -1,0 +1,14 @@
+//! What simulations of the engine share: `everstep::testing`, `crates/sim` and the tests of this crate.
+//! The engine itself uses none of it.
+
+mod catch_panic;
+mod minimise;
+mod rng;
+mod timeline;
+mod virtual_runtime;
+
+pub use catch_panic::catch_panic;
+pub use minimise::Minimiser;
+pub use rng::Rng;
+pub use timeline::{Timeline, format_moment};
+pub use virtual_runtime::VirtualRuntime;

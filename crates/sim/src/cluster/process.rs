@@ -1,0 +1,76 @@
+//! A process: one life of a node or a worker. It loses everything but the store when it crashes.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use everstep_model::{NodeId, Timestamp};
+
+use crate::executor::{Executor, Group};
+
+/// One life of a node or a worker.
+pub(crate) struct Process {
+    /// The machine that restarts it. None for a worker, which `keep_worker` restarts.
+    pub(crate) machine: Option<usize>,
+    pub(crate) name: String,
+    pub(crate) group: Group,
+    /// The error of its clock in milliseconds; shared by all processes of a machine.
+    pub(super) offset: Arc<AtomicI64>,
+    /// The latest time its clock has shown, in milliseconds.
+    pub(super) shown: Arc<AtomicU64>,
+    pub(super) cut_off_until: Arc<AtomicU64>,
+    /// The retired node ids. An engine that failed to start has retired; the next attempt uses
+    /// another id.
+    pub(super) retired: Mutex<BTreeSet<NodeId>>,
+    pub(super) node: AtomicU64,
+}
+
+impl Process {
+    pub(super) fn new(name: String, group: Group) -> Self {
+        Self {
+            machine: None,
+            name,
+            group,
+            offset: Arc::default(),
+            shown: Arc::default(),
+            cut_off_until: Arc::default(),
+            retired: Mutex::default(),
+            node: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn is_alive(&self, executor: &Executor) -> bool {
+        executor.is_alive(self.group)
+    }
+
+    pub(crate) fn is_cut_off(&self, executor: &Executor) -> bool {
+        executor.now() < self.cut_off_until.load(Ordering::Relaxed)
+    }
+
+    /// The latest time that its clock has shown.
+    pub(crate) fn clock_shown(&self) -> Timestamp {
+        Timestamp::from_millis(self.shown.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn has_retired(&self, node: Option<NodeId>) -> bool {
+        node.is_some_and(|node| self.retired().contains(&node))
+    }
+
+    pub(crate) fn retire(&self, node: NodeId) {
+        self.retired().insert(node);
+    }
+
+    fn retired(&self) -> MutexGuard<'_, BTreeSet<NodeId>> {
+        self.retired.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The node id of its engine, once the engine has a lease.
+    pub(crate) fn node(&self) -> Option<NodeId> {
+        let node = self.node.load(Ordering::Relaxed);
+        (node != 0).then_some(NodeId(node))
+    }
+
+    pub(crate) fn set_node(&self, node: NodeId) {
+        self.node.store(node.0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,198 @@
+//! Invariants 1 to 5, 14, 24 and 26: what a commit may append, judged by our own books. A store that forgets a guard, an
+//! engine that decides from absence without one, or a fence that went missing shows up here.
+
+use everstep_model::{Body, Origin, RecordNumber};
+use everstep_store::{Commit, Executor, Guard, LeaseChange};
+
+use super::stream::Stream;
+use super::violation::Violation;
+
+pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let mut say = |invariant, what: String| {
+        found.push(Violation::of(
+            invariant,
+            format!("{}: {what}", stream.told()),
+        ));
+    };
+    if first != stream.next() && !commit.only_deletes() {
+        // What was there before, and was acknowledged, is not there any more; or something was left out.
+        let invariant = if first < stream.next() { 4 } else { 1 };
+        let next = stream.next().0;
+        say(invariant, format!("record {} follows {next}", first.0));
+    }
+    if stream.closed_at.is_some() && !commit.only_deletes() {
+        let end = stream.end().map(Body::type_name).unwrap_or_default();
+        let invariant = if end == "terminated" { 24 } else { 26 };
+        say(invariant, format!("something landed after it was {end}"));
+    }
+    if stream.is_removed && !commit.only_deletes() {
+        say(31, "something landed after it was removed".to_owned());
+    }
+    match commit.executor() {
+        Some(&Executor { fence, seq, .. }) => {
+            if stream.fence != Some(fence) {
+                say(
+                    3,
+                    format!("{fence:?} appended, {:?} is in force", stream.fence),
+                );
+            }
+            if seq.0 != stream.seq + 1 {
+                say(2, format!("sequence {} follows {}", seq.0, stream.seq));
+            }
+            for violation in decided_from_absence(stream, commit) {
+                say(2, violation);
+            }
+        }
+        None => {
+            let is_own = |body: &Body| body.origin() == Origin::Executor;
+            let is_created = matches!(commit, Commit::Create(_));
+            if !is_created && commit.records().iter().any(|record| is_own(&record.body)) {
+                say(2, "an executor's record came without a fence".to_owned());
+            }
+        }
+    }
+    if let Some(id) = commit.dedup()
+        && stream.dedup.contains(id)
+    {
+        say(14, format!("dedup id {id} counted twice"));
+    }
+    for what in dropped_unnamed(commit) {
+        say(1, what);
+    }
+    found
+}
+
+/// Invariant 2: what suspends or ends a run has seen the whole inbox, unless its journal says already that it is over.
+fn decided_from_absence(stream: &Stream, commit: &Commit) -> Vec<String> {
+    let mut found = Vec::new();
+    let guard = commit.guards().iter().find_map(|guard| match guard {
+        Guard::InboxSeen(count) => Some(*count),
+        _ => None,
+    });
+    if let Some(seen) = guard
+        && seen != stream.inbox
+    {
+        found.push(format!("it saw {seen} inbox records of {}", stream.inbox));
+    }
+    let rests = commit.ready() == Some(false) && !commit.closes();
+    let ends = commit.closes()
+        && commit.lease() == LeaseChange::Release
+        && !commit
+            .records()
+            .last()
+            .is_some_and(|record| ends_anyway(stream, &record.body));
+    if guard.is_none() && (rests || ends) {
+        found.push("it rests or ends without having looked at the inbox".to_owned());
+    }
+    found
+}
+
+/// Whether the journal holds what makes this end certain, whatever else has come in.
+fn ends_anyway(stream: &Stream, end: &Body) -> bool {
+    let is_certain = |body: &Body| match body {
+        Body::ForcedFailure(forced) => forced.location.is_none(),
+        Body::CancelRequested(_)
+        | Body::DeadlinePassed(_)
+        | Body::UndoStarted(_)
+        | Body::UndoSkipped(_)
+        | Body::UndoCompleted(_) => true,
+        _ => false,
+    };
+    !matches!(end, Body::Completed(_)) && stream.entries.iter().any(|e| is_certain(&e.record.body))
+}
+
+/// Invariant 1: gaps are legal only where a loop names them.
+fn dropped_unnamed(commit: &Commit) -> Vec<String> {
+    let named: Vec<_> = commit
+        .records()
+        .iter()
+        .filter_map(|record| match &record.body {
+            Body::LoopAdvanced(advanced) => Some(&advanced.dropped),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let unnamed = commit
+        .dropped()
+        .iter()
+        .filter(|range| !named.contains(range));
+    unnamed
+        .map(|range| format!("{}..={} went unnamed", range.first.0, range.last.0))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::record::Completed;
+    use everstep_model::{Payload, RecordRange};
+    use everstep_store::ExecutorLease;
+    use everstep_store_testkit::sample::{event, loop_advanced, range, step};
+
+    use super::super::samples::{FINE, at, broken, creation, executor, fence, inbox_event, stream};
+    use super::*;
+
+    fn held() -> Stream {
+        let mut stream = stream("a", vec![event("e")]);
+        (stream.fence, stream.epoch, stream.inbox) = (Some(fence(2)), 2, 2);
+        stream
+    }
+
+    fn found(stream: &Stream, commit: impl Into<Commit>, first: u64) -> Vec<u8> {
+        broken(&check(stream, &commit.into(), RecordNumber(first)))
+    }
+
+    #[test]
+    fn an_append_under_an_old_epoch_or_out_of_turn_is_found() {
+        assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 2), FINE);
+        assert_eq!(found(&held(), executor(1, 1, vec![step("s")]), 2), [3]);
+        assert_eq!(found(&held(), executor(2, 2, vec![step("s")]), 2), [2]);
+        assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 3), [1]);
+        assert_eq!(found(&held(), executor(2, 1, vec![step("s")]), 1), [4]);
+        assert_eq!(
+            found(&held(), super::super::samples::inbox(vec![step("s")]), 2),
+            [2]
+        );
+    }
+
+    #[test]
+    fn a_rest_that_has_not_seen_the_inbox_is_found() {
+        let mut rest = executor(2, 1, Vec::new());
+        (rest.ready, rest.lease) = (Some(false), ExecutorLease::Release);
+        assert_eq!(found(&held(), rest.clone(), 2), [2]);
+        rest.guards.push(Guard::InboxSeen(1));
+        assert_eq!(found(&held(), rest.clone(), 2), [2]);
+        rest.guards = vec![Guard::InboxSeen(2)];
+        assert_eq!(found(&held(), rest.clone(), 2), FINE);
+        let end = Completed {
+            result: Payload::null(),
+            abandoned: Vec::new(),
+        };
+        let mut end = executor(2, 1, vec![super::super::samples::record(end)]);
+        (end.ready, end.lease, end.close) = (Some(false), ExecutorLease::Release, true);
+        assert_eq!(found(&held(), end.clone(), 2), [2]);
+    }
+
+    #[test]
+    fn what_lands_after_the_end_or_counts_twice_is_found() {
+        let mut closed = held();
+        closed.closed_at = Some(at(1));
+        assert_eq!(found(&closed, inbox_event("e"), 2), [26]);
+        let mut twice = inbox_event("e");
+        twice.dedup = Some("d".to_owned());
+        let mut seen = held();
+        seen.dedup.insert("d".to_owned());
+        assert_eq!(found(&seen, twice.clone(), 2), [14]);
+        assert_eq!(found(&held(), creation("b"), 2), FINE);
+    }
+
+    #[test]
+    fn records_that_go_without_being_named_are_found() {
+        let gone: RecordRange = range(1, 1);
+        let mut advance = executor(2, 1, vec![loop_advanced(&[gone])]);
+        advance.drop.push(gone);
+        assert_eq!(found(&held(), advance.clone(), 2), FINE);
+        advance.records = vec![loop_advanced(&[])];
+        assert_eq!(found(&held(), advance.clone(), 2), [1]);
+    }
+}

@@ -1,0 +1,244 @@
+//! The expected journals. They follow from the commits and their outcomes alone, without reading the
+//! store, so that an error of the store is noticed.
+
+use std::collections::BTreeMap;
+
+use everstep_model::{NodeId, StreamName, StreamNumber, Timestamp};
+use everstep_store::{
+    Commit, CommitId, CreateCommit, Outcome, RemoveCommit, Row, RowKey, TimerRow,
+};
+
+use super::stream::{Landed, Stream};
+use super::violation::Violation;
+use super::{appending, firing, removing, waking};
+
+/// The expected state of all streams.
+#[derive(Debug, Default)]
+pub struct Journals {
+    streams: BTreeMap<StreamNumber, Stream>,
+    commits: BTreeMap<(u64, u64), Outcome>,
+    keys: BTreeMap<(String, String), StreamName>,
+    last_number: StreamNumber,
+    /// The latest time that the clock of whoever sends the next batch has shown.
+    shown: Timestamp,
+}
+
+impl Journals {
+    /// The next batch comes from somebody whose clock has shown this time, and may have been set back since.
+    pub fn clock_has_shown(&mut self, shown: Timestamp) {
+        self.shown = shown;
+    }
+
+    /// Every stream there ever was.
+    pub fn streams(&self) -> impl Iterator<Item = &Stream> {
+        self.streams.values()
+    }
+
+    /// One stream.
+    #[must_use]
+    pub fn stream(&self, number: StreamNumber) -> Option<&Stream> {
+        self.streams.get(&number)
+    }
+
+    /// A node was granted a stream, and the store forgot it.
+    pub fn claim_lost(&mut self, number: StreamNumber, node: NodeId) {
+        if let Some(stream) = self.streams.get_mut(&number) {
+            stream.is_doubted |= stream.owner == Some(node);
+        }
+    }
+
+    /// Every life of a run, the oldest first.
+    pub fn lives<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a Stream> {
+        let is_its = move |stream: &&Stream| {
+            let life = stream.run.as_ref();
+            life.is_some_and(|(id, _)| id.as_str() == run)
+        };
+        self.streams.values().filter(is_its)
+    }
+
+    /// Books with these streams in them.
+    pub(crate) fn of(streams: impl IntoIterator<Item = Stream>) -> Self {
+        let by_number = streams.into_iter().map(|stream| (stream.number, stream));
+        Self {
+            streams: by_number.collect(),
+            ..Self::default()
+        }
+    }
+
+    /// A batch took effect, by the store's clock.
+    pub fn commit(
+        &mut self,
+        at: Timestamp,
+        batch: &[Commit],
+        outcomes: &[Outcome],
+    ) -> Vec<Violation> {
+        let set_at = |timer: &TimerRow| self.stream(timer.stream)?.timers.get(timer).copied();
+        let mut broken = firing::check_batch(at, batch, outcomes, set_at);
+        for (commit, outcome) in batch.iter().zip(outcomes) {
+            if let Some(id) = commit.id() {
+                match self.answered_before(id, outcome) {
+                    Before::Same => continue,
+                    Before::Other(violation) => {
+                        broken.push(violation);
+                        continue;
+                    }
+                    Before::Never => {}
+                }
+            }
+            if let Outcome::Committed {
+                stream,
+                first,
+                taken,
+                ..
+            } = outcome
+            {
+                let landed = Landed {
+                    at,
+                    number: *stream,
+                    first: *first,
+                    taken: *taken,
+                };
+                broken.extend(self.landed(commit, landed));
+            }
+        }
+        broken
+    }
+
+    /// Invariant 6: a commit that is sent again is answered as the first time, or refused as too old.
+    fn answered_before(&mut self, id: CommitId, outcome: &Outcome) -> Before {
+        let key = (id.node.0, id.number);
+        let Some(first) = self.commits.get(&key) else {
+            self.commits.insert(key, outcome.clone());
+            return Before::Never;
+        };
+        let is_too_old = matches!(
+            outcome,
+            Outcome::Refused(everstep_store::Refusal::OutOfOrder)
+        );
+        if first == outcome || is_too_old {
+            return Before::Same;
+        }
+        Before::Other(Violation::of(
+            6,
+            format!("commit {id:?} became {first:?}, and when it was sent again {outcome:?}"),
+        ))
+    }
+
+    fn landed(&mut self, commit: &Commit, landed: Landed) -> Vec<Violation> {
+        let mut broken = Vec::new();
+        match commit {
+            Commit::Create(CreateCommit { name, .. }) => {
+                if landed.number <= self.last_number {
+                    let what = format!("{name} got number {} a second time", landed.number);
+                    broken.push(Violation::of(1, what));
+                }
+                let twin = self
+                    .streams
+                    .values()
+                    .find(|s| s.name == *name && !s.is_removed);
+                if let Some(twin) = twin {
+                    let what = format!("{} was created twice", twin.told());
+                    broken.push(Violation::of(13, what));
+                }
+                self.last_number = self.last_number.max(landed.number);
+                let stream = Stream::created(name.clone(), commit, &landed);
+                self.streams.insert(landed.number, stream);
+            }
+            Commit::Append(_) | Commit::Deliver(_) | Commit::ChangeRows(_) => {}
+            Commit::Remove(RemoveCommit { streams, now, .. }) => {
+                broken.extend(removing::check_removal(streams, &self.streams));
+                for number in streams {
+                    if let Some(stream) = self.streams.get_mut(number) {
+                        stream.is_removed = true;
+                        stream.removed_at = Some((landed.at, (*now).max(self.shown)));
+                    }
+                }
+                broken.extend(self.take_keys(commit, landed.number));
+                return broken;
+            }
+        }
+        let Some(stream) = self.streams.get_mut(&landed.number) else {
+            if !commit.only_deletes() {
+                let what = format!("a commit to stream {} that never was", landed.number);
+                broken.push(Violation::of(1, what));
+            }
+            return broken;
+        };
+        broken.extend(appending::check(stream, commit, landed.first));
+        broken.extend(firing::check(stream, commit));
+        stream.apply(commit, &landed);
+        broken.extend(waking::check(stream));
+        broken.extend(self.take_keys(commit, landed.number));
+        broken
+    }
+
+    /// Invariant 13: one idempotency key leads to one run for ever.
+    fn take_keys(&mut self, commit: &Commit, number: StreamNumber) -> Vec<Violation> {
+        let mut broken = Vec::new();
+        for key in commit.delete() {
+            if let RowKey::Idempotency(workflow, key) = key {
+                self.keys.remove(&(workflow.to_string(), key.clone()));
+            }
+        }
+        for row in commit.put() {
+            let Row::Idempotency(row) = row else { continue };
+            let key = (row.workflow.to_string(), row.key.clone());
+            let before = self.keys.insert(key, row.stream.clone());
+            if before.is_some_and(|before| before != row.stream) {
+                let what = format!("key {} leads to stream {number} and to another", row.key);
+                broken.push(Violation::of(13, what));
+            }
+        }
+        broken
+    }
+}
+
+/// What the books know of a commit id.
+enum Before {
+    Never,
+    Same,
+    Other(Violation),
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::{NodeId, RecordNumber};
+
+    use super::super::samples::{broken, committed, creation, inbox_event, number};
+    use super::*;
+
+    #[test]
+    fn a_commit_sent_again_that_takes_effect_twice_is_found() {
+        let mut journals = Journals::default();
+        let at = Timestamp::from_millis(0);
+        let mut event = inbox_event("a");
+        event.id = Some(CommitId {
+            node: NodeId(1),
+            number: 1,
+        });
+        assert!(
+            journals
+                .commit(at, &[creation("a").into()], &[committed(1, 0)])
+                .is_empty()
+        );
+        let first = journals.commit(at, &[event.clone().into()], &[committed(1, 1)]);
+        assert!(first.is_empty());
+        let again = journals.commit(at, &[event.clone().into()], &[committed(1, 1)]);
+        assert!(again.is_empty());
+        let twice = journals.commit(at, &[event.into()], &[committed(1, 2)]);
+        assert_eq!(broken(&twice), [6]);
+    }
+
+    #[test]
+    fn a_run_that_is_created_twice_is_found() {
+        let mut journals = Journals::default();
+        let at = Timestamp::from_millis(0);
+        let batch = [creation("a"), creation("a")].map(Into::into);
+        let found = journals.commit(at, &batch, &[committed(1, 0), committed(2, 0)]);
+        assert_eq!(broken(&found), [13]);
+        assert_eq!(
+            journals.stream(number(1)).map(Stream::next),
+            Some(RecordNumber(1))
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! Invariant 29 as the books tell it, at every moment: a run whose inbox holds something that it has not seen at rest has its ready
+//! mark. Whoever sweeps finds it by that mark alone.
+
+use super::stream::Stream;
+use super::violation::Violation;
+
+pub(super) fn check(stream: &Stream) -> Option<Violation> {
+    let is_open = stream.run.is_some() && stream.closed_at.is_none() && !stream.is_removed;
+    let has_news = stream.inbox != stream.seen_at_rest;
+    (is_open && has_news && !stream.is_ready).then(|| {
+        let what = format!(
+            "{} has {} inbox records, rested having seen {}, and has no ready mark",
+            stream.told(),
+            stream.inbox,
+            stream.seen_at_rest
+        );
+        Violation::of(29, what)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_store::{ExecutorLease, Guard};
+
+    use super::super::Journals;
+    use super::super::samples::{FINE, at, broken, committed, creation, executor, inbox_event};
+
+    /// A run that rests after what was there at its creation, and then gets an event.
+    fn found(marks_event: bool) -> Vec<u8> {
+        let mut journals = Journals::default();
+        let created = creation("a");
+        let mut rest = executor(1, 1, Vec::new());
+        rest.guards.push(Guard::InboxSeen(1));
+        (rest.ready, rest.lease) = (Some(false), ExecutorLease::Release);
+        let mut event = inbox_event("e");
+        event.ready = marks_event.then_some(true);
+        let batch = [created.into(), rest.into(), event.into()];
+        let outcomes = [committed(1, 0), committed(1, 1), committed(1, 1)];
+        let mut found = broken(&journals.commit(at(0), &batch, &outcomes));
+        // Nobody had claimed the run, which does not matter here.
+        found.retain(|invariant| *invariant != 3);
+        found
+    }
+
+    #[test]
+    fn an_event_that_nobody_hears_of_is_found() {
+        assert_eq!(found(true), FINE);
+        assert_eq!(found(false), [29]);
+    }
+}

@@ -1,0 +1,167 @@
+//! What a seed stands for: the size of the cluster, its settings, how likely each fault is, and how much work there is.
+//! A plan can be narrowed, which is how a failing seed is made smaller.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use everstep::{Retention, RunStatus, Settings};
+use everstep_engine::simulation::Rng;
+
+use everstep_model::planted::Bug;
+
+use super::case::Case;
+use super::fault_kind::FaultKind;
+
+/// What is left out of a seed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Faults that do not happen.
+    pub without: BTreeSet<FaultKind>,
+    /// At most so many nodes.
+    pub nodes: Option<usize>,
+    /// At most so many runs.
+    pub runs: Option<usize>,
+    /// At most so many requests of clients.
+    pub requests: Option<u64>,
+    /// No fault after so many.
+    pub faults: Option<u64>,
+}
+
+/// Everything that is decided before a simulation begins.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The seed.
+    pub seed: u64,
+    /// What is left out.
+    pub limits: Limits,
+    /// How many nodes.
+    pub nodes: usize,
+    /// How many runs of random programs.
+    pub runs: usize,
+    /// How many clients.
+    pub clients: usize,
+    /// How long faults happen and clients are busy.
+    pub chaos: Duration,
+    /// How often each call meets a fault, in a thousand calls.
+    pub faults_per_mille: u64,
+    /// Whether every hint between machines is lost.
+    pub loses_hints: bool,
+    /// Whether the programs are executed by workers that speak to the nodes over a network, and after how long without a request
+    /// such a worker is given up.
+    pub served: Option<Duration>,
+    /// How the engines behave.
+    pub settings: Settings,
+    /// How long ended runs are kept, if not for ever.
+    pub kept_for: Option<Duration>,
+    /// The story that is told instead of random programs, and the only crashes there are.
+    pub case: Option<Case>,
+    /// The bug that is planted, if one is.
+    pub planted: Option<Bug>,
+}
+
+impl Plan {
+    /// The plan of a seed, within limits.
+    #[must_use]
+    pub fn new(seed: u64, limits: Limits) -> Self {
+        let mut rng = Rng::new(seed, 2);
+        let nodes = rng.any(&[1, 2, 2, 3, 3]);
+        let runs = rng.any(&[2, 3, 4, 6]);
+        let clients = rng.any(&[1, 2, 3]);
+        let chaos = Duration::from_secs(rng.within(40..160));
+        let faults_per_mille = rng.any(&[2, 10, 20, 40]);
+        let loses_hints = rng.one_in(5);
+        let kept_for = rng
+            .one_in(6)
+            .then(|| Duration::from_secs(rng.within(5..60)));
+        let settings = settings(&mut rng, kept_for);
+        Self {
+            seed,
+            nodes: limits.nodes.map_or(nodes, |max| nodes.min(max)),
+            runs: limits.runs.map_or(runs, |max| runs.min(max)),
+            limits,
+            clients,
+            chaos,
+            faults_per_mille,
+            loses_hints,
+            served: served(seed),
+            settings,
+            kept_for,
+            case: None,
+            planted: None,
+        }
+    }
+
+    /// The plan of a case: nothing goes wrong but what it says.
+    #[must_use]
+    pub fn of_case(case: Case) -> Self {
+        let settings = Settings {
+            lease_ttl: Duration::from_secs(3),
+            sweep_interval: Duration::from_secs(5),
+            ..Settings::default()
+        };
+        Self {
+            seed: 0,
+            limits: Limits::default(),
+            nodes: case.nodes,
+            runs: 0,
+            clients: 0,
+            chaos: Duration::ZERO,
+            faults_per_mille: 0,
+            loses_hints: false,
+            served: None,
+            settings,
+            kept_for: None,
+            case: Some(case),
+            planted: None,
+        }
+    }
+
+    /// The same plan with a bug.
+    #[must_use]
+    pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
+        self.planted = bug;
+        self
+    }
+
+    /// The same plan with its programs in workers.
+    #[must_use]
+    pub fn served(mut self) -> Self {
+        let mut rng = Rng::new(self.seed, 81);
+        self.served = Some(Duration::from_secs(rng.any(&[3, 5, 10])));
+        self
+    }
+}
+
+/// One seed in four has its programs in workers. It is drawn apart from everything else, which stays as it is.
+fn served(seed: u64) -> Option<Duration> {
+    let mut rng = Rng::new(seed, 80);
+    rng.one_in(4)
+        .then(|| Duration::from_secs(rng.any(&[3, 5, 10])))
+}
+
+fn settings(rng: &mut Rng, kept_for: Option<Duration>) -> Settings {
+    let secs = Duration::from_secs;
+    let mut retention = Retention::forever();
+    if let Some(age) = kept_for {
+        for status in [
+            RunStatus::Completed,
+            RunStatus::Failed,
+            RunStatus::Cancelled,
+        ] {
+            retention = retention.keep(status, age);
+        }
+    }
+    Settings {
+        hot_runs_max: rng.any(&[0, 1, 3, 1_000, 1_000]),
+        hot_idle_max: secs(rng.any(&[1, 5, 60])),
+        lease_ttl: secs(rng.any(&[3, 5, 10])),
+        sweep_interval: secs(rng.any(&[5, 10, 30])),
+        timer_horizon: secs(rng.any(&[2, 10, 60])),
+        timers_in_memory_max: rng.any(&[1, 4, 100_000]),
+        retention,
+        retention_interval: secs(rng.within(3..20)),
+        shutdown_grace: secs(rng.any(&[1, 10])),
+        development: rng.one_in(5),
+        ..Settings::default()
+    }
+}
