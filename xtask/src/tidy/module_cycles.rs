@@ -23,7 +23,6 @@ const EXCEPTIONS: &[Exception] = &[
     ("everstep/remote", NOT_YET),
     ("everstep/testing", NOT_YET),
     ("everstep/testing/simulate", NOT_YET),
-    ("machine/replay", NOT_YET),
     ("sim", NOT_YET),
     ("sim/check", NOT_YET),
     ("sim/cluster", NOT_YET),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{CallSite, EventTaken, Resolution, WaitFor};
+use everstep_machine::{CallSite, EventTaken, Resolution, WaitCall};
 use everstep_model::{ErrorCode, Failure, RecordNumber, Scope, Timestamp};
 
 use super::handle::Handle;
@@ -150,12 +150,13 @@ impl Wait {
                 .iter()
                 .map(|event| replay.name(event))
                 .collect::<Result<_, _>>()?;
-            let wanted = WaitFor {
+            let wait = WaitCall {
                 names,
                 batch,
                 at_once,
+                timeout,
             };
-            Ok(replay.call_wait(scope, &place, wanted, timeout, site))
+            Ok(replay.call(scope, &place, wait, site))
         });
         resolved.map(|resolution| match resolution? {
             Resolution::Events(taken) => Ok(taken),
