@@ -55,29 +55,30 @@ impl Conclusion {
     ) -> Self {
         let is_completed = matches!(returned, Returned::Completed(_));
         let is_beaten = planted::is(Bug::CompletionBeatsCancel) && is_completed;
-        if let Some(request) = replay.cancellation().filter(|_| !is_beaten) {
+        if let Some(request) = replay.status().cancellation().filter(|_| !is_beaten) {
             return Self::Cancelled(request.clone());
         }
         let failed = match returned {
             Returned::Completed(result) => return Self::Completed(result.clone()),
             Returned::Failed(failed) => failed,
         };
-        let facts = replay.facts();
-        let retries = facts
-            .and_then(|facts| facts.execution_retries)
+        let info = replay.run().info();
+        let retries = info
+            .and_then(|info| info.execution_retries)
             .or(retries)
             .unwrap_or(0);
-        let deadline = facts.and_then(|facts| facts.deadline);
+        let deadline = info.and_then(|info| info.deadline);
         // A further pass would rely on results that are undone.
-        let is_undoing = replay.has_begun_undoing() || replay.undo_state() != UndoState::Over;
+        let is_undoing =
+            replay.status().has_begun_undoing() || replay.rollback().state() != UndoState::Over;
         let retry_at = if failed.is_worth_another_pass && !is_undoing {
-            after_execution_failure(replay.pass(), retries, now, deadline)
+            after_execution_failure(replay.run().pass(), retries, now, deadline)
         } else {
             None
         };
         match retry_at {
             Some(retry_at) => Self::Retry(ExecutionRetried {
-                attempt: replay.pass(),
+                attempt: replay.run().pass(),
                 error: failed.failure.clone(),
                 retry_at,
             }),
@@ -121,13 +122,13 @@ pub(crate) fn conclude(
     sites: &[String],
     now: Timestamp,
 ) -> (Option<Record>, Then) {
-    let abandoned = || replay.steps_in_flight().cloned().collect();
+    let abandoned = || replay.status().steps_in_flight().cloned().collect();
     let record = |body: Body| Some(Record { time: now, body });
     let failed = |error: &Failure, causes: &[Location]| {
         record(
             Failed {
                 error: error.clone(),
-                rolled_back: replay.has_undone(),
+                rolled_back: replay.status().has_undone(),
                 abandoned: abandoned(),
                 caused_by: causes.to_vec(),
             }
@@ -136,7 +137,7 @@ pub(crate) fn conclude(
     };
     // Once the journal fixes the final status, later records change nothing, except a child that
     // completes and must be undone.
-    let end = if replay.is_beyond_change() {
+    let end = if replay.rollback().is_beyond_change() {
         Then::EndAnyway
     } else {
         Then::End
@@ -173,7 +174,7 @@ pub(crate) fn conclude(
         Conclusion::Cancelled(request) => {
             let cancelled = Cancelled {
                 reason: request.reason.clone(),
-                rolled_back: replay.has_undone(),
+                rolled_back: replay.status().has_undone(),
                 abandoned: abandoned(),
             };
             (record(cancelled.into()), end(RunStatus::Cancelled))
@@ -188,7 +189,7 @@ pub(crate) fn conclude(
         Conclusion::Released => (None, Then::Release),
         Conclusion::Halted(Halt::NotDurable(why)) => {
             let error = Failure::new(ErrorCode::NotDurable, why.clone());
-            if replay.must_break_off_first() {
+            if replay.status().must_break_off_first() {
                 // A replay would not end here by itself, so the failure is recorded before any undo.
                 let forced = ForcedFailure {
                     location: None,
@@ -225,7 +226,7 @@ fn park(halt: &Halt, replay: &Replay, sites: &[String]) -> Option<Body> {
         }
         Halt::NotDurable(why) => (None, Failure::new(ErrorCode::NotDurable, why.clone())),
     };
-    let is_known = replay.parked() == Some(&error);
+    let is_known = replay.status().parked() == Some(&error);
     (!is_known).then(|| Diverged { location, error }.into())
 }
 

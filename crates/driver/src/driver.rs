@@ -185,7 +185,7 @@ impl<H: Host> Driver<H> {
                 self.live.forget_dropped();
                 self.outbox.collect(&mut self.live.replay, self.now);
                 let is_running = matches!(self.code, CodeState::Running);
-                if is_running && self.live.replay.defies_cancellation() {
+                if is_running && self.live.replay.status().ignores_cancellation() {
                     self.queue.push_back(Action::Drop(Code::Live));
                     self.code = CodeState::Defiant;
                 }

@@ -62,7 +62,7 @@ impl<H: Host> Dry<H> {
 
     pub(crate) fn settled(&mut self) {
         let is_running = matches!(self.code, Code::Running);
-        if is_running && self.execution.replay.defies_cancellation() {
+        if is_running && self.execution.replay.status().ignores_cancellation() {
             self.code = Code::Defiant;
         }
     }
@@ -88,11 +88,11 @@ impl<H: Host> Dry<H> {
 
     fn unrecorded(&mut self) -> Option<Divergence> {
         let replay = &mut self.execution.replay;
-        let body = replay.take_outgoing().0.next()?;
+        let body = replay.outgoing().take_records().0.next()?;
         let location = body.location()?.clone();
         Some(Divergence {
             called: Some((body.type_name(), location)),
-            called_site: replay.first_unrecorded_site(),
+            called_site: replay.script().unrecorded_site(0),
             ..Divergence::default()
         })
     }

@@ -42,8 +42,8 @@ impl<H: Host> Driver<H> {
 
     fn decision(&mut self) -> Decision {
         let replay = &self.live.replay;
-        if replay.is_pausing() {
-            return if replay.is_quiet() && self.undoing.is_quiet() {
+        if replay.status().is_pausing() {
+            return if replay.status().is_quiet() && self.undoing.is_quiet() {
                 Decision::Conclude(Conclusion::Pause)
             } else {
                 Decision::None
@@ -56,9 +56,9 @@ impl<H: Host> Driver<H> {
         if self.outbox.is_due_now() {
             return Decision::None;
         }
-        let undo = replay.undo_state();
-        let is_startable = replay.startable().next().is_some() || undo == UndoState::Due;
-        if replay.steps_in_flight().next().is_some()
+        let undo = replay.rollback().state();
+        let is_startable = replay.status().startable().next().is_some() || undo == UndoState::Due;
+        if replay.status().steps_in_flight().next().is_some()
             || undo == UndoState::InFlight
             || (is_startable && self.leave != Leave::Soon)
         {
@@ -67,10 +67,10 @@ impl<H: Host> Driver<H> {
         if is_startable {
             return Decision::Conclude(Conclusion::Released);
         }
-        if matches!(self.code, CodeState::Running) && replay.is_stuck() {
+        if matches!(self.code, CodeState::Running) && replay.status().is_stuck() {
             return Decision::Conclude(Conclusion::Halted(stuck()));
         }
-        let status = replay.resting_status();
+        let status = replay.status().suspended();
         Decision::Look(AfterLook::Conclude(Conclusion::Suspended(status)))
     }
 
@@ -84,10 +84,10 @@ impl<H: Host> Driver<H> {
             return Decision::None;
         }
         let replay = &mut self.live.replay;
-        replay.end_with_rollback(reason);
-        match replay.undo_state() {
+        replay.rollback_mut().end_run(reason);
+        match replay.rollback().state() {
             UndoState::Over => {
-                let failure = replay.rollback_failure().filter(|_| rolls_back).cloned();
+                let failure = replay.rollback().failure().filter(|_| rolls_back).cloned();
                 let ending = match failure {
                     Some(rollback_error) => ending.with_failed_rollback(rollback_error),
                     None => ending,
@@ -98,11 +98,11 @@ impl<H: Host> Driver<H> {
             // The second look was taken when the rollback began.
             UndoState::Waiting => Decision::Conclude(Conclusion::Suspended(RunStatus::RollingBack)),
             UndoState::Due if self.leave == Leave::Soon => Decision::Conclude(Conclusion::Released),
-            UndoState::Due if replay.next_undo_is_own() => Decision::None,
+            UndoState::Due if replay.status().is_next_undo_own() => Decision::None,
             // The first record of the rollback fixes the final status and is durable before any undo
             // begins.
             UndoState::Due => match self.missing_undo() {
-                Missing::None if self.live.replay.ending_is_decided() => Decision::None,
+                Missing::None if self.live.replay.rollback().is_ending_decided() => Decision::None,
                 Missing::None => Decision::Look(AfterLook::RollBack(ending)),
                 Missing::Searched => Decision::None,
                 Missing::ForGood(halt) => Decision::Conclude(Conclusion::Halted(halt)),

@@ -59,22 +59,22 @@ impl<H: Host> Execution<H> {
 
     /// Whether the run was cancelled since this was last asked.
     pub(crate) fn take_cancellation(&mut self) -> bool {
-        let is_new = !self.is_cancelled && self.replay.cancellation().is_some();
+        let is_new = !self.is_cancelled && self.replay.status().cancellation().is_some();
         self.is_cancelled |= is_new;
         is_new
     }
 
     /// What the run was started with.
     pub(crate) fn input(&self) -> Payload {
-        let facts = self.replay.facts();
-        facts.map_or_else(Payload::null, |facts| facts.input.clone())
+        let info = self.replay.run().info();
+        info.map_or_else(Payload::null, |info| info.input.clone())
     }
 
     /// Drops the undos of iterations that are no longer in the journal.
     pub(crate) fn forget_dropped(&mut self) {
         if self.replay.take_has_dropped() {
-            let replay = &self.replay;
-            self.host.retain_undos(|step| !replay.has_dropped(step));
+            let status = self.replay.status();
+            self.host.retain_undos(|step| !status.has_dropped(step));
         }
     }
 }

@@ -46,7 +46,7 @@ impl<H: Host> Driver<H> {
         if let Stage::Concluding(after) = self.stage {
             self.stage = Stage::Working;
             if after == After::Announced {
-                self.live.replay.retract_rollback();
+                self.live.replay.rollback_mut().retract();
             }
         }
         if let Some(in_flight) = self.append.take()
@@ -57,9 +57,8 @@ impl<H: Host> Driver<H> {
                 records.pop();
             }
             self.outbox.put_back(records);
-            let replay = &mut self.live.replay;
-            replay.put_back_obsolete(in_flight.obsolete);
-            replay.put_back_left_children(in_flight.left);
+            let outgoing = self.live.replay.outgoing();
+            outgoing.put_back(in_flight.obsolete, in_flight.left);
         }
         self.extend_foreign(came);
     }

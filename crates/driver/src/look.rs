@@ -58,7 +58,7 @@ impl<H: Host> Driver<H> {
     fn after_look(&mut self, then: AfterLook) -> Action {
         match then {
             AfterLook::Conclude(conclusion) => self.conclude(conclusion),
-            AfterLook::RollBack(_) => match self.live.replay.announce_rollback() {
+            AfterLook::RollBack(_) => match self.live.replay.rollback_mut().announce() {
                 Some(first) => self.conclude(Conclusion::RollBack(Box::new(first))),
                 None => self.write(),
             },
@@ -92,12 +92,14 @@ fn site_of<H>(first: &Driver<H>, number: RecordNumber) -> Option<CallSite> {
     let replay = &first.live.replay;
     let next = first.history.as_ref()?.next_number();
     if number < next {
-        return replay.site_of(number);
+        return replay.script().site_of(number);
     }
     let index = usize::try_from(number.0 - next.0).ok()?;
     let is_scripted = |record: &&Record| record.body.is_scripted();
     let before = first.outbox.records().get(..index)?;
-    replay.unrecorded_site(before.iter().filter(is_scripted).count())
+    replay
+        .script()
+        .unrecorded_site(before.iter().filter(is_scripted).count())
 }
 
 fn different_end(ending: &Conclusion, again: Option<&Returned>) -> Option<Box<Divergence>> {

@@ -46,10 +46,11 @@ impl Outbox {
 
     /// Takes what the fold wants written.
     pub(crate) fn collect(&mut self, replay: &mut Replay, now: Timestamp) {
-        if !replay.has_outgoing() {
+        let outgoing = replay.outgoing();
+        if !outgoing.is_pending() {
             return;
         }
-        let (bodies, strict) = replay.take_outgoing();
+        let (bodies, strict) = outgoing.take_records();
         let records = bodies.map(|body| Record { time: now, body });
         self.records.extend(records);
         if strict {
@@ -96,8 +97,8 @@ impl Outbox {
         let progress = records.iter().any(is_progress);
         let decides = closing.is_some();
         records.extend(closing);
-        let mut obsolete = replay.take_obsolete();
-        let mut left = replay.take_left_children();
+        let mut obsolete = replay.outgoing().take_obsolete();
+        let mut left = replay.outgoing().take_left_children();
         let in_flight = InFlight {
             decides,
             then,
@@ -105,14 +106,14 @@ impl Outbox {
             left: left.clone(),
         };
         if matches!(then, Then::End(_) | Then::EndAnyway(_)) {
-            obsolete.extend(replay.remaining_rows());
-            left.extend(replay.remaining_children());
+            obsolete.extend(replay.status().remaining_rows());
+            left.extend(replay.status().remaining_children());
         }
         let append = Append {
             records,
             then,
-            seen: replay.known(),
-            inbox_seen: replay.inbox_known(),
+            seen: replay.position().known(),
+            inbox_seen: replay.position().inbox_known(),
             progress,
             obsolete,
             left,

@@ -135,7 +135,7 @@ pub(crate) struct Offered(pub(crate) Vec<OpId>);
 impl Offered {
     /// Whether there are steps to begin that the code was not offered yet.
     pub(crate) fn update(&mut self, replay: &Replay) -> bool {
-        let startable = replay.startable();
+        let startable = replay.status().startable();
         if startable.clone().eq(self.0.iter().copied()) {
             return false;
         }

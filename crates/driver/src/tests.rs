@@ -138,19 +138,20 @@ impl Shell {
     fn call_step(&mut self, step: &str) -> OpId {
         let options = StepOptions::default();
         let replay = &mut self.driver.current().0.replay;
-        let op = replay.call_step(&Scope::ROOT, &name(step), options, CallSite::Shell(0));
+        let op = replay.call(&Scope::ROOT, &name(step), options, CallSite::Shell(0));
         op.unwrap()
     }
 
     fn wait_for_go(&mut self) -> OpId {
-        let wanted = everstep_machine::WaitFor {
+        let wanted = everstep_machine::WaitCall {
             names: vec![name("go")],
             batch: 1,
             at_once: false,
+            timeout: None,
         };
         let replay = &mut self.driver.current().0.replay;
         let site = CallSite::Shell(0);
-        let op = replay.call_wait(&Scope::ROOT, &name("go"), wanted, None, site);
+        let op = replay.call(&Scope::ROOT, &name("go"), wanted, site);
         op.unwrap()
     }
 

@@ -31,7 +31,7 @@ pub enum UndoEnd {
 impl<H: Host> Driver<H> {
     /// Begins the next undo when it is due.
     pub(crate) fn next_undo(&mut self) -> Option<Action> {
-        if !self.undoing.is_quiet() || self.live.replay.undo_state() != UndoState::Due {
+        if !self.undoing.is_quiet() || self.live.replay.rollback().state() != UndoState::Due {
             return None;
         }
         match self.missing_undo() {
@@ -70,12 +70,16 @@ impl<H: Host> Driver<H> {
             return Missing::Searched;
         }
         let host = &self.live.host;
-        let missing = self.live.replay.undo_missing(|at| host.has_undo(at));
+        let missing = self
+            .live
+            .replay
+            .rollback()
+            .missing_undo(|at| host.has_undo(at));
         let Some(missing) = missing else {
             return Missing::None;
         };
         match &mut self.undoing.earlier {
-            EarlierPasses::NotNeeded if self.live.replay.pass() > 1 => {
+            EarlierPasses::NotNeeded if self.live.replay.run().pass() > 1 => {
                 let read = Action::Read(ReadFor::Undos, RecordNumber(0));
                 self.queue.push_back(read);
                 self.undoing.earlier = EarlierPasses::Reading;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use everstep_machine::{CallSite, Replay};
+use everstep_machine::{CallSite, Replay, Written};
 use everstep_model::record::RESERVED_COLLECTIONS;
 use everstep_model::{InvalidAttribute, Payload, RunId, Scope, Timestamp, check_attribute};
 use serde::Serialize;
@@ -140,7 +140,8 @@ impl<W> Ctx<W> {
         let to = RunId::new(to)?;
         self.call(|replay| {
             let event = replay.name(event)?;
-            replay.send(&self.scope, to, event, payload, site);
+            let sent = Written::Send { to, event, payload };
+            replay.write(&self.scope, sent, site);
             Ok(())
         })
     }
@@ -151,16 +152,16 @@ impl<W> Ctx<W> {
     pub fn no_return(&self) {
         let site = CallSite::caller();
         self.shared
-            .with(|execution| execution.replay.no_return(&self.scope, site));
+            .with(|execution| execution.replay.write(&self.scope, Written::NoReturn, site));
     }
 
     /// Leaves a line in the run's journal, for people who read it later.
     #[track_caller]
     pub fn note(&self, text: impl Into<String>) {
         let site = CallSite::caller();
-        let text = text.into();
+        let note = Written::Note(text.into());
         self.shared
-            .with(|execution| execution.replay.note(&self.scope, text, site));
+            .with(|execution| execution.replay.write(&self.scope, note, site));
     }
 
     /// Sets a row that live clients see. `workflow`, `step`, `rpc` and `event` are collections of the engine.
@@ -198,7 +199,12 @@ impl<W> Ctx<W> {
         }
         self.call(|replay| {
             let collection = replay.name(collection)?;
-            replay.change_row(&self.scope, collection, key, value, site);
+            let row = Written::Row {
+                collection,
+                key,
+                value,
+            };
+            replay.write(&self.scope, row, site);
             Ok(())
         })
     }
@@ -226,7 +232,7 @@ impl<W> Ctx<W> {
         let site = CallSite::caller();
         self.call(|replay| {
             let name = replay.name(name)?;
-            replay.set_attribute(&self.scope, name, value, site);
+            replay.write(&self.scope, Written::Attribute { name, value }, site);
             Ok(())
         })
     }
@@ -238,7 +244,7 @@ impl<W> Ctx<W> {
         let site = CallSite::caller();
         self.call(|replay| {
             let topic = replay.name(topic)?;
-            replay.emit(&self.scope, topic, payload, site);
+            replay.write(&self.scope, Written::Emit { topic, payload }, site);
             Ok(())
         })
     }

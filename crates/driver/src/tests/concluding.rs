@@ -122,7 +122,7 @@ fn code_that_diverges_is_parked_with_the_call_site_of_its_shell() {
     let replay = &mut changed.driver.live().replay;
     let site = CallSite::Shell(0);
     let options = StepOptions::default();
-    replay.call_step(&Scope::ROOT, &name("pay"), options, site);
+    replay.call(&Scope::ROOT, &name("pay"), options, site);
     changed.driver.settled();
     match changed.next() {
         Action::Append(append) => {

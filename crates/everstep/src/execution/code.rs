@@ -50,7 +50,8 @@ impl StartedCode {
         if self.root.is_none() {
             return Some(driver);
         }
-        self.shared.set_now(driver.current().0.replay.now());
+        self.shared
+            .set_now(driver.current().0.replay.position().now());
         let slot = &mut self.root;
         let (driver, polled) = lend(driver, || {
             let polled = slot.as_mut().map_or(Poll::Pending, RunningRoot::poll);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use everstep_driver::Execution;
 use everstep_engine::Runtime;
-use everstep_machine::{FailureClass, OpId, Replay, StepStart, UndoStart};
+use everstep_machine::{Access, FailureClass, OpId, Replay, StepStart, UndoStart};
 use everstep_model::{Failure, Generation, Name, Payload, RunId, Timestamp, limits};
 
 use super::cancellation::Cancellation;
@@ -71,23 +71,23 @@ pub(crate) struct Shared {
 impl Shared {
     /// An execution that is about to start.
     pub(super) fn new(parts: Arc<SharedParts>, replay: &Replay) -> Self {
-        let facts = replay.facts();
+        let info = replay.run().info();
         Self {
             key: Key::new(),
             metadata: RunMetadata {
                 id: parts.run.clone(),
                 generation: parts.generation,
                 workflow: parts.workflow.clone(),
-                version: facts.map_or(1, |facts| facts.version),
-                tags: facts.map(|facts| facts.tags.clone()).unwrap_or_default(),
-                created_at: facts.map(|facts| facts.created_at).unwrap_or_default(),
-                deadline: facts.and_then(|facts| facts.deadline),
-                attempt: replay.pass(),
+                version: info.map_or(1, |info| info.version),
+                tags: info.map(|info| info.tags.clone()).unwrap_or_default(),
+                created_at: info.map(|info| info.created_at).unwrap_or_default(),
+                deadline: info.and_then(|info| info.deadline),
+                attempt: replay.run().pass(),
             },
             step_of: StepOf {
                 run: parts.run.clone(),
-                keys_of: facts.map_or(parts.generation, |facts| facts.keys_of),
-                trace: facts.map(|facts| facts.trace),
+                keys_of: info.map_or(parts.generation, |info| info.keys_of),
+                trace: info.map(|info| info.trace),
             },
             parts,
             now: AtomicU64::new(0),
@@ -107,10 +107,11 @@ impl Shared {
     pub(crate) fn with<T>(&self, call: impl FnOnce(&mut Execution<Slots>) -> T) -> Option<T> {
         let is_in_step = self.is_in_step.load(Ordering::Relaxed);
         let called = current::with(self.key, |execution| {
-            let allowed = is_in_step.then(|| execution.replay.suspend_calls());
+            let replay = &mut execution.replay;
+            let before = is_in_step.then(|| replay.set_access(Access::Forbidden));
             let called = call(execution);
-            if let Some(allowed) = allowed {
-                execution.replay.restore_calls(allowed);
+            if let Some(before) = before {
+                execution.replay.set_access(before);
             }
             called
         });
@@ -168,7 +169,7 @@ impl Shared {
     /// Registers the undo of a step or child that the code has called.
     pub(crate) fn give_undo(&self, op: OpId, undo: GivenUndo) {
         self.with(|execution| {
-            if let Some(location) = execution.replay.location_of(op).cloned() {
+            if let Some(location) = execution.replay.status().location_of(op).cloned() {
                 execution.host.undos.give(location, undo);
             }
         });

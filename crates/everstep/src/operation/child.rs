@@ -216,7 +216,7 @@ impl Call {
         let (scope, site) = (&self.scope, self.site);
         let resolved = self.handle.poll(context, |replay| {
             let (place, call) = (replay.name(place)?, called.transpose()?);
-            Ok(call.and_then(|call| replay.call_child(scope, &place, call, site)))
+            Ok(call.and_then(|call| replay.call(scope, &place, call, site)))
         });
         if is_new {
             self.give_undo();
@@ -256,8 +256,10 @@ impl Call {
         let detached = self.handle.shared().with(|execution| {
             let replay = &mut execution.replay;
             let place = replay.name(self.place())?;
-            let run = replay.detach_child(&self.scope, &place, called, self.site);
-            run.map_err(|refused| Error::from_failure(refused).non_retryable())
+            let child = everstep_machine::DetachedChild(called);
+            let run = replay.call(&self.scope, &place, child, self.site);
+            run.transpose()
+                .map_err(|refused| Error::from_failure(refused).non_retryable())
         });
         match detached.transpose()?.flatten() {
             Some(run) => Poll::Ready(Ok(run)),

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{CallSite, EventTaken, Resolution, WaitFor};
+use everstep_machine::{CallSite, EventTaken, Resolution, WaitCall};
 use everstep_model::{ErrorCode, Failure, RecordNumber, Scope, Timestamp};
 
 use super::handle::Handle;
@@ -199,12 +199,13 @@ impl Wait {
                 .iter()
                 .map(|event| replay.name(event))
                 .collect::<Result<_, _>>()?;
-            let wanted = WaitFor {
+            let wait = WaitCall {
                 names,
                 batch,
                 at_once,
+                timeout,
             };
-            Ok(replay.call_wait(scope, &place, wanted, timeout, site))
+            Ok(replay.call(scope, &place, wait, site))
         });
         resolved.map(|resolution| match resolution? {
             Resolution::Events(taken) => Ok(taken),

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::{CallSite, EventTaken};
+use everstep_machine::{CallSite, EventTaken, Written};
 use everstep_model::{ErrorCode, Failure, Payload};
 
 use super::event::{Received, Wait, decode};
@@ -82,7 +82,8 @@ impl<W> Ctx<W> {
         let site = CallSite::caller();
         let is_first = self.shared().with(|execution| {
             let replay = &mut execution.replay;
-            replay.reply(self.scope(), received.record, payload, site)
+            let event = received.record;
+            replay.write(self.scope(), Written::Reply { event, payload }, site)
         });
         if is_first.unwrap_or(true) {
             return Ok(());

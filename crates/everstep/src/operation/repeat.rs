@@ -6,7 +6,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use everstep_engine::CodedError;
-use everstep_machine::{Advance, CallSite, OpId, Replay, Resolution, Returned};
+use everstep_machine::{
+    Advance, CallSite, IterationEnd, LoopCall, OpId, Resolution, iteration_scope,
+};
 use everstep_model::{ErrorCode, Failure, Location, Payload};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -141,7 +143,7 @@ where
         let called = self.ctx.shared().with(|execution| {
             let replay = &mut execution.replay;
             let name = replay.name(&self.name)?;
-            Ok::<_, Error>(replay.call_loop(self.ctx.scope(), &name, self.site))
+            Ok::<_, Error>(replay.call(self.ctx.scope(), &name, LoopCall, self.site))
         });
         match called.transpose()?.flatten() {
             Some((place, advance)) => self.go_on(place, advance).map(drop),
@@ -174,9 +176,7 @@ where
                 return Err(Error::fatal(format!("loop `{name}` lost its first state")));
             }
         };
-        let ctx = self
-            .ctx
-            .in_scope(Replay::iteration_scope(&place, iteration));
+        let ctx = self.ctx.in_scope(iteration_scope(&place, iteration));
         let running = Box::pin((self.body)(ctx, state));
         self.stage = Stage::Running(place, iteration, running);
         Ok(())
@@ -193,7 +193,7 @@ where
             ControlFlow::Continue(state) => (false, self.encode("state", state)?),
             ControlFlow::Break(result) => (true, self.encode("result", result)?),
         };
-        let returned = Returned {
+        let end = IterationEnd {
             place: &place,
             iteration,
             done,
@@ -202,7 +202,7 @@ where
         let advance = self
             .ctx
             .shared()
-            .with(|execution| execution.replay.advance_loop(returned, value, self.site));
+            .with(|execution| execution.replay.advance_loop(end, value, self.site));
         match advance.flatten() {
             Some(advance) => self.go_on(place, advance),
             None => Ok(None),

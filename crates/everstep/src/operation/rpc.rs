@@ -79,7 +79,12 @@ impl Call {
         let resolved = self.handle.poll(context, |replay| {
             let method = replay.name(method)?;
             let args = args.unwrap_or_else(|| Ok(Payload::null()))?;
-            Ok(replay.call_rpc(scope, &method, args, schema, timeout, site))
+            let rpc = everstep_machine::RpcCall {
+                args,
+                schema,
+                timeout,
+            };
+            Ok(replay.call(scope, &method, rpc, site))
         });
         resolved.map(|resolution| match resolution? {
             Resolution::Answer(answer) => Ok(answer),

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use everstep_machine::CallSite;
+use everstep_machine::{CallSite, SleepCall};
 use everstep_model::{Scope, Timestamp};
 
 use super::handle::Handle;
@@ -62,10 +62,11 @@ impl Future for Sleep {
         let (scope, name, length, site) = (&this.scope, &this.name, this.length, this.site);
         let resolved = this.handle.poll(context, |replay| {
             let name = replay.name(name)?;
-            Ok(match length {
-                Length::For(duration) => replay.call_sleep(scope, &name, duration, site),
-                Length::Until(until) => replay.call_sleep_until(scope, &name, until, site),
-            })
+            let sleep = match length {
+                Length::For(duration) => SleepCall::For(duration),
+                Length::Until(until) => SleepCall::Until(until),
+            };
+            Ok(replay.call(scope, &name, sleep, site))
         });
         resolved.map(|resolution| resolution.map(drop))
     }

@@ -201,7 +201,7 @@ where
         let resolved = self.handle.poll(context, |replay| {
             let name = replay.name(name)?;
             let options = options.unwrap_or_else(|| Ok(StepOptions::default()))?;
-            let called = replay.call_step(scope, &name, options, site);
+            let called = replay.call(scope, &name, options, site);
             *is_too_many = steps_max.is_some_and(|max| replay.steps_called() > u64::from(max));
             begun = called.and_then(|op| replay.begin_attempt(op));
             Ok(called)

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use everstep_machine::{CallSite, Replay};
+use everstep_machine::{CallSite, SwitchCall, branch_scope};
 use everstep_model::Name;
 
 use crate::ctx::Ctx;
@@ -99,8 +99,11 @@ impl<'a, W, T> Switch<'a, W, T> {
             let of = |value: &str| offered.iter().find(|case| case.as_str() == value);
             let chosen = of(&self.value).or_else(|| of(DEFAULT));
             let scope = self.ctx.scope();
-            replay
-                .call_switch(scope, &name, chosen, &offered, self.site)
+            let offered = &offered;
+            let switch = SwitchCall { chosen, offered };
+            let called = replay.call(scope, &name, switch, self.site);
+            called
+                .transpose()
                 .map_err(|failure| Error::from_failure(failure).non_retryable())
         });
         let Some((place, branch)) = called.transpose()?.flatten() else {
@@ -110,7 +113,7 @@ impl<'a, W, T> Switch<'a, W, T> {
         let Some((_, begin)) = cases.find(|(case, _)| case.as_str() == branch.as_str()) else {
             return Ok(State::Stopped);
         };
-        let scope = Replay::branch_scope(&place, &branch);
+        let scope = branch_scope(&place, &branch);
         Ok(State::Running(begin(self.ctx.in_scope(scope))))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use everstep_machine::{CallSite, Replay};
+use everstep_machine::{CallSite, ScopeCall};
 use everstep_model::{ErrorCode, Location};
 
 use crate::ctx::Ctx;
@@ -40,7 +40,7 @@ impl<W> Ctx<W> {
             let Some(place) = open(&ctx, &name, site)? else {
                 return std::future::pending().await;
             };
-            let scope = Replay::scope_of(&place);
+            let scope = place.inner_scope();
             match run(ctx.in_scope(scope)).await {
                 Err(error) if passes_through(&error) => Err(error),
                 settled => Ok(settled),
@@ -54,7 +54,7 @@ fn open<W>(ctx: &Ctx<W>, name: &str, site: CallSite) -> Result<Option<Location>>
     let opened = ctx.shared().with(|execution| {
         let replay = &mut execution.replay;
         let name = replay.name(name)?;
-        Ok::<_, Error>(replay.open_scope(ctx.scope(), &name, site))
+        Ok::<_, Error>(replay.call(ctx.scope(), &name, ScopeCall, site))
     });
     Ok(opened.transpose()?.flatten())
 }

@@ -1,337 +1,209 @@
-//! Children of the run, as its execution knows them, and events to other runs.
+//! Children that the run starts and may wait for.
 //!
-//! A child is started by a record and ends by one: what happens between is the engine's business. Whoever stops waiting
-//! says so once, as `step_abandoned`; what becomes of the child then goes along with the commit of that record.
+//! One record starts a child and one ends it; the engine does the rest. A run that stops waiting for
+//! a child records `step_abandoned` once, and the commit of that record applies the child's
+//! parent-close policy.
 
 use std::time::Duration;
 
 use everstep_model::record::{
-    ChildFinished, ChildOutcome, ChildStarted, ParentClose, Sent, StepAbandoned,
+    ChildFinished, ChildOutcome, ChildStarted, ParentClose, StepAbandoned,
 };
-use everstep_model::{
-    Body, Failure, Link, Location, Name, Payload, RunId, Scope, Timestamp, UndoMode,
-};
+use everstep_model::{Body, Failure, Link, Location, Name, Payload, RunId, Timestamp, UndoMode};
 
-use super::Replay;
-use super::control::cancelled;
-use super::divergence::CallSite;
-use super::memo::Remembered;
-use super::operation::{ChildEnd, ChildOp, Kind, OpId, Resolution};
+use super::context::{Called, Context, Earlier};
+use super::earlier_passes::{Again, EarlierChild, Remembered};
+use super::operations::{ChildEnd, ChildOp, Kind, OpId, Resolution};
+use super::outgoing::LeftChild;
+use super::rollback::Rollback;
+use super::state::cancelled;
 use crate::undo::Subject;
 
 /// A child that the code starts.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct ChildCall {
-    /// Its workflow.
     pub workflow: Name,
-    /// Its id; one made of the parent and the place if none is given.
+    /// `None` derives the id from the parent and the location.
     pub id: Option<RunId>,
-    /// What it gets.
     pub input: Payload,
-    /// Words to find it by.
     pub tags: Vec<String>,
-    /// How long the code waits for it.
+    /// How long the code waits for the child.
     pub timeout: Option<Duration>,
-    /// What becomes of it when the code stops waiting.
     pub on_close: ParentClose,
-    /// Whether it can be undone once it has completed.
+    /// Whether the child can be undone when it has completed.
     pub undo: UndoMode,
 }
 
-/// A child that the run does not wait for any more, and what becomes of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftChild {
-    /// The operation that started it.
-    pub location: Location,
-    /// The child.
-    pub run: RunId,
-    /// What becomes of it.
-    pub on_close: ParentClose,
-}
-
-/// A child that an earlier pass of the function started.
+/// A child that the code starts without waiting for it.
 #[derive(Clone, Debug)]
-pub(super) struct KnownChild {
-    run: RunId,
-    deadline: Option<Timestamp>,
-    /// Whether that pass stopped waiting for it.
-    left: bool,
-    /// Whether it did so because its time was over.
-    timed_out: bool,
-    outcome: Option<ChildOutcome>,
+pub struct DetachedChild(pub ChildCall);
+
+/// Starts a child and waits for its end.
+pub(super) fn call(
+    called: Called,
+    call: ChildCall,
+    rollback: &mut Rollback,
+    cx: &mut Context,
+) -> Option<OpId> {
+    let mut earlier = match cx.earlier.take(&called.location) {
+        Some(Remembered::Child(earlier)) => Some(earlier),
+        None => None,
+        Some(other) => {
+            cx.halt_on_other(&called, "child_started", &other);
+            return None;
+        }
+    };
+    let again = earlier
+        .as_mut()
+        .map(|earlier| earlier.again(call.id.as_ref(), call.timeout.is_some()));
+    let Called { location, site } = called;
+    let new_deadline = call.timeout.map(|timeout| cx.position.deadline(timeout));
+    let (run, deadline) = match (again, earlier) {
+        (Some(Again::Ended(outcome)), Some(earlier)) => {
+            let EarlierChild { run, .. } = *earlier;
+            rollback.reach(&Subject::child(&location, &run));
+            let resolution = ended(&location, &run, outcome);
+            let kind = operation(run, call.on_close, None);
+            return Some(cx.operations.open_resolved(location, kind, resolution));
+        }
+        (Some(Again::Wait), Some(earlier)) => {
+            let deadline = call.timeout.and(earlier.deadline.or(new_deadline));
+            (earlier.run, deadline)
+        }
+        _ => (id(&location, call.id.as_ref(), cx), new_deadline),
+    };
+    if cx.state.is_cancelled() {
+        return Some(cx.open_refused(location));
+    }
+    let started = started(&location, run, call, deadline, false);
+    let Some(Body::ChildStarted(recorded)) = cx.say(started, Some(site)) else {
+        return None;
+    };
+    let kind = operation(recorded.run, recorded.on_close, recorded.deadline);
+    Some(cx.operations.open(location, kind))
 }
 
-/// What a later pass makes of a child.
-enum Again {
-    /// What it came to stands.
-    Ended(Option<ChildOutcome>),
-    /// It is waited for again.
-    Wait,
-    /// Another one is started in its place.
-    Anew,
+/// Starts a child without waiting for it, and returns its id.
+pub(super) fn detach(
+    called: Called,
+    call: ChildCall,
+    cx: &mut Context,
+) -> Option<Result<RunId, Failure>> {
+    match cx.earlier(&called.location) {
+        Earlier::Known(Remembered::Child(earlier)) => return Some(Ok(earlier.run)),
+        Earlier::Known(other) => {
+            cx.halt_on_other(&called, "child_started", &other);
+            return None;
+        }
+        Earlier::Refused => {
+            cx.state.count_refusal();
+            return Some(Err(cancelled()));
+        }
+        Earlier::Unknown => {}
+    }
+    let run = id(&called.location, call.id.as_ref(), cx);
+    let started = started(&called.location, run, call, None, true);
+    match cx.say(started, Some(called.site))? {
+        Body::ChildStarted(recorded) => Some(Ok(recorded.run)),
+        _ => None,
+    }
 }
 
-impl KnownChild {
-    pub(super) fn new(record: &ChildStarted) -> Self {
-        Self {
-            run: record.run.clone(),
-            deadline: record.deadline,
-            left: false,
-            timed_out: false,
-            outcome: None,
-        }
-    }
+/// The children that a run leaves if it ends now.
+pub(super) fn remaining(cx: &Context) -> impl Iterator<Item = LeftChild> {
+    let open = cx.operations.iter();
+    open.filter_map(|(_, operation)| match &operation.kind {
+        Kind::Child(child) if !child.settled => child.left(&operation.location),
+        _ => None,
+    })
+}
 
-    pub(super) fn finished(&mut self, record: &ChildFinished) {
-        if record.run.as_ref().is_none_or(|run| *run == self.run) {
-            self.outcome.get_or_insert_with(|| record.outcome.clone());
-        }
+/// A child that the run has stopped waiting for is ignored.
+pub(super) fn fold_finished(record: ChildFinished, cx: &mut Context) {
+    let Some((op, operation)) = cx.operations.at(&record.location) else {
+        return;
+    };
+    let rows = operation.rows();
+    let Some(child) = cx.operations.child_mut(op) else {
+        return;
+    };
+    let is_other = record.run.is_some_and(|run| run != child.run);
+    if is_other || std::mem::replace(&mut child.settled, true) {
+        return;
     }
+    let resolution = ended(&record.location, &child.run, Some(record.outcome));
+    cx.outgoing.obsolete.extend(rows);
+    cx.operations.resolve(op, resolution);
+}
 
-    pub(super) fn leave(&mut self) {
-        self.left = true;
+pub(super) fn fold_timed_out(op: OpId, due: Timestamp, cx: &mut Context) {
+    let Some(operation) = cx.operations.get(op) else {
+        return;
+    };
+    let Kind::Child(child) = &operation.kind else {
+        return;
+    };
+    if child.settled || child.deadline != Some(due) {
+        return;
     }
+    let resolution = ended(&operation.location, &child.run, None);
+    give_up(op, cx);
+    cx.operations.resolve(op, resolution);
+}
 
-    pub(super) fn time_out(&mut self) {
-        self.timed_out |= !self.left && self.outcome.is_none();
+/// Stops waiting for a child, because its operation resolves for another reason.
+pub(super) fn give_up(op: OpId, cx: &mut Context) {
+    let Some(operation) = cx.operations.get(op) else {
+        return;
+    };
+    let Kind::Child(child) = operation.kind.clone() else {
+        return;
+    };
+    leave(operation.location.clone(), &child, cx);
+    if let Some(child) = cx.operations.child_mut(op) {
+        child.settled = true;
     }
+}
 
-    /// The pass that gave a child up left it to its fate: it is started anew, unless it completed all the same or the code
-    /// insists on its id.
-    fn again(&mut self, call: &ChildCall) -> Again {
-        if self.timed_out && call.timeout.is_some() {
-            return Again::Ended(None);
-        }
-        let is_completed = matches!(self.outcome, Some(ChildOutcome::Completed(_)));
-        let is_given_up = (self.left || self.timed_out) && !is_completed;
-        if is_given_up && call.id.as_ref() != Some(&self.run) {
-            return Again::Anew;
-        }
-        match self.outcome.take() {
-            Some(outcome) => Again::Ended(Some(outcome)),
-            None => Again::Wait,
-        }
+/// Records that the code no longer waits for a child. The parent-close policy is applied once: by
+/// the commit of the new record.
+pub(super) fn leave(location: Location, child: &ChildOp, cx: &mut Context) {
+    if child.settled {
+        return;
+    }
+    let is_new = cx.script.is_at_end();
+    let left = child.left(&location);
+    let abandoned = StepAbandoned {
+        location,
+        so_far: None,
+    };
+    if cx.say(abandoned, None).is_some() && is_new {
+        cx.outgoing.left.extend(left);
     }
 }
 
 impl ChildOp {
     fn left(&self, location: &Location) -> Option<LeftChild> {
-        LeftChild::of(location, &self.run, self.on_close)
+        LeftChild::new(location, &self.run, self.on_close)
     }
 }
 
-impl LeftChild {
-    /// Nothing becomes of a child that was to go on.
-    pub(super) fn of(location: &Location, run: &RunId, on_close: ParentClose) -> Option<Self> {
-        match on_close {
-            ParentClose::Abandon => None,
-            ParentClose::Cancel | ParentClose::Terminate => Some(Self {
-                location: location.clone(),
-                run: run.clone(),
-                on_close,
-            }),
-        }
+fn id(location: &Location, chosen: Option<&RunId>, cx: &Context) -> RunId {
+    if let Some(id) = chosen {
+        return id.clone();
     }
+    let run = &cx.run;
+    let call = Link {
+        run: run.id.clone(),
+        generation: run.generation,
+        location: location.clone(),
+        identity: run.info.as_ref().map(|info| info.identity),
+    };
+    RunId::of_child(&call, run.pass)
 }
 
-impl Replay {
-    /// Starts a child and waits for its end.
-    pub fn call_child(
-        &mut self,
-        scope: &Scope,
-        place: &Name,
-        call: ChildCall,
-        site: CallSite,
-    ) -> Option<OpId> {
-        let location = self.call(scope, place, "child_started", site)?;
-        let mut run = self.child_id(&location, call.id.as_ref());
-        let timeout = call.timeout;
-        let mut deadline = timeout.map(|timeout| self.wall.max(self.now).after(timeout));
-        match self.memo.take(&location) {
-            Some(Remembered::Child(mut known)) => match known.again(&call) {
-                Again::Ended(outcome) => {
-                    let known_one = Subject::child(&location, &known.run);
-                    self.rollback.log.reach(&known_one);
-                    let resolution = ended(&location, &known.run, outcome);
-                    let kind = child(known.run, call.on_close, None);
-                    return Some(self.open_resolved(location, kind, resolution));
-                }
-                Again::Wait => {
-                    deadline = timeout.and(known.deadline.or(deadline));
-                    run = known.run;
-                }
-                Again::Anew => {}
-            },
-            None => {}
-            Some(other) => return self.halt_on_memory(&location, "child_started", &other, site),
-        }
-        if self.cancel.is_some() {
-            return Some(self.open_refused(location));
-        }
-        let said = started(&location, run, call, deadline, false);
-        let Some(Body::ChildStarted(recorded)) = self.say_at(said.into(), Some(site)) else {
-            return None;
-        };
-        let kind = child(recorded.run, recorded.on_close, recorded.deadline);
-        Some(self.operations.open(location, kind))
-    }
-
-    /// Starts a child that nobody waits for, and gives its id.
-    ///
-    /// # Errors
-    /// If the run is being cancelled and starts nothing any more.
-    pub fn detach_child(
-        &mut self,
-        scope: &Scope,
-        place: &Name,
-        call: ChildCall,
-        site: CallSite,
-    ) -> Result<Option<RunId>, Failure> {
-        let Some(location) = self.call(scope, place, "child_started", site) else {
-            return Ok(None);
-        };
-        match self.memo.take(&location) {
-            Some(Remembered::Child(known)) => return Ok(Some(known.run)),
-            Some(other) => {
-                self.halt_on_memory(&location, "child_started", &other, site);
-                return Ok(None);
-            }
-            None if self.cancel.is_some() => {
-                self.refusals += 1;
-                return Err(cancelled());
-            }
-            None => {}
-        }
-        let run = self.child_id(&location, call.id.as_ref());
-        let said = started(&location, run, call, None, true);
-        let recorded = self.say_at(said.into(), Some(site));
-        Ok(recorded.and_then(|recorded| match recorded {
-            Body::ChildStarted(recorded) => Some(recorded.run),
-            _ => None,
-        }))
-    }
-
-    /// Sends an event to another run.
-    pub fn send(
-        &mut self,
-        scope: &Scope,
-        to: RunId,
-        event: Name,
-        payload: Payload,
-        site: CallSite,
-    ) {
-        self.write(scope, "__sent", site, |location| {
-            Sent {
-                location,
-                to,
-                event,
-                payload,
-            }
-            .into()
-        });
-    }
-
-    /// Takes the children that the run no longer waits for; they go with the commit of what was said about them.
-    pub fn take_left_children(&mut self) -> Vec<LeftChild> {
-        std::mem::take(&mut self.left)
-    }
-
-    /// Gives children back whose commit was refused.
-    pub fn put_back_left_children(&mut self, mut children: Vec<LeftChild>) {
-        children.append(&mut self.left);
-        self.left = children;
-    }
-
-    /// The children a run leaves when it ends now.
-    #[must_use]
-    pub fn remaining_children(&self) -> Vec<LeftChild> {
-        let open = self.operations.iter();
-        let children = open.filter_map(|(_, operation)| match &operation.kind {
-            Kind::Child(child) if !child.settled => child.left(&operation.location),
-            _ => None,
-        });
-        children.collect()
-    }
-
-    /// A child ended: whoever waits for it hears of it. One that was given up is not heard any more.
-    pub(super) fn fold_child_finished(&mut self, record: ChildFinished) {
-        let Some((op, operation)) = self.operations.at(&record.location) else {
-            return;
-        };
-        let rows = operation.rows();
-        let Some(child) = self.operations.child_mut(op) else {
-            return;
-        };
-        let is_other = record.run.is_some_and(|run| run != child.run);
-        if is_other || std::mem::replace(&mut child.settled, true) {
-            return;
-        }
-        let resolution = ended(&record.location, &child.run, Some(record.outcome));
-        self.obsolete.extend(rows);
-        self.pending.push_back((op, resolution));
-    }
-
-    /// The time for which the code waits for a child is over.
-    pub(super) fn fold_child_timed_out(&mut self, op: OpId, due: Timestamp) {
-        let Some(operation) = self.operations.get(op) else {
-            return;
-        };
-        let Kind::Child(child) = &operation.kind else {
-            return;
-        };
-        if child.settled || child.deadline != Some(due) {
-            return;
-        }
-        let resolution = ended(&operation.location, &child.run, None);
-        self.give_up_child(op);
-        self.pending.push_back((op, resolution));
-    }
-
-    /// The operation of a child is about to be resolved by something else than the child's end.
-    pub(super) fn give_up_child(&mut self, op: OpId) {
-        let Some(operation) = self.operations.get(op) else {
-            return;
-        };
-        let Kind::Child(child) = operation.kind.clone() else {
-            return;
-        };
-        self.leave_child(operation.location.clone(), &child);
-        if let Some(child) = self.operations.child_mut(op) {
-            child.settled = true;
-        }
-    }
-
-    /// The code no longer waits for a child. What becomes of the child is told once: along with the record that says so.
-    pub(super) fn leave_child(&mut self, location: Location, child: &ChildOp) {
-        if child.settled {
-            return;
-        }
-        let is_new = self.script.next_expected().is_none();
-        let left = child.left(&location);
-        let abandoned = StepAbandoned {
-            location,
-            so_far: None,
-        };
-        if self.say(abandoned.into()).is_some() && is_new {
-            self.left.extend(left);
-        }
-    }
-
-    fn child_id(&self, location: &Location, chosen: Option<&RunId>) -> RunId {
-        if let Some(id) = chosen {
-            return id.clone();
-        }
-        let call = Link {
-            run: self.id.clone(),
-            generation: self.generation,
-            location: location.clone(),
-            identity: self.facts.as_ref().map(|facts| facts.identity),
-        };
-        RunId::of_child(&call, self.pass)
-    }
-}
-
-fn child(run: RunId, on_close: ParentClose, deadline: Option<Timestamp>) -> Kind {
+fn operation(run: RunId, on_close: ParentClose, deadline: Option<Timestamp>) -> Kind {
     Kind::Child(ChildOp {
         run,
         on_close,

@@ -2,296 +2,209 @@
 
 use std::collections::VecDeque;
 
-use everstep_model::record::{
-    Event, RpcAnswered, RpcCompleted, StepCompleted, StepFailed, StepStarted, TimerFired,
-    TimerPurpose, WaitCompleted, WaitTimedOut,
-};
-use everstep_model::{
-    Body, Entry, ErrorCode, Failure, Location, Payload, RecordNumber, RunStatus, Timestamp,
-};
+use everstep_model::record::{TimerFired, TimerPurpose};
+use everstep_model::{Body, Entry};
 
-use super::control::{Pause, refused};
 use super::divergence::Halt;
-use super::operation::{EventTaken, Kind, OpId, Resolution, StepFailure, StepPhase};
-use super::script::Line;
-use super::{Phase, Replay, RunFacts};
+use super::execution::Replay;
+use super::operations::{EventTaken, Kind, Resolution};
+use super::rollback::is_about_undo;
+use super::state::{Pause, Phase};
+use super::{branches, children, control, rpcs, steps, waits};
 
 impl Replay {
-    /// Folds earlier passes into the memory and returns what belongs to the current one.
-    pub(super) fn learn_earlier_passes(&mut self, journal: Vec<Entry>) -> Vec<Entry> {
-        let last_retry = journal
-            .iter()
-            .rposition(|entry| matches!(entry.record.body, Body::ExecutionRetried(_)));
-        let Some(last_retry) = last_retry else {
+    /// Folds the records of earlier passes, and returns those of the current pass.
+    pub(super) fn fold_earlier_passes(&mut self, journal: Vec<Entry>) -> Vec<Entry> {
+        let is_retry = |entry: &Entry| matches!(entry.record.body, Body::ExecutionRetried(_));
+        let Some(last_retry) = journal.iter().rposition(is_retry) else {
             return journal;
         };
         let mut earlier = VecDeque::from(journal);
         let current = earlier.split_off(last_retry + 1);
         for entry in earlier {
-            self.note_known(&entry);
-            self.cross_gap(&entry);
+            self.context.position.note_known(&entry);
+            self.loops.cross_gap(&entry, &mut self.context);
             self.count_folded(&entry);
+            let run = &mut self.context.run;
             match &entry.record.body {
-                Body::Created(created) => {
-                    let (id, generation) = (self.id.clone(), self.generation);
-                    self.facts = Some(RunFacts::new(id, generation, created, entry.record.time));
-                }
+                Body::Created(created) => run.create(created, &entry),
                 Body::ExecutionRetried(retried) => {
-                    self.pass = retried.attempt + 1;
-                    self.backoff_until = Some(retried.retry_at);
+                    run.pass = retried.attempt + 1;
+                    run.retry_at = Some(retried.retry_at);
                 }
                 _ => {}
             }
-            self.rollback.log.fold(&entry.record.body);
-            self.learn(&entry);
+            self.rollback.fold_earlier(&entry.record.body);
+            self.fold_earlier(&entry);
         }
-        self.loops.kept.begin_pass();
-        self.rollback.log.begin_pass();
-        self.phase = Phase::Backoff;
+        self.loops.begin_pass();
+        self.rollback.begin_pass();
+        self.context.state.phase = Phase::Backoff;
         current.into()
     }
 
-    /// Folds one record; true if the function is to be started.
+    /// Takes in a record of an earlier pass, or of the pause before the next one.
+    fn fold_earlier(&mut self, entry: &Entry) {
+        self.loops.fold_earlier(&entry.record.body);
+        self.context.earlier.fold(entry, &mut self.mailbox);
+    }
+
+    /// Folds one record. Returns whether the function starts.
     pub(super) fn fold(&mut self, entry: Entry) -> bool {
-        if !self.cross_gap(&entry) {
+        if !self.loops.cross_gap(&entry, &mut self.context) {
             return false;
         }
         self.count_folded(&entry);
-        self.note_done(&entry.record.body);
-        if entry.record.body.is_scripted() {
-            if let Err(divergence) = self.script.reach(entry.number) {
-                self.halt(Halt::Diverged(divergence));
+        let (body, state) = (&entry.record.body, &mut self.context.state);
+        self.rollback.fold_done(body, &state.phase);
+        if body.is_scripted() {
+            if let Err(divergence) = self.context.script.check_reached(entry.number) {
+                state.halt(Halt::Diverged(divergence));
             }
-            self.fold_scripted(&entry.record.body);
+            self.fold_scripted(body);
             return false;
         }
-        match self.phase {
-            Phase::New => self.fold_first(entry),
-            Phase::Backoff => self.fold_in_backoff(entry),
-            Phase::Running | Phase::Returned => {
-                self.fold_running(entry);
-                false
-            }
-            Phase::Broken(_) => {
-                self.fold_broken(entry);
-                false
-            }
-            Phase::Ended(_) => false,
+        match state.phase {
+            Phase::New => return self.fold_first(&entry),
+            Phase::Backoff => return self.fold_in_backoff(entry),
+            Phase::Running | Phase::Returned => self.fold_running(entry),
+            Phase::Broken(_) => self.fold_broken(&entry.record.body),
+            Phase::Ended(_) => {}
         }
+        false
     }
 
-    /// Resolves another operation before the code is polled, if the next record does. Only a planted bug asks for it.
-    #[cfg(feature = "planted-bugs")]
-    #[doc(hidden)]
-    pub fn resolve_another(&mut self) -> Option<(OpId, Resolution)> {
-        let is_outcome = |next: &mut Entry| {
-            matches!(
-                next.record.body,
-                Body::StepCompleted(_) | Body::TimerFired(_) | Body::ChildFinished(_)
-            )
-        };
-        if self.pending.is_empty() {
-            let next = self.unfolded.pop_front_if(is_outcome)?;
-            self.fold(next);
-        }
-        let (op, resolution) = self.pending.pop_front()?;
-        let closed = self.operations.close(op)?;
-        self.count_resolved(&closed.location, &resolution);
-        Some((op, resolution))
+    fn count_folded(&mut self, entry: &Entry) {
+        self.context.position.fold(entry);
+        self.loops.fold(entry, &self.rollback.calling_scopes());
     }
 
-    /// What the code said has been compared; some of it also waits for being durable.
+    /// Folds a line of the script. Some operations wait until their line is durable.
     fn fold_scripted(&mut self, body: &Body) {
+        let context = &mut self.context;
         match body {
-            Body::StepStarted(record) => self.fold_step_started(record),
-            Body::RaceWon(record) if self.phase == Phase::Running => {
-                self.fold_race_won(&record.location);
+            Body::StepStarted(record) => steps::fold_started(record, context),
+            Body::RaceWon(record) if context.state.is_running() => {
+                branches::fold_race_won(&record.location, context);
             }
-            Body::LoopAdvanced(record) => self.fold_loop_advanced(record),
-            Body::Removed(record) => self.fold_removed(record),
+            Body::LoopAdvanced(record) => self.loops.fold_advanced(record, context),
+            Body::Removed(record) => self.removals.fold(record, context),
             _ => {}
         }
     }
 
-    fn fold_first(&mut self, entry: Entry) -> bool {
+    fn fold_first(&mut self, entry: &Entry) -> bool {
         let Body::Created(created) = &entry.record.body else {
-            self.halt(Halt::Damaged(
-                "the journal does not begin with `created`".to_owned(),
-            ));
+            let message = "the journal does not begin with `created`";
+            self.context.state.halt(Halt::Damaged(message.to_owned()));
             return false;
         };
-        let (id, generation) = (self.id.clone(), self.generation);
-        self.facts = Some(RunFacts::new(id, generation, created, entry.record.time));
-        self.phase = Phase::Running;
+        self.context.run.create(created, entry);
+        self.context.state.phase = Phase::Running;
         true
     }
 
     fn fold_in_backoff(&mut self, entry: Entry) -> bool {
-        self.learn(&entry);
+        self.fold_earlier(&entry);
+        let (mailbox, rollback, context) = (&mut self.mailbox, &self.rollback, &mut self.context);
         match entry.record.body {
             Body::TimerFired(fired) if fired.purpose == TimerPurpose::ExecutionRetry => {
-                self.backoff_until = None;
-                self.phase = Phase::Running;
-                true
+                context.run.retry_at = None;
+                context.state.phase = Phase::Running;
+                return true;
             }
-            // The function runs once more, to come to its end.
+            // The function is executed once more and ends.
             Body::CancelRequested(record) => {
-                self.cancel.get_or_insert(record);
-                self.phase = Phase::Running;
-                true
+                context.state.cancellation.get_or_insert(record);
+                context.state.phase = Phase::Running;
+                return true;
             }
             Body::DeadlinePassed(passed) => {
-                self.break_off(too_late(passed.deadline));
-                false
+                control::pass_deadline(passed.deadline, rollback, context);
             }
             Body::ForcedFailure(record) => {
-                self.fold_forced_failure(*record);
-                false
+                control::force_failure(*record, rollback, mailbox, context);
             }
-            Body::PauseRequested(_) => {
-                self.pause = Pause::Asked;
-                false
-            }
-            Body::Paused(_) => {
-                self.pause = Pause::Parked;
-                false
-            }
+            Body::PauseRequested(_) => context.state.pause = Pause::Requested,
+            Body::Paused(_) => context.state.pause = Pause::Paused,
             body => {
                 if let Some(status) = body.terminal() {
-                    self.phase = Phase::Ended(status);
+                    context.state.phase = Phase::Ended(status);
                 }
-                false
             }
         }
-    }
-
-    fn learn(&mut self, entry: &Entry) {
-        let record = &entry.record;
-        self.learn_loop(&record.body);
-        self.memo
-            .learn(entry.number, record.time, &record.body, &mut self.mailbox);
+        false
     }
 
     fn fold_running(&mut self, entry: Entry) {
         let time = entry.record.time;
+        let (mailbox, rollback, context) = (&mut self.mailbox, &self.rollback, &mut self.context);
         match entry.record.body {
-            Body::StepStarted(record) => self.fold_step_started(&record),
-            Body::StepCompleted(record) => self.fold_step_completed(record),
-            Body::StepFailed(record) => self.fold_step_failed(*record),
-            Body::TimerFired(record) => self.fold_timer_fired(&record),
-            Body::Event(record) => self.fold_event(record, entry.number, time),
-            Body::RpcAnswered(record) => self.fold_rpc_answered(*record),
-            Body::DeadlinePassed(record) => self.break_off(too_late(record.deadline)),
-            Body::PauseRequested(_) => self.pause = Pause::Asked,
-            Body::Paused(_) => self.pause = Pause::Parked,
-            // `turn` has looked ahead for these before it folded on.
-            Body::Resumed(_) | Body::ResumeRequested(_) => {}
-            // A run that was parked goes on when its code fits again.
-            Body::Diverged(_) => {}
-            Body::Completed(_) => self.phase = Phase::Ended(RunStatus::Completed),
-            Body::Failed(_) => self.phase = Phase::Ended(RunStatus::Failed),
-            Body::RollbackFailed(_) => self.phase = Phase::Ended(RunStatus::RollbackFailed),
-            Body::Cancelled(_) => self.phase = Phase::Ended(RunStatus::Cancelled),
-            Body::Terminated(_) => self.phase = Phase::Ended(RunStatus::Terminated),
-            // The executor rebuilds itself from the journal after writing this.
-            Body::ExecutionRetried(_) => self.phase = Phase::Backoff,
-            Body::Created(_) => self.halt(Halt::Damaged("the run is created twice".to_owned())),
-            Body::CancelRequested(record) => self.fold_cancel_requested(record),
-            Body::StepSkipped(record) => self.fold_step_settled(&record.location, record.result),
-            Body::StepEdited(record) => self.fold_step_settled(&record.location, record.result),
-            Body::ForcedFailure(record) => self.fold_forced_failure(*record),
-            Body::ChildFinished(record) => self.fold_child_finished(*record),
-            body @ (Body::UndoStarted(_)
-            | Body::UndoCompleted(_)
-            | Body::UndoFailed(_)
-            | Body::UndoSkipped(_)) => self.fold_undo(&body),
-            // `fold` has compared scripted records already, and no journal holds messages of users' streams.
-            _ => {}
-        }
-    }
-
-    fn fold_step_started(&mut self, record: &StepStarted) {
-        if let Some((_, step)) = self.operations.step_at_mut(&record.location) {
-            if record.attempt > step.highest {
-                // Somebody else began it.
-                step.highest = record.attempt;
-                (step.fresh, step.announced) = (false, false);
-            } else if record.attempt == step.highest {
-                // A pause may come between the call and the attempt: then the start is durable before it is waited for.
-                let is_called = step.fresh && step.phase == StepPhase::Runnable;
-                if is_called || step.phase == StepPhase::Announcing {
-                    step.phase = StepPhase::Runnable;
-                    step.announced = true;
+            Body::StepStarted(record) => steps::fold_started(&record, context),
+            Body::StepCompleted(record) => steps::fold_completed(record, context),
+            Body::StepFailed(record) => steps::fold_failed(*record, context),
+            Body::TimerFired(record) => self.fold_timer(&record),
+            Body::Event(record) => {
+                let event = EventTaken::new(record, entry.number, time);
+                if let Some((op, events)) = mailbox.deliver(event) {
+                    waits::resolve(op, events, context);
+                }
+            }
+            Body::RpcAnswered(record) => rpcs::fold_answered(*record, context),
+            Body::ChildFinished(record) => children::fold_finished(*record, context),
+            Body::DeadlinePassed(record) => {
+                control::pass_deadline(record.deadline, rollback, context);
+            }
+            Body::PauseRequested(_) => context.state.pause = Pause::Requested,
+            Body::Paused(_) => context.state.pause = Pause::Paused,
+            // The executor builds a new execution from the journal after it has written this.
+            Body::ExecutionRetried(_) => context.state.phase = Phase::Backoff,
+            Body::Created(_) => {
+                let message = "the run is created twice";
+                context.state.halt(Halt::Damaged(message.to_owned()));
+            }
+            Body::CancelRequested(record) => control::cancel(record, rollback, mailbox, context),
+            Body::StepSkipped(record) => {
+                control::settle_step(&record.location, record.result, mailbox, context);
+            }
+            Body::StepEdited(record) => {
+                control::settle_step(&record.location, record.result, mailbox, context);
+            }
+            Body::ForcedFailure(record) => {
+                control::force_failure(*record, rollback, mailbox, context);
+            }
+            body if is_about_undo(&body) => self.fold_undo(&body),
+            // `turn` looks ahead for the end of a pause; a parked run continues when its code fits.
+            // `fold` has compared scripted records, and journals contain no messages of user streams.
+            body => {
+                if let Some(status) = body.terminal() {
+                    context.state.phase = Phase::Ended(status);
                 }
             }
         }
     }
 
-    fn fold_step_completed(&mut self, record: StepCompleted) {
-        if let Some((op, _)) = self.operations.step_at_mut(&record.location) {
-            let resolution = match self.cancel {
-                None => Resolution::Completed(record.result),
-                // Kept for its undo; the code goes no further.
-                Some(_) => refused(),
-            };
-            self.pending.push_back((op, resolution));
-        }
-    }
-
-    fn fold_step_failed(&mut self, record: StepFailed) {
-        let Some((op, step)) = self.operations.step_at_mut(&record.location) else {
-            return;
-        };
-        step.failures += 1;
-        step.highest = step.highest.max(record.attempt);
-        if self.cancel.is_some() {
-            self.pending.push_back((op, refused()));
-            return;
-        }
-        if let Some(retry_at) = record.retry_at {
-            step.phase = StepPhase::Backoff(retry_at);
-            return;
-        }
-        let failure = StepFailure {
-            best_effort: step.options.best_effort,
-            location: record.location,
-            error: record.error,
-            outcome: record.outcome,
-        };
-        self.pending
-            .push_back((op, Resolution::Failed(Box::new(failure))));
-    }
-
-    fn fold_timer_fired(&mut self, record: &TimerFired) {
-        let Some((op, operation)) = record
-            .location
-            .as_ref()
-            .and_then(|at| self.operations.at(at))
-        else {
+    fn fold_timer(&mut self, record: &TimerFired) {
+        let context = &mut self.context;
+        let location = record.location.as_ref();
+        let Some((op, operation)) = location.and_then(|at| context.operations.at(at)) else {
             return;
         };
         match (record.purpose, &operation.kind) {
             (TimerPurpose::Sleep, Kind::Sleep { .. }) => {
-                self.pending.push_back((op, Resolution::Slept))
+                context.operations.resolve(op, Resolution::Slept);
             }
             (TimerPurpose::Retry, Kind::Step(_)) => {
-                if let Some(step) = self.operations.step_mut(op)
-                    && step.phase == StepPhase::Backoff(record.due)
-                {
-                    step.phase = StepPhase::Runnable;
-                }
+                steps::fold_retry_timer(op, record.due, context);
             }
             (TimerPurpose::Wait, Kind::Wait { .. }) => {
-                let location = operation.location.clone();
-                self.mailbox.forget(op);
-                self.say(WaitTimedOut { location }.into());
-                self.pending.push_back((op, Resolution::Events(Vec::new())));
+                waits::time_out(op, &mut self.mailbox, context);
             }
-            (TimerPurpose::Rpc, Kind::Rpc { .. }) => self.end_rpc(op, None),
+            (TimerPurpose::Rpc, Kind::Rpc { .. }) => rpcs::end(op, None, context),
             (TimerPurpose::Child, Kind::Child(_)) => {
-                self.fold_child_timed_out(op, record.due);
+                children::fold_timed_out(op, record.due, context);
             }
-            // A timer of something that is over, or of the run itself.
+            // A timer of an operation that has ended, or of the run itself.
             (
                 TimerPurpose::Sleep
                 | TimerPurpose::Child
@@ -307,104 +220,34 @@ impl Replay {
         }
     }
 
-    fn fold_event(&mut self, record: Event, number: RecordNumber, time: Timestamp) {
-        let event = EventTaken {
-            name: record.name,
-            payload: record.payload,
-            number,
-            time,
-        };
-        if let Some((op, events)) = self.mailbox.deliver(event) {
-            self.give(op, events);
+    fn fold_undo(&mut self, body: &Body) {
+        let has_gone = self.loops.iterations.has_forgotten();
+        self.rollback.fold_undo(body, has_gone, &mut self.context);
+    }
+
+    /// Folds a record of a run whose code was dropped. Only its rollback continues.
+    fn fold_broken(&mut self, body: &Body) {
+        if is_about_undo(body) {
+            self.fold_undo(body);
+            self.context.operations.pending.clear();
+            return;
         }
-    }
-
-    fn fold_rpc_answered(&mut self, record: RpcAnswered) {
-        let open = self.operations.at(&record.location);
-        if let Some((op, operation)) = open
-            && matches!(&operation.kind, Kind::Rpc { id, .. } if *id == record.rpc_id)
-        {
-            self.end_rpc(op, Some(record.answer));
-        }
-    }
-
-    /// A wait takes events, or has found none and does not wait.
-    pub(super) fn give(&mut self, op: OpId, events: Vec<EventTaken>) {
-        let Some(operation) = self.operations.get(op) else {
-            return;
-        };
-        let Kind::Wait { deadline } = operation.kind else {
-            return;
-        };
-        let location = operation.location.clone();
-        let body: Body = if events.is_empty() {
-            WaitTimedOut { location }.into()
-        } else {
-            WaitCompleted {
-                location,
-                events: events.iter().map(|event| event.number).collect(),
-                deadline,
+        let context = &mut self.context;
+        match body {
+            Body::PauseRequested(_) => context.state.pause = Pause::Requested,
+            Body::Paused(_) => context.state.pause = Pause::Paused,
+            Body::StepCompleted(_) | Body::StepFailed(_) => {
+                let location = body.location();
+                let open = location.and_then(|at| context.operations.at(at));
+                if let Some((op, _)) = open {
+                    context.operations.close(op);
+                }
             }
-            .into()
-        };
-        self.say(body);
-        self.pending.push_back((op, Resolution::Events(events)));
-    }
-
-    fn end_rpc(&mut self, op: OpId, answer: Option<Payload>) {
-        let Some(operation) = self.operations.get(op) else {
-            return;
-        };
-        let Kind::Rpc { id, deadline } = operation.kind.clone() else {
-            return;
-        };
-        let completed = RpcCompleted {
-            location: operation.location.clone(),
-            rpc_id: id,
-            timed_out: answer.is_none(),
-            deadline,
-        };
-        self.say(completed.into());
-        self.pending.push_back((op, Resolution::Answer(answer)));
-    }
-
-    /// Says a line of the script that the fold itself brings about.
-    pub(super) fn say(&mut self, body: Body) -> Option<Body> {
-        self.say_at(body, None)
-    }
-
-    /// Says a line of the script: gives back the recorded one, or queues the new one for writing.
-    pub(super) fn say_at(&mut self, body: Body, site: Option<super::CallSite>) -> Option<Body> {
-        match self.script.say(body, site) {
-            Ok(Line::Recorded(body)) => Some(body),
-            Ok(Line::New(body)) => {
-                self.outgoing.push(body.clone());
-                Some(body)
-            }
-            Err(divergence) => {
-                self.halt(Halt::Diverged(divergence));
-                None
+            body => {
+                if let Some(status) = body.terminal() {
+                    context.state.phase = Phase::Ended(status);
+                }
             }
         }
     }
-
-    /// The place of the next operation of that name.
-    pub(super) fn place(
-        &mut self,
-        scope: &everstep_model::Scope,
-        name: everstep_model::Name,
-    ) -> Location {
-        let counter = self.scopes.count_call(scope, &name);
-        Location {
-            scope: scope.clone(),
-            name,
-            counter,
-        }
-    }
-}
-
-/// The failure of a run whose deadline passed.
-fn too_late(deadline: Timestamp) -> Failure {
-    let message = format!("the run was not over by its deadline, {deadline}");
-    Failure::new(ErrorCode::DeadlineExceeded, message)
 }

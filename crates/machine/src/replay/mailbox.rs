@@ -1,36 +1,35 @@
-//! Events that came, and waits that want them: first in, first out per name.
+//! Events that no wait has taken yet, and waits for events: first in, first out per name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::{Name, RecordNumber};
 
-use super::operation::{EventTaken, OpId};
+use super::operations::{EventTaken, OpId};
 
 /// What a wait wants.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
-    /// An event of any of these names.
     pub(super) names: Vec<Name>,
-    /// At most so many at once.
+    /// The maximum number of events.
     pub(super) batch: usize,
-    /// Whether it gives up at once if none is there.
+    /// Whether it resolves at once if there are no events.
     pub(super) at_once: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     buffered: HashMap<Name, VecDeque<EventTaken>>,
-    /// In the order of calling.
+    /// In the order of their calls.
     waits: BTreeMap<OpId, Wanted>,
-    /// Events that waits took which the code no longer has.
+    /// Events that belong to waits which were removed from the code.
     reserved: BTreeSet<RecordNumber>,
-    /// Waits that were called while events were kept for them, or that do not wait.
+    /// Waits that were called while matching events were buffered, or that resolve at once.
     matches: VecDeque<OpId>,
 }
 
 impl Mailbox {
-    /// An event came: the wait that gets it, or none if it is kept.
+    /// Delivers an event. Returns the wait that takes it, or `None` if the event is buffered.
     pub(super) fn deliver(&mut self, event: EventTaken) -> Option<(OpId, Vec<EventTaken>)> {
         if self.reserved.remove(&event.number) {
             return None;
@@ -44,30 +43,30 @@ impl Mailbox {
             Some(op) => {
                 self.waits.remove(&op);
                 if planted::is(Bug::EventConsumedTwice) {
-                    self.keep(event.clone());
+                    self.buffer(event.clone());
                 }
                 Some((op, vec![event]))
             }
             None => {
-                self.keep(event);
+                self.buffer(event);
                 None
             }
         }
     }
 
-    fn keep(&mut self, event: EventTaken) {
-        let kept = self.buffered.entry(event.name.clone()).or_default();
-        kept.push_back(event);
+    fn buffer(&mut self, event: EventTaken) {
+        let buffered = self.buffered.entry(event.name.clone()).or_default();
+        buffered.push_back(event);
     }
 
-    /// A wait that gets events kept for it, or none because it does not wait. Events are handed out only when their
-    /// wait is about to see them, so that a wait which is given up before that takes none with it.
+    /// The next wait that resolves with buffered events, or without because it does not wait. Events
+    /// are taken only when their wait resolves, so a wait that is dropped before takes none.
     pub(super) fn next_match(&mut self) -> Option<(OpId, Vec<EventTaken>)> {
         while let Some(op) = self.matches.pop_front() {
             let Some(wanted) = self.waits.get(&op).cloned() else {
                 continue;
             };
-            let taken = self.take_kept(&wanted);
+            let taken = self.take_buffered(&wanted);
             if wanted.at_once || !taken.is_empty() {
                 self.waits.remove(&op);
                 return Some((op, taken));
@@ -76,8 +75,8 @@ impl Mailbox {
         None
     }
 
-    /// The oldest kept events a wait wants.
-    fn take_kept(&mut self, wanted: &Wanted) -> Vec<EventTaken> {
+    /// Takes the oldest events that a wait wants.
+    fn take_buffered(&mut self, wanted: &Wanted) -> Vec<EventTaken> {
         let mut taken = Vec::new();
         while taken.len() < wanted.batch {
             let oldest = wanted
@@ -91,20 +90,20 @@ impl Mailbox {
         taken
     }
 
-    /// Whether a wait may get an event kept for it.
+    /// Whether a wait may resolve without another event.
     pub(super) fn has_matches(&self) -> bool {
         !self.matches.is_empty()
     }
 
-    /// A kept event by its record, as a recorded wait names it.
+    /// Takes a buffered event by the number of its record.
     pub(super) fn take_number(&mut self, number: RecordNumber) -> Option<EventTaken> {
-        self.buffered.values_mut().find_map(|kept| {
-            let index = kept.iter().position(|event| event.number == number)?;
-            kept.remove(index)
+        self.buffered.values_mut().find_map(|events| {
+            let index = events.iter().position(|event| event.number == number)?;
+            events.remove(index)
         })
     }
 
-    /// These were taken by a wait that the code no longer has: nobody else gets them.
+    /// Removes events that belong to a wait which was removed from the code.
     pub(super) fn reserve(&mut self, events: &[RecordNumber]) {
         for event in events {
             if self.take_number(*event).is_none() {
@@ -114,14 +113,14 @@ impl Mailbox {
     }
 
     pub(super) fn wait(&mut self, op: OpId, wanted: Wanted) {
-        let is_kept = |name| self.buffered.get(name).is_some_and(|kept| !kept.is_empty());
-        if wanted.at_once || wanted.names.iter().any(is_kept) {
+        let is_buffered = |name| (self.buffered.get(name)).is_some_and(|events| !events.is_empty());
+        if wanted.at_once || wanted.names.iter().any(is_buffered) {
             self.matches.push_back(op);
         }
         self.waits.insert(op, wanted);
     }
 
-    /// The wait is over without an event.
+    /// Ends a wait without an event.
     pub(super) fn forget(&mut self, op: OpId) {
         self.waits.remove(&op);
     }

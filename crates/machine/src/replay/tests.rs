@@ -15,7 +15,9 @@ use everstep_model::{
     RunId, RunStatus, Scope, Seed, StepOptions, Timestamp,
 };
 
-use super::{CallSite, Halt, OpId, Replay, Resolution, StepStart, Turn, WaitFor};
+use super::{
+    CallSite, Halt, OpId, Replay, Resolution, SleepCall, StepStart, Turn, WaitCall, Written,
+};
 use crate::retry::FailureClass;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -25,11 +27,12 @@ fn here() -> CallSite {
     CallSite::caller()
 }
 
-fn wait_for(event: &str) -> WaitFor {
-    WaitFor {
+fn wait_for(event: &str) -> WaitCall {
+    WaitCall {
         names: vec![name(event)],
         batch: 1,
         at_once: false,
+        timeout: None,
     }
 }
 
@@ -109,7 +112,7 @@ impl Journal {
 
     /// Commits what an execution has to write, and hands it back to it.
     fn commit(&mut self, replay: &mut Replay) -> Vec<&'static str> {
-        let bodies: Vec<Body> = replay.take_outgoing().0.collect();
+        let bodies: Vec<Body> = replay.outgoing().take_records().0.collect();
         let kinds = bodies.iter().map(Body::type_name).collect();
         self.append(replay, bodies);
         kinds
@@ -123,12 +126,12 @@ impl Journal {
 }
 
 fn step(replay: &mut Replay, step: &str) -> Option<OpId> {
-    replay.call_step(&Scope::ROOT, &name(step), StepOptions::default(), here())
+    replay.call(&Scope::ROOT, &name(step), StepOptions::default(), here())
 }
 
 fn wait(replay: &mut Replay, event: &str) -> OpId {
     replay
-        .call_wait(&Scope::ROOT, &name(event), wait_for(event), None, here())
+        .call(&Scope::ROOT, &name(event), wait_for(event), here())
         .unwrap()
 }
 
@@ -206,7 +209,15 @@ fn of_an_event_and_a_timeout_the_first_in_the_journal_wins() {
         run.turn(NOW);
         let timeout = Some(Duration::from_secs(1));
         let op = run
-            .call_wait(&Scope::ROOT, &name("go"), wait_for("go"), timeout, here())
+            .call(
+                &Scope::ROOT,
+                &name("go"),
+                WaitCall {
+                    timeout,
+                    ..wait_for("go")
+                },
+                here(),
+            )
             .unwrap();
         journal.commit(&mut run);
         let timer = fired(TimerPurpose::Wait, "go:0", deadline);
@@ -246,7 +257,12 @@ fn another_operation_in_a_recorded_place_is_a_divergence() {
 
     let mut another_kind = journal.cold();
     another_kind.turn(NOW);
-    another_kind.call_sleep(&Scope::ROOT, &name("charge"), Duration::ZERO, here());
+    another_kind.call(
+        &Scope::ROOT,
+        &name("charge"),
+        SleepCall::For(Duration::ZERO),
+        here(),
+    );
     assert!(diverged(&mut another_kind).contains("sleep `charge:0`"));
 }
 
@@ -311,16 +327,16 @@ fn replaying_an_unchanged_journal_writes_nothing() {
     let mut run = journal.cold();
     run.turn(NOW);
     wait(&mut run, "go");
-    run.note(&Scope::ROOT, "hello".to_owned(), here());
+    run.write(&Scope::ROOT, Written::Note("hello".to_owned()), here());
     run.turn(NOW);
     journal.commit(&mut run);
     let mut cold = journal.cold();
     cold.turn(NOW);
     wait(&mut cold, "go");
-    cold.note(&Scope::ROOT, "hello".to_owned(), here());
+    cold.write(&Scope::ROOT, Written::Note("hello".to_owned()), here());
     assert!(matches!(cold.turn(NOW), Turn::Resolved(..)));
     assert_eq!(cold.turn(NOW), Turn::Idle);
-    assert!(!cold.has_outgoing());
+    assert!(!cold.outgoing().is_pending());
 }
 
 #[test]

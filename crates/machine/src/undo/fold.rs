@@ -10,18 +10,19 @@ use everstep_model::record::{
     ChildFinished, ChildOutcome, ChildStarted, LoopAdvanced, TimerFired, TimerPurpose, UndoFailed,
 };
 use everstep_model::{Body, ErrorCode, Failure, Location, Payload, Scope, Segment, StepOptions};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::done::{Done, Progress};
+use super::done_list::DoneList;
 use super::subject::Subject;
 
 /// The undo state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UndoFold {
     /// Steps and children that have an undo and no result yet.
-    pub(super) called: FxHashMap<Subject, StepOptions>,
+    pub(super) called: BTreeMap<Subject, StepOptions>,
     /// What is done and not undone, the latest last.
-    pub(super) done: Vec<Done>,
+    pub(super) done: DoneList,
     undone: FxHashSet<Subject>,
     /// What may have to be undone, by scope: everything in `done`, and children that have not ended, because they
     /// may complete even if the run no longer waits for them.
@@ -76,6 +77,31 @@ impl UndoFold {
         requests_end(body) && !self.end_requested && !self.is_rolling_back
     }
 
+    /// Whether one of these records, which follow in the journal, ends a pause: it resumes or ends
+    /// the run, or requests its end.
+    pub(crate) fn ends_pause_ahead<'a>(
+        &self,
+        ahead: impl Iterator<Item = &'a Body> + Clone,
+    ) -> bool {
+        let resumes = |body: &Body| {
+            matches!(body, Body::Resumed(_) | Body::ResumeRequested(_)) || body.terminal().is_some()
+        };
+        if ahead.clone().any(resumes) {
+            return true;
+        }
+        // Only the first request counts.
+        let Some(request) = ahead.clone().position(requests_end) else {
+            return false;
+        };
+        let mut before = ahead.take(request).peekable();
+        if self.end_requested || before.peek().is_none() {
+            return !self.end_requested && !self.is_rolling_back;
+        }
+        let mut then = self.clone();
+        before.for_each(|body| then.fold(body));
+        !then.is_rolling_back
+    }
+
     /// Whether the journal says that this was undone.
     #[must_use]
     pub fn is_undone(&self, what: &Subject) -> bool {
@@ -104,11 +130,12 @@ impl UndoFold {
     /// A child that failed or was cancelled has rolled itself back.
     fn child_finished(&mut self, record: &ChildFinished) {
         let is_it = |child: &&Subject| {
-            child.location == record.location
-                && child.child.is_some()
-                && (record.run.is_none() || child.child == record.run)
+            child.child.is_some() && (record.run.is_none() || child.child == record.run)
         };
-        let Some(child) = self.called.keys().find(is_it).cloned() else {
+        let here = self.called.range(Subject::step(&record.location)..);
+        let mut here = here.map(|(what, _)| what);
+        let mut here = { &mut here }.take_while(|what| what.location == record.location);
+        let Some(child) = here.find(is_it).cloned() else {
             return;
         };
         match &record.outcome {
@@ -145,16 +172,11 @@ impl UndoFold {
         let Some(options) = self.called.get(&what).copied() else {
             return;
         };
-        let earlier = self.done.iter().position(|done| done.what == what);
-        let earlier = earlier.map(|index| self.done.remove(index));
+        let earlier = self.done.remove(&what);
         if output.is_some() {
             self.called.remove(&what);
         }
         self.add_live(&what);
-        let index = match planted::is(Bug::UndoOrderReversed) {
-            true => 0,
-            false => self.done.len(),
-        };
         let done = Done {
             what,
             options,
@@ -170,7 +192,10 @@ impl UndoFold {
             wanted: false,
             reached: true,
         };
-        self.done.insert(index, done);
+        match planted::is(Bug::UndoOrderReversed) {
+            true => self.done.push_front(done),
+            false => self.done.push(done),
+        }
     }
 
     fn undo_started(&mut self, body: &Body, attempt: u32) {
@@ -202,7 +227,7 @@ impl UndoFold {
         let failure = Failure::new(ErrorCode::UndoFailed, message).caused_by(record.error.clone());
         done.progress = Progress::Failed(Box::new(failure));
         // A rollback stops at the first undo that fails for good.
-        for done in &mut self.done {
+        for done in self.done.iter_mut() {
             done.wanted = false;
         }
     }
@@ -212,7 +237,7 @@ impl UndoFold {
         let Some(what) = self.subject_of(body) else {
             return;
         };
-        self.done.retain(|done| done.what != what);
+        self.done.remove(&what);
         self.settle(&what);
         if matches!(body, Body::UndoCompleted(_)) {
             self.has_undone = true;
@@ -222,10 +247,15 @@ impl UndoFold {
 
     /// A timer does not name the child it is for, so the due time decides.
     fn retry_due(&mut self, record: &TimerFired) {
-        let all = self.done.iter_mut();
-        let here = all.filter(|done| Some(&done.what.location) == record.location.as_ref());
-        for done in here.filter(|done| done.progress == Progress::Backoff(record.due)) {
-            done.progress = Progress::Due;
+        let Some(location) = &record.location else {
+            return;
+        };
+        for what in self.done.at(location).cloned().collect::<Vec<_>>() {
+            if let Some(done) = self.done.get_mut(&what)
+                && done.progress == Progress::Backoff(record.due)
+            {
+                done.progress = Progress::Due;
+            }
         }
     }
 
@@ -252,7 +282,7 @@ impl UndoFold {
         let is_kept = |what: &Subject| !is_gone(&what.location.scope);
         self.called.retain(|what, _| is_kept(what));
         self.undone.retain(&is_kept);
-        self.done.retain(|done| is_kept(&done.what));
+        self.done.retain(is_kept);
         self.live.retain(|scope, _| !is_gone(scope));
     }
 
@@ -278,9 +308,8 @@ impl UndoFold {
         if named.child.is_some() || self.get(&named).is_some() {
             return Some(named);
         }
-        let here = |done: &&Done| done.what.location == named.location;
-        let child = self.done.iter().find(here);
-        Some(child.map_or(named.clone(), |child| child.what.clone()))
+        let child = self.done.at(&named.location).next().cloned();
+        Some(child.unwrap_or(named))
     }
 
     fn named_by_mut(&mut self, body: &Body) -> Option<&mut Done> {

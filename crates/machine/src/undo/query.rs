@@ -8,20 +8,24 @@ use super::subject::Subject;
 
 impl UndoFold {
     /// What is done and not undone, the latest last.
-    pub(crate) fn done(&self) -> &[Done] {
-        &self.done
+    pub(crate) fn done(&self) -> impl DoubleEndedIterator<Item = &Done> {
+        self.done.iter()
     }
 
-    pub(crate) fn done_mut(&mut self) -> &mut [Done] {
-        &mut self.done
+    pub(crate) fn done_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Done> {
+        self.done.iter_mut()
+    }
+
+    pub(crate) fn has_done(&self) -> bool {
+        !self.done.is_empty()
     }
 
     pub(crate) fn get(&self, what: &Subject) -> Option<&Done> {
-        self.done.iter().find(|done| done.what == *what)
+        self.done.get(what)
     }
 
     pub(crate) fn get_mut(&mut self, what: &Subject) -> Option<&mut Done> {
-        self.done.iter_mut().find(|done| done.what == *what)
+        self.done.get_mut(what)
     }
 
     /// The entry that an undo record is about.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use everstep_machine::{CallSite, Replay};
+use everstep_machine::{BranchesCall, CallSite, branch_scope};
 use everstep_model::record::BranchesKind;
 use everstep_model::{Location, Name};
 
@@ -98,7 +98,7 @@ impl<'a, W, T> Branch<'a, W, T> {
         owner.ctx.shared().with(|execution| {
             let replay = &mut execution.replay;
             if let Ok(name) = replay.name(&self.name) {
-                replay.branch_ended(place, &name, failure.as_ref());
+                replay.end_branch(place, &name, failure.as_ref());
             }
         });
         self.state = State::Ended(result);
@@ -114,7 +114,7 @@ impl<'a, W, T> Branch<'a, W, T> {
         let Some(Ok(name)) = shared.with(|execution| execution.replay.name(&self.name)) else {
             return;
         };
-        let scope = Replay::branch_scope(place, &name);
+        let scope = branch_scope(place, &name);
         self.state = State::Running(begin(owner.ctx.in_scope(scope)));
         self.wake = Some(Arc::new(BranchWake {
             woken: AtomicBool::new(false),
@@ -186,7 +186,9 @@ impl<W> Owner<W> {
                 )));
             }
             let scope = self.ctx.scope();
-            Ok(replay.call_branches(scope, &name, self.kind, branches, self.site))
+            let kind = self.kind;
+            let call = BranchesCall { kind, branches };
+            Ok(replay.call(scope, &name, call, self.site))
         });
         self.place = called.transpose()?.flatten();
         Ok(self.place.is_some())

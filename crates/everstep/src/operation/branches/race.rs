@@ -113,7 +113,7 @@ impl<'a, W, T> Race<'a, W, T> {
         }
         if let (true, Some(place)) = (is_first, &self.owner.place) {
             let shared = self.owner.ctx.shared();
-            let winner = shared.with(|execution| execution.replay.remembered_winner(place));
+            let winner = shared.with(|execution| execution.replay.earlier_winner(place));
             self.settled = winner.flatten();
             self.drop_known_losers();
         }
@@ -158,7 +158,7 @@ impl<'a, W, T> Race<'a, W, T> {
         };
         let resolved = self.durable.poll(context, |replay| {
             let winner = replay.name(winner)?;
-            Ok(replay.call_race_won(place, &winner, site))
+            Ok(replay.win_race(place, &winner, site))
         });
         std::task::ready!(resolved)?;
         for branch in &mut self.branches {

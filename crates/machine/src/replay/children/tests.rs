@@ -6,10 +6,10 @@ use everstep_model::record::{
     CancelRequested, Created, ExecutionRetried, PauseRequested, Paused, ResumeRequested,
     TimerFired, TimerPurpose,
 };
-use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Seed};
+use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Scope, Seed};
 
 use super::*;
-use crate::replay::{CallSite, Halt, Obsolete, Turn};
+use crate::replay::{Access, CallSite, Halt, Obsolete, Replay, Turn, Written};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const DUE: Timestamp = Timestamp::from_millis(1_010_000);
@@ -137,15 +137,13 @@ impl Run {
 
     fn call(&mut self, call: ChildCall) -> OpId {
         let site = CallSite::caller();
-        let called = self
-            .replay
-            .call_child(&Scope::ROOT, &name("ship"), call, site);
+        let called = self.replay.call(&Scope::ROOT, &name("ship"), call, site);
         called.expect("called")
     }
 
     /// Commits what is outgoing, then these; gives the kinds and ids of what was outgoing.
     fn commit(&mut self, then: Vec<Body>) -> Vec<Body> {
-        let outgoing: Vec<Body> = self.replay.take_outgoing().0.collect();
+        let outgoing: Vec<Body> = self.replay.outgoing().take_records().0.collect();
         let all = outgoing.iter().cloned().chain(then).collect();
         let entries = self.numbered(all);
         self.journal.extend(entries.clone());
@@ -185,7 +183,7 @@ impl Run {
     }
 
     fn left(&mut self) -> Vec<RunId> {
-        let left = self.replay.take_left_children().into_iter();
+        let left = self.replay.outgoing().take_left_children().into_iter();
         left.map(|child| child.run).collect()
     }
 }
@@ -244,7 +242,7 @@ fn of_end_and_timeout_the_first_in_the_journal_wins() {
     assert_eq!(ended.turn(), Turn::Idle);
     let place = "ship:0".parse().unwrap();
     let timer = Obsolete::Timer(DUE, TimerPurpose::Child, Some(place));
-    assert_eq!(ended.replay.take_obsolete(), [timer]);
+    assert_eq!(ended.replay.outgoing().take_obsolete(), [timer]);
     assert!(ended.left().is_empty());
 
     let mut late = Run::new();
@@ -268,7 +266,7 @@ fn a_dropped_child_is_left_once() {
     run.commit(vec![]);
     let child = run.started_as();
     run.turn();
-    run.replay.calls_allowed = true;
+    run.replay.set_access(Access::Allowed);
     run.replay.drop_operation(op);
     assert_eq!(run.left(), [child]);
     assert_eq!(kinds(&run.commit(vec![])), ["step_abandoned"]);
@@ -313,7 +311,7 @@ fn a_cancelled_run_leaves_its_children_and_starts_none() {
     let late = run.call(ship());
     assert!(matches!(run.turn(), Turn::Resolved(o, Resolution::Refused(_)) if o == late));
     assert_eq!(kinds(&run.commit(vec![])), ["step_abandoned"]);
-    assert!(run.replay.remaining_children().is_empty());
+    assert!(run.replay.status().remaining_children().is_empty());
     let mut cold = run.cold();
     cold.call(ship());
     assert!(matches!(
@@ -352,7 +350,7 @@ fn a_run_that_ends_leaves_the_children_it_still_waits_for() {
         on_close: ParentClose::Terminate,
         ..ship()
     });
-    let remaining = run.replay.remaining_children();
+    let remaining = run.replay.status().remaining_children();
     let policies: Vec<_> = remaining.iter().map(|child| child.on_close).collect();
     assert_eq!(policies, [ParentClose::Cancel, ParentClose::Terminate]);
 }
@@ -375,11 +373,13 @@ fn a_detached_child_is_started_and_not_waited_for() {
     let detach = |run: &mut Run| {
         let site = CallSite::caller();
         let place = name("ship");
-        run.replay.detach_child(&Scope::ROOT, &place, ship(), site)
+        run.replay
+            .call(&Scope::ROOT, &place, DetachedChild(ship()), site)
+            .transpose()
     };
     let mut run = Run::new();
     let child = detach(&mut run).unwrap().unwrap();
-    assert!(run.replay.remaining_children().is_empty());
+    assert!(run.replay.status().remaining_children().is_empty());
     let said = run.commit(vec![retried(), begun_again()]);
     assert!(matches!(&said[..], [Body::ChildStarted(started)] if started.detached));
     let mut again = run.cold();
@@ -399,7 +399,7 @@ fn another_workflow_in_the_same_place_is_a_divergence() {
         ..ship()
     };
     let place = name("ship");
-    let called = cold.replay.call_child(&Scope::ROOT, &place, call, site);
+    let called = cold.replay.call(&Scope::ROOT, &place, call, site);
     assert_eq!(called, None);
     let Turn::Halted(Halt::Diverged(divergence)) = cold.turn() else {
         panic!("it went on");

@@ -6,7 +6,7 @@ use everstep_model::record::{
 };
 use everstep_model::{Body, Generation, RunId, Scope, StepOptions, UndoMode};
 
-use crate::replay::{CallSite, Replay, Resolution, Turn, WaitFor};
+use crate::replay::{CallSite, Replay, Resolution, Turn, WaitCall};
 use everstep_samples::*;
 
 fn replay(journal: Journal) -> Replay {
@@ -43,13 +43,14 @@ fn ends() -> [Body; 3] {
 /// Lets the code wait for an event.
 fn begin_waiting(replay: &mut Replay) {
     assert_eq!(replay.turn(time(9)), Turn::Start);
-    let wanted = WaitFor {
+    let wanted = WaitCall {
         names: vec![name("e")],
         batch: 1,
         at_once: false,
+        timeout: None,
     };
     let place = name("e");
-    let waits = replay.call_wait(&Scope::ROOT, &place, wanted, None, CallSite::caller());
+    let waits = replay.call(&Scope::ROOT, &place, wanted, CallSite::caller());
     assert!(waits.is_some());
 }
 
@@ -77,7 +78,7 @@ fn a_run_paused_while_it_is_cancelled_stays_so_whatever_else_asks_it_to_end() {
         begin_waiting(&mut replay);
         assert!(matches!(replay.turn(time(9)), Turn::Resolved(..)));
         assert_eq!(replay.turn(time(9)), Turn::Pausing, "{end:?}");
-        assert!(replay.is_pausing());
+        assert!(replay.status().is_pausing());
     }
 }
 
@@ -103,7 +104,7 @@ fn rolling_back(then: impl Into<Body>) -> Replay {
         .with(then);
     let mut replay = replay(journal);
     assert_eq!(replay.turn(time(9)), Turn::Start);
-    let step = replay.call_step(&Scope::ROOT, &name("s"), undo, CallSite::caller());
+    let step = replay.call(&Scope::ROOT, &name("s"), undo, CallSite::caller());
     assert!(step.is_some());
     assert!(matches!(replay.turn(time(9)), Turn::Resolved(..)));
     replay.returned(Some("it failed"));

@@ -7,17 +7,19 @@ use everstep_model::{Body, Failure, UndoMode};
 use crate::undo::{Done, Progress, Subject, UndoFold};
 
 #[derive(Debug, Default)]
-pub(in crate::replay) struct UndoLog {
-    pub(in crate::replay) fold: UndoFold,
+pub(super) struct UndoLog {
+    pub(super) fold: UndoFold,
     /// Whether the run ends with a rollback of everything.
     all: bool,
     /// Whether the point of no return was passed, so that only undos marked internal run.
     no_return: bool,
+    /// Whether this execution requested a rollback. If not, there is nothing to search for.
+    requested: bool,
 }
 
 impl UndoLog {
-    /// Takes in a record. Most kinds change nothing here.
-    pub(in crate::replay) fn fold(&mut self, body: &Body) {
+    /// Folds a record. Most kinds change nothing here.
+    pub(super) fn fold(&mut self, body: &Body) {
         self.no_return |= matches!(body, Body::NoReturn(_));
         self.fold.fold(body);
     }
@@ -27,14 +29,14 @@ impl UndoLog {
     }
 
     /// A further pass of the function begins; it has not reached anything yet.
-    pub(in crate::replay) fn begin_pass(&mut self) {
+    pub(super) fn begin_pass(&mut self) {
         for done in self.fold.done_mut() {
             done.reached = false;
         }
     }
 
     /// This pass takes over the result of a step or child of an earlier pass.
-    pub(in crate::replay) fn reach(&mut self, what: &Subject) {
+    pub(super) fn reach(&mut self, what: &Subject) {
         if let Some(done) = self.fold.get_mut(what) {
             done.reached = true;
         }
@@ -42,7 +44,8 @@ impl UndoLog {
 
     /// The code asks for a rollback. It includes everything that this pass has reached.
     pub(super) fn want_reached(&mut self) {
-        let latest_first = self.fold.done_mut().iter_mut().rev();
+        self.requested = true;
+        let latest_first = self.fold.done_mut().rev();
         for done in latest_first.take_while(|done| !done.has_failed()) {
             done.wanted |= done.reached;
         }
@@ -51,12 +54,14 @@ impl UndoLog {
     /// Sets whether the run ends with a rollback of everything that is done.
     pub(super) fn want_all(&mut self, all: bool) {
         self.all = all;
+        self.requested |= all;
     }
 
     /// What is to be undone, the next one first. An undo that failed for good hides everything before it.
     pub(super) fn to_undo(&self) -> impl Iterator<Item = &Done> {
-        let latest_first = self.fold.done().iter().rev();
-        latest_first
+        let done = self.requested.then(|| self.fold.done().rev());
+        done.into_iter()
+            .flatten()
             .take_while(|done| !done.has_failed())
             .filter(|done| self.all || done.wanted)
     }
@@ -72,7 +77,8 @@ impl UndoLog {
 
     /// The undo that this process executes, or whose result is not durable yet.
     pub(super) fn in_flight(&self) -> Option<&Done> {
-        self.fold.done().iter().find(|done| match done.progress {
+        let mut done = self.requested.then(|| self.fold.done())?;
+        done.find(|done| match done.progress {
             Progress::Announcing | Progress::Running | Progress::Recording => true,
             Progress::Due | Progress::Announced | Progress::Backoff(_) | Progress::Failed(_) => {
                 false
@@ -87,12 +93,9 @@ impl UndoLog {
 
     /// Why the last rollback could not go on.
     pub(super) fn failure(&self) -> Option<&Failure> {
-        self.fold
-            .done()
-            .iter()
-            .find_map(|done| match &done.progress {
-                Progress::Failed(failure) => Some(&**failure),
-                _ => None,
-            })
+        self.fold.done().find_map(|done| match &done.progress {
+            Progress::Failed(failure) => Some(&**failure),
+            _ => None,
+        })
     }
 }

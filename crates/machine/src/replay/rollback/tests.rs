@@ -15,7 +15,7 @@ use everstep_model::{
 };
 
 use super::{UndoStart, UndoState};
-use crate::replay::{CallSite, Halt, OpId, Replay, Resolution, Turn};
+use crate::replay::{Access, CallSite, Halt, OpId, Replay, Resolution, Turn, Written};
 use crate::retry::FailureClass;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -148,7 +148,8 @@ fn cancel_requested(rollback: bool) -> Body {
 
 impl Replay {
     fn undos_to_run(&self) -> Vec<Location> {
-        self.to_run()
+        self.rollback
+            .to_run()
             .map(|done| done.what.location.clone())
             .collect()
     }
@@ -174,7 +175,7 @@ impl Run {
     fn call(&mut self, step: &str, mode: UndoMode) -> OpId {
         let name = Name::new(step).unwrap();
         let options = undoable(mode);
-        let op = self.replay.call_step(&Scope::ROOT, &name, options, here());
+        let op = self.replay.call(&Scope::ROOT, &name, options, here());
         op.unwrap()
     }
 
@@ -200,13 +201,13 @@ impl Run {
     /// The code returns an error, and the executor ends the run for it.
     fn end(&mut self) -> Turn {
         let turn = self.turn_of_return();
-        self.replay.end_with_rollback(Some(stop()));
+        self.replay.rollback_mut().end_run(Some(stop()));
         turn
     }
 
     fn turn_of_return(&mut self) -> Turn {
         // It does so in a poll that resolved something.
-        self.replay.restore_calls(true);
+        self.replay.set_access(Access::Allowed);
         self.replay.returned(Some("stop"));
         self.fold_all()
     }
@@ -218,7 +219,7 @@ impl Run {
 
     /// Commits what is outgoing, and folds it.
     fn commit(&mut self) -> Vec<String> {
-        let bodies: Vec<Body> = self.replay.take_outgoing().0.collect();
+        let bodies: Vec<Body> = self.replay.outgoing().take_records().0.collect();
         let lines = bodies.iter().map(line).collect();
         for body in bodies {
             self.append(body);
@@ -230,14 +231,14 @@ impl Run {
     /// Undoes everything that is to be undone, as an executor does, and says what was written.
     fn undo_all(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
-        if !self.replay.ending_is_decided()
-            && let Some(first) = self.replay.announce_rollback()
+        if !self.replay.rollback().is_ending_decided()
+            && let Some(first) = self.replay.rollback_mut().announce()
         {
             lines.push(line(&first));
             self.append(first);
             self.fold_all();
         }
-        while self.replay.undo_state() == UndoState::Due {
+        while self.replay.rollback().state() == UndoState::Due {
             if let Some(start) = self.replay.begin_undo() {
                 self.replay.complete_undo(&start);
             }
@@ -293,8 +294,8 @@ fn what_is_done_is_undone_in_reverse_order_of_completion() {
             "undo_completed b:0"
         ]
     );
-    assert_eq!(run.replay.undo_state(), UndoState::Over);
-    assert!(run.replay.has_undone());
+    assert_eq!(run.replay.rollback().state(), UndoState::Over);
+    assert!(run.replay.status().has_undone());
 }
 
 #[test]
@@ -359,13 +360,13 @@ fn a_result_that_lands_after_the_deadline_passed_is_undone() {
     let Turn::Broken(failure) = run.turn() else {
         panic!("the deadline has passed");
     };
-    run.replay.end_with_rollback(Some(*failure));
+    run.replay.rollback_mut().end_run(Some(*failure));
     assert_eq!(
         run.undo_all(),
         ["undo_started a:0", "undo_completed a:0"],
         "its result was folded first"
     );
-    assert_eq!(run.replay.steps_in_flight().count(), 0);
+    assert_eq!(run.replay.status().steps_in_flight().count(), 0);
 }
 
 #[test]
@@ -389,7 +390,7 @@ fn a_failed_attempt_that_registered_a_payload_is_undone_and_moves_when_a_later_o
         run.fold_all();
         run.end();
         let order = run.replay.undos_to_run();
-        let first = run.replay.announce_rollback().unwrap();
+        let first = run.replay.rollback_mut().announce().unwrap();
         run.append(first);
         run.fold_all();
         (order, run.replay.begin_undo().unwrap())

@@ -31,7 +31,7 @@ impl Dropping {
             self.run.drop_operation(self.steps[*index]);
         }
         self.run
-            .call_wait(&Scope::ROOT, &name("go"), wait_for("go"), None, here());
+            .call(&Scope::ROOT, &name("go"), wait_for("go"), here());
     }
 }
 
@@ -59,7 +59,7 @@ proptest! {
         let mut cold = Dropping::start(journal.cold(), order.len());
         cold.drop_in_next_poll(&order);
         prop_assert_eq!(cold.run.turn(NOW), Turn::Idle);
-        prop_assert!(!cold.run.has_outgoing(), "everything was recorded");
+        prop_assert!(!cold.run.outgoing().is_pending(), "everything was recorded");
     }
 
     #[test]

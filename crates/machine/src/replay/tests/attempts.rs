@@ -61,11 +61,11 @@ fn a_failed_attempt_waits_for_its_timer_and_counts() {
     journal.commit(&mut run);
     assert_eq!(run.turn(NOW), Turn::Idle);
     assert_eq!(run.begin_attempt(op), None, "it waits");
-    assert_eq!(run.resting_status(), RunStatus::Retrying);
+    assert_eq!(run.status().suspended(), RunStatus::Retrying);
     let due = NOW.after(Duration::from_secs(1));
     journal.append(&mut run, vec![fired(TimerPurpose::Retry, "charge:0", due)]);
     assert_eq!(run.turn(NOW), Turn::Idle);
-    assert!(run.startable().eq([op]));
+    assert!(run.status().startable().eq([op]));
     let start = begin(&mut run, op);
     assert_eq!((start.attempt, start.failures), (2, 1));
 }
@@ -80,7 +80,7 @@ fn options_recorded_with_the_first_attempt_stay() {
         retry: RetryPolicy::NONE,
         ..StepOptions::default()
     };
-    run.call_step(&Scope::ROOT, &name("charge"), strict, here());
+    run.call(&Scope::ROOT, &name("charge"), strict, here());
     journal.commit(&mut run);
     let mut changed = journal.cold();
     changed.turn(NOW);
@@ -99,11 +99,11 @@ fn a_fenced_step_begins_only_after_its_start_is_durable() {
     let mut run = journal.cold();
     run.turn(NOW);
     let op = run
-        .call_step(&Scope::ROOT, &name("charge"), fenced, here())
+        .call(&Scope::ROOT, &name("charge"), fenced, here())
         .unwrap();
     for attempt in 1..3 {
         assert_eq!(run.begin_attempt(op), None);
-        let (bodies, strict) = run.take_outgoing();
+        let (bodies, strict) = run.outgoing().take_records();
         let bodies = bodies.collect();
         assert!(strict, "the start is written at once");
         journal.append(&mut run, bodies);
@@ -134,7 +134,7 @@ fn a_fenced_step_whose_start_got_durable_while_the_run_paused_begins_when_it_goe
     let mut run = journal.cold();
     run.turn(NOW);
     let op = run
-        .call_step(&Scope::ROOT, &name("charge"), fenced, here())
+        .call(&Scope::ROOT, &name("charge"), fenced, here())
         .unwrap();
     let asked = PauseRequested {
         by: None,
@@ -150,7 +150,7 @@ fn a_fenced_step_whose_start_got_durable_while_the_run_paused_begins_when_it_goe
     journal.append(&mut run, vec![resumed.into()]);
     assert_eq!(run.turn(NOW), Turn::Idle);
     assert_eq!(begin(&mut run, op).attempt, 1);
-    assert_eq!(run.take_outgoing().0.count(), 0);
+    assert_eq!(run.outgoing().take_records().0.count(), 0);
 }
 
 #[test]
@@ -189,10 +189,10 @@ fn an_execution_that_is_thrown_away_abandons_nothing() {
     let mut run = journal.cold();
     run.turn(NOW);
     let op = step(&mut run, "slow").unwrap();
-    drop(run.take_outgoing());
+    drop(run.outgoing().take_records());
     run.detach();
     run.drop_operation(op);
-    assert!(!run.has_outgoing());
+    assert!(!run.outgoing().is_pending());
 }
 
 #[test]

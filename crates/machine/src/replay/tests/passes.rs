@@ -29,7 +29,7 @@ fn a_gate_gives_new_runs_the_latest_version_and_old_ones_the_first() {
     assert_eq!(gated.version(&Scope::ROOT, &name("tax"), 2, here()), 1);
     assert!(step(&mut gated, "charge").is_some());
     assert_eq!(gated.turn(NOW), Turn::Idle);
-    assert!(!gated.has_outgoing());
+    assert!(!gated.outgoing().is_pending());
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_new_pass_takes_over_results_and_does_the_rest_again() {
 
     let mut again = journal.cold();
     assert_eq!(again.turn(NOW), Turn::Idle, "it waits for its timer");
-    assert_eq!(again.resting_status(), RunStatus::Retrying);
+    assert_eq!(again.status().suspended(), RunStatus::Retrying);
     let timer = TimerFired {
         purpose: TimerPurpose::ExecutionRetry,
         location: None,
@@ -106,7 +106,7 @@ fn a_new_pass_takes_over_results_and_does_the_rest_again() {
     };
     journal.append(&mut again, vec![timer.into()]);
     assert_eq!(again.turn(NOW), Turn::Start);
-    assert_eq!(again.pass(), 2);
+    assert_eq!(again.run().pass(), 2);
     let charge = step(&mut again, "charge").unwrap();
     assert_eq!(
         again.turn(NOW),

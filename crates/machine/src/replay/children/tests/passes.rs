@@ -58,8 +58,8 @@ fn undo_all(run: &mut Run) -> Vec<RunId> {
     run.replay.returned(Some("no"));
     assert_eq!(run.turn(), Turn::Idle);
     let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
-    run.replay.end_with_rollback(Some(reason));
-    let first = run.replay.announce_rollback();
+    run.replay.rollback_mut().end_run(Some(reason));
+    let first = run.replay.rollback_mut().announce();
     run.commit(first.into_iter().collect());
     assert_eq!(run.turn(), Turn::Idle);
     let mut undone = Vec::new();
@@ -88,7 +88,7 @@ fn started_anew(meanwhile: impl Fn(&RunId) -> Vec<Body>) -> (Run, RunId, RunId) 
     let mut again = run.cold();
     again.commit(meanwhile(&first));
     assert_eq!(again.turn(), Turn::Idle);
-    again.replay.calls_allowed = true;
+    again.replay.set_access(Access::Allowed);
     again.call(undoable());
     again.commit(vec![]);
     let second = again.started_as();
@@ -122,8 +122,8 @@ fn a_child_that_completes_while_the_other_in_its_place_is_undone_is_undone_next(
     run.replay.returned(Some("no"));
     assert_eq!(run.turn(), Turn::Idle);
     let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
-    run.replay.end_with_rollback(Some(reason));
-    let announced = run.replay.announce_rollback().unwrap();
+    run.replay.rollback_mut().end_run(Some(reason));
+    let announced = run.replay.rollback_mut().announce().unwrap();
     run.commit(vec![announced]);
     assert_eq!(run.turn(), Turn::Idle);
     let start = run.replay.begin_undo().unwrap();
@@ -167,7 +167,15 @@ fn an_event_is_sent_once_over_all_passes() {
     let send = |run: &mut Run| {
         let site = CallSite::caller();
         let (to, event) = (id("other"), name("paid"));
-        run.replay.send(&Scope::ROOT, to, event, json("1"), site);
+        run.replay.write(
+            &Scope::ROOT,
+            Written::Send {
+                to,
+                event,
+                payload: json("1"),
+            },
+            site,
+        );
     };
     let mut run = Run::new();
     send(&mut run);
@@ -192,8 +200,8 @@ fn an_undo_that_does_not_name_its_run_is_of_the_child_in_its_place() {
     run.replay.returned(Some("no"));
     assert_eq!(run.turn(), Turn::Idle);
     let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
-    run.replay.end_with_rollback(Some(reason));
-    let Some(Body::UndoStarted(mut started)) = run.replay.announce_rollback() else {
+    run.replay.rollback_mut().end_run(Some(reason));
+    let Some(Body::UndoStarted(mut started)) = run.replay.rollback_mut().announce() else {
         panic!("nothing is undone");
     };
     started.run = None;
@@ -205,5 +213,5 @@ fn an_undo_that_does_not_name_its_run_is_of_the_child_in_its_place() {
     run.commit(vec![started.into(), undone.into()]);
     assert_eq!(run.turn(), Turn::Idle);
     assert_eq!(run.replay.begin_undo(), None);
-    assert_eq!(run.replay.undo_state(), UndoState::Over);
+    assert_eq!(run.replay.rollback().state(), UndoState::Over);
 }

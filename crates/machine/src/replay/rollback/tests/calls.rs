@@ -18,7 +18,7 @@ fn a_call_includes_what_was_done_when_it_was_made() {
     let start = run.replay.begin_undo().unwrap();
     assert_eq!(start.location, at("b:0"), "not the one that was done since");
     run.replay.complete_undo(&start);
-    let (bodies, strict) = run.replay.take_outgoing();
+    let (bodies, strict) = run.replay.outgoing().take_records();
     let bodies: Vec<Body> = bodies.collect();
     assert!(strict);
     bodies.into_iter().for_each(|body| run.append(body));
@@ -34,7 +34,7 @@ fn a_call_with_nothing_to_undo_resolves_at_once_and_writes_nothing() {
     let rollback = run.roll_back();
     let resolved = Turn::Resolved(rollback, Resolution::RolledBack(None));
     assert_eq!(run.turn(), resolved);
-    assert!(!run.replay.has_outgoing());
+    assert!(!run.replay.outgoing().is_pending());
 }
 
 #[test]

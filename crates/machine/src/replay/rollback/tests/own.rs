@@ -7,7 +7,7 @@ fn returned(more: impl IntoIterator<Item = Body>, error: Option<&str>) -> Run {
     let mut run = with_two(more);
     let rollback = run.roll_back();
     run.replay.drop_operation(rollback);
-    run.replay.restore_calls(true);
+    run.replay.set_access(Access::Allowed);
     run.replay.returned(error);
     run.fold_all();
     run
@@ -17,18 +17,18 @@ fn returned(more: impl IntoIterator<Item = Body>, error: Option<&str>) -> Run {
 fn what_the_code_asked_for_itself_does_not_decide_as_what_the_run_ends() {
     let undone = [undo_started("a:0", 1), undo_completed("a:0")];
     let mut run = returned(undone.clone(), None);
-    assert!(!run.replay.ending_is_decided());
+    assert!(!run.replay.rollback().is_ending_decided());
     // So a request that comes now still counts.
     run.append(cancel_requested(false));
     run.fold_all();
-    assert!(run.replay.cancellation().is_some());
+    assert!(run.replay.status().cancellation().is_some());
 }
 
 #[test]
 fn it_goes_on_after_the_code_has_returned() {
     let mut run = returned([], None);
-    run.replay.end_with_rollback(None);
-    assert!(run.replay.next_undo_is_own());
+    run.replay.rollback_mut().end_run(None);
+    assert!(run.replay.status().is_next_undo_own());
     let start = run.replay.begin_undo().unwrap();
     assert_eq!(start.location, at("a:0"));
     run.replay.complete_undo(&start);
@@ -36,8 +36,8 @@ fn it_goes_on_after_the_code_has_returned() {
     let start = run.replay.begin_undo().unwrap();
     run.replay.complete_undo(&start);
     run.commit();
-    assert_eq!(run.replay.undo_state(), UndoState::Over);
-    assert!(!run.replay.ending_is_decided());
+    assert_eq!(run.replay.rollback().state(), UndoState::Over);
+    assert!(!run.replay.rollback().is_ending_decided());
 }
 
 #[test]
@@ -49,11 +49,11 @@ fn what_was_done_since_is_undone_only_when_the_journal_says_as_what_the_run_ends
     run.call("late", UndoMode::Undo);
     assert!(matches!(run.turn(), Turn::Resolved(..)));
     run.end();
-    assert!(!run.replay.next_undo_is_own());
+    assert!(!run.replay.status().is_next_undo_own());
     assert_eq!(run.replay.begin_undo(), None);
-    let first = run.replay.announce_rollback().unwrap();
+    let first = run.replay.rollback_mut().announce().unwrap();
     assert_eq!(line(&first), "undo_started late:0");
     run.append(first);
     run.fold_all();
-    assert!(run.replay.ending_is_decided());
+    assert!(run.replay.rollback().is_ending_decided());
 }

@@ -15,8 +15,8 @@ fn a_takeover_begins_the_next_attempt_and_uses_up_no_retry() {
     run.replay
         .fail_undo(&start, stop(), FailureClass::Retryable, retry, NOW);
     assert_eq!(run.commit(), ["undo_started a:0", "undo_failed a:0"]);
-    assert_eq!(run.replay.undo_state(), UndoState::Waiting);
-    assert_eq!(run.replay.resting_status(), RunStatus::RollingBack);
+    assert_eq!(run.replay.rollback().state(), UndoState::Waiting);
+    assert_eq!(run.replay.status().suspended(), RunStatus::RollingBack);
 }
 
 #[test]
@@ -32,35 +32,35 @@ fn an_undo_waits_for_its_own_timer_and_for_no_other() {
     };
     let mut run = with_two([undo_started("a:0", 1), undo_failed("a:0", 1, Some(LATER))]);
     run.end();
-    assert_eq!(run.replay.undo_state(), UndoState::Waiting);
+    assert_eq!(run.replay.rollback().state(), UndoState::Waiting);
     run.append(fired(TimerPurpose::Retry, LATER));
     run.append(fired(TimerPurpose::Undo, NOW));
     run.fold_all();
     assert_eq!(run.replay.begin_undo(), None);
-    assert_eq!(run.replay.remaining_rows().len(), 1);
+    assert_eq!(run.replay.status().remaining_rows().len(), 1);
     run.append(fired(TimerPurpose::Undo, LATER));
     run.fold_all();
     let start = run.replay.begin_undo().unwrap();
     assert_eq!((start.attempt, start.failures), (2, 1));
-    assert!(run.replay.remaining_rows().is_empty());
+    assert!(run.replay.status().remaining_rows().is_empty());
 }
 
 #[test]
 fn an_undo_that_failed_for_good_stops_the_chain() {
     let mut run = with_two([undo_started("a:0", 1), undo_failed("a:0", 1, None)]);
     run.end();
-    assert_eq!(run.replay.undo_state(), UndoState::Over);
+    assert_eq!(run.replay.rollback().state(), UndoState::Over);
     assert!(run.replay.undos_to_run().is_empty());
-    let failure = run.replay.rollback_failure().unwrap();
+    let failure = run.replay.rollback().failure().unwrap();
     assert!(failure.is(ErrorCode::UndoFailed));
-    assert!(!run.replay.has_undone());
+    assert!(!run.replay.status().has_undone());
 }
 
 #[test]
 fn a_request_before_the_first_record_of_a_rollback_counts_and_one_after_it_does_not() {
     let mut run = with_two([cancel_requested(true), undo_started("a:0", 1)]);
     run.end();
-    assert!(run.replay.cancellation().is_some());
+    assert!(run.replay.status().cancellation().is_some());
     let passed = DeadlinePassed { deadline: NOW };
     let mut run = with_two([
         undo_started("a:0", 1),
@@ -68,8 +68,8 @@ fn a_request_before_the_first_record_of_a_rollback_counts_and_one_after_it_does_
         passed.into(),
     ]);
     assert_eq!(run.end(), Turn::Idle, "the deadline changes nothing either");
-    assert!(run.replay.cancellation().is_none());
-    assert!(run.replay.ending_is_decided());
+    assert!(run.replay.status().cancellation().is_none());
+    assert!(run.replay.rollback().is_ending_decided());
 }
 
 #[test]
@@ -77,12 +77,12 @@ fn no_undo_begins_before_the_journal_says_as_what_the_run_ends() {
     let mut run = with_two([]);
     run.end();
     assert_eq!(run.replay.begin_undo(), None);
-    let first = run.replay.announce_rollback().unwrap();
-    assert_eq!(run.replay.undo_state(), UndoState::InFlight);
+    let first = run.replay.rollback_mut().announce().unwrap();
+    assert_eq!(run.replay.rollback().state(), UndoState::InFlight);
     // Something came before it: decided again.
-    run.replay.retract_rollback();
-    assert_eq!(run.replay.undo_state(), UndoState::Due);
-    let again = run.replay.announce_rollback().unwrap();
+    run.replay.rollback_mut().retract();
+    assert_eq!(run.replay.rollback().state(), UndoState::Due);
+    let again = run.replay.rollback_mut().announce().unwrap();
     assert_eq!(first, again);
     run.append(again);
     run.fold_all();
@@ -107,7 +107,7 @@ fn after_the_point_of_no_return_internal_undos_alone_run() {
     run.call("b", UndoMode::Undo);
     assert!(matches!(run.turn(), Turn::Resolved(..)));
     assert!(matches!(run.turn(), Turn::Resolved(..)));
-    run.replay.no_return(&Scope::ROOT, here());
+    run.replay.write(&Scope::ROOT, Written::NoReturn, here());
     assert_eq!(run.turn(), Turn::Idle);
     run.end();
     assert_eq!(run.replay.undos_to_run(), [at("a:0")]);
@@ -171,5 +171,5 @@ fn a_dry_execution_undoes_nothing() {
     run.replay.begin_no_more();
     run.roll_back();
     assert_eq!(run.replay.begin_undo(), None);
-    assert!(!run.replay.has_outgoing());
+    assert!(!run.replay.outgoing().is_pending());
 }

@@ -1,0 +1,311 @@
+//! Loops: where each begins, how it advances from one iteration to the next, and what it leaves in the
+//! journal.
+//!
+//! The record that begins an iteration is written when the one before it returns, and the body
+//! continues in the same poll. The record belongs to the iteration that it begins. Old iterations
+//! are dropped from the journal (`compact.rs`). A replay that reaches a loop whose next iteration is
+//! gone waits until the fold has reached the beginning of a later one (`gap_crossing.rs`).
+
+mod awaited;
+mod compact;
+mod earlier_passes;
+mod gap_crossing;
+mod gaps;
+mod iterations;
+mod resolved;
+
+#[cfg(test)]
+mod memory_tests;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use everstep_model::planted::{self, Bug};
+use everstep_model::record::LoopAdvanced;
+use everstep_model::{Body, Entry, Location, Payload, RecordNumber, Scope, Segment};
+
+use super::context::Context;
+use super::divergence::{CallSite, Halt};
+use super::operations::{Kind, OpId, Resolution};
+use super::scopes::Scopes;
+use crate::undo::UndoFold;
+use compact::Keep;
+use earlier_passes::EarlierLoops;
+use gap_crossing::{Until, Waiting};
+use iterations::Iterations;
+use resolved::ResolvedHere;
+
+/// The number of unwritten lines of the script from which on an iteration begins only when its
+/// record is durable. It limits code that loops without waiting for anything.
+const UNWRITTEN_MAX: usize = 64;
+
+/// The loops of an execution.
+#[derive(Debug, Default)]
+pub(super) struct Loops {
+    pub(super) iterations: Iterations,
+    waiting: Waiting,
+    earlier: EarlierLoops,
+    resolved: ResolvedHere,
+    /// Whether iterations were dropped since [`Self::take_has_dropped`].
+    has_dropped: bool,
+}
+
+/// How a loop continues.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Advance {
+    /// With this iteration and state. The first iteration has no state; the code supplies it.
+    Iteration(u64, Option<Payload>),
+    /// With the resolution of this operation.
+    Wait(OpId),
+    /// It has ended with this result.
+    Done(Payload),
+}
+
+/// An iteration that has returned.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "plain data")]
+pub struct IterationEnd<'a> {
+    pub place: &'a Location,
+    pub iteration: u64,
+    /// Whether it ends the loop.
+    pub done: bool,
+    /// The number of ended iterations that the journal keeps.
+    pub keep: u64,
+}
+
+/// The scope of an iteration.
+#[must_use]
+pub fn iteration_scope(place: &Location, iteration: u64) -> Scope {
+    place.inner_scope().child(Segment::Iteration(iteration))
+}
+
+impl Loops {
+    /// Begins a loop.
+    pub(super) fn call(
+        &mut self,
+        place: Location,
+        poll: u64,
+        cx: &mut Context,
+    ) -> Option<(Location, Advance)> {
+        let scope = place.inner_scope();
+        self.iterations.call(&scope, cx.position.here.folded);
+        self.iterations.come_to(&scope, 0, poll);
+        let first = self.iterations.next_kept(&scope, 0);
+        let may_be_ahead = first > 0 || cx.run.pass > 1;
+        if may_be_ahead && cx.script.has_iteration_ahead(&place, first) {
+            let advance = self.continue_behind_gap(&place, 0, first, cx);
+            return Some((place, advance));
+        }
+        let state = self.earlier.state(&place, first);
+        if state.is_none() && first > 0 {
+            halt_on_missing(&place, first, cx);
+            return None;
+        }
+        self.iterations.begin(&scope, first);
+        Some((place, Advance::Iteration(first, state)))
+    }
+
+    /// Advances a loop with the state of the next iteration, or ends it with its result.
+    pub(super) fn advance(
+        &mut self,
+        end: IterationEnd<'_>,
+        (value, site): (Payload, CallSite),
+        poll: u64,
+        (scopes, undos): (&mut Scopes, &mut UndoFold),
+        cx: &mut Context,
+    ) -> Option<Advance> {
+        let IterationEnd {
+            place, iteration, ..
+        } = end;
+        let ended = iteration_scope(place, iteration);
+        scopes.forget(&ended);
+        self.resolved.forget(&ended);
+        let scope = place.inner_scope();
+        let next = self.iterations.next_kept(&scope, iteration + 1);
+        let first = self.iterations.come_to(&scope, iteration + 1, poll);
+        if next > iteration + 1 && cx.script.has_iteration_ahead(place, next) {
+            return Some(self.continue_behind_gap(place, iteration + 1, next, cx));
+        }
+        // What an earlier pass did here still holds.
+        let earlier = self.earlier.after(place, iteration, next);
+        if earlier.is_none() && next > iteration + 1 {
+            halt_on_missing(place, next, cx);
+            return None;
+        }
+        if earlier.is_none() && cx.state.is_cancelled() {
+            return Some(Advance::Wait(cx.open_refused(place.clone())));
+        }
+        let (done, state) = earlier.unwrap_or((end.done, value));
+        let here = cx.position.here;
+        let record = LoopAdvanced {
+            location: place.clone(),
+            iteration: if done { iteration } else { next },
+            state,
+            done,
+            folded: here.folded,
+            resolved: self.resolved.seen_from(&place.scope),
+            now: cx.position.now,
+            dropped: Vec::new(),
+            gone: Vec::new(),
+            inbox_dropped: 0,
+            gaps: Vec::new(),
+            durable: !done && cx.script.unwritten() >= UNWRITTEN_MAX,
+            began: self.iterations.began(&scope),
+            resolved_inside: self.resolved.elsewhere(&place.scope),
+            undo_begun: false,
+            undone: false,
+            moment: here.number,
+            at_once: next.saturating_sub(first),
+        };
+        self.say_advance(record, end.keep, site, undos, cx)
+    }
+
+    fn say_advance(
+        &mut self,
+        mut record: LoopAdvanced,
+        keep: u64,
+        site: CallSite,
+        undos: &mut UndoFold,
+        cx: &mut Context,
+    ) -> Option<Advance> {
+        let place = record.location.clone();
+        let scope = place.inner_scope();
+        if planted::is(Bug::LoopUnrecorded) && !record.done {
+            self.iterations.begin(&scope, record.iteration);
+            return Some(Advance::Iteration(record.iteration, Some(record.state)));
+        }
+        let is_new = cx.script.is_at_end();
+        if is_new {
+            let keep = Keep {
+                last: keep,
+                next: record.iteration + u64::from(record.done),
+                at_end: record.done,
+                now: record.now,
+            };
+            let in_use = iterations_in_use(&scope, cx);
+            let iterations = &mut self.iterations;
+            iterations.compact(&scope, keep, (&in_use, undos), &mut record);
+            self.has_dropped |= !record.dropped.is_empty();
+        }
+        let Some(Body::LoopAdvanced(said)) = cx.say(record, Some(site)) else {
+            return None;
+        };
+        if !is_new {
+            self.iterations.follow(&said);
+        }
+        if said.done {
+            return Some(Advance::Done(said.state));
+        }
+        self.iterations.begin(&scope, said.iteration);
+        if said.durable {
+            if is_new {
+                cx.outgoing.require_durable();
+            }
+            let op = self.wait(&place, Until::Durable(said.iteration), cx);
+            return Some(Advance::Wait(op));
+        }
+        Some(Advance::Iteration(said.iteration, Some(said.state)))
+    }
+
+    fn wait(&mut self, place: &Location, until: Until, cx: &mut Context) -> OpId {
+        let op = cx.operations.open(place.clone(), Kind::Loop);
+        self.waiting.add(op, place.clone(), until);
+        op
+    }
+
+    /// Learns from a journal, before it is folded, what is missing in it, and removes records that
+    /// were dropped later.
+    pub(super) fn foresee(&mut self, mut journal: Vec<Entry>) -> Vec<Entry> {
+        let mut has_gaps = false;
+        for entry in &journal {
+            if let Body::LoopAdvanced(record) = &entry.record.body {
+                has_gaps |= !record.gaps.is_empty();
+                self.iterations.foresee(record);
+            }
+        }
+        if has_gaps {
+            journal.retain(|entry| !self.is_gone(entry.number));
+        }
+        journal
+    }
+
+    /// Moves the fold over a gap in front of a record. Returns whether the loops explain the gap.
+    pub(super) fn cross_gap(&self, entry: &Entry, cx: &mut Context) -> bool {
+        let next = cx.position.here.folded;
+        if entry.number == next {
+            return true;
+        }
+        if let Some(time) = self.iterations.time_between(next, entry.number) {
+            cx.position.advance_time(time);
+            return true;
+        }
+        let message = format!("record {} follows record {next}", entry.number);
+        cx.state.halt(Halt::Damaged(message));
+        false
+    }
+
+    /// Notes a record that is folded while the code of these scopes rolls back.
+    pub(super) fn fold(&mut self, entry: &Entry, rolling_back: &[Scope]) {
+        self.resolved.clear();
+        self.iterations.note(entry, rolling_back);
+    }
+
+    /// Counts an operation that resolves at the position of the fold. A loop resolves inside its
+    /// next iteration.
+    pub(super) fn count_resolved(&mut self, place: &Location, resolution: &Resolution) {
+        match resolution {
+            Resolution::Iteration(number, _) => {
+                self.resolved.count(&iteration_scope(place, *number));
+            }
+            _ => self.resolved.count(&place.scope),
+        }
+    }
+
+    /// Takes in a record of an earlier pass.
+    pub(super) fn fold_earlier(&mut self, body: &Body) {
+        self.earlier.fold(body);
+    }
+
+    pub(super) fn begin_pass(&mut self) {
+        self.iterations.begin_pass();
+    }
+
+    /// Whether an earlier pass executed code in the iteration around a scope.
+    pub(super) fn knew_earlier(&self, scope: &Scope, cx: &Context) -> bool {
+        match scope.iteration() {
+            Some(iteration) => self.earlier.knows(&iteration),
+            None => !cx.earlier.is_empty(),
+        }
+    }
+
+    pub(super) fn has_dropped(&self) -> bool {
+        self.has_dropped
+    }
+
+    pub(super) fn take_has_dropped(&mut self) -> bool {
+        std::mem::take(&mut self.has_dropped)
+    }
+
+    pub(super) fn is_gone(&self, number: RecordNumber) -> bool {
+        self.iterations.is_gone(number)
+    }
+
+    /// Whether iterations of a loop are no longer in the journal.
+    pub(super) fn has_gone(&self, place: &Location) -> bool {
+        self.iterations.next_kept(&place.inner_scope(), 0) > 0
+    }
+}
+
+/// Iterations with an operation that is still open, because the code moved it out of the body.
+fn iterations_in_use(iterations: &Scope, cx: &Context) -> BTreeSet<u64> {
+    let open = cx.operations.iter();
+    open.filter_map(|(_, operation)| iterations::iteration_of(&operation.location, iterations))
+        .collect()
+}
+
+fn halt_on_missing(place: &Location, iteration: u64, cx: &mut Context) {
+    cx.state.halt(Halt::Damaged(format!(
+        "iteration {iteration} of loop `{place}` should be there, and is not"
+    )));
+}

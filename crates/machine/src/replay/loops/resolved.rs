@@ -1,0 +1,68 @@
+//! What has resolved where the fold stands.
+//!
+//! Several operations may resolve between two records, each in a poll of its own and some of them without saying
+//! anything. Where an iteration began among them cannot be told from the script, so its record says how many came before.
+
+use everstep_model::Scope;
+use everstep_model::record::ResolvedInside;
+
+/// How many operations have resolved since the last record was folded, by the iteration they stand in.
+#[derive(Debug, Default)]
+pub(super) struct ResolvedHere(Vec<(Option<Scope>, u32)>);
+
+impl ResolvedHere {
+    pub(super) fn count(&mut self, scope: &Scope) {
+        let iteration = scope.iteration();
+        match self.0.iter_mut().find(|(known, _)| *known == iteration) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((iteration, 1)),
+        }
+    }
+
+    /// Those that a loop in this scope finds again on every replay: iterations of other loops may be gone by then.
+    pub(super) fn seen_from(&self, scope: &Scope) -> u32 {
+        let stays = |iteration: &Option<Scope>| match iteration {
+            Some(iteration) => scope.is_within(iteration),
+            None => true,
+        };
+        let counts = self.0.iter().filter(|(iteration, _)| stays(iteration));
+        counts.map(|(_, count)| count).sum()
+    }
+
+    /// Those in iterations around which a loop in this scope does not stand. A replay finds them again where their iteration
+    /// is still in the journal.
+    pub(super) fn elsewhere(&self, scope: &Scope) -> Vec<ResolvedInside> {
+        let elsewhere = self.0.iter().filter_map(|(iteration, count)| {
+            let iteration = iteration.as_ref()?;
+            let (location, number) = iteration.as_iteration()?;
+            (!scope.is_within(iteration)).then_some(ResolvedInside {
+                location,
+                iteration: number,
+                count: *count,
+            })
+        });
+        elsewhere.collect()
+    }
+
+    /// How many have resolved in this iteration.
+    pub(super) fn inside(&self, iteration: &Scope) -> u32 {
+        let mut counts = self.0.iter();
+        let it = counts.find(|(known, _)| known.as_ref() == Some(iteration));
+        it.map_or(0, |(_, count)| *count)
+    }
+
+    /// An iteration has ended.
+    pub(super) fn forget(&mut self, iteration: &Scope) {
+        let is_inside = |known: &Option<Scope>| {
+            known
+                .as_ref()
+                .is_some_and(|known| known.is_within(iteration))
+        };
+        self.0.retain(|(known, _)| !is_inside(known));
+    }
+
+    /// The fold moves on.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}

@@ -1,0 +1,107 @@
+//! The state of an execution as a whole: its phase, pause, cancellation, and why it cannot continue.
+
+use everstep_model::record::CancelRequested;
+use everstep_model::{Body, ErrorCode, Failure, Origin, RunStatus};
+
+use super::divergence::Halt;
+use super::operations::Resolution;
+
+/// How often cancelled code may call operations before the run is ended without its consent.
+const REFUSALS_MAX: u32 = 10_000;
+
+/// The phase of an execution.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing is folded yet.
+    #[default]
+    New,
+    /// The code runs, or waits for an operation.
+    Running,
+    /// The function failed and begins again when its timer fires.
+    Backoff,
+    /// The function has returned.
+    Returned,
+    Ended(RunStatus),
+    /// The deadline passed, or an operator made the run fail.
+    Broken(Box<Failure>),
+}
+
+/// Whether the fold stands still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Pause {
+    #[default]
+    No,
+    /// A pause was requested; steps in flight still finish.
+    Requested,
+    /// The journal contains the pause.
+    Paused,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    pub(super) phase: Phase,
+    pub(super) pause: Pause,
+    /// The first request to cancel the run.
+    pub(super) cancellation: Option<CancelRequested>,
+    /// The number of operations that were refused because of the cancellation.
+    refusals: u32,
+    pub(super) halt: Option<Halt>,
+    /// The divergence that the run is parked with, if the journal ends with one.
+    pub(super) parked: Option<Failure>,
+}
+
+impl State {
+    pub(super) fn is_running(&self) -> bool {
+        self.phase == Phase::Running
+    }
+
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancellation.is_some()
+    }
+
+    /// The first reason counts.
+    pub(super) fn halt(&mut self, halt: Halt) {
+        self.halt.get_or_insert(halt);
+    }
+
+    pub(super) fn count_refusal(&mut self) {
+        self.refusals += 1;
+    }
+
+    pub(super) fn ignores_cancellation(&self) -> bool {
+        self.refusals > REFUSALS_MAX
+    }
+
+    /// Notes whether the journal ends with a divergence. This is known before the record is folded,
+    /// because code that diverges at its first call never folds that far.
+    pub(super) fn note_parking(&mut self, body: &Body) {
+        match body {
+            Body::Diverged(record) => self.parked = Some(record.error.clone()),
+            body if body.origin() == Origin::Executor => self.parked = None,
+            _ => {}
+        }
+    }
+
+    /// The result of a step, or a refusal if the run is being cancelled. The journal keeps the
+    /// result for its undo, but the code does not continue with it.
+    pub(super) fn unless_cancelled(&self, resolution: impl FnOnce() -> Resolution) -> Resolution {
+        if self.is_cancelled() {
+            refused()
+        } else {
+            resolution()
+        }
+    }
+}
+
+/// The resolution of an operation of a cancelled run.
+pub(super) fn refused() -> Resolution {
+    Resolution::Refused(Box::new(cancelled()))
+}
+
+/// The failure of an operation of a cancelled run.
+pub(super) fn cancelled() -> Failure {
+    Failure::new(
+        ErrorCode::Cancelled,
+        "the run is being cancelled; nothing new is done",
+    )
+}

@@ -1,0 +1,126 @@
+//! The work of an execution: attempts of steps and undos, and the end of the code.
+
+use everstep_model::{Failure, Payload, RetryPolicy, Timestamp};
+
+use super::children;
+use super::code::Access;
+use super::divergence::Halt;
+use super::execution::Replay;
+use super::operations::{Kind, OpId};
+use super::rollback::UndoStart;
+use super::state::Phase;
+use super::steps::{self, StepStart};
+use crate::retry::FailureClass;
+
+impl Replay {
+    /// Begins an attempt of a step if it is due and everything known is folded. The attempt begins at
+    /// the time of the poll.
+    pub fn begin_attempt(&mut self, op: OpId) -> Option<StepStart> {
+        if !self.attempts.may_begin() || !self.status().may_begin() {
+            return None;
+        }
+        steps::begin(op, self.attempts, &mut self.context)
+    }
+
+    /// Records that an attempt succeeded.
+    pub fn complete_attempt(&mut self, op: OpId, start: &StepStart, result: Payload) {
+        let context = &mut self.context;
+        steps::complete(op, start, result, &mut self.early, context);
+    }
+
+    /// Records that an attempt failed. Either another one follows, or the code sees the failure.
+    pub fn fail_attempt(
+        &mut self,
+        op: OpId,
+        start: &StepStart,
+        error: Failure,
+        class: FailureClass,
+        now: Timestamp,
+    ) {
+        steps::fail(op, start, (error, class), now, &mut self.context);
+    }
+
+    /// Begins the next undo if it is due and everything known is folded.
+    pub fn begin_undo(&mut self) -> Option<UndoStart> {
+        if !self.status().may_undo(self.attempts) {
+            return None;
+        }
+        let outgoing = &mut self.context.outgoing;
+        self.rollback.begin_undo(self.attempts, outgoing)
+    }
+
+    /// Records that an attempt to undo a step or child succeeded.
+    pub fn complete_undo(&mut self, start: &UndoStart) {
+        let outgoing = &mut self.context.outgoing;
+        self.rollback.complete_undo(start, outgoing);
+    }
+
+    /// Records that an attempt to undo a step or child failed. Either another one follows, or the
+    /// rollback has failed.
+    pub fn fail_undo(
+        &mut self,
+        start: &UndoStart,
+        error: Failure,
+        class: FailureClass,
+        retry: RetryPolicy,
+        now: Timestamp,
+    ) {
+        let outgoing = &mut self.context.outgoing;
+        let rollback = &mut self.rollback;
+        rollback.fail_undo(start, (error, class), retry, now, outgoing);
+    }
+
+    /// Records that the code dropped an operation before it resolved.
+    pub fn drop_operation(&mut self, op: OpId) {
+        if self.code.access == Access::Detached {
+            return;
+        }
+        let context = &mut self.context;
+        let Some(operation) = context.operations.close(op) else {
+            return;
+        };
+        let location = &operation.location;
+        let dropped = || format!("the code dropped `{location}`");
+        self.code.check_poll(&mut context.state, dropped);
+        context.outgoing.obsolete.extend(operation.rows());
+        match operation.kind {
+            Kind::Step(step) => steps::abandon(operation.location, &step, context),
+            Kind::Wait { .. } => self.mailbox.forget(op),
+            Kind::Child(child) => children::leave(operation.location, &child, context),
+            Kind::Loop => self.loops.forget(op),
+            Kind::Removed => self.removals.forget(op),
+            Kind::Sleep { .. } | Kind::Rpc { .. } | Kind::Race | Kind::Rollback | Kind::Refused => {
+            }
+        }
+    }
+
+    /// Records that the function returned or panicked. Recorded lines that it did not reach are a
+    /// divergence.
+    pub fn returned(&mut self, error: Option<&str>) {
+        let context = &mut self.context;
+        if context.state.is_running() {
+            context.state.phase = Phase::Returned;
+        }
+        let returned = || "the code returned".to_owned();
+        self.code.check_poll(&mut context.state, returned);
+        // Only records that this execution knows count, because the code returned without the others.
+        if let Err(mut divergence) = context.script.check_end() {
+            divergence.detail = error.map(|error| format!("it failed before: {error}"));
+            context.state.halt(Halt::Diverged(divergence));
+        }
+    }
+
+    /// Prepares for dropping the code (eviction, takeover, shutdown). Operations that it drops are not
+    /// abandoned.
+    pub fn detach(&mut self) {
+        self.code.set_access(Access::Detached);
+    }
+
+    /// Halts the run because its code used something that is not durable. Code that has ended cannot
+    /// halt the run.
+    pub fn halt_not_durable(&mut self, why: String) {
+        if self.context.state.is_running() {
+            self.context.state.halt(Halt::NotDurable(why));
+        }
+    }
+}
