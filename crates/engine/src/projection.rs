@@ -28,14 +28,15 @@ pub(crate) fn project(
     timers
 }
 
-/// What is set and ended in one commit never needs a row. A commit may hold thousands of both: code that finds its events
-/// waiting takes them without a pause.
+/// Leaves out timers and rpcs that one commit sets and ends. A commit may hold thousands of both: code that finds its
+/// events waiting takes them without a pause.
 fn cancel_out(commit: &mut Parts<'_>, timers: &mut Vec<TimerRow>) {
     if commit.delete.is_empty() || commit.put.is_empty() {
         return;
     }
     let set_here: FxHashSet<RowKey> = commit.put.iter().map(Row::key).collect();
-    let ended = commit.delete.iter().filter(|key| set_here.contains(*key));
+    let ended = commit.delete.iter().filter(|key| ends_what_it_names(key));
+    let ended = ended.filter(|key| set_here.contains(*key));
     let ended_here: FxHashSet<RowKey> = ended.cloned().collect();
     if ended_here.is_empty() {
         return;
@@ -43,6 +44,20 @@ fn cancel_out(commit: &mut Parts<'_>, timers: &mut Vec<TimerRow>) {
     commit.delete.retain(|key| !ended_here.contains(key));
     commit.put.retain(|row| !ended_here.contains(&row.key()));
     timers.retain(|timer| !ended_here.contains(&RowKey::Timer(timer.clone())));
+}
+
+/// Whether a deletion ends what the same commit has set. A store deletes before it puts, so for all other rows a
+/// deletion and a put of one key replace the row.
+fn ends_what_it_names(key: &RowKey) -> bool {
+    match key {
+        RowKey::Timer(_) | RowKey::Rpc(..) => true,
+        RowKey::Idempotency(..)
+        | RowKey::Generation(_)
+        | RowKey::Outbox(..)
+        | RowKey::Stream(_)
+        | RowKey::Producer(..)
+        | RowKey::Shared(_) => false,
+    }
 }
 
 /// The rows that a journal may still have: what was set, and is not said to be over. Code that dropped an operation does
@@ -176,5 +191,38 @@ fn project_record(
         Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
         // The other kinds have no rows.
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_store::{CommitTime, SharedKey, SharedKind, SharedRow};
+
+    use super::*;
+
+    #[test]
+    fn a_shared_row_that_is_deleted_and_put_is_replaced() {
+        let key = SharedKey::new(SharedKind::Slot, []).unwrap();
+        let timer = TimerRow {
+            due: Timestamp::from_millis(1),
+            stream: StreamNumber(1),
+            purpose: TimerPurpose::Sleep,
+            location: None,
+        };
+        let shared = Row::Shared(SharedRow {
+            key: key.clone(),
+            value: Vec::new(),
+            committed_at: CommitTime::Absent,
+        });
+        let mut put = vec![shared.clone(), Row::Timer(timer.clone())];
+        let mut delete = vec![RowKey::Shared(key), RowKey::Timer(timer.clone())];
+        let (kept, mut timers) = (delete[..1].to_vec(), vec![timer]);
+        let mut parts = Parts {
+            put: &mut put,
+            delete: &mut delete,
+            drop: &mut Vec::new(),
+        };
+        cancel_out(&mut parts, &mut timers);
+        assert_eq!((put, delete, timers), (vec![shared], kept, Vec::new()));
     }
 }

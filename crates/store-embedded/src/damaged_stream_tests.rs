@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use everstep_model::{RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::{
-    Guard, ListQuery, Outcome, ReadRequest, Refusal, Row, RowKey, Store, StoreError, StreamRef,
+    Guard, KeyPart, ListQuery, Outcome, ReadRequest, Refusal, Row, RowKey, RowRange, SharedKind,
+    Store, StoreError, StreamRef,
 };
 use everstep_store_testkit::sample::{
-    NODE, NONCE, creation, event, executor, idempotency, inbox, loop_advanced, name, range, rpc,
-    run_creation, step, timer,
+    NODE, NONCE, closing, creation, event, executor, idempotency, inbox, loop_advanced, name,
+    range, removal, rpc, run_creation, shared, step, timer,
 };
 use everstep_store_testkit::{Fixture, TestClock, batch, block_on};
 use fjall::Keyspace;
@@ -218,5 +219,74 @@ fn a_damaged_timer_holds_up_no_other() {
         let timers = t.f.timers(Timestamp::from_millis(u64::MAX)).await;
         let streams: Vec<_> = timers.iter().map(|timer| timer.stream).collect();
         assert_eq!(streams, t.streams);
+    });
+}
+
+#[test]
+fn a_damaged_shared_row_refuses_no_commit_that_deletes_it_by_value() {
+    block_on(async {
+        let t = Three::new().await;
+        let row = shared(SharedKind::Slot, &[KeyPart::from("s")], "v");
+        let key = RowKey::Shared(row.key.clone());
+        t.damage(|tables| &tables.lookups, keys::lookup(&key).unwrap());
+        let mut commit = inbox(t.streams[0], vec![event("x")]);
+        commit.delete_exact.push(row);
+        t.f.accept(commit).await;
+        let found = t.f.store.row(key).await;
+        assert!(found.is_err_and(|error| error.is_damage()), "it stays");
+    });
+}
+
+#[test]
+fn a_damaged_shared_row_is_left_out_of_ranges() {
+    block_on(async {
+        let t = Three::new().await;
+        let row = |number: u64| shared(SharedKind::Slot, &[KeyPart::from(number)], "v");
+        let mut commit = inbox(t.streams[0], vec![]);
+        commit.put = (0..4).map(|number| Row::Shared(row(number))).collect();
+        t.f.accept(commit).await;
+        for number in [0, 2] {
+            let key = keys::lookup(&RowKey::Shared(row(number).key)).unwrap();
+            t.damage(|tables| &tables.lookups, key);
+        }
+        let range = |limit, reverse| RowRange {
+            kind: SharedKind::Slot,
+            prefix: Vec::new(),
+            after: None,
+            limit,
+            reverse,
+        };
+        assert_eq!(t.f.rows(range(1, false)).await, [row(1)]);
+        assert_eq!(t.f.rows(range(2, false)).await, [row(1), row(3)]);
+        assert_eq!(t.f.rows(range(9, true)).await, [row(3), row(1)]);
+    });
+}
+
+#[test]
+fn a_removal_that_meets_damage_changes_nothing() {
+    block_on(async {
+        let t = Three::new().await;
+        let [a, b, c] = t.streams;
+        t.f.accept(inbox(b, vec![event("x"); 300])).await;
+        t.f.commit(vec![closing(a), closing(b)]).await;
+        // A key that is too short, among those of the frames and before the end of the stream.
+        let key = keys::frame(b, RecordNumber(256));
+        t.damage(|tables| &tables.journal, &key[..15]);
+        let row = shared(SharedKind::Slot, &[KeyPart::from("s")], "v");
+        let mut put = inbox(c, vec![]);
+        put.put.push(Row::Shared(row.clone()));
+        t.f.accept(put).await;
+        let mut gone = removal(&[a, b]);
+        gone.delete_exact.push(row.clone());
+        gone.delete.push(RowKey::Timer(timer(a, 1, Some("s:0"))));
+        let outcomes = t.f.commit(batch![gone, inbox(c, vec![event("x")])]).await;
+        assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
+        assert!(matches!(outcomes[1], Outcome::Committed { .. }));
+        assert_eq!(t.f.numbers(a).await, [0]);
+        assert!(t.f.head_of("workflows/a").await.is_some());
+        assert_eq!(t.listed(vec![]).await, ["c", "b", "a"]);
+        assert_eq!(t.f.timers(Timestamp::from_millis(u64::MAX)).await.len(), 3);
+        let key = RowKey::Shared(row.key.clone());
+        assert_eq!(t.f.row(key).await, Some(Row::Shared(row)));
     });
 }

@@ -6,7 +6,7 @@
 -- are judged (none that is lower is sent again), and whether some of them may have been answered before.
 CREATE FUNCTION begin_batch(
     clock bigint, sender bigint, sender_since bigint,
-    OUT moment bigint, OUT term_found bigint, OUT known_since bigint, OUT any_kept boolean
+    OUT term_found bigint, OUT known_since bigint, OUT any_kept boolean
 )
 LANGUAGE plpgsql AS $function$
 DECLARE
@@ -15,7 +15,6 @@ BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'commits need the isolation level "read committed"' USING ERRCODE = 'ES003';
     END IF;
-    moment := coalesce(clock, floor(extract(epoch FROM clock_timestamp()) * 1000));
     SELECT m.term, m.timeline INTO term_found, timeline_found FROM meta m;
     IF timeline_found IS DISTINCT FROM substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) THEN
         RAISE EXCEPTION 'the history of the database has changed' USING ERRCODE = 'ES001';
@@ -25,7 +24,7 @@ BEGIN
     IF sender IS NOT NULL THEN
         SELECT a.since, a.until >= sender_since INTO known_since, any_kept FROM answers a WHERE a.node = sender FOR UPDATE;
         IF NOT FOUND THEN
-            INSERT INTO answers VALUES (sender, 0, 0, '{}', '{}', '{}', '{}', moment) ON CONFLICT DO NOTHING;
+            INSERT INTO answers VALUES (sender, 0, 0, '{}', '{}', '{}', '{}', coalesce(clock, clock_millis())) ON CONFLICT DO NOTHING;
             SELECT a.since, a.until >= sender_since INTO known_since, any_kept FROM answers a WHERE a.node = sender FOR UPDATE;
         END IF;
         known_since := greatest(known_since, sender_since);
@@ -57,7 +56,7 @@ END $function$;
 
 -- A batch of steps. Says which of them took effect; nothing, if all did. Each statement costs as much as three steps, so
 -- there are few.
-CREATE FUNCTION append_batch(
+CREATE FUNCTION append_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint,
     p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
     p_count integer[], p_bytes bytea[]
@@ -81,7 +80,7 @@ END $function$;
 
 -- A batch of plain commits, alone or as the beginning of another one (`commit_batch`). Says which steps and turns took effect
 -- (nothing, if all did), what became of births, and whether they were tried at all.
-CREATE FUNCTION plain_batch(
+CREATE FUNCTION plain_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint,
     p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
     p_count integer[], p_bytes bytea[],
@@ -117,11 +116,11 @@ BEGIN
     END IF;
     IF appended < cardinality(p_stream) + cardinality(t_stream) THEN
         done := written_here(p_stream || t_stream, p_number || t_number);
-        UPDATE answers a SET done = plain_batch.done WHERE a.node = sender;
+        UPDATE answers a SET done = plain_batch_{format}.done WHERE a.node = sender;
     END IF;
     IF cardinality(b_name) > 0 THEN
         born := create_runs(begun.term_found, b_name, b_bytes, b_count, b_inbox, b_events, b_ready, b_node, b_nonce, b_id,
             b_workflow, b_version, b_status, b_created, b_updated, b_tags);
-        UPDATE answers a SET born = b_number, born_streams = plain_batch.born WHERE a.node = sender;
+        UPDATE answers a SET born = b_number, born_streams = plain_batch_{format}.born WHERE a.node = sender;
     END IF;
 END $function$;

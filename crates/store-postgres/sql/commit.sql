@@ -16,7 +16,7 @@
 -- columns: `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows that are touched, `o_` what happens
 -- to rows, `m_` removed streams, `x_` dropped records, `r_` runs.
 -- Places count from 1; 0 is none. `Columns` in columns.rs is the same list in Rust.
-CREATE FUNCTION commit_batch(
+CREATE FUNCTION commit_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint, begun boolean, may_wait boolean,
     c_number bigint[], c_kind smallint[], c_slot integer[], c_flags integer[],
     c_epoch bigint[], c_nonce bigint[], c_seq bigint[], c_seen bigint[],
@@ -141,7 +141,6 @@ DECLARE
     line record;
 BEGIN
     batch := begin_batch(clock, sender, sender_since);
-    moment := batch.moment;
     term_found := batch.term_found;
     known_since := batch.known_since;
     any_kept := batch.any_kept AND NOT begun;
@@ -234,6 +233,9 @@ BEGIN
             places[line.slot] := line.place;
         END LOOP;
     END IF;
+
+    -- The time at which all locks are held: waiting for them may have taken seconds.
+    moment := coalesce(clock, clock_millis());
 
     -- 4. Each commit, in order.
     <<commits>>
@@ -347,11 +349,8 @@ BEGIN
                 IF h.closed THEN verdict := 12; EXIT judging; END IF;
             ELSIF what = is_change THEN
                 h := heads[s];
-                IF h.number IS NULL THEN
-                    -- Rows of a stream that is gone may still be deleted.
-                    verdict := CASE WHEN flags & only_deletes <> 0 THEN 2 ELSE 11 END;
-                    EXIT judging;
-                END IF;
+                -- Rows of a stream that is gone may still be deleted.
+                IF h.number IS NULL AND flags & only_deletes = 0 THEN verdict := 11; EXIT judging; END IF;
                 IF h.closed AND flags & only_deletes = 0 AND NOT h.is_user THEN verdict := 12; EXIT judging; END IF;
             ELSE
                 verdict := 11;
@@ -367,6 +366,8 @@ BEGIN
             guards_begin := g;
             WHILE g <= guards AND g_commit[g] = i LOOP
                 k := g_row[g];
+                -- A guard on a stream that is gone cannot hold.
+                IF what = is_change AND g_kind[g] <= 3 AND h.number IS NULL THEN verdict := 11; EXIT judging; END IF;
                 CASE g_kind[g]
                     WHEN 1 THEN
                         IF what <> is_remove AND g_number[g] <> h.inbox_count THEN
@@ -427,7 +428,7 @@ BEGIN
             told_to := told_to || first_record;
             told_gaps := array_append(told_gaps, h.gaps);
         END IF;
-        CONTINUE commits WHEN verdict > 2;
+        CONTINUE commits WHEN verdict <> 1;
 
         -- It takes effect.
         end_before := h.next;
@@ -445,7 +446,7 @@ BEGIN
             h.unconsumed_events := greatest(h.unconsumed_events + c_events[i], c_events_min[i]);
             IF c_gate[i] BETWEEN 1 AND 3 THEN
                 h.gate := c_gate[i] - 1;
-            ELSIF c_gate[i] = 4 AND h.epoch = 0 THEN
+            ELSIF c_gate[i] = 4 AND h.owner IS NULL AND h.last_epoch = 0 THEN
                 h.gate := 0;
             END IF;
             taken := false;

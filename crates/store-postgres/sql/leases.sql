@@ -8,7 +8,7 @@ CREATE FUNCTION clock_millis() RETURNS bigint LANGUAGE sql VOLATILE
     RETURN floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
 -- A node says that it lives. Says in return whether something is to be cleared away.
-CREATE FUNCTION renew_lease(clock bigint, who bigint, ttl bigint) RETURNS boolean
+CREATE FUNCTION renew_lease_{format}(clock bigint, who bigint, ttl bigint) RETURNS boolean
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
 AS $function$
@@ -27,7 +27,7 @@ BEGIN
 END $function$;
 
 -- A node says that it is gone.
-CREATE FUNCTION retire_node(who bigint) RETURNS void
+CREATE FUNCTION retire_node_{format}(who bigint) RETURNS void
 LANGUAGE sql
 SET search_path = {schema}, pg_temp
 AS $function$
@@ -37,7 +37,7 @@ $function$;
 
 -- Makes the store belong to the database it is found in, as it is now. If that is another one, or another history of it,
 -- commits may be lost, and with them epochs that were granted: nobody holds anything any more, and every epoch rises.
-CREATE FUNCTION adopt_history() RETURNS boolean
+CREATE FUNCTION adopt_history_{format}() RETURNS boolean
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
 AS $function$
@@ -62,7 +62,7 @@ BEGIN
 END $function$;
 
 -- Deletes up to `most` frames of streams that are gone; says how many, and forgets streams that have none left.
-CREATE FUNCTION clear_garbage(most bigint) RETURNS bigint
+CREATE FUNCTION clear_garbage_{format}(most bigint) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
 SET enable_seqscan = off

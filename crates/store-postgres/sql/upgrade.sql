@@ -1,24 +1,35 @@
--- From format 3 to format 4: shared rows, gates, and one branch of `commit_batch` for each kind of commit. The functions
--- of format 3 are dropped here and created again afterwards. Nodes of the release before fail from then on, because
--- their calls name other arguments.
+-- From format 3 to format 4: shared rows, gates, and one branch of `commit_batch` for each kind of commit.
+--
+-- The names of the functions that nodes call end with the format, so a node never calls a function of another format. The
+-- names of format 3 stay as functions that refuse every call: nodes of the previous release report why they cannot
+-- commit or renew their leases. An upgrade to a later format does the same with the names of this one.
 
--- Waiting for this lock blocks all other nodes, so it does not last.
+-- Waiting for this lock blocks all other nodes, so the wait is short.
 SET LOCAL lock_timeout = '10s';
 
 ALTER TABLE streams ADD COLUMN gate smallint NOT NULL DEFAULT 0;
 
 DO $functions$
 DECLARE
-    signature text;
+    found record;
 BEGIN
-    -- Only our own: the schema may contain functions of others. Functions that others depend on were created first.
-    FOR signature IN SELECT p.oid::regprocedure::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    -- Only the functions of the store: the schema may contain others. Dependencies were created first, so they are dropped last.
+    FOR found IN SELECT p.oid::regprocedure::text AS signature FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
         WHERE n.nspname = '{schema}' AND p.prokind = 'f' AND p.proname IN (
-            'adopt_history', 'append_batch', 'append_steps', 'append_turns', 'begin_batch', 'begin_plain', 'clear_garbage',
-            'clock_millis', 'commit_batch', 'create_runs', 'drop_frames', 'plain_batch', 'remove_streams', 'renew_lease',
-            'retire_node', 'tag_key', 'write_rows', 'write_runs', 'written_here')
+            'append_steps', 'append_turns', 'begin_batch', 'begin_plain', 'clock_millis', 'create_runs', 'drop_frames',
+            'remove_streams', 'tag_key', 'write_rows', 'write_runs', 'written_here')
         ORDER BY p.oid DESC
     LOOP
-        EXECUTE 'DROP FUNCTION ' || signature;
+        EXECUTE 'DROP FUNCTION ' || found.signature;
+    END LOOP;
+    FOR found IN SELECT p.proname, pg_get_function_arguments(p.oid) AS arguments, pg_get_function_result(p.oid) AS result
+        FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+        WHERE n.nspname = '{schema}' AND p.prokind = 'f' AND p.proname IN (
+            'adopt_history', 'append_batch', 'clear_garbage', 'commit_batch', 'plain_batch', 'renew_lease', 'retire_node')
+    LOOP
+        EXECUTE format('CREATE OR REPLACE FUNCTION %I(%s) RETURNS %s LANGUAGE plpgsql AS %L',
+            found.proname, found.arguments, found.result,
+            'BEGIN RAISE EXCEPTION ''a newer release of Everstep has upgraded this schema to format {format}; '
+            'stop this node and upgrade it'' USING ERRCODE = ''ES004''; END');
     END LOOP;
 END $functions$;

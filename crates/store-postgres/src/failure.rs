@@ -12,6 +12,9 @@ const MOMENT: &str = "ES002";
 /// The isolation level does not allow commits to be judged.
 const ISOLATION: &str = "ES003";
 
+/// A function of an older format, left behind by an upgrade; see `sql/upgrade.sql`.
+const UPGRADED: &str = "ES004";
+
 /// A failed call, by what the caller can do about it.
 #[derive(Debug)]
 pub(crate) enum Trouble {
@@ -40,6 +43,7 @@ impl Trouble {
         match code.code() {
             HISTORY => return Self::HistoryChanged,
             MOMENT => return Self::Again(unavailable),
+            UPGRADED => return Self::Failed(unavailable),
             ISOLATION => {
                 return Self::Failed(unsafe_setting(
                     "default_transaction_isolation",
@@ -47,6 +51,13 @@ impl Trouble {
                 ));
             }
             _ => {}
+        }
+        if *code == SqlState::UNDEFINED_FUNCTION {
+            let detail = "the schema is of another format than when this node opened it; stop this node and start the \
+                          release that upgraded the schema";
+            return Self::Failed(StoreError::Unavailable {
+                detail: format!("{detail}: {}", database.message()),
+            });
         }
         let again = [
             SqlState::UNIQUE_VIOLATION,

@@ -13,7 +13,7 @@ use crate::connection::pool::{Pool, is_yes};
 use crate::connection::rest::Rest;
 use crate::failure::Trouble;
 use crate::number::millis;
-use crate::schema::migrate::migrate;
+use crate::schema::migrate::{function, migrate};
 
 /// How many may wait at a time; a node has two batches under way.
 const PATIENT_COMMITS: usize = 2;
@@ -56,6 +56,11 @@ impl Session {
         Ok(session)
     }
 
+    /// The full name of a function of this format.
+    pub(crate) fn function(&self, name: &str) -> String {
+        function(&self.schema, name)
+    }
+
     /// The time that leases are judged by; none if it is the database's.
     pub(crate) fn now(&self) -> Option<i64> {
         self.clock.as_ref().map(|clock| millis(clock.now()))
@@ -63,7 +68,7 @@ impl Session {
 
     /// Voids every lease if this is not the database it was, or not the same history of it.
     pub(crate) async fn adopt_history(&self) -> Result<(), Trouble> {
-        let adopt = format!("SELECT {}.adopt_history()", self.schema);
+        let adopt = format!("SELECT {}()", self.function("adopt_history"));
         let rows = self.reads.write(&adopt, &[]).await?;
         if is_yes(&rows) {
             tracing::error!(
@@ -79,7 +84,7 @@ impl Session {
         if self.is_clearing.swap(true, Ordering::AcqRel) {
             return;
         }
-        let clear = format!("SELECT {}.clear_garbage($1)", self.schema);
+        let clear = format!("SELECT {}($1)", self.function("clear_garbage"));
         loop {
             let deleted = self.reads.write(&clear, &[(&GARBAGE_AT_ONCE, Type::INT8)]);
             match deleted

@@ -16,6 +16,7 @@ use crate::connection::options::Options;
 use crate::connection::pool::is_yes;
 use crate::failure::Trouble;
 use crate::number::{limit, node};
+use crate::read::count;
 use crate::read::due;
 use crate::read::list;
 use crate::read::ranges;
@@ -84,7 +85,7 @@ impl Store for PostgresStore {
     }
 
     fn count(&self, query: ListQuery) -> BoxFuture<'_, Result<Count, StoreError>> {
-        self.run(|session| async move { ranges::count(&session, query).await })
+        self.run(|session| async move { count::count(&session, query).await })
     }
 
     fn rows(&self, range: RowRange) -> BoxFuture<'_, Result<Vec<SharedRow>, StoreError>> {
@@ -121,7 +122,7 @@ impl Store for PostgresStore {
 
     fn retire(&self, who: NodeId) -> BoxFuture<'_, Result<(), StoreError>> {
         self.run(move |session| async move {
-            let statement = format!("SELECT {}.retire_node($1)::text", session.schema);
+            let statement = format!("SELECT {}($1)::text", session.function("retire_node"));
             let who = node(who);
             let retired = session.reads.read(&statement, &[(&who, Type::INT8)]).await;
             retired.map(|_| ()).map_err(Trouble::into_error)
@@ -141,7 +142,7 @@ impl Store for PostgresStore {
 
 /// A renewal may be repeated, so a lost connection costs nothing.
 async fn renew(session: Arc<Session>, lease: Lease) -> Result<(), StoreError> {
-    let statement = format!("SELECT {}.renew_lease($1, $2, $3)", session.schema);
+    let statement = format!("SELECT {}($1, $2, $3)", session.function("renew_lease"));
     let who = node(lease.node);
     let ttl = limit(usize::try_from(lease.ttl.as_millis()).unwrap_or(usize::MAX));
     loop {

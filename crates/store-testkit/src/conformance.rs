@@ -105,6 +105,7 @@ macro_rules! conformance {
                 times_filter,
                 pages_join_without_gap_or_overlap,
                 a_new_run_does_not_disturb_a_cursor,
+                a_count_is_the_number_of_listed_runs,
             ];
             read: [
                 reading_begins_anywhere,
@@ -128,6 +129,7 @@ macro_rules! conformance {
                 only_a_closed_stream_is_superseded,
                 a_creation_may_begin_with_a_copy,
                 a_stream_that_grew_is_refused,
+                guards_are_judged_after_the_stream_is_gone,
             ];
             rows: [
                 an_rpc_row_comes_back,
@@ -160,6 +162,8 @@ macro_rules! conformance {
                 a_closed_stream_deletes_shared_rows,
                 a_range_follows_the_order_of_keys,
                 a_refused_commit_changes_no_shared_row,
+                a_time_to_fill_in_equals_no_stored_row,
+                a_range_begins_after_a_key_of_any_kind,
             ];
             gate: [
                 a_held_run_takes_records_only,
@@ -167,6 +171,7 @@ macro_rules! conformance {
                 a_run_that_needs_a_slot_is_marked_and_not_claimed,
                 an_executor_sets_the_gate,
                 a_run_that_has_begun_keeps_its_gate,
+                a_revoked_run_that_has_not_begun_is_opened,
                 a_held_run_can_be_terminated,
             ];
             time_guard: [
@@ -212,6 +217,9 @@ macro_rules! resending {
                 the_rest_of_a_batch_may_be_sent_again_with_more,
                 an_overtaken_commit_is_refused,
                 an_overtaken_commit_makes_nothing_forgotten,
+                shared_rows_sent_again_change_once,
+                a_gate_sent_again_is_opened_once,
+                a_commit_that_was_too_early_stays_refused,
             ];
         }
     };

@@ -173,7 +173,8 @@ pub struct RowRange {
     pub kind: SharedKind,
     /// The first parts of their keys.
     pub prefix: Vec<KeyPart>,
-    /// Only rows after this key, or before it if `reverse` is set.
+    /// Only rows after this key, or before it if `reverse` is set. Keys of other kinds sort before
+    /// or after all rows of the range.
     pub after: Option<SharedKey>,
     /// At most this many rows.
     pub limit: usize,

@@ -7,10 +7,10 @@
 
 use everstep_model::{Name, RecordNumber, RunStatus, StreamNumber, Timestamp};
 use everstep_store::encoding::{
-    Damaged, In, Out, TAIL_MAX, decode_shared_key, key_parts, location, location_bytes, purpose,
+    self, Damaged, In, Out, TAIL_MAX, decode_shared_key, location, location_bytes, purpose,
     purpose_code, tail,
 };
-use everstep_store::{KeyPart, RowKey, SharedKey, SharedKind, TimerRow};
+use everstep_store::{RowKey, SharedKey, SharedKind, TimerRow};
 
 use crate::encoding::page;
 
@@ -123,15 +123,17 @@ pub(crate) fn lookup(row: &RowKey) -> Option<Vec<u8>> {
             key.byte(PRODUCER).fixed(stream.0);
             tail(&mut key, id.as_bytes());
         }
-        RowKey::Shared(shared) => return Some(shared_rows(shared.kind(), shared.parts())),
+        RowKey::Shared(shared) => {
+            return Some(shared_row(shared.kind(), &encoding::shared_key(shared)));
+        }
     }
     Some(key.0)
 }
 
-/// What the keys of shared rows of this kind begin with if their first parts are these.
-pub(crate) fn shared_rows(kind: SharedKind, parts: &[KeyPart]) -> Vec<u8> {
+/// A shared row, by its kind and its encoded parts.
+pub(crate) fn shared_row(kind: SharedKind, parts: &[u8]) -> Vec<u8> {
     let mut key = Out::default();
-    key.byte(SHARED).byte(kind.code()).raw(&key_parts(parts));
+    key.byte(SHARED).byte(kind.code()).raw(parts);
     key.0
 }
 

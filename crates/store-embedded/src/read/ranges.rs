@@ -1,6 +1,6 @@
 //! Ranges of shared rows.
 
-use everstep_store::encoding::Damaged;
+use everstep_store::encoding::{Damaged, range_bounds};
 use everstep_store::{Row, RowKey, RowRange, SharedRow, StoreError};
 use fjall::{Guard, Readable};
 
@@ -10,24 +10,12 @@ use crate::failure;
 use crate::storage::view::View;
 
 pub(crate) fn rows(view: &View<'_>, range: &RowRange) -> Result<Vec<SharedRow>, StoreError> {
-    let mut from = keys::shared_rows(range.kind, &range.prefix);
-    let mut to = from.clone();
-    // No key continues like this, because parts begin with small tags.
-    to.push(u8::MAX);
-    if let Some(after) = &range.after {
-        let mut after = keys::shared_rows(after.kind(), after.parts());
-        if range.reverse {
-            to = to.min(after);
-        } else {
-            // The smallest key behind it.
-            after.push(0);
-            from = from.max(after);
-        }
-    }
-    if from >= to {
+    let Some((from, end)) = range_bounds(range) else {
         return Ok(Vec::new());
-    }
-    let found = view.snapshot.range(&view.tables.lookups, from..to);
+    };
+    let bound = |key: Vec<u8>| keys::shared_row(range.kind, &key);
+    let keys = bound(from)..bound(end);
+    let found = view.snapshot.range(&view.tables.lookups, keys);
     let rows = found.map(|row| decode(view, range, row));
     match range.reverse {
         false => sound(rows, range.limit),

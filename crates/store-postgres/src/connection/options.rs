@@ -69,7 +69,8 @@ impl Options {
     /// Keeps this installation apart from others in the same database: the name of its schema.
     ///
     /// # Errors
-    /// If it is not 1 to 48 small letters, digits and underscores, beginning with a letter.
+    /// If it is not 1 to 48 small letters, digits and underscores, beginning with a letter, or if it
+    /// is `public`, which holds objects of others.
     pub fn namespace(mut self, namespace: &str) -> Result<Self, StoreError> {
         let is_letter = |c: char| c.is_ascii_lowercase();
         let is_legal = |c: char| is_letter(c) || c.is_ascii_digit() || c == '_';
@@ -78,6 +79,13 @@ impl Options {
             return Err(unsafe_setting(
                 &format!("namespace `{}`", namespace.escape_debug()),
                 "use 1 to 48 small letters, digits and underscores, beginning with a letter and not with `pg_`",
+            ));
+        }
+        // An upgrade replaces functions by their names, and this schema holds those of applications.
+        if namespace == "public" {
+            return Err(unsafe_setting(
+                "namespace `public`",
+                "use a schema that only Everstep uses, for example `everstep`",
             ));
         }
         namespace.clone_into(&mut self.namespace);

@@ -26,6 +26,12 @@ const TAIL_MAX: &str = "512";
 /// How long plain commits wait for heads and names that another node writes.
 const PATIENCE: &str = "200ms";
 
+/// The name of a function that nodes call. It ends with the format, so a node never calls a
+/// function of another format.
+pub(crate) fn function(schema: &str, name: &str) -> String {
+    format!("{schema}.{name}_{FORMAT}")
+}
+
 /// Creates or upgrades the schema. Any number of nodes may do so at once.
 pub(crate) async fn migrate(pool: &Pool, schema: &str) -> Result<(), StoreError> {
     match format(pool, schema).await? {
@@ -86,6 +92,7 @@ fn script(schema: &str) -> String {
             .replace("{settings}", SETTINGS)
             .replace("{patience}", PATIENCE)
             .replace("{tail_max}", TAIL_MAX)
+            .replace("{format}", &FORMAT.to_string())
             .replace("{schema}", schema)
     };
     let functions = filled_in(&[LEASES, WRITES, PLAIN, BATCH, COMMIT]);

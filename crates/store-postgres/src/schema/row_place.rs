@@ -202,6 +202,16 @@ pub(crate) fn contents(row: &Row) -> (Vec<u8>, Option<i64>) {
     }
 }
 
+/// What a stored row must hold to equal this one. A row whose time is yet to be filled in equals no
+/// stored row; no stored time is negative.
+pub(crate) fn expected_contents(row: &Row) -> (Vec<u8>, Option<i64>) {
+    let (bytes, place) = contents(row);
+    match row {
+        Row::Shared(row) if row.committed_at == CommitTime::FillIn => (bytes, Some(-1)),
+        _ => (bytes, place),
+    }
+}
+
 /// The row of a key, from what it holds.
 pub(crate) fn row(key: &RowKey, bytes: &[u8], place: Option<i64>) -> Result<Row, Unreadable> {
     if let RowKey::Timer(timer) = key {

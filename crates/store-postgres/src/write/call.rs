@@ -70,7 +70,7 @@ impl Call {
             calls += 1;
             let now = session.now();
             let arguments = self.arguments(&now);
-            let statement = self.statement(&session.schema);
+            let statement = self.statement(&session);
             let answer = match self.may_wait {
                 true => session.patient_commits.write(&statement, &arguments).await,
                 false => session.commits.write(&statement, &arguments).await,
@@ -111,25 +111,28 @@ impl Call {
     /// The statement that takes these arguments. There is a smaller one for a batch of nothing but
     /// steps, as many are, and where something is to be judged the plain commits are done first, in
     /// the same transaction.
-    fn statement(&self, schema: &str) -> String {
+    fn statement(&self, session: &Session) -> String {
         let first = places(1, SCALARS);
         let plain = places(SCALARS + 1, self.plain_columns());
         let judged = SCALARS + self.plain_columns() + 1;
         let may_wait = format!("${judged}");
         let judged = places(judged + 1, Columns::COUNT);
+        let plain_batch = session.function("plain_batch");
+        let commit_batch = session.function("commit_batch");
         match (&self.plain, &self.judged) {
             (Some(_), None) if self.is_steps() => {
-                format!("SELECT {schema}.append_batch({first}, {plain}), {WORKED}")
+                let append_batch = session.function("append_batch");
+                format!("SELECT {append_batch}({first}, {plain}), {WORKED}")
             }
             (Some(_), None) => {
-                format!("SELECT done, born, {WORKED} FROM {schema}.plain_batch({first}, {plain})")
+                format!("SELECT done, born, {WORKED} FROM {plain_batch}({first}, {plain})")
             }
             (None, _) => format!(
-                "SELECT {COLUMNS}, {WORKED} FROM {schema}.commit_batch({first}, false, {may_wait}, {judged})"
+                "SELECT {COLUMNS}, {WORKED} FROM {commit_batch}({first}, false, {may_wait}, {judged})"
             ),
             (Some(_), Some(_)) => format!(
-                "SELECT {COLUMNS}, done, born, {WORKED} FROM {schema}.plain_batch({first}, {plain}), \
-                    {schema}.commit_batch({first}, fresh, {may_wait}, {judged})"
+                "SELECT {COLUMNS}, done, born, {WORKED} FROM {plain_batch}({first}, {plain}), \
+                    {commit_batch}({first}, fresh, {may_wait}, {judged})"
             ),
         }
     }

@@ -7,7 +7,7 @@ use everstep_model::{Origin, Record, StreamNumber};
 use everstep_store::{Commit, Executor, Gate, GateChange, Guard, InboxLease, LeaseChange, RunRow};
 
 use crate::number::{count, millis, node, nonce, place};
-use crate::schema::row_place::{RowPlace, contents};
+use crate::schema::row_place::{RowPlace, expected_contents};
 use crate::write::columns::Columns;
 use crate::write::framed::Framed;
 use crate::write::row_slots::{Change, RowChange, RowSlots};
@@ -196,7 +196,7 @@ impl Judged {
                 }
                 Guard::RowIs(expected) => {
                     let row = self.rows.looked_at(commit, RowPlace::of(&expected.key()));
-                    let (bytes, at) = contents(expected);
+                    let (bytes, at) = expected_contents(expected);
                     (6, 0, row, Some(bytes), at)
                 }
                 Guard::NotBefore(time) => (7, millis(*time), 0, None, None),

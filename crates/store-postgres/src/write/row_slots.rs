@@ -6,7 +6,7 @@ use everstep_model::StreamNumber;
 use everstep_store::{Commit, CommitTime, Row, SharedRow};
 
 use crate::number::{place, uncount};
-use crate::schema::row_place::{RowPlace, contents};
+use crate::schema::row_place::{RowPlace, contents, expected_contents};
 use crate::write::columns::Columns;
 
 /// It is only written.
@@ -97,7 +97,7 @@ impl RowSlots {
 
     pub(crate) fn delete_exact(&mut self, index: usize, commit: &Commit, row: &SharedRow) {
         let row = Row::Shared(row.clone());
-        let (value, place) = contents(&row);
+        let (value, place) = expected_contents(&row);
         let row = self.looked_at(commit, RowPlace::of(&row.key()));
         let what = RowChange::DeleteExact(value, place);
         self.change(index, Change { row, what });

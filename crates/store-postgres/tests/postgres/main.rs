@@ -9,6 +9,7 @@
 mod bus;
 mod conformance;
 mod contention;
+mod counting;
 mod encrypted;
 mod encrypted_server;
 mod history;
@@ -19,6 +20,7 @@ mod plain;
 mod pooled;
 mod removal;
 mod run;
+mod shared_rows;
 mod support;
 mod tails;
 mod upgrading;

@@ -32,6 +32,16 @@ fn installations_in_one_database_do_not_meet() {
     });
 }
 
+/// An upgrade replaces functions by their names, so the schema must not hold those of others.
+#[test]
+fn the_schema_of_applications_is_refused() {
+    let options = Options::new("postgres://localhost/db").unwrap();
+    match options.namespace("public") {
+        Err(StoreError::Unsafe { remedy, .. }) => assert!(remedy.contains("everstep"), "{remedy}"),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn another_format_is_refused() {
     in_parallel(async {

@@ -204,7 +204,7 @@ async fn looked_at(sql: &mut Client, run: &mut Run) -> i64 {
     let seen = i64::try_from(run.written.len()).unwrap();
     run.append(step("s"));
     let (seq, epoch) = (run.seq.cast_signed(), run.fence.epoch.0.cast_signed());
-    let append = "SELECT append_batch(NULL, NULL, 0, 0, '{1}', ARRAY[$1::int8], ARRAY[$2::int8], '{7}', \
+    let append = "SELECT append_batch_4(NULL, NULL, 0, 0, '{1}', ARRAY[$1::int8], ARRAY[$2::int8], '{7}', \
         ARRAY[$3::int8], ARRAY[$4::int8], '{1}', '{x}')";
     let arguments: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
         [&run.number(), &epoch, &seq, &seen];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everstep_model::RunStatus;
-use everstep_store::{Gate, KeyPart, Outcome, Row, RowKey, SharedKind, Store};
+use everstep_store::{Gate, KeyPart, Lease, Outcome, Row, RowKey, SharedKind, Store, StoreError};
 use everstep_store_postgres::PostgresStore;
 use everstep_store_testkit::property::{Account, Workload};
 use everstep_store_testkit::sample::{run_creation, shared};
@@ -83,6 +83,60 @@ fn a_schema_of_the_previous_format_is_upgraded_with_everything_in_it() {
         let foreign = sql.query_one("SELECT application()", &[]).await;
         assert_eq!(foreign.unwrap().get::<_, i32>(0), 42);
         works(f).await;
+        refuses_the_previous_release(&sql).await;
+    });
+}
+
+/// A node that was not stopped before the upgrade gets a clear error from every call that writes.
+async fn refuses_the_previous_release(sql: &Client) {
+    let calls = [
+        "SELECT renew_lease(NULL, 1, 1000)",
+        "SELECT retire_node(1)",
+        "SELECT adopt_history()",
+        "SELECT clear_garbage(1)",
+        "SELECT append_batch(NULL, NULL, 0, 0, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+    ];
+    for call in calls {
+        let error = sql.query(call, &[]).await.unwrap_err();
+        let error = error.as_db_error().unwrap();
+        assert_eq!(error.code().code(), "ES004", "{call}: {error:?}");
+        let message = error.message();
+        assert!(
+            message.contains("stop this node and upgrade it"),
+            "{message}"
+        );
+    }
+    let refusing = "SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
+        WHERE n.nspname = current_schema() AND p.proname IN ('commit_batch', 'plain_batch') AND p.prosrc LIKE '%ES004%'";
+    let refusing = sql.query_one(refusing, &[]).await.unwrap();
+    assert_eq!(refusing.get::<_, i64>(0), 2);
+}
+
+/// A node of this release that is still running when a later release upgrades the schema.
+#[test]
+fn an_upgrade_while_a_node_runs_stops_its_commits_and_leases() {
+    in_parallel(async {
+        let place = Place::new();
+        let store = place.store().await;
+        let mut sender = Sender::new(store.clone());
+        let mut run = Run::begin(&mut sender, "before").await;
+        let sql = place.sql().await;
+        let upgrade = ["append_batch", "plain_batch", "commit_batch", "renew_lease"]
+            .map(|name| format!("ALTER FUNCTION {name}_4 RENAME TO {name}_5"));
+        sql.batch_execute(&upgrade.join(";")).await.unwrap();
+        let is_refused = |error: StoreError| match error {
+            StoreError::Unavailable { detail } => detail.contains("of another format"),
+            _ => false,
+        };
+        let step = run.append(everstep_store_testkit::sample::step("s"));
+        assert!(store.commit(&[step]).await.is_err_and(is_refused));
+        let judged = everstep_store_testkit::sample::inbox(run.stream, vec![]);
+        assert!(store.commit(&[judged.into()]).await.is_err_and(is_refused));
+        let lease = Lease {
+            node: sender.node(),
+            ttl: std::time::Duration::from_secs(1),
+        };
+        assert!(store.renew(lease).await.is_err_and(is_refused));
     });
 }
 

@@ -136,6 +136,18 @@ pub async fn a_run_that_has_begun_keeps_its_gate<S: Store>(f: &Fixture<S>) {
     assert_eq!((head.gate, head.ready), (Gate::Held, false));
 }
 
+/// A revocation raises the epoch, but nothing of the run has been executed.
+pub async fn a_revoked_run_that_has_not_begun_is_opened<S: Store>(f: &Fixture<S>) {
+    let stream = gated(f, Gate::Held).await;
+    let mut revoke = inbox(stream, vec![]);
+    revoke.lease = InboxLease::Revoke;
+    f.accept(revoke).await;
+    let mut cancel = send(stream);
+    cancel.gate = GateChange::OpenUnlessBegun;
+    assert!(claimed(&f.commit_one(cancel).await));
+    assert_eq!(f.head(stream).await.gate, Gate::Open);
+}
+
 /// Withdrawing the right and closing the stream do not depend on the gate.
 pub async fn a_held_run_can_be_terminated<S: Store>(f: &Fixture<S>) {
     let stream = gated(f, Gate::Held).await;

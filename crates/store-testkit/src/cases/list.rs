@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use everstep_model::{RunStatus, StreamNumber};
-use everstep_store::{Cursor, ListQuery, RunRow, Store};
+use everstep_store::{Count, Cursor, ListQuery, RunRow, Store};
 
 use crate::clock::START;
 use crate::fixture::Fixture;
-use crate::sample::{creation, inbox, name, run, run_creation};
+use crate::sample::{closing, creation, inbox, name, run, run_creation};
 
 fn all() -> ListQuery {
     ListQuery {
@@ -255,4 +255,84 @@ pub async fn a_new_run_does_not_disturb_a_cursor<S: Store>(f: &Fixture<S>) {
         ..all()
     };
     assert!(ids(f, beyond).await.is_empty());
+}
+
+/// A count is the number of runs that the same filters list. Limit and cursor do not matter.
+pub async fn a_count_is_the_number_of_listed_runs<S: Store>(f: &Fixture<S>) {
+    six_runs(f).await;
+    let mut late = run("r7", "late", RunStatus::Queued);
+    late.created_at = START.after(Duration::from_secs(5));
+    late.tags = vec!["red".to_owned()];
+    create_row(f, late).await;
+    let superseded = f
+        .create_with(run_creation("r8", "order", RunStatus::Completed))
+        .await;
+    f.accept(closing(superseded)).await;
+    let mut next = creation("workflows/r8@2");
+    next.supersedes = Some(superseded);
+    f.create_with(next).await;
+    let with_tag = |tag: &str| ListQuery {
+        tag: Some(tag.to_owned()),
+        ..all()
+    };
+    let filters = [
+        (all(), 7),
+        (
+            ListQuery {
+                workflows: vec![name("order"), name("order"), name("late")],
+                ..all()
+            },
+            4,
+        ),
+        (
+            ListQuery {
+                statuses: vec![RunStatus::Running, RunStatus::Queued],
+                ..all()
+            },
+            4,
+        ),
+        (
+            ListQuery {
+                workflows: vec![name("orders")],
+                statuses: vec![RunStatus::Completed],
+                ..all()
+            },
+            1,
+        ),
+        (with_tag("red"), 1),
+        (with_tag("blue"), 0),
+        (
+            ListQuery {
+                statuses: vec![RunStatus::Running],
+                ..with_tag("red")
+            },
+            0,
+        ),
+        (
+            ListQuery {
+                created_from: Some(START.after(Duration::from_secs(5))),
+                ..all()
+            },
+            1,
+        ),
+        (
+            ListQuery {
+                created_before: Some(START.after(Duration::from_secs(5))),
+                statuses: vec![RunStatus::Running, RunStatus::Queued],
+                ..all()
+            },
+            3,
+        ),
+    ];
+    for (filter, number) in filters {
+        assert_eq!(ids(f, filter.clone()).await.len() as u64, number);
+        let query = ListQuery {
+            limit: 1,
+            cursor: Some(Cursor(StreamNumber(2))),
+            ..filter.clone()
+        };
+        let count = f.store.count(query).await.unwrap();
+        let exact = true;
+        assert_eq!(count, Count { number, exact }, "{filter:?}");
+    }
 }

@@ -8,8 +8,8 @@ use everstep_store::{Guard, ListQuery, Outcome, Refusal, Row, Store, StreamRef};
 use crate::batch;
 use crate::fixture::Fixture;
 use crate::sample::{
-    closing, creation, event, generation, inbox, removal, row_change, rpc, run, run_creation, step,
-    timer,
+    closing, creation, event, generation, idempotency, inbox, removal, row_change, rpc, run,
+    run_creation, step, timer,
 };
 
 /// A closed run with one tag.
@@ -202,4 +202,34 @@ pub async fn a_stream_that_grew_is_refused<S: Store>(f: &Fixture<S>) {
     let grew = Refusal::EndsElsewhere(everstep_model::RecordNumber(2));
     assert_eq!(f.refuse(at(1)).await, grew);
     f.accept(at(2)).await;
+}
+
+/// Guards on rows and time hold for the rows of a removed stream too. A guard on the stream itself
+/// is refused, because there is nothing to compare with.
+pub async fn guards_are_judged_after_the_stream_is_gone<S: Store>(f: &Fixture<S>) {
+    let stream = closed_run(f, "a").await;
+    f.accept(removal(&[stream])).await;
+    let clear = |guard| {
+        let mut commit = row_change(stream);
+        commit.guards.push(guard);
+        commit.delete.push(generation("a", 2, stream).key());
+        commit
+    };
+    let absent = idempotency("order", "k", "workflows/a");
+    let missing = clear(Guard::RowPresent(absent.key()));
+    assert_eq!(f.refuse(missing).await, Refusal::RowAbsent);
+    let changed = clear(Guard::RowIs(absent.clone()));
+    assert_eq!(f.refuse(changed).await, Refusal::RowChanged);
+    let due = f.now().after(std::time::Duration::from_secs(1));
+    let early = clear(Guard::NotBefore(due));
+    assert_eq!(f.refuse(early).await, Refusal::TooEarly(f.now()));
+    let of_stream = [
+        Guard::InboxSeen(0),
+        Guard::EndsAt(everstep_model::RecordNumber(1)),
+        Guard::UnconsumedEventsBelow(9),
+    ];
+    for guard in of_stream {
+        assert_eq!(f.refuse(clear(guard)).await, Refusal::NoStream);
+    }
+    f.accept(clear(Guard::RowAbsent(absent.key()))).await;
 }

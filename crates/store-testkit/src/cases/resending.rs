@@ -1,13 +1,20 @@
 //! Commits sent again because their outcome was lost: they take effect once, and are answered as
 //! the first time.
 
-use everstep_model::StreamNumber;
+use std::time::Duration;
+
+use everstep_model::{RunStatus, StreamNumber};
 use everstep_store::{
-    Claim, Commit, CommitId, Guard, InboxLease, Outcome, Refusal, Row, RowKey, Store,
+    Claim, Commit, CommitId, CommitTime, Gate, GateChange, Guard, InboxLease, KeyPart, Outcome,
+    Refusal, Row, RowKey, SharedKind, SharedRow, Store,
 };
 
+use crate::clock::START;
 use crate::fixture::Fixture;
-use crate::sample::{NODE, NONCE, OTHER, creation, event, executor, inbox, rpc, step, timer};
+use crate::sample::{
+    NODE, NONCE, OTHER, creation, event, executor, inbox, row_change, rpc, run_creation, shared,
+    step, timer,
+};
 
 /// The commit as number `number` of a node.
 fn numbered(commit: impl Into<Commit>, number: u64) -> Commit {
@@ -150,5 +157,77 @@ pub async fn an_overtaken_commit_makes_nothing_forgotten<S: Store>(f: &Fixture<S
     let last = f.commit_one(commit(5)).await;
     f.refuse(commit(4)).await;
     assert_eq!(f.commit_one(commit(5)).await, last);
+    assert_eq!(f.numbers(stream).await, [0, 1]);
+}
+
+/// Guards on shared rows are answered as the first time, and rows are put and deleted once.
+pub async fn shared_rows_sent_again_change_once<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let slot = |value: &str| shared(SharedKind::Slot, &[KeyPart::from("s")], value);
+    let key = RowKey::Shared(slot("").key);
+    let mut take = inbox(stream, vec![event("x")]);
+    take.guards.push(Guard::RowAbsent(key.clone()));
+    take.put.push(Row::Shared(slot("mine")));
+    let mut refused = row_change(stream);
+    refused.guards.push(Guard::RowAbsent(key.clone()));
+    refused.put.push(Row::Shared(slot("other")));
+    let mut stamped = row_change(stream);
+    stamped.put.push(Row::Shared(SharedRow {
+        committed_at: CommitTime::FillIn,
+        ..shared(SharedKind::Rate, &[KeyPart::from("r")], "rate")
+    }));
+    let mut free = row_change(stream);
+    free.delete_exact.push(slot("mine"));
+    let batch = vec![
+        numbered(take, 1),
+        numbered(refused, 2),
+        numbered(stamped, 3),
+        numbered(free, 4),
+    ];
+    // Another node takes the slot that the batch has freed.
+    let mut between = row_change(stream);
+    between.put.push(Row::Shared(slot("mine")));
+    let outcomes = sent_twice(f, batch.clone(), Some(between.into())).await;
+    let held = Refusal::RowPresent(Box::new(Row::Shared(slot("mine"))));
+    assert_eq!(outcomes[1], Outcome::Refused(held));
+    assert_eq!(f.row(key.clone()).await, Some(Row::Shared(slot("mine"))));
+    f.clock.advance(Duration::from_secs(1));
+    assert_eq!(f.commit(batch).await, outcomes);
+    let rate = shared(SharedKind::Rate, &[KeyPart::from("r")], "rate");
+    let Some(Row::Shared(rate)) = f.row(RowKey::Shared(rate.key)).await else {
+        panic!("no rate");
+    };
+    assert_eq!(rate.committed_at, CommitTime::At(START));
+}
+
+/// A gate is opened once: a commit that is sent again does not open what was held since.
+pub async fn a_gate_sent_again_is_opened_once<S: Store>(f: &Fixture<S>) {
+    let mut held = run_creation("a", "order", RunStatus::Queued);
+    held.gate = Gate::Held;
+    let stream = f.create_with(held).await;
+    let mut open = inbox(stream, vec![event("x")]);
+    open.gate = GateChange::Set(Gate::Open);
+    open.ready = Some(true);
+    let mut close = inbox(stream, vec![]);
+    close.gate = GateChange::Set(Gate::Held);
+    sent_twice(f, vec![numbered(open, 1)], Some(close.into())).await;
+    let head = f.head(stream).await;
+    assert_eq!((head.gate, head.ready), (Gate::Held, true));
+}
+
+/// A commit that came too early stays refused under its id; a new id is judged anew.
+pub async fn a_commit_that_was_too_early_stays_refused<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let due = f.now().after(Duration::from_secs(1));
+    let commit = |number| {
+        let mut commit = inbox(stream, vec![event("x")]);
+        commit.guards.push(Guard::NotBefore(due));
+        numbered(commit, number)
+    };
+    let early = Refusal::TooEarly(f.now());
+    assert_eq!(f.refuse(commit(1)).await, early);
+    f.clock.advance(Duration::from_secs(1));
+    assert_eq!(f.refuse(commit(1)).await, early);
+    f.accept(commit(2)).await;
     assert_eq!(f.numbers(stream).await, [0, 1]);
 }

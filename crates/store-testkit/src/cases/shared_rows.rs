@@ -252,3 +252,36 @@ pub async fn a_refused_commit_changes_no_shared_row<S: Store>(f: &Fixture<S>) {
     assert!(matches!(outcomes[0], Outcome::Refused(_)));
     assert_eq!(f.rows(all(SharedKind::Slot)).await, [slot(0, "a")]);
 }
+
+/// A time that the store is to fill in equals no stored row, because stored rows have a time or none.
+pub async fn a_time_to_fill_in_equals_no_stored_row<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    put(f, stream, &[slot(0, "a")]).await;
+    let unfilled = SharedRow {
+        committed_at: CommitTime::FillIn,
+        ..slot(0, "a")
+    };
+    let mut delete = row_change(stream);
+    delete.delete_exact.push(unfilled.clone());
+    f.accept(delete.clone()).await;
+    assert_eq!(stored(f, &unfilled.key).await, Some(slot(0, "a")));
+    delete.guards.push(Guard::RowIs(Row::Shared(unfilled)));
+    assert_eq!(f.refuse(delete).await, Refusal::RowChanged);
+}
+
+/// Keys sort by kind first, so a key of another kind is before or behind the whole range.
+pub async fn a_range_begins_after_a_key_of_any_kind<S: Store>(f: &Fixture<S>) {
+    let stream = f.create("a").await;
+    let rows = [slot(0, "a"), slot(1, "b")];
+    put(f, stream, &rows).await;
+    let after = |kind, reverse| RowRange {
+        after: Some(shared(kind, &[KeyPart::from("limit")], "").key),
+        reverse,
+        ..all(SharedKind::Slot)
+    };
+    assert_eq!(f.rows(after(SharedKind::Schedule, false)).await, rows);
+    assert_eq!(f.rows(after(SharedKind::Schedule, true)).await, []);
+    assert_eq!(f.rows(after(SharedKind::Waiter, false)).await, []);
+    let reversed = [slot(1, "b"), slot(0, "a")];
+    assert_eq!(f.rows(after(SharedKind::Waiter, true)).await, reversed);
+}

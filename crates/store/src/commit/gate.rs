@@ -23,7 +23,7 @@ pub enum GateChange {
     Keep,
     /// Sets it.
     Set(Gate),
-    /// Opens the gate of a run that was never claimed, so that an executor can end it. A run that
-    /// has begun keeps its gate.
+    /// Opens the gate of a run that has not begun, so that an executor can end it. A run has begun
+    /// if an executor holds it or has written to it; it then keeps its gate.
     OpenUnlessBegun,
 }

@@ -6,8 +6,10 @@ use crate::row::{Row, RowKey};
 
 /// A condition that must hold when the commit is judged.
 ///
-/// A creation and a removal have no stream to compare with before the commit: for a creation the
-/// guards on the stream compare with an empty stream, for a removal they are ignored.
+/// Guards on the stream ([`Guard::InboxSeen`], [`Guard::EndsAt`], [`Guard::UnconsumedEventsBelow`])
+/// need a head to compare with. A creation compares with an empty stream, a removal ignores them,
+/// and a change of rows whose stream is gone is refused with [`crate::Refusal::NoStream`]. Guards on
+/// rows and time are judged in every commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guard {
     /// The inbox holds exactly this many records, so the executor has seen all of them.
@@ -19,8 +21,13 @@ pub enum Guard {
     /// The row exists.
     RowPresent(RowKey),
     /// The row does not exist.
+    ///
+    /// This is serialised with other commits of the same stream, and with all commits if this
+    /// commit also puts the row. If it does not, stores with concurrent writers lock nothing for a
+    /// row of another stream or a shared row that is absent: of two commits that each require the
+    /// row to be absent that the other one puts, both may apply.
     RowAbsent(RowKey),
-    /// The stored row equals this one.
+    /// The stored row equals this one. A row with [`crate::CommitTime::FillIn`] equals none.
     RowIs(Row),
     /// The store's own clock shows this time or a later one.
     NotBefore(Timestamp),

@@ -10,4 +10,4 @@ mod stream;
 pub use bytes::{Damaged, In, Out, text};
 pub use places::{TAIL_MAX, checked_name, location, location_bytes, purpose, purpose_code, tail};
 pub use rows::{Unreadable, VERSION, decode_effect, decode_row, encode_row, versioned};
-pub use shared::{decode_shared_key, key_parts, shared_key};
+pub use shared::{decode_shared_key, range_bounds, shared_key};

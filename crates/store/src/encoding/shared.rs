@@ -1,7 +1,9 @@
 //! The keys of shared rows.
 
+use std::cmp::Ordering;
+
 use super::bytes::{Damaged, In, Out, text};
-use crate::shared_row::{KeyPart, SharedKey, SharedKind};
+use crate::shared_row::{KeyPart, RowRange, SharedKey, SharedKind};
 
 const TEXT: u8 = 1;
 const NUMBER: u8 = 2;
@@ -31,8 +33,7 @@ pub fn decode_shared_key(kind: SharedKind, bytes: &[u8]) -> Result<SharedKey, Da
 
 /// Encodes parts so that byte order is the order of the tuple. The encoding of a prefix of the
 /// tuple is a prefix of the encoding.
-#[must_use]
-pub fn key_parts(parts: &[KeyPart]) -> Vec<u8> {
+fn key_parts(parts: &[KeyPart]) -> Vec<u8> {
     let mut out = Out::default();
     for part in parts {
         match part {
@@ -52,6 +53,30 @@ pub fn key_parts(parts: &[KeyPart]) -> Vec<u8> {
         }
     }
     out.0
+}
+
+/// The encoded keys of a range, without their kind: from the first one on and before the second one.
+/// `None` if the range is empty.
+#[must_use]
+pub fn range_bounds(range: &RowRange) -> Option<(Vec<u8>, Vec<u8>)> {
+    let mut from = key_parts(&range.prefix);
+    let mut end = from.clone();
+    // Tags are small, so no key of the prefix continues with this byte.
+    end.push(u8::MAX);
+    if let Some(after) = &range.after {
+        match (after.kind().cmp(&range.kind), range.reverse) {
+            (Ordering::Less, false) | (Ordering::Greater, true) => {}
+            (Ordering::Less, true) | (Ordering::Greater, false) => return None,
+            (Ordering::Equal, true) => end = end.min(shared_key(after)),
+            (Ordering::Equal, false) => {
+                // The smallest key that is larger than `after`.
+                let mut next = shared_key(after);
+                next.push(0);
+                from = from.max(next);
+            }
+        }
+    }
+    (from < end).then_some((from, end))
 }
 
 fn take_text(input: &mut In<'_>) -> Result<String, Damaged> {

@@ -49,7 +49,12 @@ fn gate_after(head: &Head, change: GateChange) -> Gate {
     match change {
         GateChange::Keep => head.gate,
         GateChange::Set(gate) => gate,
-        GateChange::OpenUnlessBegun if head.epoch == Epoch(0) => Gate::Open,
-        GateChange::OpenUnlessBegun => head.gate,
+        GateChange::OpenUnlessBegun if has_begun(head) => head.gate,
+        GateChange::OpenUnlessBegun => Gate::Open,
     }
+}
+
+/// The epoch does not decide, because a revocation raises it too.
+fn has_begun(head: &Head) -> bool {
+    head.owner.is_some() || head.frame.epoch != Epoch(0)
 }

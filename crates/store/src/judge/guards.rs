@@ -41,6 +41,22 @@ fn judge_guard(
     }
 }
 
+/// Judges the guards of a commit whose stream is gone. A guard on the stream cannot hold.
+pub(super) fn judge_guards_without_stream(
+    guards: &[Guard],
+    world: &impl Liveness,
+) -> Option<Refusal> {
+    let mut guards = guards.iter();
+    guards.find_map(|guard| match guard {
+        Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => {
+            Some(Refusal::NoStream)
+        }
+        Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) | Guard::NotBefore(_) => {
+            judge_row_guard(guard, world)
+        }
+    })
+}
+
 /// Judges a guard that does not depend on a head. The others hold.
 pub(super) fn judge_row_guard(guard: &Guard, world: &impl Liveness) -> Option<Refusal> {
     match guard {

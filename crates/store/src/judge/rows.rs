@@ -1,6 +1,6 @@
 //! The judgement of a change of rows.
 
-use super::guards::judge_guards;
+use super::guards::{judge_guards, judge_guards_without_stream};
 use super::verdict::{Liveness, Verdict};
 use crate::commit::RowsCommit;
 use crate::head::Head;
@@ -9,7 +9,7 @@ use crate::outcome::Refusal;
 /// Judges a change of rows against the head of the stream, which stays as it is. `None` means that
 /// the change applies.
 ///
-/// If the stream does not exist, only deletions apply.
+/// If the stream does not exist, only deletions apply, and guards on the stream refuse them.
 pub fn judge_rows(
     head: Option<&Head>,
     commit: &RowsCommit,
@@ -17,7 +17,10 @@ pub fn judge_rows(
 ) -> Option<Refusal> {
     let only_deletes = commit.only_deletes();
     let Some(head) = head else {
-        return (!only_deletes).then_some(Refusal::NoStream);
+        return match only_deletes {
+            true => judge_guards_without_stream(&commit.guards, world),
+            false => Some(Refusal::NoStream),
+        };
     };
     let is_user_stream = head.name.user_path().is_some();
     if head.closed && !only_deletes && !is_user_stream {

@@ -16,6 +16,16 @@ pub(super) struct Superseded {
     moves: Option<Moves>,
 }
 
+/// What is left of a stream to remove.
+struct Removal {
+    /// The first records of its frames.
+    frames: Vec<RecordNumber>,
+    /// Its rows and its name.
+    lookups: Vec<Vec<u8>>,
+    /// The lists it leaves.
+    moves: Moves,
+}
+
 impl Stage<'_> {
     /// Judges a removal and stages it.
     pub(super) fn remove(&mut self, commit: &RemoveCommit) -> Result<Outcome, StoreError> {
@@ -38,16 +48,16 @@ impl Stage<'_> {
             taken: None,
         };
         let unchanged = self.unchanged(&commit.delete_exact)?;
-        let mut moves = Vec::new();
+        // Reads come first, because they may fail.
+        let mut removals = Vec::new();
         for head in heads.iter().flatten() {
-            moves.push(self.plan_moves(head, None)?);
+            removals.push(self.plan_removal(head)?);
         }
         for key in commit.delete.iter().chain(&unchanged) {
             self.stage_row(key, None);
         }
-        for (head, moves) in heads.iter().flatten().zip(moves) {
-            self.remove_stream(head)?;
-            self.make_moves(moves);
+        for (head, removal) in heads.iter().flatten().zip(removals) {
+            self.remove_stream(head, removal);
         }
         for row in &commit.put {
             let mut row = row.clone();
@@ -61,27 +71,40 @@ impl Stage<'_> {
         Ok(outcome)
     }
 
-    fn remove_stream(&mut self, head: &Head) -> Result<(), StoreError> {
+    fn plan_removal(&mut self, head: &Head) -> Result<Removal, StoreError> {
         let stream = head.number;
+        let moves = self.plan_moves(head, None)?;
         let all = (RecordNumber(0), RecordNumber(u64::MAX));
-        for frame in self.stored_frames(stream, all.0, all.1, all.1)? {
-            self.frames.insert((stream, frame.first), None);
-        }
+        let frames = self.stored_frames(stream, all.0, all.1, all.1)?;
+        let mut lookups = vec![keys::name(head.name.as_str())];
         for prefix in keys::rows_of_stream(stream) {
-            let mut found = self.view().lookup_keys(&prefix)?;
-            let staged = self.lookups.keys();
-            found.extend(staged.filter(|key| key.starts_with(&prefix)).cloned());
-            for key in found {
-                self.lookups.insert(key, None);
-            }
+            lookups.extend(self.view().lookup_keys(&prefix)?);
         }
-        self.lookups.insert(keys::name(head.name.as_str()), None);
+        Ok(Removal {
+            frames: frames.into_iter().map(|frame| frame.first).collect(),
+            lookups,
+            moves,
+        })
+    }
+
+    fn remove_stream(&mut self, head: &Head, removal: Removal) {
+        let stream = head.number;
+        for first in removal.frames {
+            self.frames.insert((stream, first), None);
+        }
+        let prefixes = keys::rows_of_stream(stream);
+        let is_of_stream = |key: &[u8]| prefixes.iter().any(|prefix| key.starts_with(prefix));
+        for (_, value) in self.lookups.iter_mut().filter(|(key, _)| is_of_stream(key)) {
+            *value = None;
+        }
+        let found = removal.lookups.into_iter();
+        self.lookups.extend(found.map(|key| (key, None)));
+        self.make_moves(removal.moves);
         if let Some(staged) = self.heads.get_mut(&stream.0) {
             staged.is_removed = true;
             staged.row_changed = true;
         }
         self.term = self.term.max(Term(head.term.0 + 1));
-        Ok(())
     }
 
     /// Another stream is to take the place of this one.

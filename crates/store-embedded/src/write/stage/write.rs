@@ -235,13 +235,16 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The keys of those rows that are stored as they are given here.
+    /// The keys of those rows that are stored as they are given here. A damaged row differs, so it
+    /// stays and does not refuse the commit.
     pub(super) fn unchanged(&self, rows: &[SharedRow]) -> Result<Vec<RowKey>, StoreError> {
         let mut unchanged = Vec::new();
         for row in rows {
             let key = RowKey::Shared(row.key.clone());
-            if matches!(self.row(&key)?, Some(Row::Shared(stored)) if stored == *row) {
-                unchanged.push(key);
+            match self.row(&key) {
+                Ok(Some(Row::Shared(stored))) if stored == *row => unchanged.push(key),
+                Err(error) if !error.is_damage() => return Err(error),
+                Ok(_) | Err(_) => {}
             }
         }
         Ok(unchanged)

@@ -1,0 +1,140 @@
+//! The filters of a list as arguments of a statement, and the index walks that pages and counts
+//! share.
+//!
+//! Filters by workflow and status walk the index of exactly those, one short walk per combination;
+//! a tag walks the index of that tag; without any of them all runs are walked. Times have no index.
+
+use everstep_model::RunStatus;
+use everstep_store::ListQuery;
+use tokio_postgres::types::Type;
+
+use crate::connection::argument::Argument;
+use crate::number::{count, millis};
+
+/// The arguments of every statement over runs, in this order.
+pub(crate) struct RunFilters<'q> {
+    query: &'q ListQuery,
+    /// `$1`: only runs before this stream.
+    end: i64,
+    /// `$2`: at most this many.
+    most: i64,
+    /// `$3` and `$4`.
+    created: (i64, i64),
+    /// `$5`.
+    workflows: Vec<&'q str>,
+    /// `$6`.
+    statuses: Vec<i16>,
+    /// `$7`.
+    tag: Option<&'q [u8]>,
+}
+
+impl<'q> RunFilters<'q> {
+    /// All runs of the query, whatever its cursor and limit.
+    pub(crate) fn of(query: &'q ListQuery, most: i64) -> Self {
+        Self {
+            query,
+            end: i64::MAX,
+            most,
+            created: (
+                query.created_from.map_or(0, millis),
+                query.created_before.map_or(i64::MAX, millis),
+            ),
+            workflows: query.workflows.iter().map(|name| name.as_str()).collect(),
+            statuses: query.statuses.iter().copied().map(code).collect(),
+            tag: query.tag.as_ref().map(String::as_bytes),
+        }
+    }
+
+    /// Only the runs after the query's cursor.
+    pub(crate) fn after_cursor(mut self) -> Self {
+        self.end = self.query.cursor.map_or(i64::MAX, |at| count(at.0.0));
+        self
+    }
+
+    pub(crate) fn arguments(&self) -> [Argument<'_>; 7] {
+        [
+            (&self.end, Type::INT8),
+            (&self.most, Type::INT8),
+            (&self.created.0, Type::INT8),
+            (&self.created.1, Type::INT8),
+            (&self.workflows, Type::TEXT_ARRAY),
+            (&self.statuses, Type::INT2_ARRAY),
+            (&self.tag, Type::BYTEA),
+        ]
+    }
+
+    /// The condition on a row `r` of `runs` that the tag is no part of.
+    pub(crate) fn condition(&self) -> String {
+        let mut condition = "r.listed AND r.created_at >= $3 AND r.created_at < $4".to_owned();
+        if !self.workflows.is_empty() {
+            condition.push_str(" AND r.workflow = ANY ($5)");
+        }
+        if !self.statuses.is_empty() {
+            condition.push_str(" AND r.status = ANY ($6)");
+        }
+        condition
+    }
+
+    /// Selects columns of `$2` rows `r` of `runs` that the indexes find and that meet a condition.
+    /// The newest come first; if `any_order`, any rows may come, so that no more are read.
+    pub(crate) fn walk(
+        &self,
+        schema: &str,
+        columns: &str,
+        condition: &str,
+        any_order: bool,
+    ) -> String {
+        if self.tag.is_some() {
+            return format!(
+                "SELECT {columns} FROM {schema}.tags t JOIN {schema}.runs r ON r.stream = t.stream
+                WHERE t.tag = {schema}.tag_key($7) AND t.stream < $1 AND r.stream < $1 AND {condition}
+                ORDER BY t.stream DESC LIMIT $2"
+            );
+        }
+        let newest_first = "ORDER BY r.stream DESC";
+        if self.workflows.is_empty() && self.statuses.is_empty() {
+            return format!(
+                "SELECT {columns} FROM {schema}.runs r WHERE r.stream < $1 AND {condition} {newest_first} LIMIT $2"
+            );
+        }
+        let (workflows, statuses) = (self.each_workflow(schema), self.each_status());
+        let order = if any_order { "" } else { newest_first };
+        format!(
+            "SELECT r.* FROM ({workflows}) w CROSS JOIN ({statuses}) st CROSS JOIN LATERAL (
+                SELECT {columns} FROM {schema}.runs r WHERE r.workflow = w.workflow AND r.status = st.status
+                AND r.listed AND r.stream < $1 AND {condition} {newest_first} LIMIT $2
+            ) r {order} LIMIT $2"
+        )
+    }
+
+    fn each_workflow(&self, schema: &str) -> String {
+        if !self.workflows.is_empty() {
+            return "SELECT DISTINCT unnest($5) COLLATE \"C\" AS workflow".to_owned();
+        }
+        // Steps from one workflow in the index to the next, past all runs of each.
+        format!(
+            "SELECT k.workflow FROM (
+                WITH RECURSIVE known AS (
+                    (SELECT workflow FROM {schema}.runs WHERE listed ORDER BY workflow LIMIT 1)
+                    UNION ALL SELECT (SELECT n.workflow FROM {schema}.runs n WHERE n.listed AND n.workflow > known.workflow
+                        ORDER BY n.workflow LIMIT 1) FROM known WHERE known.workflow IS NOT NULL
+                ) SELECT workflow FROM known WHERE workflow IS NOT NULL
+            ) k"
+        )
+    }
+
+    fn each_status(&self) -> String {
+        if !self.statuses.is_empty() {
+            return "SELECT DISTINCT unnest($6) AS status".to_owned();
+        }
+        let codes = RunStatus::ALL
+            .iter()
+            .map(|status| code(*status).to_string());
+        let codes = codes.collect::<Vec<_>>().join(", ");
+        format!("SELECT unnest(ARRAY[{codes}]::int2[]) AS status")
+    }
+}
+
+fn code(status: RunStatus) -> i16 {
+    status.code().into()
+}
