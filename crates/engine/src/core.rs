@@ -1,189 +1,300 @@
-//! What all parts of an engine share.
+//! The composition root: builds the parts of an engine and starts their tasks.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use everstep_model::{Entry, Name, NodeId, Nonce, RecordNumber, StreamNumber};
-use everstep_store::{Bus, Claim, ReadRequest, RunRow, Store, StoreError};
+use tokio::sync::OnceCell;
 
-use tokio::sync::{Notify, OnceCell};
-
-use crate::activation::Worker;
-use crate::catalog::Catalog;
-use crate::committer::Committer;
-use crate::effects::Effects;
-use crate::endings::EndingsSource;
+use crate::commit::{Committer, Documents, PostCommitSink, StoreAvailability};
 use crate::error::Unavailable;
-use crate::failures::Failures;
-use crate::hot::HotRuns;
-use crate::outbox::Outbox;
-use crate::reach::Reach;
+use crate::execution::{
+    Claims, Dispatcher, Executors, Inbox, NodeLease, Recovery, ResidentRuns, evict_idle,
+};
+use crate::node::Node;
+use crate::observers::{FailureHook, FailureHooks, Watchers};
+use crate::outbox::{Deliverer, OutboxPump, OutboxQueue};
+use crate::requests::control::{
+    Controller, Copier, Deleter, InboxRequests, RetentionTask, Reviver, StepSettler, Terminator,
+};
+use crate::requests::{EventSender, Inspector, RpcAnswers, RunWatcher, Starter};
 use crate::roles::Role;
-use crate::runtime::Runtime;
-use crate::settings::Settings;
-use crate::stats::Counters;
-use crate::streams::StreamsState;
-use crate::tasks::Tasks;
-use crate::timer_queue::TimerQueue;
-use crate::watch::Watchers;
-use crate::workers::Workers;
+use crate::streams::Streams;
+use crate::timers::{TimerQueue, TimerTask};
+use crate::workers::{Worker, Workers};
 
-/// Records read from the store at once.
-const READ_PAGE: usize = 10_000;
-/// Records of a journal for which memory is taken before they are read: much of it may have been dropped by loops.
-const RESERVED_MAX: usize = 500_000;
-
+/// The parts of an engine through which requests, hints and shutdown enter it.
 pub(crate) struct Core {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) bus: Arc<dyn Bus>,
-    pub(crate) runtime: Arc<dyn Runtime>,
-    pub(crate) settings: Settings,
-    pub(crate) node: NodeId,
-    /// Under which names its commits are sent; the first is its own.
-    pub(crate) senders: Vec<NodeId>,
-    pub(crate) workers: Workers,
-    pub(crate) catalog: Catalog,
-    pub(crate) committer: Committer,
-    pub(crate) hot: HotRuns,
-    pub(crate) timers: TimerQueue,
-    pub(crate) outbox: Outbox,
-    pub(crate) watchers: Arc<Watchers>,
-    pub(crate) reach: Arc<Reach>,
-    pub(crate) streams: StreamsState,
-    pub(crate) failures: Failures,
-    pub(crate) endings: EndingsSource,
-    pub(crate) counters: Counters,
-    pub(crate) closing: AtomicBool,
-    pub(crate) stopping: Notify,
+    pub(crate) base: Base,
+    pub(crate) lease: Arc<NodeLease>,
+    pub(crate) recovery: Arc<Recovery>,
+    pub(crate) requests: Requests,
+    pub(crate) streams: Streams,
+    pub(crate) timers: Arc<TimerTask>,
+    pub(crate) outbox: Arc<OutboxPump>,
     pub(crate) ended: OnceCell<()>,
-    pub(crate) tasks: Arc<Tasks>,
 }
 
-impl Drop for Core {
-    /// When every handle and task is gone, so is the last one who could commit anything.
-    fn drop(&mut self) {
-        self.committer.close();
-    }
+/// The parts that most others use.
+pub(crate) struct Base {
+    pub(crate) node: Arc<Node>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) post_commit: Arc<PostCommitSink>,
+    pub(crate) watchers: Arc<Watchers>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) resident: Arc<ResidentRuns>,
+    claims: Arc<Claims>,
+    dispatcher: Arc<Dispatcher>,
+    inbox: Arc<Inbox>,
+}
+
+/// The handlers of requests.
+pub(crate) struct Requests {
+    pub(crate) events: EventSender,
+    pub(crate) rpcs: RpcAnswers,
+    pub(crate) inspector: Inspector,
+    pub(crate) starter: Arc<Starter>,
+    pub(crate) watcher: Arc<RunWatcher>,
+    pub(crate) controller: Arc<Controller>,
+    pub(crate) retention: Arc<RetentionTask>,
 }
 
 impl Core {
-    /// A user's stream has more messages, is closed or is gone.
-    pub(crate) fn news_of(&self, stream: StreamNumber, closed: bool) {
-        self.committed(stream, Effects::of_stream(Vec::new(), closed));
-    }
-
-    /// A run cannot be read. It stays as it is; whoever waits for it looks again and hears why.
-    pub(crate) fn unreadable(&self, stream: StreamNumber, error: &StoreError) {
-        tracing::error!(%stream, %error, "a run cannot be read and stands still");
-        self.watchers.grew(stream, true);
-    }
-
-    /// Whether this node does this part of the work.
-    pub(crate) fn is(&self, role: Role) -> bool {
-        self.settings.roles.has(role)
-    }
-
-    /// The worker for a workflow and version, if one is here and may execute.
-    pub(crate) fn worker(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Worker>> {
-        let found = self.is(Role::Worker).then_some(&self.workers)?;
-        found.find(workflow, version)
-    }
-
-    /// Whether a run of this workflow is taken for this node: somebody here executes it, and has room for one more.
-    pub(crate) fn has_room(&self, workflow: &Name, version: u32) -> bool {
-        let worker = self.worker(workflow, version);
-        worker.is_some_and(|worker| !worker.is_full())
-    }
-
-    /// Whether a run is taken for this node with what comes for it. One in memory goes on where it is, room or not.
-    pub(crate) fn takes(&self, stream: StreamNumber, run: &RunRow) -> bool {
-        let worker = self.worker(&run.workflow, run.version);
-        worker.is_some_and(|worker| !worker.is_full() || self.hot.contains(stream))
-    }
-
-    /// The newest version of a workflow offered here, or else the newest that workers have told of.
-    pub(crate) fn newest_version(&self, workflow: &Name) -> Option<u32> {
-        let offered = self.workers.newest(workflow);
-        offered.or_else(|| self.catalog.newest(workflow))
-    }
-
-    /// Takes the run for this node with the commit, if nobody alive has it.
-    pub(crate) fn take(&self) -> Claim {
-        Claim {
-            node: self.node,
-            nonce: Nonce(self.runtime.random()),
+    /// Builds an engine and takes its lease, but does not execute runs yet.
+    pub(crate) async fn open(
+        node: Node,
+        workers: Vec<Arc<dyn Worker>>,
+        hooks: Vec<FailureHook>,
+    ) -> Result<Self, Unavailable> {
+        let node = Arc::new(node);
+        let availability = Arc::<StoreAvailability>::default();
+        let timer_queue = Arc::<TimerQueue>::default();
+        let outbox_queue = Arc::<OutboxQueue>::default();
+        let (failures, hook_task) = FailureHooks::new(hooks);
+        let committer = Arc::new(Committer::new(node.clone(), availability.clone()));
+        let watchers = Arc::new(Watchers::new(node.clone()));
+        let post_commit = Arc::new(PostCommitSink {
+            node: node.clone(),
+            watchers: watchers.clone(),
+            emissions: Default::default(),
+            endings: Default::default(),
+            failures,
+            counters: Default::default(),
+            timers: timer_queue.clone(),
+            outbox: outbox_queue.clone(),
+        });
+        let base = Base::new(node, committer, post_commit, watchers, workers);
+        let lease = Arc::new(NodeLease {
+            node: base.node.clone(),
+            availability: availability.clone(),
+        });
+        lease.renew().await?;
+        let task = base.committer.task(base.watchers.clone());
+        let task = base.node.tasks.counted(Box::pin(task));
+        base.node.runtime.spawn_committer(task);
+        if let Some(task) = hook_task {
+            base.node.spawn(task);
         }
+        let (requests, deliverer) = base.requests();
+        let streams = Streams::new(
+            base.node.clone(),
+            base.committer.clone(),
+            base.post_commit.clone(),
+            base.watchers.clone(),
+        );
+        Ok(Self {
+            lease,
+            recovery: Arc::new(Recovery {
+                executors: base.dispatcher.executors.clone(),
+                dispatcher: base.dispatcher.clone(),
+                workers: base.workers.clone(),
+                availability,
+            }),
+            timers: Arc::new(TimerTask {
+                node: base.node.clone(),
+                committer: base.committer.clone(),
+                watchers: base.watchers.clone(),
+                queue: timer_queue,
+                claims: base.claims.clone(),
+                inbox: base.inbox.clone(),
+                streams: streams.clone(),
+            }),
+            outbox: Arc::new(OutboxPump {
+                node: base.node.clone(),
+                committer: base.committer.clone(),
+                queue: outbox_queue,
+                deliverer,
+                watcher: requests.watcher.clone(),
+            }),
+            base,
+            requests,
+            streams,
+            ended: OnceCell::new(),
+        })
     }
 
-    /// Refuses requests that nothing could come of.
-    pub(crate) fn check_open(&self) -> Result<(), Unavailable> {
-        if self.is_closing() {
-            return Err(Unavailable::ShuttingDown);
+    /// Starts the tasks of the node's roles, and recovers the runs that were left behind.
+    pub(crate) async fn start_tasks(&self) -> Result<(), Unavailable> {
+        let node = &self.base.node;
+        node.spawn(self.lease.clone().keep());
+        node.spawn(self.outbox.clone().run());
+        self.base.workers.publish().await?;
+        if node.has(Role::Timers) {
+            self.outbox.deliver_leftovers().await?;
+            node.spawn(self.outbox.clone().keep_sweeping());
+            node.spawn(self.timers.clone().run());
+            node.spawn(self.requests.retention.clone().run());
         }
-        Ok(self.reach.check()?)
+        if node.has(Role::Worker) {
+            node.spawn(self.recovery.clone().keep_sweeping());
+            node.spawn(evict_idle(node.clone(), self.base.resident.clone()));
+            self.recovery.recover().await?;
+        }
+        Ok(())
     }
+}
 
-    pub(crate) fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Acquire)
-    }
-
-    /// About so many records from a number on.
-    pub(crate) async fn read_page(
-        &self,
-        stream: StreamNumber,
-        from: RecordNumber,
-        limit: usize,
-    ) -> Result<Vec<Entry>, StoreError> {
-        let request = ReadRequest {
-            stream,
-            from,
-            limit,
-            bytes: usize::MAX,
+impl Base {
+    fn new(
+        node: Arc<Node>,
+        committer: Arc<Committer>,
+        post_commit: Arc<PostCommitSink>,
+        watchers: Arc<Watchers>,
+        workers: Vec<Arc<dyn Worker>>,
+    ) -> Self {
+        let documents = Documents {
+            node: node.clone(),
+            committer: committer.clone(),
         };
-        let page = self.store.read(request).await?;
-        Ok(page.map(|page| page.entries).unwrap_or_default())
+        let workers = Arc::new(Workers::new(node.clone(), documents, workers));
+        let resident = Arc::<ResidentRuns>::default();
+        let claims = Arc::new(Claims {
+            node: node.clone(),
+            workers: workers.clone(),
+            resident: resident.clone(),
+        });
+        let executors = Arc::new(Executors {
+            node: node.clone(),
+            committer: committer.clone(),
+            post_commit: post_commit.clone(),
+            watchers: watchers.clone(),
+            resident: resident.clone(),
+        });
+        let dispatcher = Arc::new(Dispatcher {
+            executors,
+            claims: claims.clone(),
+            outbox: post_commit.outbox.clone(),
+        });
+        let inbox = Arc::new(Inbox {
+            node: node.clone(),
+            committer: committer.clone(),
+            post_commit: post_commit.clone(),
+            claims: claims.clone(),
+            dispatcher: dispatcher.clone(),
+        });
+        Self {
+            node,
+            committer,
+            post_commit,
+            watchers,
+            workers,
+            resident,
+            claims,
+            dispatcher,
+            inbox,
+        }
     }
 
-    /// A whole journal from a record on.
-    pub(crate) async fn read_journal(
-        &self,
-        stream: StreamNumber,
-        from: RecordNumber,
-    ) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = Vec::new();
-        let mut from = from;
-        loop {
-            let request = ReadRequest {
-                stream,
-                from,
-                limit: READ_PAGE,
-                bytes: usize::MAX,
-            };
-            let Some(page) = self.store.read(request).await? else {
-                return Ok(entries);
-            };
-            let Some(last) = page.entries.last() else {
-                return Ok(entries);
-            };
-            from = last.number.plus(1);
-            let at_end = from >= page.end;
-            if entries.is_empty() {
-                entries = page.entries;
-                if !at_end {
-                    // Growing bit by bit would copy a long journal over and over.
-                    let left = page.end.0.saturating_sub(from.0);
-                    let left = usize::try_from(left).unwrap_or(usize::MAX);
-                    entries.reserve_exact(left.min(RESERVED_MAX));
-                }
-            } else {
-                entries.extend(page.entries);
-            }
-            if at_end {
-                if entries.capacity() > 2 * entries.len() {
-                    entries.shrink_to_fit();
-                }
-                return Ok(entries);
-            }
-        }
+    fn requests(&self) -> (Requests, Arc<Deliverer>) {
+        let starter = Arc::new(Starter {
+            node: self.node.clone(),
+            committer: self.committer.clone(),
+            post_commit: self.post_commit.clone(),
+            workers: self.workers.clone(),
+            claims: self.claims.clone(),
+            dispatcher: self.dispatcher.clone(),
+        });
+        let terminator = Arc::new(Terminator {
+            node: self.node.clone(),
+            committer: self.committer.clone(),
+            post_commit: self.post_commit.clone(),
+            resident: self.resident.clone(),
+        });
+        let deliverer = Arc::new(Deliverer {
+            node: self.node.clone(),
+            committer: self.committer.clone(),
+            workers: self.workers.clone(),
+            inbox: self.inbox.clone(),
+            starter: starter.clone(),
+            terminator: terminator.clone(),
+        });
+        let deleter = Arc::new(Deleter {
+            node: self.node.clone(),
+            committer: self.committer.clone(),
+            watchers: self.watchers.clone(),
+            terminator: terminator.clone(),
+            outbox: deliverer.clone(),
+        });
+        let requests = Requests {
+            events: EventSender {
+                node: self.node.clone(),
+                committer: self.committer.clone(),
+                workers: self.workers.clone(),
+                inbox: self.inbox.clone(),
+            },
+            rpcs: RpcAnswers {
+                node: self.node.clone(),
+                committer: self.committer.clone(),
+                workers: self.workers.clone(),
+                inbox: self.inbox.clone(),
+            },
+            inspector: Inspector {
+                node: self.node.clone(),
+                workers: self.workers.clone(),
+            },
+            starter,
+            watcher: Arc::new(RunWatcher::new(
+                self.node.clone(),
+                self.watchers.clone(),
+                self.resident.clone(),
+            )),
+            retention: Arc::new(RetentionTask {
+                node: self.node.clone(),
+                deleter: deleter.clone(),
+            }),
+            controller: self.controller(terminator, deleter),
+        };
+        (requests, deliverer)
+    }
+
+    fn controller(&self, terminator: Arc<Terminator>, deleter: Arc<Deleter>) -> Arc<Controller> {
+        let requests = Arc::new(InboxRequests {
+            node: self.node.clone(),
+            committer: self.committer.clone(),
+            workers: self.workers.clone(),
+            inbox: self.inbox.clone(),
+        });
+        let copier = Arc::new(Copier {
+            node: self.node.clone(),
+            committer: self.committer.clone(),
+            post_commit: self.post_commit.clone(),
+            claims: self.claims.clone(),
+            dispatcher: self.dispatcher.clone(),
+        });
+        Arc::new(Controller {
+            node: self.node.clone(),
+            settler: Arc::new(StepSettler {
+                requests: requests.clone(),
+                terminator: terminator.clone(),
+                dispatcher: self.dispatcher.clone(),
+            }),
+            reviver: Arc::new(Reviver {
+                copier: copier.clone(),
+                terminator: terminator.clone(),
+                workers: self.workers.clone(),
+            }),
+            requests,
+            terminator,
+            copier,
+            deleter,
+        })
     }
 }

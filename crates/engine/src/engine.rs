@@ -1,80 +1,61 @@
-//! The engine as its users hold it: a cheap handle to everything above.
+//! The public handle to a running engine.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use everstep_inspect::Why;
-use everstep_model::{Entry, NodeId, Record, RecordNumber, RpcId, RunId, StreamNumber};
-use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, Subscription};
+use everstep_model::{
+    Control, Entry, Location, Record, RecordNumber, RpcId, RunId, StreamNumber, limits,
+};
+use everstep_store::{Bus, ListPage, ListQuery, RpcRow, RunRow, Store, StreamRef, Subscription};
 
-use crate::activation::Worker;
-use crate::answer::{Answer, Answered};
-use crate::committer::{Committer, Grouping};
+use crate::commit::Grouping;
 use crate::core::Core;
-use crate::error::{AnswerError, OpenRpcError, ReadError, SendError, StartError, Unavailable};
-use crate::failures::{FailureHook, Failures};
-use crate::inspect::RunInfo;
-use crate::lane;
-use crate::request::Question;
-use crate::roles::{Role, Roles};
+use crate::error::{
+    AnswerError, ControlError, OfferError, OpenRpcError, ReadError, SendError, StartError,
+    Unavailable,
+};
+use crate::node::Node;
+use crate::observers::{Emissions, EndedRun, Ending, Endings, FailureHook};
+use crate::requests::control::{
+    BulkProgress, BulkReport, Done, ForkRun, RequestOrigin, Revival, Settlement,
+};
+use crate::requests::{
+    Answer, Answered, PendingReply, Records, RunInfo, SendEvent, Sent, Start, Started,
+};
+use crate::roles::Roles;
 use crate::runtime::Runtime;
-use crate::send::{SendEvent, Sent};
 use crate::settings::Settings;
-use crate::start::{Start, Started};
 use crate::stats::Stats;
 use crate::streams::Streams;
-use crate::watch::{Emissions, Records};
-use crate::workers::Workers;
+use crate::workers::{KnownWorkflow, Offered, Worker};
+use crate::{hints, shutdown};
 
-/// What an engine is made of.
+/// The parts that an engine is built from.
 pub struct EngineParts {
-    /// Where truth lives.
+    /// Holds all durable state.
     pub store: Arc<dyn Store>,
-    /// Where hints travel.
+    /// Carries hints between nodes.
     pub bus: Arc<dyn Bus>,
-    /// Time, randomness, tasks.
+    /// Time, randomness and tasks.
     pub runtime: Arc<dyn Runtime>,
-    /// How it behaves.
+    /// The settings.
     pub settings: Settings,
-    /// Who executes workflow code in this process; none for an engine that only serves requests.
+    /// The workers in this process. Empty for an engine that only serves requests.
     pub workers: Vec<Arc<dyn Worker>>,
-    /// Who hears of failures.
+    /// Called for each failure.
     pub failure_hooks: Vec<FailureHook>,
 }
 
-impl Core {
-    /// Begins to do what the node is there for, and picks up whatever was left behind.
-    async fn begin_roles(self: &Arc<Self>) -> Result<(), Unavailable> {
-        self.read_catalog().await?;
-        if self.store.describe().spans_processes {
-            self.tell_of_workers().await?;
-            self.spawn(Box::pin(self.clone().keep_catalog()));
-        }
-        if self.is(Role::Timers) {
-            self.settle_outbox().await?;
-            self.spawn(Box::pin(self.clone().keep_sweeping_outbox()));
-            self.spawn(Box::pin(self.clone().run_timers()));
-            self.spawn(Box::pin(self.clone().keep_retention()));
-        }
-        if self.is(Role::Worker) {
-            self.spawn(Box::pin(self.clone().keep_sweeping()));
-            self.spawn(Box::pin(self.clone().evict_idle()));
-            self.recover().await?;
-        }
-        Ok(())
-    }
-}
-
-/// A running engine. Clones share it; it goes on until [`Engine::shutdown`].
+/// A running engine. Clones share it. It runs until [`Engine::shutdown`].
 #[derive(Clone)]
 pub struct Engine {
-    pub(crate) core: Arc<Core>,
+    core: Arc<Core>,
     _hints: Arc<Subscription>,
 }
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Engine(node {})", self.core.node)
+        write!(f, "Engine(node {})", self.core.base.node.id)
     }
 }
 
@@ -85,58 +66,20 @@ impl AsRef<Self> for Engine {
 }
 
 impl Engine {
-    /// Starts an engine and picks up whatever was left behind.
+    /// Opens an engine and recovers the runs that were left behind.
     pub async fn open(parts: EngineParts) -> Result<Self, Unavailable> {
-        let (failures, telling) = Failures::to(parts.failure_hooks);
-        let node = NodeId(parts.runtime.random());
-        let core = Arc::new(Core {
-            node,
-            senders: lane::senders(&*parts.store, &*parts.runtime, node),
-            store: parts.store,
-            bus: parts.bus,
-            runtime: parts.runtime,
-            settings: parts.settings,
-            workers: Workers::of(parts.workers),
-            catalog: Default::default(),
-            committer: Committer::default(),
-            hot: Default::default(),
-            timers: Default::default(),
-            outbox: Default::default(),
-            watchers: Default::default(),
-            reach: Default::default(),
-            streams: Default::default(),
-            failures,
-            endings: Default::default(),
-            counters: Default::default(),
-            closing: AtomicBool::new(false),
-            stopping: Default::default(),
-            ended: Default::default(),
-            tasks: Default::default(),
-        });
-        core.renew_lease().await?;
-        let committer = core.committer.clone();
-        let task = committer.run(
-            core.store.clone(),
-            core.runtime.clone(),
-            core.watchers.clone(),
-            core.reach.clone(),
-            core.senders.clone(),
-        );
-        core.runtime.spawn_committer(core.counted(Box::pin(task)));
+        let node = Node::new(parts.store, parts.bus, parts.runtime, parts.settings);
+        let core = Core::open(node, parts.workers, parts.failure_hooks).await?;
+        let core = Arc::new(core);
         let listener = Arc::downgrade(&core);
         let follow = move |hint| {
             if let Some(core) = listener.upgrade() {
-                core.follow(hint);
+                hints::follow(&core, hint);
             }
         };
-        let hints = core.bus.subscribe(Box::new(follow));
-        if let Some(telling) = telling {
-            core.spawn(Box::pin(telling));
-        }
-        core.spawn(Box::pin(core.clone().keep_lease()));
-        core.spawn(Box::pin(core.clone().run_outbox()));
-        if let Err(error) = core.begin_roles().await {
-            core.shutdown().await;
+        let hints = core.base.node.bus.subscribe(Box::new(follow));
+        if let Err(error) = core.start_tasks().await {
+            shutdown::shutdown(&core).await;
             return Err(error);
         }
         Ok(Self {
@@ -145,140 +88,255 @@ impl Engine {
         })
     }
 
-    /// What this node does for its installation.
+    /// The roles of this node.
     #[must_use]
     pub fn roles(&self) -> Roles {
-        self.core.settings.roles
+        self.core.base.node.settings.roles
     }
 
-    /// Starts a run, or gives the existing one.
+    /// Starts a run, or returns the existing one.
     pub async fn start(&self, start: Start) -> Result<Started, StartError> {
-        self.core.start(start).await
+        self.core.requests.starter.start(start).await
     }
 
     /// Sends an event to a run.
     pub async fn send(&self, event: SendEvent) -> Result<Sent, SendError> {
-        self.core.send(event).await
+        self.core.requests.events.send(event).await
     }
 
-    /// Sends an event to a run and waits for the answer.
-    pub async fn ask(&self, event: SendEvent) -> Result<Question, SendError> {
-        self.core.ask(event).await
+    /// Sends an event to a run. The result waits for the reply.
+    pub async fn ask(&self, event: SendEvent) -> Result<PendingReply, SendError> {
+        let requests = &self.core.requests;
+        requests.events.ask(event, requests.watcher.clone()).await
     }
 
-    /// The open rpc with that id, for instance to see what it asks.
+    /// Returns the open rpc with that id.
     pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
-        self.core.open_rpc(run, rpc).await
+        self.core.requests.rpcs.open_rpc(run, rpc).await
     }
 
     /// Answers an rpc.
     pub async fn answer(&self, answer: Answer) -> Result<Answered, AnswerError> {
-        self.core.answer(answer).await
+        self.core.requests.rpcs.answer(answer).await
     }
 
-    /// The list row of a run.
+    /// Returns the row of a run in lists.
     pub async fn row(&self, run: &RunId) -> Result<RunRow, ReadError> {
-        self.core.find(run).await.map(|(_, row)| row)
+        self.core.base.node.find(run).await.map(|(_, row)| row)
     }
 
-    /// A run in full.
+    /// Returns a run with the state that follows from its journal.
     pub async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
-        self.core.inspect(run).await
+        self.core.requests.inspector.inspect(run).await
     }
 
-    /// A run's whole journal.
+    /// Returns the whole journal of a run.
     pub async fn journal(&self, run: &RunId) -> Result<Vec<Entry>, ReadError> {
-        self.core.journal(run).await.map(|(_, journal)| journal)
+        let journal = self.core.requests.inspector.journal(run).await;
+        journal.map(|(_, journal)| journal)
     }
 
-    /// Why a run is not moving.
+    /// Returns why a run makes no progress.
     pub async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
-        self.core.why(run).await
+        self.core.requests.inspector.why(run).await
     }
 
-    /// A page of the list of runs.
+    /// Returns a page of the list of runs.
     pub async fn list(&self, query: ListQuery) -> Result<ListPage, Unavailable> {
-        Ok(self.core.list(query).await?)
+        Ok(self.core.base.node.store.list(query).await?)
     }
 
-    /// Waits until the run is over, and gives its last record. `known` is a stream of the run, of whoever has started it.
+    /// Returns all runs that match a query, across all pages.
+    pub async fn listed(&self, mut query: ListQuery) -> Result<Vec<RunId>, Unavailable> {
+        query.limit = limits::LIST_PAGE_MAX;
+        let mut runs = Vec::new();
+        loop {
+            let page = self.list(query.clone()).await?;
+            runs.extend(page.rows.into_iter().map(|row| row.id));
+            match page.next {
+                Some(next) => query.cursor = Some(next),
+                None => return Ok(runs),
+            }
+        }
+    }
+
+    /// Waits until the run has ended, and returns its last record. `known` is a stream of the run, if
+    /// the caller knows one.
     pub async fn ended(
         &self,
         run: &RunId,
         known: Option<StreamNumber>,
     ) -> Result<Record, ReadError> {
-        self.core.ended(run, known).await
+        self.core.requests.watcher.ended(run, known).await
     }
 
-    /// How commits were grouped since it was opened.
-    #[must_use]
-    pub fn grouping(&self) -> Grouping {
-        self.core.committer.grouping()
-    }
-
-    /// The records of a run as they come.
+    /// Tails the records of a run.
     pub async fn records(&self, run: &RunId, from: RecordNumber) -> Result<Records, ReadError> {
-        self.core.records(run, from).await
+        self.core.requests.watcher.records(run, from).await
+    }
+
+    /// Pauses, resumes, cancels, terminates, restarts, recovers or deletes a run.
+    pub async fn control(
+        &self,
+        run: &RunId,
+        control: Control,
+        origin: RequestOrigin,
+    ) -> Result<Done, ControlError> {
+        let controller = &self.core.requests.controller;
+        controller.control(run, control, origin).await
+    }
+
+    /// Settles an operation that has no result.
+    pub async fn settle(
+        &self,
+        run: &RunId,
+        location: &Location,
+        settlement: Settlement,
+        origin: RequestOrigin,
+    ) -> Result<Done, ControlError> {
+        let controller = &self.core.requests.controller;
+        controller.settle(run, location, settlement, origin).await
+    }
+
+    /// Revives a run as a new generation.
+    pub async fn revive(
+        &self,
+        run: &RunId,
+        revival: Revival,
+        origin: RequestOrigin,
+    ) -> Result<Done, ControlError> {
+        let controller = &self.core.requests.controller;
+        controller.revive(run, revival, origin).await
+    }
+
+    /// Starts another run from a point of a run. The outcome is about the new run.
+    pub async fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Result<Done, ControlError> {
+        self.core.requests.controller.fork(fork, origin).await
+    }
+
+    /// Applies a verb to many runs, and reports the outcome for each.
+    pub async fn bulk(
+        &self,
+        runs: Vec<RunId>,
+        control: Control,
+        origin: RequestOrigin,
+        progress: impl FnMut(BulkProgress),
+    ) -> BulkReport {
+        let controller = &self.core.requests.controller;
+        controller.bulk(runs, control, origin, progress).await
+    }
+
+    /// Deletes the finished runs whose retention has expired, and returns their ids.
+    pub async fn apply_retention(&self) -> Result<Vec<RunId>, Unavailable> {
+        Ok(self.core.requests.retention.apply().await?)
+    }
+
+    /// Adds a worker. Runs that waited for one are executed. The workflows it describes are kept in the
+    /// catalog, so that runs can be started while no worker is connected.
+    ///
+    /// # Errors
+    /// If the store fails, or the engine shuts down.
+    pub async fn offer(&self, worker: Arc<dyn Worker>) -> Result<Offered, OfferError> {
+        let offered = self.core.base.workers.offer(&worker).await?;
+        self.look_for_runs();
+        Ok(offered)
+    }
+
+    /// Looks for runs that are ready and have no executor, because a worker was added or has room again.
+    pub fn look_for_runs(&self) {
+        self.core.recovery.recover_in_background();
+    }
+
+    /// Returns every workflow that can be started, by name.
+    pub async fn workflows(&self) -> Result<Vec<KnownWorkflow>, Unavailable> {
+        self.core.base.workers.known().await
     }
 
     /// The streams of users.
     #[must_use]
     pub fn streams(&self) -> Streams {
-        Streams {
-            core: self.core.clone(),
-        }
+        self.core.streams.clone()
     }
 
-    /// What workflows emit from now on.
+    /// Subscribes to the emissions of workflows.
     #[must_use]
     pub fn emissions(&self) -> Emissions {
-        self.core.watchers.subscribe()
+        self.core.base.post_commit.emissions.subscribe()
     }
 
-    /// Whether requests can be served: the engine is open, and its store takes writes.
+    /// Subscribes to the ends of runs.
+    #[must_use]
+    pub fn endings(&self) -> Endings {
+        self.core.base.post_commit.endings.subscribe()
+    }
+
+    /// Returns a run that has ended. `None` if it was deleted since.
     ///
     /// # Errors
-    /// If not, and why.
-    pub fn ready(&self) -> Result<(), Unavailable> {
-        self.core.check_open()?;
-        self.core.watchers.check_open()
+    /// If the store cannot be read.
+    pub async fn ended_run(&self, ending: Ending) -> Result<Option<EndedRun>, Unavailable> {
+        let (node, stream) = (&self.core.base.node, ending.stream());
+        let head = node.store.head(StreamRef::Number(stream)).await?;
+        let Some((run, generation)) = head.and_then(|head| head.name.run()) else {
+            return Ok(None);
+        };
+        let journal = node.read_journal(stream, RecordNumber(0)).await?;
+        Ok(Some(EndedRun {
+            run,
+            generation,
+            journal,
+        }))
     }
 
-    /// What it has done since it was opened, in figures.
+    /// Checks whether requests can be served: the engine is open, and its store accepts writes.
+    ///
+    /// # Errors
+    /// The reason, if not.
+    pub fn ready(&self) -> Result<(), Unavailable> {
+        self.core.base.committer.check_open()?;
+        self.core.base.watchers.check_open()
+    }
+
+    /// Counters since the engine was opened.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.core.stats()
+        let (hot_runs, timers_near) = (self.hot_runs(), self.core.timers.queue.len());
+        let counters = &self.core.base.post_commit.counters;
+        counters.stats(hot_runs, timers_near)
     }
 
-    /// How many runs are in memory.
+    /// How commits were grouped into batches since the engine was opened.
+    #[must_use]
+    pub fn grouping(&self) -> Grouping {
+        self.core.base.committer.grouping()
+    }
+
+    /// The number of runs in memory.
     #[must_use]
     pub fn hot_runs(&self) -> usize {
-        self.core.hot.len()
+        self.core.base.resident.len()
     }
 
-    /// The engine's runtime.
+    /// Time, randomness and tasks of the engine.
     #[must_use]
     pub fn runtime(&self) -> Arc<dyn Runtime> {
-        self.core.runtime.clone()
+        self.core.base.node.runtime.clone()
     }
 
-    /// Whether the engine is about to end, or has ended.
+    /// Returns whether the engine is shutting down or has shut down.
     #[must_use]
     pub fn is_closing(&self) -> bool {
-        self.core.is_closing()
+        self.core.base.node.is_closing()
     }
 
-    /// Completes when the engine begins to end.
+    /// Completes when the engine begins to shut down.
     pub async fn closing(&self) {
-        let mut stopping = std::pin::pin!(self.core.stopping.notified());
-        stopping.as_mut().enable();
-        if !self.core.is_closing() {
-            stopping.await;
-        }
+        let tasks = &self.core.base.node.tasks;
+        tasks.until_closing(std::future::pending::<()>()).await;
     }
 
-    /// Ends the engine in good order.
+    /// Shuts the engine down.
     pub async fn shutdown(&self) {
-        self.core.shutdown().await;
+        shutdown::shutdown(&self.core).await;
     }
 }

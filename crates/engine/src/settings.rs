@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use everstep_model::limits;
 
-use crate::control::Retention;
+use crate::retention::Retention;
 use crate::roles::Roles;
 
 /// Settings of an engine.

@@ -1,68 +1,49 @@
-//! Ending in good order: stop claiming, let steps finish within a deadline, release what is left.
+//! Shuts an engine down: stops claiming runs, lets steps finish within a grace period, and releases
+//! the rest.
 
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::select;
 
-use crate::activation::Message;
 use crate::core::Core;
+use crate::workers::Message;
 
-/// How often the runs still executing are counted.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// The interval at which the executing runs are counted.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-impl Core {
-    /// Ends the engine. Steps still running after the grace period run again on whoever takes over. Whoever else calls
-    /// it waits for the same end, and goes on with it if the first one gave up waiting.
-    pub(crate) async fn shutdown(self: &Arc<Self>) {
-        self.ended.get_or_init(|| self.end()).await;
+/// Shuts the engine down. Steps that still run after the grace period run again on the node that takes
+/// over. Concurrent callers wait for the same end, and continue it if the first caller is dropped.
+pub(crate) async fn shutdown(core: &Core) {
+    core.ended.get_or_init(|| end(core)).await;
+}
+
+async fn end(core: &Core) {
+    let resident = &core.base.resident;
+    core.base.node.tasks.stop();
+    core.timers.queue.signal();
+    resident.notify_all(&Message::Stop);
+    // Until the steps have finished, no other node may take over.
+    select(pin!(drain(core)), pin!(core.lease.keep_while_draining())).await;
+    let left = resident.executing();
+    if left > 0 {
+        tracing::warn!(
+            left,
+            "grace period ended while steps were running, they will run again"
+        );
     }
+    core.base.committer.end().await;
+    resident.notify_all(&Message::Lost);
+    core.base.post_commit.failures.close();
+    core.base.node.tasks.ended().await;
+    core.base.watchers.close();
+}
 
-    async fn end(&self) {
-        self.closing.store(true, Ordering::Release);
-        self.stopping.notify_waiters();
-        self.timers.signal();
-        self.hot.tell_all(&Message::Stop);
-        // Until its steps are done, nobody else may take them for abandoned.
-        select(pin!(self.drain()), pin!(self.stay_alive())).await;
-        let left = self.hot.executing();
-        if left > 0 {
-            tracing::warn!(
-                left,
-                "steps were still running when the grace period ended; they will run again"
-            );
-        }
-        // A store forgets what it has answered a node that retires, so nothing may be on its way by then.
-        self.committer.close();
-        self.committer.ended().await;
-        for sender in &self.senders {
-            if let Err(error) = self.store.retire(*sender).await {
-                tracing::warn!(%error, "the lease could not be given up; others wait until it runs out");
-            }
-        }
-        self.hot.tell_all(&Message::Lost);
-        self.failures.close();
-        self.tasks.ended().await;
-        self.watchers.close();
-    }
-
-    /// Completes when no run is executing any more, or the grace period is over.
-    async fn drain(&self) {
-        let end = self.runtime.now().after(self.settings.shutdown_grace);
-        while self.hot.executing() > 0 && self.runtime.now() < end {
-            self.runtime.sleep(LOOK_EVERY).await;
-        }
-    }
-
-    /// Keeps the lease while the engine drains.
-    async fn stay_alive(&self) {
-        loop {
-            if let Err(error) = self.renew_lease().await {
-                tracing::warn!(%error, "the lease could not be renewed; other nodes may take over");
-            }
-            self.runtime.sleep(self.settings.lease_ttl / 3).await;
-        }
+/// Waits until no run is executing, or the grace period is over.
+async fn drain(core: &Core) {
+    let node = &core.base.node;
+    let end = node.now().after(node.settings.shutdown_grace);
+    while core.base.resident.executing() > 0 && node.now() < end {
+        node.runtime.sleep(POLL_INTERVAL).await;
     }
 }

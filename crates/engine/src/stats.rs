@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use everstep_model::{Body, RunStatus};
 
-use crate::core::Core;
-
 /// The ends that a run can come to, in the order in which they are counted.
 const ENDS: [RunStatus; 5] = [
     RunStatus::Completed,
@@ -99,26 +97,24 @@ impl Counters {
             }
         }
     }
-}
 
-impl Core {
-    pub(crate) fn stats(&self) -> Stats {
-        let counters = &self.counters;
+    /// Reads all counters.
+    pub(crate) fn stats(&self, hot_runs: usize, timers_near: usize) -> Stats {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let mut runs_ended = ENDS.map(|status| (status, 0));
-        for ((_, count), counted) in runs_ended.iter_mut().zip(&counters.ended) {
+        for ((_, count), counted) in runs_ended.iter_mut().zip(&self.ended) {
             *count = read(counted);
         }
         Stats {
-            runs_started: read(&counters.started),
+            runs_started: read(&self.started),
             runs_ended,
-            steps_completed: read(&counters.steps_completed),
-            step_failures: read(&counters.step_failures),
-            undos_completed: read(&counters.undos_completed),
-            events: read(&counters.events),
-            timers_fired: read(&counters.timers_fired),
-            hot_runs: self.hot.len(),
-            timers_near: self.timers.len(),
+            steps_completed: read(&self.steps_completed),
+            step_failures: read(&self.step_failures),
+            undos_completed: read(&self.undos_completed),
+            events: read(&self.events),
+            timers_fired: read(&self.timers_fired),
+            hot_runs,
+            timers_near,
         }
     }
 }

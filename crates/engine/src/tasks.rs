@@ -1,17 +1,20 @@
-//! The engine's tasks, counted, so that shutting down can wait until none is left.
+//! The tasks of an engine. Shutting down stops them and waits until none is left.
 
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
-use std::time::Duration;
 
 use everstep_store::BoxFuture;
-use futures_util::future::select;
-
-use crate::core::Core;
+use futures_util::future::{Either, select};
+use tokio::sync::Notify;
 
 #[derive(Default)]
-pub(crate) struct Tasks(Mutex<State>);
+pub(crate) struct Tasks {
+    state: Mutex<State>,
+    closing: AtomicBool,
+    stopping: Notify,
+}
 
 #[derive(Default)]
 struct State {
@@ -19,7 +22,7 @@ struct State {
     none_left: Option<Waker>,
 }
 
-/// One running task.
+/// Counts one task while it runs.
 struct Running(Arc<Tasks>);
 
 impl Drop for Running {
@@ -35,8 +38,40 @@ impl Drop for Running {
 }
 
 impl Tasks {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Wraps a task so that [`Tasks::ended`] waits for it.
+    pub(crate) fn counted(
+        self: &Arc<Self>,
+        task: BoxFuture<'static, ()>,
+    ) -> BoxFuture<'static, ()> {
+        self.state().running += 1;
+        let running = Running(self.clone());
+        Box::pin(async move {
+            task.await;
+            drop(running);
+        })
+    }
+
+    /// Makes tasks end at their next opportunity.
+    pub(crate) fn stop(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.stopping.notify_waiters();
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// Waits for a future, unless the engine shuts down first.
+    pub(crate) async fn until_closing<T>(&self, future: impl Future<Output = T>) -> Option<T> {
+        let mut stopping = std::pin::pin!(self.stopping.notified());
+        stopping.as_mut().enable();
+        if self.is_closing() {
+            return None;
+        }
+        match select(std::pin::pin!(future), stopping).await {
+            Either::Left((output, _)) => Some(output),
+            Either::Right(_) => None,
+        }
     }
 
     /// Completes when no task is left.
@@ -51,34 +86,8 @@ impl Tasks {
         })
         .await;
     }
-}
 
-impl Core {
-    /// Runs a task that shutting down waits for.
-    pub(crate) fn spawn(self: &Arc<Self>, task: BoxFuture<'static, ()>) {
-        self.runtime.spawn(self.counted(task));
-    }
-
-    /// The task, counted while it runs.
-    pub(crate) fn counted(
-        self: &Arc<Self>,
-        task: BoxFuture<'static, ()>,
-    ) -> BoxFuture<'static, ()> {
-        self.tasks.state().running += 1;
-        let running = Running(self.tasks.clone());
-        Box::pin(async move {
-            task.await;
-            drop(running);
-        })
-    }
-
-    /// Sleeps, unless the engine shuts down first.
-    pub(crate) async fn rest(&self, duration: Duration) {
-        let mut stopping = std::pin::pin!(self.stopping.notified());
-        stopping.as_mut().enable();
-        if self.is_closing() {
-            return;
-        }
-        select(self.runtime.sleep(duration), stopping).await;
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,8 @@
-//! Effects of one run on another, as they lie in the outbox.
+//! Effects of one run on another, as they are stored in the outbox.
 
 use everstep_model::Payload;
 
-use crate::outbox::effect::Effect;
+use crate::commit::projection::Effect;
 
 #[test]
 fn an_effect_that_decodes_is_written_so_that_it_decodes_equal() {
@@ -15,7 +15,7 @@ fn an_effect_that_decodes_is_written_so_that_it_decodes_equal() {
         };
         let written = effect.to_payload().expect("what was read is JSON");
         assert_eq!(Effect::from_payload(&written).as_ref(), Some(&effect));
-        let _ = (effect.target(), effect.event());
+        let _ = (effect.target(), crate::outbox::event_of(&effect));
         format!("{:?}", std::mem::discriminant(&effect))
     });
 }

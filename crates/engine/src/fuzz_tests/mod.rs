@@ -1,4 +1,4 @@
-//! What waits in the outbox, and what clients send to streams, is fed what nobody wrote (`everstep-fuzz`), one file each.
+//! Fuzz targets (`everstep-fuzz`) for the outbox and for requests to streams, one file each.
 
 mod effect;
 mod stream_body;

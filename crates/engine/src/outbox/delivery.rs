@@ -1,65 +1,76 @@
-//! Delivering one effect. Each delivery is a commit that changes nothing the second time, so it may be repeated by anybody
-//! at any time.
+//! Delivers single effects. Each delivery is an idempotent commit, so that any node may repeat it at
+//! any time.
 
 use std::sync::Arc;
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::record::{CancelRequested, ChildFinished as FinishedRecord, ChildOutcome};
-use everstep_model::{
-    ErrorCode, Failure, Link, Record, RecordNumber, RunId, StreamName, StreamNumber,
-};
-use everstep_store::{Head, Outcome, ReadRequest, Refusal, StoreError, StreamRef};
+use everstep_model::{ErrorCode, Failure, Link, Record, RunId, StreamName, StreamNumber};
+use everstep_store::{Head, Outcome, Refusal, StoreError, StreamRef};
 
-use super::birth::Birth;
-use super::effect::{ChildFinished, Effect, StartChild, outcome_of};
-use crate::control::RequestOrigin;
-use crate::core::Core;
+use super::pending_starts::is_start_pending;
+use super::sent_event::event_of;
+use crate::commit::Committer;
+use crate::commit::projection::{ChildFinished, Effect, Origin, StartChild, outcome_of};
 use crate::error::{CodedError, ControlError, OtherWorkflow, ReadError, StartError, Unavailable};
-use crate::start::Start;
+use crate::execution::Inbox;
+use crate::node::Node;
+use crate::requests::control::{RequestOrigin, Terminator};
+use crate::requests::{Start, Starter};
+use crate::workers::Workers;
 
-/// What became of an effect.
+/// The result of a delivery.
 #[derive(Debug)]
 pub(super) enum Delivery {
-    /// It is done, or can never be: it may go.
+    /// The effect is delivered, or can never be: its row is deleted.
     Done,
-    /// Not now.
+    /// The delivery failed for this reason and is retried.
     Later(String),
-    /// Not by this node: another one knows the workflow, or a newer release.
+    /// This node cannot deliver it: another one knows the workflow, or is a newer release.
     Elsewhere,
-    /// When this run is over.
+    /// The effect is delivered when this run has ended.
     Awaiting(RunId),
 }
 
-impl Core {
-    pub(super) async fn deliver_effect(self: &Arc<Self>, effect: Effect) -> Delivery {
-        let delivered = match effect {
+pub(crate) struct Deliverer {
+    pub(crate) node: Arc<Node>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) starter: Arc<Starter>,
+    pub(crate) terminator: Arc<Terminator>,
+}
+
+impl Deliverer {
+    pub(super) async fn deliver(&self, effect: Effect) -> Delivery {
+        let delivery = match effect {
             Effect::StartChild(start) => self.start_child(start).await,
             Effect::AwaitRun { run, parent } => self.await_run(&run, &parent).await,
-            Effect::ChildFinished(finished) => self.tell_parent(finished).await,
+            Effect::ChildFinished(finished) => self.report_end(finished).await,
             Effect::CancelRun { run, parent } => self.cancel_child(&run, &parent).await,
             Effect::TerminateRun { run, parent } => self.terminate_child(&run, &parent).await,
             effect @ Effect::SendEvent { .. } => {
-                let event = effect.event().into_iter().collect();
-                let delivered = self.deliver_events(event).await.pop();
-                Ok(delivered.unwrap_or(Delivery::Done))
+                let event = event_of(&effect).into_iter().collect();
+                let delivery = self.deliver_events(event).await.pop();
+                Ok(delivery.unwrap_or(Delivery::Done))
             }
         };
-        delivered.unwrap_or_else(|error| Delivery::Later(error.to_string()))
+        delivery.unwrap_or_else(|error| Delivery::Later(error.to_string()))
     }
 
-    async fn start_child(self: &Arc<Self>, child: StartChild) -> Result<Delivery, ControlError> {
+    async fn start_child(&self, child: StartChild) -> Result<Delivery, ControlError> {
         if child.run == child.parent.run {
             return self
                 .refuse_child(&child, &waits_for_itself(&child.run))
                 .await;
         }
-        match self.start(self.birth_of(&child)).await {
+        match self.starter.start(start_of(&child)).await {
             Ok(started) if started.created => Ok(Delivery::Done),
             Ok(started) => {
                 if planted::is(Bug::ChildStartedTwice) {
-                    let mut other = self.birth_of(&child);
+                    let mut other = start_of(&child);
                     other.id = None;
-                    if let Err(error) = self.start(other).await {
+                    if let Err(error) = self.starter.start(other).await {
                         return Ok(Delivery::Later(error.to_string()));
                     }
                 }
@@ -71,23 +82,10 @@ impl Core {
         }
     }
 
-    /// How a child is started.
-    fn birth_of(&self, child: &StartChild) -> Start {
-        let mut start = Start::new(child.workflow.clone(), child.input.clone());
-        start.id = Some(child.run.clone());
-        start.tags = child.tags.clone();
-        start.parent = (!child.detached).then(|| child.parent.clone());
-        start.by = Some(format!("run {}", child.parent.run));
-        start.trace = child.trace;
-        start
-    }
-
-    /// Nobody here knows the workflow: another node starts the child, unless it is there already.
-    async fn start_elsewhere(
-        self: &Arc<Self>,
-        child: &StartChild,
-    ) -> Result<Delivery, ControlError> {
-        match self.find(&child.run).await {
+    /// Leaves the start to another node if the child does not exist, because this node does not know the
+    /// workflow.
+    async fn start_elsewhere(&self, child: &StartChild) -> Result<Delivery, ControlError> {
+        match self.node.find(&child.run).await {
             Ok((head, row)) if row.workflow == child.workflow => {
                 self.adopt(child, head.number).await
             }
@@ -104,26 +102,23 @@ impl Core {
         }
     }
 
-    /// The run is there. If this operation started it, it tells its end by itself; another one is waited for.
+    /// Handles a child that exists. If this operation started it, the child reports its end by itself.
+    /// Otherwise the operation waits for the end of the run.
     async fn adopt(
-        self: &Arc<Self>,
+        &self,
         child: &StartChild,
         stream: StreamNumber,
     ) -> Result<Delivery, ControlError> {
         if child.detached {
             return Ok(Delivery::Done);
         }
-        match self.birth(stream).await?.parent {
+        match self.origin(stream).await?.parent {
             Some(parent) if parent == child.parent => Ok(Delivery::Done),
             _ => self.await_run(&child.run, &child.parent).await,
         }
     }
 
-    async fn await_run(
-        self: &Arc<Self>,
-        run: &RunId,
-        parent: &Link,
-    ) -> Result<Delivery, ControlError> {
+    async fn await_run(&self, run: &RunId, parent: &Link) -> Result<Delivery, ControlError> {
         let failed = |failure| ChildFinished {
             parent: parent.clone(),
             run: run.clone(),
@@ -132,16 +127,18 @@ impl Core {
             outcome: ChildOutcome::Failed(failure),
         };
         if *run == parent.run {
-            return self.tell_parent(failed(waits_for_itself(run))).await;
+            return self.report_end(failed(waits_for_itself(run))).await;
         }
-        let (head, row) = match self.find(run).await {
+        let (head, row) = match self.node.find(run).await {
             Ok(found) => found,
             Err(ReadError::UnknownRun(error)) => {
-                // The journal that was copied may have caused its start, which is not delivered yet.
-                if self.open_parent(parent).await?.is_some() && self.is_to_be_born(run).await? {
-                    return Ok(Delivery::Later("the run is not there yet".to_owned()));
+                // The copied journal may have caused a start that is not delivered yet.
+                if self.open_parent(parent).await?.is_some()
+                    && is_start_pending(&self.node, run).await?
+                {
+                    return Ok(Delivery::Later("the run is not started yet".to_owned()));
                 }
-                return self.tell_parent(failed(error.failure())).await;
+                return self.report_end(failed(error.failure())).await;
             }
             Err(ReadError::Unavailable(error)) => return Err(error.into()),
         };
@@ -151,13 +148,12 @@ impl Core {
                 None => Delivery::Done,
             });
         }
-        let last = RecordNumber(head.next.0.saturating_sub(1));
-        let end = self.read_journal(head.number, last).await?.pop();
-        let outcome = end.and_then(|end| outcome_of(&end.record.body));
+        let end = self.node.last_record(&head).await?;
+        let outcome = end.and_then(|end| outcome_of(&end.body));
         let finished = match outcome {
             Some(outcome) => ChildFinished {
                 generation: row.generation,
-                identity: self.birth(head.number).await?.identity,
+                identity: self.origin(head.number).await?.identity,
                 outcome,
                 ..failed(Failure::new(ErrorCode::UnknownRun, ""))
             },
@@ -166,31 +162,31 @@ impl Core {
                 failed(Failure::new(ErrorCode::StoreCorrupt, message))
             }
         };
-        self.tell_parent(finished).await
+        self.report_end(finished).await
     }
 
-    /// The run that waits at this place, unless it is over. One that has got its id since waits for nothing of its.
+    /// Returns the run that waits, if it is open. A later run with the same id does not wait.
     async fn open_parent(&self, parent: &Link) -> Result<Option<Head>, Unavailable> {
         let name = StreamName::of_run(&parent.run, parent.generation);
-        let head = self.store.head(StreamRef::Name(name)).await?;
+        let head = self.node.store.head(StreamRef::Name(name)).await?;
         let Some(head) = head.filter(|head| !head.closed) else {
             return Ok(None);
         };
         let is_it = match parent.identity {
-            Some(_) => self.birth(head.number).await?.identity == parent.identity,
+            Some(_) => self.origin(head.number).await?.identity == parent.identity,
             None => true,
         };
         Ok(is_it.then_some(head))
     }
 
-    /// The child cannot be had: whoever waits for it hears so.
+    /// Reports to the parent that the child cannot be started.
     async fn refuse_child(
-        self: &Arc<Self>,
+        &self,
         child: &StartChild,
         failure: &Failure,
     ) -> Result<Delivery, ControlError> {
         if child.detached {
-            tracing::warn!(child = %child.run, parent = %child.parent.run, %failure, "a detached child could not be started");
+            tracing::warn!(child = %child.run, parent = %child.parent.run, %failure, "detached child not started");
             return Ok(Delivery::Done);
         }
         let finished = ChildFinished {
@@ -200,17 +196,14 @@ impl Core {
             identity: None,
             outcome: ChildOutcome::Failed(failure.clone()),
         };
-        self.tell_parent(finished).await
+        self.report_end(finished).await
     }
 
-    async fn tell_parent(
-        self: &Arc<Self>,
-        finished: ChildFinished,
-    ) -> Result<Delivery, ControlError> {
+    async fn report_end(&self, finished: ChildFinished) -> Result<Delivery, ControlError> {
         let Some(head) = self.open_parent(&finished.parent).await? else {
             return Ok(Delivery::Done);
         };
-        let mut commit = self.inbox_commit(&head);
+        let mut commit = self.inbox.commit(&head);
         commit.dedup = Some(format!("child:{}", finished.key()));
         let parent = finished.parent;
         commit.records.push(Record {
@@ -222,19 +215,15 @@ impl Core {
             }
             .into(),
         });
-        let outcome = self.deliver(&parent.run, &head, commit).await?;
-        Ok(settled(outcome))
+        let outcome = self.inbox.deliver(&parent.run, commit).await?;
+        Ok(delivered(outcome))
     }
 
-    async fn cancel_child(
-        self: &Arc<Self>,
-        run: &RunId,
-        parent: &Link,
-    ) -> Result<Delivery, ControlError> {
+    async fn cancel_child(&self, run: &RunId, parent: &Link) -> Result<Delivery, ControlError> {
         let Some(head) = self.open_child(run, parent).await? else {
             return Ok(Delivery::Done);
         };
-        let mut commit = self.inbox_commit(&head);
+        let mut commit = self.inbox.commit(&head);
         commit.dedup = Some(format!("cancel:{}", parent.key()));
         commit.records.push(Record {
             time: commit.now,
@@ -245,28 +234,28 @@ impl Core {
             }
             .into(),
         });
-        let outcome = self.deliver(run, &head, commit).await?;
-        Ok(settled(outcome))
+        let outcome = self.inbox.deliver(run, commit).await?;
+        Ok(delivered(outcome))
     }
 
-    async fn terminate_child(
-        self: &Arc<Self>,
-        run: &RunId,
-        parent: &Link,
-    ) -> Result<Delivery, ControlError> {
+    async fn terminate_child(&self, run: &RunId, parent: &Link) -> Result<Delivery, ControlError> {
         if let Some(head) = self.open_child(run, parent).await? {
             let origin = RequestOrigin {
                 by: Some(format!("run {}", parent.run)),
                 reason: Some(left_by(parent)),
             };
-            self.terminate_life(run, head.number, origin).await?;
+            let terminator = &self.terminator;
+            terminator
+                .terminate_generation(run, head.number, origin)
+                .await?;
         }
         Ok(Delivery::Done)
     }
 
-    /// The child that this operation started, if it is not over. Runs that were only waited for are nobody's to end.
+    /// Returns the child that this operation started, if it is open. Runs that were only awaited are not
+    /// ended.
     async fn open_child(&self, run: &RunId, parent: &Link) -> Result<Option<Head>, Unavailable> {
-        let head = match self.find(run).await {
+        let head = match self.node.find(run).await {
             Ok((head, _)) => head,
             Err(ReadError::UnknownRun(_)) => return Ok(None),
             Err(ReadError::Unavailable(error)) => return Err(error),
@@ -274,26 +263,29 @@ impl Core {
         if head.closed {
             return Ok(None);
         }
-        let started_by = self.birth(head.number).await?.parent;
+        let started_by = self.origin(head.number).await?.parent;
         let is_its_own = started_by.is_some_and(|starter| starter.may_be(parent));
         Ok(is_its_own.then_some(head))
     }
 
-    /// Where the run with this journal comes from.
-    async fn birth(&self, stream: StreamNumber) -> Result<Birth, StoreError> {
-        let request = ReadRequest {
-            stream,
-            from: RecordNumber(0),
-            limit: 1,
-            bytes: usize::MAX,
-        };
-        let page = self.store.read(request).await?.unwrap_or_default();
-        Ok(Birth::of(&page.entries))
+    async fn origin(&self, stream: StreamNumber) -> Result<Origin, StoreError> {
+        let first = self.node.first_record(stream).await?;
+        Ok(Origin::of(first.as_slice()))
     }
 }
 
-/// What a delivery came to: a run that is over, or does not exist any more, needs nothing.
-pub(super) fn settled(outcome: Outcome) -> Delivery {
+fn start_of(child: &StartChild) -> Start {
+    let mut start = Start::new(child.workflow.clone(), child.input.clone());
+    start.id = Some(child.run.clone());
+    start.tags = child.tags.clone();
+    start.parent = (!child.detached).then(|| child.parent.clone());
+    start.by = Some(format!("run {}", child.parent.run));
+    start.trace = child.trace;
+    start
+}
+
+/// The result of a commit to the inbox. A run that has ended or was deleted needs no delivery.
+pub(super) fn delivered(outcome: Outcome) -> Delivery {
     match outcome {
         Outcome::Committed { .. }
         | Outcome::Duplicate { .. }

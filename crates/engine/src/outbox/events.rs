@@ -1,33 +1,29 @@
-//! Delivering events. Those of one run to another are many at times, and keep their order by being written together.
+//! Delivers events. Events of one run to another keep their order because they are written together.
 
-use std::sync::Arc;
+use everstep_model::{Generation, RunId, StreamName, StreamNumber};
+use everstep_store::{Outcome, Refusal, RunRow, StoreError, StreamRef};
 
-use everstep_model::record::Event;
-use everstep_model::{Generation, Record, RunId, StreamName, StreamNumber, limits};
-use everstep_store::{DeliverCommit, Guard, Head, Outcome, Refusal, RunRow, StoreError, StreamRef};
-
-use super::delivery::{Delivery, settled};
-use crate::core::Core;
-use crate::effects::Effects;
+use super::delivery::{Deliverer, Delivery, delivered};
+use crate::commit::PostCommit;
 use crate::error::{ReadError, readable};
-use crate::send::SendEvent;
+use crate::requests::{SendEvent, event_commit};
 
-/// Events to one run that are delivered at once.
+/// The number of events to one run that are delivered at once.
 pub(super) const EVENTS_AT_ONCE: usize = 256;
 
-impl Core {
-    /// Sends events to one run, in order. Those behind one that cannot be delivered are not either: all are judged in one
-    /// batch, in which nothing happens between them.
-    pub(super) async fn deliver_events(self: &Arc<Self>, events: Vec<SendEvent>) -> Vec<Delivery> {
+impl Deliverer {
+    /// Sends events to one run, in order. If one cannot be delivered, none of those after it are: all are
+    /// in one batch, in which nothing happens between them.
+    pub(super) async fn deliver_events(&self, events: Vec<SendEvent>) -> Vec<Delivery> {
         let Some(first) = events.first() else {
             return Vec::new();
         };
         let run = first.run.clone();
         let all = |delivery: fn() -> Delivery| events.iter().map(|_| delivery()).collect();
-        let (head, row) = match self.find(&run).await {
+        let (head, row) = match self.node.find(&run).await {
             Ok((head, row)) if !head.closed => (head, row),
             Ok(_) | Err(ReadError::UnknownRun(_)) => {
-                tracing::warn!(%run, events = events.len(), "events to a run that is over or unknown had no effect");
+                tracing::warn!(%run, events = events.len(), "events dropped, their run has ended or does not exist");
                 return all(|| Delivery::Done);
             }
             Err(error) => return vec![Delivery::Later(error.to_string())],
@@ -36,18 +32,18 @@ impl Core {
             Ok(known) => known,
             Err(error) => return vec![Delivery::Later(error.to_string())],
         };
-        let unfit = events.iter().map(|event| self.is_unfit(&row, event));
+        let rejected = events.iter().map(|event| self.is_rejected(&row, event));
         let over: Vec<bool> = known
             .into_iter()
-            .zip(unfit)
-            .map(|(known, unfit)| known || unfit)
+            .zip(rejected)
+            .map(|(known, rejected)| known || rejected)
             .collect();
         let fresh = events.iter().zip(&over).filter(|(_, over)| !**over);
-        let commits = fresh.map(|(event, _)| self.event_commit(&head, event).into());
+        let commits = fresh.map(|(event, _)| event_commit(&self.inbox, &head, event, None).into());
         match self.committer.commit_all(commits.collect()).await {
             Ok(outcomes) => {
                 self.events_landed(head.number, &outcomes);
-                let mut fresh = outcomes.into_iter().map(settled_event);
+                let mut fresh = outcomes.into_iter().map(delivered_event);
                 let delivered = over.into_iter().map_while(|over| match over {
                     true => Some(Delivery::Done),
                     false => fresh.next(),
@@ -58,17 +54,17 @@ impl Core {
         }
     }
 
-    /// Whether the run's workflow does not take such an event. Its sender has gone on, so nobody can be told.
-    fn is_unfit(&self, run: &RunRow, event: &SendEvent) -> bool {
-        let checked = self.check_event(run, &event.name, &event.payload);
+    /// Returns whether the workflow rejects an event. The sender does not wait, so this is only logged.
+    fn is_rejected(&self, run: &RunRow, event: &SendEvent) -> bool {
+        let checked = self.workers.check_event(run, &event.name, &event.payload);
         if let Err(error) = &checked {
-            tracing::warn!(run = %run.id, sender = ?event.by, %error, "an event of another run was refused");
+            tracing::warn!(run = %run.id, sender = ?event.by, %error, "event of another run rejected");
         }
         checked.is_err()
     }
 
-    /// Which of these events an earlier life of the run has had: a run that was revived since gets none of them again. A
-    /// closed stream takes nothing, but still says what it knows.
+    /// Returns which of these events an earlier generation of the run has received, so that a revived run
+    /// does not receive them again. A closed stream refuses events, but still reports duplicates.
     async fn known_before(
         &self,
         run: &RunId,
@@ -78,12 +74,12 @@ impl Core {
         let mut known = vec![false; events.len()];
         for generation in Generation::FIRST.0..latest.0 {
             let name = StreamName::of_run(run, Generation(generation));
-            let Some(head) = self.store.head(StreamRef::Name(name)).await? else {
+            let Some(head) = self.node.store.head(StreamRef::Name(name)).await? else {
                 continue;
             };
             let commits = events
                 .iter()
-                .map(|event| self.event_commit(&head, event).into());
+                .map(|event| event_commit(&self.inbox, &head, event, None).into());
             let outcomes = self.committer.commit_all(commits.collect()).await?;
             for (known, outcome) in known.iter_mut().zip(outcomes) {
                 *known |= matches!(readable(outcome)?, Outcome::Duplicate { .. });
@@ -92,47 +88,27 @@ impl Core {
         Ok(known)
     }
 
-    fn event_commit(&self, head: &Head, event: &SendEvent) -> DeliverCommit {
-        let mut commit = self.inbox_commit(head);
-        commit
-            .guards
-            .push(Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX));
-        commit.dedup = event.dedup_id.clone();
-        commit.records.push(Record {
-            time: commit.now,
-            body: Event {
-                name: event.name.clone(),
-                payload: event.payload.clone(),
-                dedup_id: event.dedup_id.clone(),
-                reply_to: None,
-                by: event.by.clone(),
-            }
-            .into(),
-        });
-        commit
-    }
-
-    /// Wakes whoever executes the run, once for all of them.
-    fn events_landed(self: &Arc<Self>, stream: StreamNumber, outcomes: &[Outcome]) {
+    /// Wakes the run, once for all events.
+    fn events_landed(&self, stream: StreamNumber, outcomes: &[Outcome]) {
         let landed = outcomes.iter().filter_map(|outcome| match outcome {
             Outcome::Committed { taken, .. } => Some(*taken),
             Outcome::Duplicate { .. } | Outcome::Refused(_) => None,
         });
         let landed: Vec<_> = landed.collect();
         if !landed.is_empty() {
-            self.committed(stream, Effects::default());
-            self.woken(stream, landed.into_iter().flatten().next());
+            let claim = landed.into_iter().flatten().next();
+            self.inbox.landed(stream, PostCommit::default(), claim);
         }
     }
 }
 
-fn settled_event(outcome: Outcome) -> Delivery {
+fn delivered_event(outcome: Outcome) -> Delivery {
     match outcome {
         Outcome::Refused(Refusal::TooManyEvents(count)) => {
             Delivery::Later(format!("the run holds {count} events"))
         }
-        // It may have been revived at that very moment: look again.
+        // The run may have been revived concurrently.
         Outcome::Refused(Refusal::Closed) => Delivery::Later("the run ended".to_owned()),
-        outcome => settled(outcome),
+        outcome => delivered(outcome),
     }
 }

@@ -1,20 +1,22 @@
-//! Effects of one run on another: a child is started, a parent hears of its end, an event is sent, a cancellation flows
-//! down.
+//! Delivery of effects of one run on another: start a child, report its end to the parent, send an
+//! event, pass on a cancellation.
 //!
-//! An effect is a row that is written with its cause (`cause.rs`), delivered by a commit that does nothing the second time
-//! (`delivery.rs`), and then removed. Whoever wrote it delivers it at once (`pump.rs`, `lane.rs`); whatever a crash left
-//! behind is delivered when an engine starts, and by every sweep. Several nodes may deliver the same effect.
+//! An effect is a row that is written in the same commit as its cause (`commit/projection/cause.rs`),
+//! delivered by a commit that is idempotent (`delivery.rs`), and then removed. The node that wrote it
+//! delivers it at once (`pump.rs`, `queue.rs`); effects left by a crash are delivered when an engine
+//! starts, and by every sweep. Several nodes may deliver the same effect.
 
-mod birth;
-mod births;
-mod cause;
 mod delivery;
-pub(crate) mod effect;
 mod events;
-mod lane;
+mod pending_starts;
 mod pump;
+mod queue;
+mod routes;
+mod sent_event;
 mod settle;
 
-pub(crate) use birth::Birth;
-pub(crate) use cause::{Cause, left_by};
-pub(crate) use pump::Outbox;
+pub(crate) use delivery::Deliverer;
+pub(crate) use pump::OutboxPump;
+pub(crate) use queue::OutboxQueue;
+#[cfg(test)]
+pub(crate) use sent_event::event_of;

@@ -1,232 +1,170 @@
-//! The task that delivers effects: at once what this node caused, and whatever is found in the store at the start and by
-//! every sweep.
+//! The tasks that deliver effects: at once those that this node caused, and those found in the store at
+//! the start and by every sweep.
 
 use std::collections::VecDeque;
-use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_model::planted::{self, Bug};
 use everstep_model::{RunId, StreamNumber};
-use everstep_store::{Commit, Hint, OutboxRow, RowKey, RowsCommit, StoreError};
+use everstep_store::{Commit, Hint, RowKey, RowsCommit, StoreError};
 use futures_util::future::select;
 
-use super::delivery::Delivery;
-use super::effect::Effect;
+use super::delivery::{Deliverer, Delivery};
 use super::events::EVENTS_AT_ONCE;
-use super::lane::{Lane, Lanes, Waiting};
-use crate::core::Core;
-use crate::send::SendEvent;
+use super::queue::OutboxQueue;
+use super::routes::{Route, Routes, Waiting};
+use super::sent_event::event_of;
+use crate::commit::projection::Effect;
+use crate::commit::{Committer, OutboxSink};
+use crate::node::Node;
+use crate::requests::{RunWatcher, SendEvent};
 
-/// Effects read from the store at once.
+/// The number of effects read from the store at once.
 const PAGE: usize = 1_000;
-/// Effects of one run read at once; few runs have more.
-const PAGE_OF_RUN: usize = 64;
 
-#[derive(Default)]
-pub(crate) struct Outbox(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    lanes: Lanes,
-    changed: bool,
-    pump: Option<Waker>,
-    quiet: Vec<Waker>,
+pub(crate) struct OutboxPump {
+    pub(crate) node: Arc<Node>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) queue: Arc<OutboxQueue>,
+    pub(crate) deliverer: Arc<Deliverer>,
+    pub(crate) watcher: Arc<RunWatcher>,
 }
 
-impl Outbox {
-    /// Effects that were written with a commit of this node.
-    pub(crate) fn caused(&self, rows: Vec<OutboxRow>) {
-        if !rows.is_empty() {
-            self.change(|lanes| lanes.add(rows, true));
-        }
-    }
-
-    fn change<T>(&self, change: impl FnOnce(&mut Lanes) -> T) -> T {
-        let mut state = self.state();
-        let changed = change(&mut state.lanes);
-        state.changed = true;
-        let mut wakers: Vec<Waker> = state.pump.take().into_iter().collect();
-        if state.lanes.is_quiet() {
-            wakers.append(&mut state.quiet);
-        }
-        drop(state);
-        wakers.into_iter().for_each(Waker::wake);
-        changed
-    }
-
-    fn poll_changed(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.state();
-        if std::mem::take(&mut state.changed) {
-            return Poll::Ready(());
-        }
-        state.pump = Some(context.waker().clone());
-        Poll::Pending
-    }
-
-    fn poll_quiet(&self, context: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.state();
-        if state.lanes.is_quiet() {
-            return Poll::Ready(());
-        }
-        state.quiet.push(context.waker().clone());
-        Poll::Pending
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Core {
-    /// The pump's task.
-    pub(crate) async fn run_outbox(self: Arc<Self>) {
-        while !self.is_closing() {
-            while let Some((lane, waiting)) = self.next_lane() {
-                let core = self.clone();
-                self.spawn(Box::pin(async move {
-                    core.deliver_lane(lane, waiting).await;
-                }));
+impl OutboxPump {
+    /// The task that starts deliveries.
+    pub(crate) async fn run(self: Arc<Self>) {
+        while !self.node.is_closing() {
+            while let Some((route, waiting)) = self.queue.next() {
+                let pump = self.clone();
+                self.node.spawn(async move {
+                    pump.deliver_route(route, waiting).await;
+                });
             }
-            let changed = std::pin::pin!(poll_fn(|context| self.outbox.poll_changed(context)));
-            let stopping = std::pin::pin!(self.rest(self.settings.sweep_interval));
-            select(changed, stopping).await;
+            let changed = std::pin::pin!(self.queue.changed());
+            let late = std::pin::pin!(self.node.rest(self.node.settings.sweep_interval));
+            select(changed, late).await;
         }
     }
 
-    fn next_lane(&self) -> Option<(Lane, VecDeque<Waiting>)> {
-        self.outbox.state().lanes.next()
-    }
-
-    /// Tries everything that was left behind. What a child came to is known before a timeout fires that is late.
-    pub(crate) async fn settle_outbox(self: &Arc<Self>) -> Result<(), StoreError> {
-        self.sweep_outbox().await?;
-        poll_fn(|context| self.outbox.poll_quiet(context)).await;
+    /// Delivers the effects that were left in the store, each once. The end of a child is then known
+    /// before a timeout that is late fires.
+    pub(crate) async fn deliver_leftovers(&self) -> Result<(), StoreError> {
+        self.sweep().await?;
+        self.queue.quiet().await;
         Ok(())
     }
 
-    /// The safety net: whatever is in the store and not known here.
-    pub(crate) async fn keep_sweeping_outbox(self: Arc<Self>) {
-        while !self.is_closing() {
-            self.rest(self.settings.sweep_interval).await;
-            if self.is_closing() {
+    /// The task that sweeps periodically, in case hints get lost.
+    pub(crate) async fn keep_sweeping(self: Arc<Self>) {
+        loop {
+            self.node.rest(self.node.settings.sweep_interval).await;
+            if self.node.is_closing() {
                 return;
             }
-            if let Err(error) = self.sweep_outbox().await {
-                tracing::warn!(%error, "effects could not be read");
+            if let Err(error) = self.sweep().await {
+                tracing::warn!(%error, "outbox not readable");
             }
         }
     }
 
-    async fn sweep_outbox(&self) -> Result<(), StoreError> {
+    /// Adds the effects in the store that this node does not know.
+    async fn sweep(&self) -> Result<(), StoreError> {
         let mut after = None;
         loop {
-            let page = self.store.outbox(after, PAGE).await?;
+            let page = self.node.store.outbox(after, PAGE).await?;
             let Some(last) = page.last() else {
                 return Ok(());
             };
             after = Some((last.stream, last.key.clone()));
-            self.outbox.change(|lanes| lanes.add(page, false));
+            self.queue.found(page);
         }
     }
 
-    /// Takes in the effects of one run that another node caused: it cannot deliver them itself, or it died. Whoever goes on
-    /// executing the run does so first, so that what it causes now does not overtake them.
-    pub(crate) async fn follow_outbox(&self, stream: StreamNumber) -> Result<(), StoreError> {
-        let before = StreamNumber(stream.0.saturating_sub(1));
-        let mut after = Some((before, char::MAX.to_string()));
-        loop {
-            let mut page = self.store.outbox(after, PAGE_OF_RUN).await?;
-            let read = page.len();
-            page.retain(|row| row.stream == stream);
-            let is_last = page.len() < PAGE_OF_RUN || read < PAGE_OF_RUN;
-            after = page.last().map(|last| (last.stream, last.key.clone()));
-            self.outbox.change(|lanes| lanes.add(page, false));
-            if is_last {
-                return Ok(());
-            }
-        }
+    /// Adds the effects of a run that another node caused and cannot deliver.
+    pub(crate) async fn adopt(&self, stream: StreamNumber) -> Result<(), StoreError> {
+        self.queue.found(self.node.outbox_of(stream).await?);
+        Ok(())
     }
 
-    /// Delivers what waits in a lane, in order, and takes the delivered rows away with one commit.
-    async fn deliver_lane(self: &Arc<Self>, lane: Lane, mut waiting: VecDeque<Waiting>) {
+    /// Delivers the effects of a route in order, and deletes the delivered rows in one commit.
+    async fn deliver_route(self: &Arc<Self>, route: Route, mut waiting: VecDeque<Waiting>) {
         if planted::is(Bug::OutboxRemovedFirst) {
             let all = waiting.iter().map(|waiting| waiting.key.clone());
-            self.take_away(lane.0, all.collect());
+            self.remove(route.0, all.collect());
         }
         let mut delivered = Vec::new();
-        let mut rest = None;
-        while !waiting.is_empty() && rest.is_none() && !self.is_closing() {
+        let mut delay = None;
+        while !waiting.is_empty() && delay.is_none() && !self.node.is_closing() {
             for delivery in self.deliver_next(&waiting).await {
                 let Some(mut next) = waiting.pop_front() else {
                     break;
                 };
                 match delivery {
                     Delivery::Done => delivered.push(next.key),
-                    // It holds up nothing: the run that is waited for may need what comes next.
-                    Delivery::Awaiting(run) => self.wait_for(run, next),
+                    // The awaited run may need the next effects, so this one does not block them.
+                    Delivery::Awaiting(run) => self.retry_after_end(run, next),
                     Delivery::Elsewhere => {
-                        self.leave_to_others(&mut next);
-                        rest = Some(self.settings.sweep_interval);
+                        if next.take_is_new() {
+                            self.node.hint_others(Hint::Outbox(next.stream));
+                        }
+                        delay = Some(self.node.settings.sweep_interval);
                         waiting.push_front(next);
                         break;
                     }
-                    Delivery::Later(why) => {
-                        tracing::debug!(stream = %lane.0, why, "an effect is delivered later");
-                        rest = Some(next.failed());
+                    Delivery::Later(reason) => {
+                        tracing::debug!(stream = %route.0, reason, "delivery of an effect delayed");
+                        delay = Some(next.failed());
                         waiting.push_front(next);
                         break;
                     }
                 }
             }
         }
-        // A run that takes no more events may end all the same.
-        if rest.is_some() {
+        // A run that accepts no more events can still be ended.
+        if delay.is_some() {
             delivered.extend(self.end_target(&mut waiting).await);
         }
-        self.take_away(lane.0, delivered);
-        let left = if rest.is_some() {
-            waiting
-        } else {
-            VecDeque::new()
+        self.remove(route.0, delivered);
+        let left = match delay {
+            Some(_) => waiting,
+            None => VecDeque::new(),
         };
-        let rests = self
-            .outbox
-            .change(|lanes| lanes.delivered(lane.clone(), left));
-        if let Some(rest) = rest.filter(|_| rests) {
-            self.rest_lane(lane, rest);
+        let finished = |routes: &mut Routes| routes.delivered(route.clone(), left);
+        let is_delayed = self.queue.change(finished);
+        if let Some(delay) = delay.filter(|_| is_delayed) {
+            self.resume_later(route, delay);
         }
     }
 
-    /// Delivers the first effect of a lane; if it is an event, also those that follow it.
-    async fn deliver_next(self: &Arc<Self>, waiting: &VecDeque<Waiting>) -> Vec<Delivery> {
+    /// Delivers the first effect of a route. If it is an event, also the events that follow it.
+    async fn deliver_next(&self, waiting: &VecDeque<Waiting>) -> Vec<Delivery> {
         let events: Vec<SendEvent> = waiting
             .iter()
-            .map_while(|waiting| waiting.effect.as_ref()?.event())
+            .map_while(|waiting| event_of(waiting.effect.as_ref()?))
             .take(EVENTS_AT_ONCE)
             .collect();
         if !events.is_empty() {
-            return self.deliver_events(events).await;
+            return self.deliverer.deliver_events(events).await;
         }
         let Some(first) = waiting.front() else {
             return Vec::new();
         };
-        if first.is_old() && self.is_gone(first).await {
+        if first.may_be_delivered() && self.is_gone(first).await {
             return vec![Delivery::Done];
         }
         match first.effect.clone() {
-            Some(effect) => vec![self.deliver_effect(effect).await],
+            Some(effect) => vec![self.deliverer.deliver(effect).await],
             None => {
                 let (stream, key) = first.key();
-                tracing::warn!(%stream, key, "an effect cannot be read here; it stays");
+                tracing::warn!(%stream, key, "effect written by a newer release, not delivered");
                 vec![Delivery::Elsewhere]
             }
         }
     }
 
-    /// Delivers what ends the target of a lane whose next event cannot be delivered.
-    async fn end_target(self: &Arc<Self>, waiting: &mut VecDeque<Waiting>) -> Option<String> {
+    /// Delivers the effect that ends the target of a route whose next event cannot be delivered.
+    async fn end_target(&self, waiting: &mut VecDeque<Waiting>) -> Option<String> {
         let is_event = |first: &Waiting| matches!(first.effect, Some(Effect::SendEvent { .. }));
         if !waiting.front().is_some_and(is_event) {
             return None;
@@ -235,65 +173,57 @@ impl Core {
             let effect = waiting.effect.as_ref();
             effect.is_some_and(Effect::ends_its_target)
         };
-        let place = waiting.iter().position(ends)?;
-        let effect = waiting.get(place)?.effect.clone()?;
-        match self.deliver_effect(effect).await {
-            Delivery::Done => waiting.remove(place).map(|done| done.key),
+        let index = waiting.iter().position(ends)?;
+        let effect = waiting.get(index)?.effect.clone()?;
+        match self.deliverer.deliver(effect).await {
+            Delivery::Done => waiting.remove(index).map(|done| done.key),
             Delivery::Later(_) | Delivery::Elsewhere | Delivery::Awaiting(_) => None,
         }
     }
 
-    /// Whether another node has delivered it meanwhile.
+    /// Returns whether another node has delivered an effect.
     async fn is_gone(&self, waiting: &Waiting) -> bool {
         let (stream, key) = waiting.key();
-        let row = self.store.row(RowKey::Outbox(stream, key)).await;
+        let row = self.node.store.row(RowKey::Outbox(stream, key)).await;
         matches!(row, Ok(None))
     }
 
-    fn rest_lane(self: &Arc<Self>, lane: Lane, rest: Duration) {
-        let core = self.clone();
-        self.spawn(Box::pin(async move {
-            core.rest(rest).await;
-            core.outbox.change(|lanes| lanes.rested(lane));
-        }));
+    fn resume_later(self: &Arc<Self>, route: Route, delay: Duration) {
+        let pump = self.clone();
+        self.node.spawn(async move {
+            pump.node.rest(delay).await;
+            pump.queue.change(|routes| routes.resume(route));
+        });
     }
 
-    /// Removes delivered effects. Until that is durable nobody here tries them again; if it fails, the next sweep does.
-    fn take_away(self: &Arc<Self>, stream: StreamNumber, delivered: Vec<String>) {
+    /// Deletes the rows of delivered effects. This node does not deliver them again before that is
+    /// durable; if it fails, the next sweep does.
+    fn remove(&self, stream: StreamNumber, delivered: Vec<String>) {
         if delivered.is_empty() {
             return;
         }
-        let mut commit = RowsCommit::new(stream, self.runtime.now());
+        let mut commit = RowsCommit::new(stream, self.node.now());
         let keys = delivered.iter().cloned();
         commit.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
-        let core = self.clone();
+        let queue = self.queue.clone();
         let reply = move |_: &mut Commit, _| {
-            let keys = delivered.into_iter().map(|key| (stream, key));
-            core.outbox.state().lanes.forget(keys);
+            queue.forget(delivered.into_iter().map(|key| (stream, key)));
         };
         self.committer.submit(commit, Box::new(reply));
     }
 
-    /// Another node may know the workflow. It stays here all the same, so that what comes later does not overtake it.
-    fn leave_to_others(&self, waiting: &mut Waiting) {
-        if waiting.is_news() && !self.store.describe().exclusive {
-            self.bus.publish(Hint::Outbox(waiting.stream));
-        }
-    }
-
-    /// Tries again when the run is over, or after a while, should that news be lost.
-    fn wait_for(self: &Arc<Self>, run: RunId, waiting: Waiting) {
-        let core = self.clone();
-        self.spawn(Box::pin(async move {
+    /// Retries an effect when a run has ended, or after a while in case that is not noticed.
+    fn retry_after_end(self: &Arc<Self>, run: RunId, waiting: Waiting) {
+        let pump = self.clone();
+        self.node.spawn(async move {
             let ended = std::pin::pin!(async {
-                // Whoever cannot watch it looks again after a while.
-                if core.ended(&run, None).await.is_err() {
+                if pump.watcher.ended(&run, None).await.is_err() {
                     std::future::pending::<()>().await;
                 }
             });
-            let rest = std::pin::pin!(core.rest(core.settings.sweep_interval));
-            select(ended, rest).await;
-            core.outbox.change(|lanes| lanes.wait(waiting));
-        }));
+            let late = std::pin::pin!(pump.node.rest(pump.node.settings.sweep_interval));
+            select(ended, late).await;
+            pump.queue.change(|routes| routes.enqueue(waiting));
+        });
     }
 }

@@ -1,63 +1,41 @@
-//! Settling what a run that is about to be deleted still owes to others.
-
-use std::sync::Arc;
+//! Delivers the remaining effects of a run that is about to be deleted.
 
 use everstep_model::{RunId, StreamNumber};
-use everstep_store::{OutboxRow, RowKey, StoreError};
+use everstep_store::{BoxFuture, RowKey};
 
-use super::delivery::Delivery;
-use super::effect::Effect;
-use crate::core::Core;
+use super::delivery::{Deliverer, Delivery};
+use crate::commit::projection::Effect;
 use crate::error::{ControlError, WrongState};
+use crate::requests::control::OutboxSettler;
 
-/// Effects read at once.
-const PAGE: usize = 256;
-
-impl Core {
-    /// Delivers every effect of a run that is over, and gives the keys of their rows. What it waited for does not matter
-    /// any more.
-    pub(crate) async fn settle_effects_of(
-        self: &Arc<Self>,
-        run: &RunId,
+impl OutboxSettler for Deliverer {
+    fn settle<'a>(
+        &'a self,
+        run: &'a RunId,
         stream: StreamNumber,
-    ) -> Result<Vec<RowKey>, ControlError> {
-        let mut keys = Vec::new();
-        for row in self.effects_of(stream).await? {
-            let delivered = match Effect::from_payload(&row.effect) {
-                Some(effect) => self.deliver_effect(effect).await,
-                None => Delivery::Elsewhere,
-            };
-            match delivered {
-                Delivery::Done | Delivery::Awaiting(_) => {
-                    keys.push(RowKey::Outbox(row.stream, row.key));
-                }
-                Delivery::Later(_) | Delivery::Elsewhere => {
-                    return Err(WrongState {
-                        run: run.clone(),
-                        detail:
-                            "what it did to another run has not come there yet; try again later"
-                                .to_owned(),
+    ) -> BoxFuture<'a, Result<Vec<RowKey>, ControlError>> {
+        Box::pin(async move {
+            let mut keys = Vec::new();
+            for row in self.node.outbox_of(stream).await? {
+                let delivered = match Effect::from_payload(&row.effect) {
+                    Some(effect) => self.deliver(effect).await,
+                    None => Delivery::Elsewhere,
+                };
+                match delivered {
+                    // The run has ended, so it no longer waits for others.
+                    Delivery::Done | Delivery::Awaiting(_) => {
+                        keys.push(RowKey::Outbox(row.stream, row.key));
                     }
-                    .into());
+                    Delivery::Later(_) | Delivery::Elsewhere => {
+                        let run = run.clone();
+                        let detail =
+                            "an effect of it on another run is not delivered yet; try again later";
+                        let detail = detail.to_owned();
+                        return Err(WrongState { run, detail }.into());
+                    }
                 }
             }
-        }
-        Ok(keys)
-    }
-
-    async fn effects_of(&self, stream: StreamNumber) -> Result<Vec<OutboxRow>, StoreError> {
-        let before = StreamNumber(stream.0.saturating_sub(1));
-        let mut after = Some((before, char::MAX.to_string()));
-        let mut rows: Vec<OutboxRow> = Vec::new();
-        loop {
-            let page = self.store.outbox(after, PAGE).await?;
-            let is_full = page.len() == PAGE;
-            let known = rows.len();
-            rows.extend(page.into_iter().take_while(|row| row.stream == stream));
-            if !is_full || rows.len() - known < PAGE {
-                return Ok(rows);
-            }
-            after = rows.last().map(|row| (row.stream, row.key.clone()));
-        }
+            Ok(keys)
+        })
     }
 }

@@ -1,52 +1,18 @@
 //! Appending and closing: data, producer, sequence and close are one commit.
 
-use bytes::Bytes;
-use everstep_model::{Offset, Record};
+use everstep_model::{Offset, Record, RecordNumber};
 use everstep_store::{DeliverCommit, Guard, Outcome, ProducerRow, Row, RowKey};
 
-use super::Streams;
-use super::content_type::ContentType;
-use super::decide::{Decision, Seen, decide};
+use super::decide::{Append, Appended, Decision, Seen, decide};
 use super::error::{StreamError, decide_again};
 use super::found::Found;
+use super::handle::Streams;
 use super::messages;
-use super::path::StreamPath;
-use super::producer::Producer;
-
-/// What is to be appended.
-#[derive(Clone, Debug)]
-pub struct Append {
-    /// To which stream.
-    pub path: StreamPath,
-    /// What the body is; must be the stream's. None where there is no body.
-    pub content_type: Option<ContentType>,
-    /// The messages; empty to close alone.
-    pub body: Bytes,
-    /// Whether the stream is closed with it.
-    pub close: bool,
-    /// Who appends, to be known when it is sent again.
-    pub producer: Option<Producer>,
-    /// A text that must be higher, byte by byte, than that of the last append to this stream that had one.
-    pub seq: Option<String>,
-}
-
-/// What became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Appended {
-    /// The end of the append's own messages.
-    pub next: Offset,
-    /// Whether the stream is closed now.
-    pub closed: bool,
-    /// Whether it had been done before and nothing changed now.
-    pub repeated: bool,
-    /// The highest sequence of the producer that was taken.
-    pub seq: Option<u64>,
-}
 
 impl Streams {
     /// Appends to a stream, closes it, or both. It is durable when this returns.
     pub async fn append(&self, append: Append) -> Result<Appended, StreamError> {
-        self.core.check_open()?;
+        self.parts.committer.check_open()?;
         let mut turn = None;
         loop {
             let found = self.find(&append.path).await?;
@@ -94,7 +60,7 @@ impl Streams {
             (Some(producer), None) => producer.id.as_str(),
             (Some(_) | None, _) => "",
         };
-        self.core.streams.turn(found.head.number, of).await
+        self.parts.memory.turn(found.head.number, of).await
     }
 
     async fn producer_row(
@@ -106,7 +72,7 @@ impl Streams {
             return Ok(None);
         };
         let key = RowKey::Producer(found.head.number, producer.id.clone());
-        match self.core.store.row(key).await? {
+        match self.parts.node.store.row(key).await? {
             Some(Row::Producer(row)) => Ok(Some(row)),
             _ => Ok(None),
         }
@@ -123,11 +89,11 @@ impl Streams {
         if messages.is_empty() {
             return Err(StreamError::NoMessage);
         }
-        Ok(messages::records(messages, self.core.runtime.now()))
+        Ok(messages::records(messages, self.now()))
     }
 
     fn append_commit(&self, append: &Append, found: &Found, records: Vec<Record>) -> DeliverCommit {
-        let mut commit = DeliverCommit::new(found.head.number, self.core.runtime.now());
+        let mut commit = DeliverCommit::new(found.head.number, self.now());
         commit.records = records;
         commit.close = append.close;
         commit
@@ -143,10 +109,10 @@ impl Streams {
         let count = commit.records.len();
         // Before it is committed, so that the stream does not expire between the decision and the commit.
         self.touch(found);
-        match self.core.committer.commit(commit).await? {
+        match self.parts.committer.commit(commit).await? {
             Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {
-                self.core.news_of(stream, append.close);
-                self.core.streams.changed(&append.path);
+                self.parts.post_commit.stream_changed(stream, append.close);
+                self.parts.memory.changed(&append.path);
                 Ok(Some(Appended {
                     next: Offset {
                         term: found.head.term,
@@ -161,12 +127,7 @@ impl Streams {
         }
     }
 
-    fn done_before(
-        &self,
-        found: &Found,
-        next: everstep_model::RecordNumber,
-        seq: Option<u64>,
-    ) -> Appended {
+    fn done_before(&self, found: &Found, next: RecordNumber, seq: Option<u64>) -> Appended {
         self.touch(found);
         Appended {
             next: Offset {

@@ -6,9 +6,9 @@
 use everstep_model::{Offset, RecordNumber, StreamNumber, Term};
 use everstep_store::Head;
 
-use super::Streams;
 use super::error::StreamError;
 use super::found::Found;
+use super::handle::Streams;
 
 /// A stream of a chain, and the first record that is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

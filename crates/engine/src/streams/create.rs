@@ -3,19 +3,19 @@
 use everstep_model::{Offset, RecordNumber, StreamNumber, Timestamp};
 use everstep_store::{CreateCommit, Guard, Outcome, Row, StreamRef, StreamRow, TimerRow};
 
-use super::Streams;
 use super::config::{Create, Created, Lifetime, differs};
 use super::error::{StreamError, decide_again};
 use super::expiry::{deadline, timer};
 use super::fork::Origin;
 use super::found::{Found, State, StreamInfo};
+use super::handle::Streams;
 use super::messages;
-use crate::effects::Effects;
+use crate::commit::PostCommit;
 
 impl Streams {
     /// Creates a stream, or finds the one there is if it is the same. It is durable when this returns.
     pub async fn create(&self, asked: Create) -> Result<Created, StreamError> {
-        self.core.check_open()?;
+        self.parts.committer.check_open()?;
         loop {
             match self.state(&asked.path).await? {
                 State::Alive(found) => return existing(&found, &asked),
@@ -30,8 +30,8 @@ impl Streams {
                 Some(fork) => self.origin(fork, asked.content_type.as_ref()).await?,
                 None => Origin::none(asked.content_type.clone().unwrap_or_default()),
             };
-            let row = new_row(&asked, &origin, self.core.runtime.now());
-            let commit = creation(&asked, &origin, &row, self.core.runtime.now())?;
+            let row = new_row(&asked, &origin, self.now());
+            let commit = creation(&asked, &origin, &row, self.now())?;
             if let Some(created) = self.commit_creation(&asked, row, commit).await? {
                 return Ok(created);
             }
@@ -46,7 +46,7 @@ impl Streams {
         commit: CreateCommit,
     ) -> Result<Option<Created>, StreamError> {
         let count = commit.records.len();
-        let outcome = self.core.committer.commit(commit).await?;
+        let outcome = self.parts.committer.commit(commit).await?;
         let (Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. }) =
             outcome
         else {
@@ -56,15 +56,20 @@ impl Streams {
             };
         };
         let timers = row.looked_at.map(|due| timer(stream, due));
-        let effects = Effects::of_stream(timers.into_iter().collect(), asked.closed);
-        self.core.committed(stream, effects);
+        let effects = PostCommit::of_stream(timers.into_iter().collect(), asked.closed);
+        self.parts.post_commit.apply(stream, effects);
         if row.ttl.is_some() {
             let touched = row.touched_at;
-            self.core.streams.touch(stream, touched, touched, u64::MAX);
+            self.parts.memory.touch(stream, touched, touched, u64::MAX);
         }
-        self.core.streams.changed(&asked.path);
+        self.parts.memory.changed(&asked.path);
         // Only the store knows the term; the stream may have grown or be gone by now.
-        let head = self.core.store.head(StreamRef::Number(stream)).await?;
+        let head = self
+            .parts
+            .node
+            .store
+            .head(StreamRef::Number(stream))
+            .await?;
         let term = head.map(|head| head.term).unwrap_or_default();
         Ok(Some(Created {
             created: true,

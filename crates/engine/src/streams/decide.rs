@@ -1,13 +1,43 @@
 //! What becomes of an append, given what was read: pure, so that it can be tried with everything.
 
-use everstep_model::RecordNumber;
+use bytes::Bytes;
+use everstep_model::{Offset, RecordNumber};
 use everstep_store::{ProducerMark, ProducerRow, StreamRow};
 
-use super::append::Append;
 use super::content_type::ContentType;
 use super::error::StreamError;
+use super::path::StreamPath;
 use super::producer::{Producer, Standing, judge};
-use everstep_model::Offset;
+
+/// What is to be appended.
+#[derive(Clone, Debug)]
+pub struct Append {
+    /// To which stream.
+    pub path: StreamPath,
+    /// What the body is; must be the stream's. None where there is no body.
+    pub content_type: Option<ContentType>,
+    /// The messages; empty to close alone.
+    pub body: Bytes,
+    /// Whether the stream is closed with it.
+    pub close: bool,
+    /// Who appends, to be known when it is sent again.
+    pub producer: Option<Producer>,
+    /// A text that must be higher, byte by byte, than that of the last append to this stream that had one.
+    pub seq: Option<String>,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The end of the append's own messages.
+    pub next: Offset,
+    /// Whether the stream is closed now.
+    pub closed: bool,
+    /// Whether it had been done before and nothing changed now.
+    pub repeated: bool,
+    /// The highest sequence of the producer that was taken.
+    pub seq: Option<u64>,
+}
 
 /// What an append is judged by.
 pub(super) struct Seen<'a> {

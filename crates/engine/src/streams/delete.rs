@@ -3,19 +3,19 @@
 
 use everstep_store::{Commit, DeliverCommit, Guard, Outcome, RemoveCommit, Row, RowKey, StreamRow};
 
-use super::Streams;
 use super::error::{StreamError, decide_again};
 use super::expiry::timer;
 use super::found::Found;
+use super::handle::Streams;
 use super::path::StreamPath;
 
 impl Streams {
     /// Deletes a stream. It is durable when this returns.
     pub async fn delete(&self, path: &StreamPath) -> Result<(), StreamError> {
-        self.core.check_open()?;
+        self.parts.committer.check_open()?;
         loop {
             let found = self.find(path).await?;
-            let _turn = self.core.streams.turn(found.head.number, "").await;
+            let _turn = self.parts.memory.turn(found.head.number, "").await;
             if self.take_away(&found).await? {
                 return Ok(());
             }
@@ -29,11 +29,11 @@ impl Streams {
             0 => self.removal(found).await?.into(),
             _ => self.marking(found),
         };
-        match self.core.committer.commit(commit).await? {
+        match self.parts.committer.commit(commit).await? {
             Outcome::Refused(refusal) => decide_again(refusal).map(|()| false),
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                self.core.streams.forget(stream);
-                self.core.news_of(stream, true);
+                self.parts.memory.forget(stream);
+                self.parts.post_commit.stream_changed(stream, true);
                 Ok(true)
             }
         }
@@ -60,7 +60,7 @@ impl Streams {
     }
 
     async fn removal(&self, found: &Found) -> Result<RemoveCommit, StreamError> {
-        let mut commit = RemoveCommit::new(Vec::new(), self.core.runtime.now());
+        let mut commit = RemoveCommit::new(Vec::new(), self.now());
         let mut row = found.row.clone();
         loop {
             commit.streams.push(row.stream);

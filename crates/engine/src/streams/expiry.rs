@@ -6,10 +6,10 @@ use everstep_model::record::TimerPurpose;
 use everstep_model::{StreamNumber, Timestamp};
 use everstep_store::{Guard, Outcome, Row, RowKey, RowsCommit, StoreError, StreamRow, TimerRow};
 
-use super::Streams;
 use super::error::{StreamError, decide_again};
 use super::found::Found;
-use crate::effects::Effects;
+use super::handle::Streams;
+use crate::commit::PostCommit;
 
 /// Parts of a lifetime by which a touch may be off where it is not in memory.
 const GRANULES: u32 = 20;
@@ -53,29 +53,29 @@ pub(super) fn timer(stream: StreamNumber, due: Timestamp) -> TimerRow {
 
 impl Streams {
     fn deadline(&self, row: &StreamRow) -> Option<Timestamp> {
-        let touched = self.core.streams.touched(row.stream);
-        let knows_all = self.core.store.describe().exclusive;
+        let touched = self.parts.memory.touched(row.stream);
+        let knows_all = !self.parts.node.is_shared;
         deadline(row, touched, knows_all)
     }
 
     pub(super) fn has_expired(&self, row: &StreamRow) -> bool {
         let deadline = self.deadline(row);
-        deadline.is_some_and(|deadline| deadline <= self.core.runtime.now())
+        deadline.is_some_and(|deadline| deadline <= self.now())
     }
 
     /// A stream was used. Nobody waits for that to be written down.
     pub(super) fn touch(&self, found: &Found) {
         let Some(ttl) = found.row.ttl else { return };
-        let (stream, now) = (found.row.stream, self.core.runtime.now());
+        let (stream, now) = (found.row.stream, self.now());
         let step = u64::try_from(granule(ttl).as_millis() / 2).unwrap_or(u64::MAX);
         let written = found.row.touched_at;
-        if self.core.streams.touch(stream, now, written, step) {
+        if self.parts.memory.touch(stream, now, written, step) {
             let streams = self.clone();
-            self.core.spawn(Box::pin(async move {
+            self.parts.node.spawn(async move {
                 if let Err(error) = streams.save_touch(stream).await {
-                    tracing::warn!(%error, %stream, "a touch could not be written down");
+                    tracing::warn!(%error, %stream, "last use of a stream not saved");
                 }
-            }));
+            });
         }
     }
 
@@ -83,7 +83,7 @@ impl Streams {
         loop {
             let (Some(row), Some(touched)) = (
                 self.row_of(stream).await?,
-                self.core.streams.touched(stream),
+                self.parts.memory.touched(stream),
             ) else {
                 return Ok(());
             };
@@ -95,7 +95,7 @@ impl Streams {
                 ..row.clone()
             };
             let commit = self.row_change(&row, changed);
-            match self.core.committer.commit(commit).await? {
+            match self.parts.committer.commit(commit).await? {
                 Outcome::Refused(refusal) => decide_again(refusal)?,
                 Outcome::Committed { .. } | Outcome::Duplicate { .. } => return Ok(()),
             }
@@ -104,7 +104,7 @@ impl Streams {
 
     /// A commit that changes a stream's row and nothing else, if nobody else has.
     pub(super) fn row_change(&self, from: &StreamRow, to: StreamRow) -> RowsCommit {
-        let mut commit = RowsCommit::new(from.stream, self.core.runtime.now());
+        let mut commit = RowsCommit::new(from.stream, self.now());
         let guard = Row::Stream(Box::new(from.clone()));
         commit.guards.push(Guard::RowIs(guard));
         commit.put.push(Row::Stream(Box::new(to)));
@@ -112,7 +112,7 @@ impl Streams {
     }
 
     /// A timer of a stream has fired: the stream ends, or the timer is set anew.
-    pub(crate) async fn look_at(&self, timer: &TimerRow) -> Result<(), StreamError> {
+    pub(crate) async fn check_expiry(&self, timer: &TimerRow) -> Result<(), StreamError> {
         loop {
             let found = self.by_number(timer.stream).await?;
             let current = found.filter(|found| found.row.looked_at == Some(timer.due));
@@ -125,19 +125,19 @@ impl Streams {
                 }
                 continue;
             }
-            if self.look_later(&found, timer).await? {
+            if self.check_later(&found, timer).await? {
                 return Ok(());
             }
         }
     }
 
     async fn clear_timer(&self, timer: &TimerRow) -> Result<(), StoreError> {
-        let mut commit = RowsCommit::new(timer.stream, self.core.runtime.now());
+        let mut commit = RowsCommit::new(timer.stream, self.now());
         commit.delete.push(RowKey::Timer(timer.clone()));
-        self.core.committer.commit(commit).await.map(drop)
+        self.parts.committer.commit(commit).await.map(drop)
     }
 
-    async fn look_later(&self, found: &Found, fired: &TimerRow) -> Result<bool, StreamError> {
+    async fn check_later(&self, found: &Found, fired: &TimerRow) -> Result<bool, StreamError> {
         let Some(due) = self.deadline(&found.row) else {
             self.clear_timer(fired).await?;
             return Ok(true);
@@ -150,11 +150,11 @@ impl Streams {
         let mut commit = self.row_change(&found.row, changed);
         commit.delete.push(RowKey::Timer(fired.clone()));
         commit.put.push(Row::Timer(next.clone()));
-        match self.core.committer.commit(commit).await? {
+        match self.parts.committer.commit(commit).await? {
             Outcome::Refused(refusal) => decide_again(refusal).map(|()| false),
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
-                let effects = Effects::of_stream(vec![next], false);
-                self.core.committed(found.row.stream, effects);
+                let effects = PostCommit::of_stream(vec![next], false);
+                self.parts.post_commit.apply(found.row.stream, effects);
                 Ok(true)
             }
         }

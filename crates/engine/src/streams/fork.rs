@@ -4,11 +4,11 @@ use bytes::Bytes;
 use everstep_model::RecordNumber;
 use everstep_store::{ForkPoint, StreamRow};
 
-use super::Streams;
 use super::config::Fork;
 use super::content_type::ContentType;
 use super::error::StreamError;
 use super::found::{Found, State};
+use super::handle::Streams;
 use super::path::StreamPath;
 
 /// What a new stream begins as.

@@ -5,9 +5,9 @@ use std::time::Duration;
 use everstep_model::{Offset, StreamNumber, Timestamp};
 use everstep_store::{Head, Row, RowKey, StreamRef, StreamRow};
 
-use super::Streams;
 use super::content_type::ContentType;
 use super::error::StreamError;
+use super::handle::Streams;
 use super::path::StreamPath;
 
 /// What a stream is, for whoever asks.
@@ -73,7 +73,7 @@ impl Streams {
         &self,
         stream: StreamNumber,
     ) -> Result<Option<StreamRow>, StreamError> {
-        match self.core.store.row(RowKey::Stream(stream)).await? {
+        match self.parts.node.store.row(RowKey::Stream(stream)).await? {
             Some(Row::Stream(row)) => Ok(Some(*row)),
             _ => Ok(None),
         }
@@ -83,7 +83,13 @@ impl Streams {
         &self,
         stream: StreamNumber,
     ) -> Result<Option<Found>, StreamError> {
-        let Some(head) = self.core.store.head(StreamRef::Number(stream)).await? else {
+        let Some(head) = self
+            .parts
+            .node
+            .store
+            .head(StreamRef::Number(stream))
+            .await?
+        else {
             return Ok(None);
         };
         let row = self.row_of(stream).await?;
@@ -91,7 +97,13 @@ impl Streams {
     }
 
     pub(super) async fn state(&self, path: &StreamPath) -> Result<State, StreamError> {
-        let Some(head) = self.core.store.head(StreamRef::Name(path.name())).await? else {
+        let Some(head) = self
+            .parts
+            .node
+            .store
+            .head(StreamRef::Name(path.name()))
+            .await?
+        else {
             return Ok(State::Missing);
         };
         let Some(row) = self.row_of(head.number).await? else {
@@ -116,24 +128,6 @@ impl Streams {
         }
     }
 
-    /// The engine's clock.
-    #[must_use]
-    pub fn now(&self) -> Timestamp {
-        self.core.runtime.now()
-    }
-
-    /// The time that has passed since some moment, by a clock that nobody sets.
-    #[must_use]
-    pub fn elapsed(&self) -> Duration {
-        self.core.runtime.elapsed()
-    }
-
-    /// A random number.
-    #[must_use]
-    pub fn random(&self) -> u64 {
-        self.core.runtime.random()
-    }
-
     /// What a stream is. Asking does not prolong its life.
     pub async fn info(&self, path: &StreamPath) -> Result<StreamInfo, StreamError> {
         self.find(path).await.map(|found| found.info())
@@ -143,6 +137,6 @@ impl Streams {
     /// behind misses some.
     #[must_use]
     pub fn changes(&self) -> tokio::sync::broadcast::Receiver<StreamPath> {
-        self.core.streams.changes()
+        self.parts.memory.changes()
     }
 }

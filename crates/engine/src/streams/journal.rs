@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-use everstep_model::{Entry, Generation, Offset, RecordNumber, RunId, StreamName};
+use everstep_model::{Generation, Offset, RecordNumber, RunId, StreamName};
 use everstep_store::{Head, RunRow, StreamRef};
 
-use super::Streams;
 use super::chain::Chain;
 use super::content_type::ContentType;
 use super::error::StreamError;
 use super::found::StreamInfo;
-use super::read::{Content, ReadFrom, Reader};
-
-/// What a view makes of a record: nothing, or messages.
-pub type Render = Arc<dyn Fn(&Entry) -> Vec<Bytes> + Send + Sync>;
+use super::handle::Streams;
+use super::read::{Content, ReadFrom, Reader, Render};
 
 /// The journal of one life of a run.
 #[derive(Clone, Debug)]
@@ -79,7 +75,7 @@ impl Streams {
         generation: Generation,
     ) -> Result<(Head, Journal), StreamError> {
         let name = StreamName::of_run(run, generation);
-        let head = self.core.store.head(StreamRef::Name(name)).await?;
+        let head = self.parts.node.store.head(StreamRef::Name(name)).await?;
         let head = head.ok_or(StreamError::Missing)?;
         let row = head.run.clone().ok_or(StreamError::Missing)?;
         let info = StreamInfo {

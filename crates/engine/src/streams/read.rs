@@ -1,5 +1,6 @@
 //! Reading: from a place on, through the streams a stream was forked from, and waiting for more.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,13 +8,12 @@ use everstep_model::{Body, Entry, Offset, RecordNumber, StreamNumber};
 use everstep_store::ReadRequest;
 use futures_util::future::{Either, select};
 
-use super::Streams;
 use super::chain::Chain;
 use super::error::StreamError;
 use super::found::{Found, StreamInfo};
-use super::journal::Render;
+use super::handle::Streams;
 use super::path::StreamPath;
-use crate::watch::Watch;
+use crate::observers::Watch;
 
 /// Records looked at for one chunk, however small their messages are.
 const RECORDS_MAX: usize = 16_384;
@@ -51,11 +51,13 @@ enum Until {
     Movement,
 }
 
-/// What records become.
+/// Renders a record of a journal as messages, or as none.
+pub type Render = Arc<dyn Fn(&Entry) -> Vec<Bytes> + Send + Sync>;
+
+/// How records become messages.
 pub(super) enum Content {
-    /// The messages of a user.
     Messages,
-    /// What a view of a journal makes of them.
+    /// A view of a journal.
     Journal(Render),
 }
 
@@ -129,7 +131,7 @@ impl Streams {
                 limit: RECORDS_MAX,
                 bytes: 1,
             };
-            let page = self.core.store.read(request).await?;
+            let page = self.parts.node.store.read(request).await?;
             let page = page.ok_or(StreamError::SourceMissing)?;
             let before = messages.len();
             for entry in page.entries {
@@ -230,7 +232,7 @@ impl Reader {
             limit: budget.records,
             bytes: budget.bytes,
         };
-        let page = self.streams.core.store.read(request).await?;
+        let page = self.streams.parts.node.store.read(request).await?;
         let page = page.ok_or(StreamError::Missing)?;
         if page.entries.is_empty() && end.is_none() {
             self.next = self.next.max(page.end);
@@ -280,14 +282,14 @@ impl Reader {
         patience: Duration,
     ) -> Result<Chunk, StreamError> {
         let before = self.next;
-        let core = self.streams.core.clone();
-        let mut late = core.runtime.sleep(patience);
+        let parts = self.streams.parts.clone();
+        let mut late = parts.node.runtime.sleep(patience);
         loop {
             // Registered before reading, so that what lands after the read wakes it.
             let stream = self.info.number;
             let watch = self
                 .watch
-                .get_or_insert_with(|| Watch::new(core.clone(), stream, false));
+                .get_or_insert_with(|| Watch::new(parts.watchers.clone(), stream, false));
             let notify = watch.notify();
             let mut notified = std::pin::pin!(notify.notified());
             notified.as_mut().enable();
@@ -299,10 +301,12 @@ impl Reader {
             if !chunk.up_to_date {
                 continue;
             }
-            core.watchers.check_open()?;
-            let changed = std::pin::pin!(core.changed_or_timeout(notified));
+            let changed = std::pin::pin!(parts.watchers.wait(notified));
             match select(changed, late).await {
-                Either::Left(((), still)) => late = still,
+                Either::Left((changed, still)) => {
+                    changed?;
+                    late = still;
+                }
                 Either::Right(_) => return Ok(chunk),
             }
         }

@@ -1,0 +1,272 @@
+//! An effect of one run on another, and its encoding. It is JSON, because most effects live for
+//! milliseconds, and those that do not should be readable.
+
+use everstep_model::record::ChildOutcome;
+use everstep_model::{
+    Body, ErrorCode, Failure, Generation, Link, Name, Payload, RunId, Seed, TraceParent,
+};
+use serde::{Deserialize, Serialize};
+
+/// The maximum length of the chain of causes that a parent receives with the failure of a child. Each
+/// level of children adds one.
+const CAUSES_MAX: usize = 16;
+
+/// An effect on another run. The link names the operation that caused it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Effect {
+    /// Starts a run.
+    StartChild(StartChild),
+    /// Reports the end of another run to the run, once it has ended.
+    AwaitRun { run: RunId, parent: Link },
+    /// Reports the end of a child to its parent.
+    ChildFinished(ChildFinished),
+    /// Sends an event.
+    SendEvent {
+        to: RunId,
+        event: Name,
+        payload: Payload,
+        sender: Link,
+    },
+    /// Cancels a child.
+    CancelRun { run: RunId, parent: Link },
+    /// Terminates a child.
+    TerminateRun { run: RunId, parent: Link },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StartChild {
+    pub(crate) run: RunId,
+    pub(crate) workflow: Name,
+    pub(crate) input: Payload,
+    pub(crate) tags: Vec<String>,
+    pub(crate) parent: Link,
+    /// Whether the parent does not wait for it.
+    pub(crate) detached: bool,
+    /// The trace context of the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<TraceParent>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ChildFinished {
+    pub(crate) parent: Link,
+    pub(crate) run: RunId,
+    pub(crate) generation: Generation,
+    /// Distinguishes the run from other runs that have had the same id. `None` if an older release wrote
+    /// the effect, or if the run does not exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) identity: Option<Seed>,
+    pub(crate) outcome: ChildOutcome,
+}
+
+impl ChildFinished {
+    /// The key by which repeated deliveries are recognised.
+    pub(crate) fn key(&self) -> String {
+        let end = Link {
+            run: self.run.clone(),
+            generation: self.generation,
+            location: self.parent.location.clone(),
+            identity: self.identity,
+        };
+        end.key()
+    }
+}
+
+impl Effect {
+    /// The run that is affected. Effects of one run on another are delivered in the order of their causes.
+    pub(crate) fn target(&self) -> &RunId {
+        match self {
+            Self::StartChild(start) => &start.run,
+            Self::ChildFinished(finished) => &finished.parent.run,
+            Self::SendEvent { to, .. } => to,
+            Self::AwaitRun { run, .. }
+            | Self::CancelRun { run, .. }
+            | Self::TerminateRun { run, .. } => run,
+        }
+    }
+
+    /// Returns whether the effect ends its target.
+    pub(crate) fn ends_its_target(&self) -> bool {
+        match self {
+            Self::CancelRun { .. } | Self::TerminateRun { .. } => true,
+            Self::StartChild(_)
+            | Self::AwaitRun { .. }
+            | Self::ChildFinished(_)
+            | Self::SendEvent { .. } => false,
+        }
+    }
+
+    /// Encodes the effect. `None` if it contains something that is not JSON, which no journal does.
+    pub(crate) fn to_payload(&self) -> Option<Payload> {
+        let bytes = serde_json::to_vec(self).ok()?;
+        Payload::from_json(bytes).ok()
+    }
+
+    /// Decodes an effect. `None` if a newer release wrote it.
+    pub(crate) fn from_payload(payload: &Payload) -> Option<Self> {
+        payload.decode().ok()
+    }
+}
+
+/// The outcome that the parent of a run receives. `None` if the record does not end the run.
+pub(crate) fn outcome_of(end: &Body) -> Option<ChildOutcome> {
+    let said = |what: &str, reason: Option<&String>| match reason {
+        Some(reason) => format!("{what}: {reason}"),
+        None => what.to_owned(),
+    };
+    match end {
+        Body::Completed(end) => Some(ChildOutcome::Completed(end.result.clone())),
+        Body::Failed(end) => Some(ChildOutcome::Failed(shortened(&end.error))),
+        Body::RollbackFailed(end) => {
+            let message = format!("it failed and so did its rollback: {}", end.rollback_error);
+            let failure = Failure::new(ErrorCode::RollbackFailed, message);
+            Some(ChildOutcome::Failed(
+                failure.caused_by(shortened(&end.error)),
+            ))
+        }
+        Body::Cancelled(end) => {
+            let message = said("it was cancelled", end.reason.as_ref());
+            let failure = Failure::new(ErrorCode::RunCancelled, message);
+            Some(ChildOutcome::Cancelled(failure))
+        }
+        Body::Terminated(end) => {
+            let message = said("it was terminated", end.reason.as_ref());
+            let failure = Failure::new(ErrorCode::RunTerminated, message);
+            Some(ChildOutcome::Cancelled(failure))
+        }
+        _ => None,
+    }
+}
+
+/// Limits the chain of causes of a failure.
+fn shortened(failure: &Failure) -> Failure {
+    let mut failure = failure.clone();
+    let mut last = &mut failure;
+    for _ in 0..CAUSES_MAX {
+        match &mut last.cause {
+            Some(cause) => last = cause,
+            None => return failure,
+        }
+    }
+    last.cause = None;
+    failure
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_model::record::{Failed, RollbackFailed, Terminated};
+
+    use super::*;
+
+    fn link() -> Link {
+        Link {
+            run: RunId::new("parent").unwrap(),
+            generation: Generation(2),
+            location: "join:0/a/ship:3".parse().unwrap(),
+            identity: Some(Seed(u64::MAX)),
+        }
+    }
+
+    #[test]
+    fn every_effect_is_decoded_as_it_was_encoded() {
+        let run = RunId::new("child").unwrap();
+        // The maximum size of a payload. An effect may be larger.
+        let payload = Payload::from_value(&"x".repeat(1024 * 1024 - 2)).unwrap();
+        let failure = Failure::new(ErrorCode::StepFailed, "no");
+        let effects = [
+            Effect::StartChild(StartChild {
+                run: run.clone(),
+                workflow: Name::new("ship").unwrap(),
+                input: payload.clone(),
+                tags: vec!["red".to_owned()],
+                parent: link(),
+                detached: true,
+                trace: None,
+            }),
+            Effect::AwaitRun {
+                run: run.clone(),
+                parent: link(),
+            },
+            Effect::ChildFinished(ChildFinished {
+                parent: link(),
+                run: run.clone(),
+                generation: Generation(3),
+                identity: Some(Seed(1)),
+                outcome: ChildOutcome::Failed(failure.clone().caused_by(failure)),
+            }),
+            Effect::SendEvent {
+                to: run.clone(),
+                event: Name::new("paid").unwrap(),
+                payload,
+                sender: link(),
+            },
+            Effect::CancelRun {
+                run: run.clone(),
+                parent: link(),
+            },
+            Effect::TerminateRun {
+                run,
+                parent: link(),
+            },
+        ];
+        for effect in effects {
+            let payload = effect.to_payload().unwrap();
+            assert_eq!(Effect::from_payload(&payload), Some(effect));
+        }
+    }
+
+    #[test]
+    fn the_chain_of_causes_is_limited() {
+        let mut error = Failure::new(ErrorCode::StepFailed, "the first");
+        for _ in 0..500 {
+            error = Failure::new(ErrorCode::ChildFailed, "a child").caused_by(error);
+        }
+        let end = Failed {
+            error,
+            rolled_back: false,
+            abandoned: vec![],
+            caused_by: vec![],
+        };
+        let Some(ChildOutcome::Failed(reported)) = outcome_of(&end.into()) else {
+            panic!("it failed");
+        };
+        let mut causes = 0;
+        let mut at = &reported;
+        while let Some(cause) = &at.cause {
+            causes += 1;
+            at = cause;
+        }
+        assert_eq!(causes, CAUSES_MAX);
+    }
+
+    // B167
+    #[test]
+    fn a_child_whose_rollback_failed_reports_both_failures() {
+        let end = RollbackFailed {
+            error: Failure::new(ErrorCode::StepFailed, "no money"),
+            rollback_error: Failure::new(ErrorCode::UndoFailed, "no refund"),
+            abandoned: vec![],
+        };
+        let Some(ChildOutcome::Failed(why)) = outcome_of(&end.into()) else {
+            panic!("it failed");
+        };
+        assert!(why.is(ErrorCode::RollbackFailed));
+        assert!(why.message.contains("no refund"));
+        assert_eq!(why.cause.unwrap().message, "no money");
+    }
+
+    #[test]
+    fn a_terminated_child_reports_the_reason() {
+        let end = Terminated {
+            by: None,
+            reason: Some("too slow".to_owned()),
+            abandoned: vec![],
+        };
+        let Some(ChildOutcome::Cancelled(why)) = outcome_of(&end.into()) else {
+            panic!("it was ended");
+        };
+        assert!(why.is(ErrorCode::RunTerminated));
+        assert_eq!(why.message, "it was terminated: too slow");
+    }
+}

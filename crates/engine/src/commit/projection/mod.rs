@@ -1,0 +1,12 @@
+//! Rows that follow from the records of a commit: timers and open rpcs (`rows.rs`), and effects of
+//! one run on another (`cause.rs` decides which, `effect.rs` encodes them).
+
+mod cause;
+mod effect;
+mod origin;
+mod rows;
+
+pub(crate) use cause::{Cause, open_children};
+pub(crate) use effect::{ChildFinished, Effect, StartChild, outcome_of};
+pub(crate) use origin::Origin;
+pub(crate) use rows::{Parts, obsolete_key, project, rows_left, rows_of_journal};

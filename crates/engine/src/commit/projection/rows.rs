@@ -1,0 +1,229 @@
+//! Derives rows of timers and open rpcs from records, and the records that a loop drops. Each record
+//! suffices by itself, so no run is folded.
+
+use everstep_machine::Obsolete;
+use everstep_model::record::TimerPurpose;
+use everstep_model::{Body, Entry, Location, Record, RecordRange, StreamNumber, Timestamp};
+use everstep_store::{Row, RowKey, RpcRow, TimerRow};
+use rustc_hash::FxHashSet;
+
+/// The parts of a commit that follow from its records.
+pub(crate) struct Parts<'a> {
+    pub(crate) put: &'a mut Vec<Row>,
+    pub(crate) delete: &'a mut Vec<RowKey>,
+    pub(crate) drop: &'a mut Vec<RecordRange>,
+}
+
+/// Adds the rows of all records of a commit to its parts, and returns the timers it sets.
+pub(crate) fn project(
+    records: &[Record],
+    stream: StreamNumber,
+    mut parts: Parts<'_>,
+) -> Vec<TimerRow> {
+    let mut timers = Vec::new();
+    for record in records {
+        project_record(record, stream, &mut parts, &mut timers);
+    }
+    cancel_out(&mut parts, &mut timers);
+    timers
+}
+
+/// Removes timers and rpcs that are set and deleted in the same commit. A commit may contain thousands of both,
+/// because code that finds its events waiting consumes them without a pause.
+fn cancel_out(commit: &mut Parts<'_>, timers: &mut Vec<TimerRow>) {
+    if commit.delete.is_empty() || commit.put.is_empty() {
+        return;
+    }
+    let set_here: FxHashSet<RowKey> = commit.put.iter().map(Row::key).collect();
+    let ended = commit.delete.iter().filter(|key| ends_what_it_names(key));
+    let ended = ended.filter(|key| set_here.contains(*key));
+    let ended_here: FxHashSet<RowKey> = ended.cloned().collect();
+    if ended_here.is_empty() {
+        return;
+    }
+    commit.delete.retain(|key| !ended_here.contains(key));
+    commit.put.retain(|row| !ended_here.contains(&row.key()));
+    timers.retain(|timer| !ended_here.contains(&RowKey::Timer(timer.clone())));
+}
+
+/// Returns whether deleting this row ends what the same commit created. A store deletes before it puts,
+/// so for all other rows a deletion and a put of one key replace the row.
+fn ends_what_it_names(key: &RowKey) -> bool {
+    match key {
+        RowKey::Timer(_) | RowKey::Rpc(..) => true,
+        RowKey::Idempotency(..)
+        | RowKey::Generation(_)
+        | RowKey::Outbox(..)
+        | RowKey::Stream(_)
+        | RowKey::Producer(..)
+        | RowKey::Shared(_) => false,
+    }
+}
+
+/// Returns the rows that a journal may still have: those that were set and not ended by a record. Code
+/// that drops an operation does not always record that, so some of them may not exist. A row too many
+/// is harmless, because its operation has ended.
+pub(crate) fn rows_of_journal<'a>(
+    records: impl Iterator<Item = &'a Record>,
+    stream: StreamNumber,
+) -> Vec<Row> {
+    let (mut put, mut delete, mut drop) = (Vec::new(), Vec::new(), Vec::new());
+    let mut timers = Vec::new();
+    for record in records {
+        let mut parts = Parts {
+            put: &mut put,
+            delete: &mut delete,
+            drop: &mut drop,
+        };
+        project_record(record, stream, &mut parts, &mut timers);
+        if let Body::TimerFired(fired) = &record.body {
+            delete.push(RowKey::Timer(TimerRow {
+                due: fired.due,
+                stream,
+                purpose: fired.purpose,
+                location: fired.location.clone(),
+            }));
+        }
+        // Record by record, because a row may be set again later.
+        for key in delete.drain(..) {
+            put.retain(|row: &Row| row.key() != key);
+        }
+    }
+    put
+}
+
+/// Returns the keys of the rows that a journal may still have.
+pub(crate) fn rows_left(journal: &[Entry], stream: StreamNumber) -> Vec<RowKey> {
+    let records = journal.iter().map(|entry| &entry.record);
+    let rows = rows_of_journal(records, stream);
+    rows.iter().map(Row::key).collect()
+}
+
+/// The key of a row that is no longer needed.
+pub(crate) fn obsolete_key(obsolete: Obsolete, stream: StreamNumber) -> RowKey {
+    match obsolete {
+        Obsolete::Timer(due, purpose, location) => RowKey::Timer(TimerRow {
+            due,
+            stream,
+            purpose,
+            location,
+        }),
+        Obsolete::Rpc(id) => RowKey::Rpc(stream, id),
+    }
+}
+
+fn project_record(
+    record: &Record,
+    stream: StreamNumber,
+    commit: &mut Parts<'_>,
+    timers: &mut Vec<TimerRow>,
+) {
+    let timer = |due: Timestamp, purpose, location: Option<&Location>| TimerRow {
+        due,
+        stream,
+        purpose,
+        location: location.cloned(),
+    };
+    let mut set = |commit: &mut Parts<'_>, row: TimerRow| {
+        timers.push(row.clone());
+        commit.put.push(Row::Timer(row));
+    };
+    match &record.body {
+        Body::Created(r) => {
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Deadline, None));
+            }
+        }
+        Body::Sleeping(r) => set(
+            commit,
+            timer(r.until, TimerPurpose::Sleep, Some(&r.location)),
+        ),
+        Body::Waiting(r) => {
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Wait, Some(&r.location)));
+            }
+        }
+        Body::WaitCompleted(r) => {
+            if let Some(due) = r.deadline {
+                let row = timer(due, TimerPurpose::Wait, Some(&r.location));
+                commit.delete.push(RowKey::Timer(row));
+            }
+        }
+        Body::RpcRequested(r) => {
+            commit.put.push(Row::Rpc(RpcRow {
+                stream,
+                id: r.rpc_id.clone(),
+                location: r.location.clone(),
+                method: r.method.clone(),
+                deadline: r.deadline,
+                schema: r.schema.clone(),
+            }));
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Rpc, Some(&r.location)));
+            }
+        }
+        Body::RpcCompleted(r) => {
+            commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone()));
+            if let Some(due) = r.deadline {
+                let row = timer(due, TimerPurpose::Rpc, Some(&r.location));
+                commit.delete.push(RowKey::Timer(row));
+            }
+        }
+        Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
+        Body::ChildStarted(r) => {
+            if let Some(due) = r.deadline {
+                set(commit, timer(due, TimerPurpose::Child, Some(&r.location)));
+            }
+        }
+        Body::StepFailed(r) => {
+            if let Some(due) = r.retry_at {
+                set(commit, timer(due, TimerPurpose::Retry, Some(&r.location)));
+            }
+        }
+        Body::UndoFailed(r) => {
+            if let Some(due) = r.retry_at {
+                set(commit, timer(due, TimerPurpose::Undo, Some(&r.location)));
+            }
+        }
+        Body::ExecutionRetried(r) => set(
+            commit,
+            timer(r.retry_at, TimerPurpose::ExecutionRetry, None),
+        ),
+        Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
+        // The other kinds have no rows.
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use everstep_store::{CommitTime, SharedKey, SharedKind, SharedRow};
+
+    use super::*;
+
+    #[test]
+    fn a_shared_row_that_is_deleted_and_put_is_replaced() {
+        let key = SharedKey::new(SharedKind::Slot, []).unwrap();
+        let timer = TimerRow {
+            due: Timestamp::from_millis(1),
+            stream: StreamNumber(1),
+            purpose: TimerPurpose::Sleep,
+            location: None,
+        };
+        let shared = Row::Shared(SharedRow {
+            key: key.clone(),
+            value: Vec::new(),
+            committed_at: CommitTime::Absent,
+        });
+        let mut put = vec![shared.clone(), Row::Timer(timer.clone())];
+        let mut delete = vec![RowKey::Shared(key), RowKey::Timer(timer.clone())];
+        let (kept, mut timers) = (delete[..1].to_vec(), vec![timer]);
+        let mut parts = Parts {
+            put: &mut put,
+            delete: &mut delete,
+            drop: &mut Vec::new(),
+        };
+        cancel_out(&mut parts, &mut timers);
+        assert_eq!((put, delete, timers), (vec![shared], kept, Vec::new()));
+    }
+}

@@ -1,0 +1,243 @@
+//! The way from a claim to an execution: finds the worker, reads the journal, and starts the task.
+
+use std::sync::Arc;
+
+use everstep_model::record::Paused;
+use everstep_model::{
+    Entry, ErrorCode, ExecutorSeq, Failure, Generation, Name, Record, RecordNumber, RunId,
+    RunStatus, StreamNumber, limits,
+};
+use everstep_store::{
+    AppendCommit, DeliverCommit, Executor, ExecutorLease, Fence, Guard, Hint, InboxLease, Outcome,
+    Refusal, StoreError, StreamRef,
+};
+
+use super::claims::Claims;
+use super::mailbox::Mailbox;
+use super::seat::{Executors, LocalSeat};
+use crate::commit::OutboxSink;
+use crate::commit::projection::Origin;
+use crate::workers::{Activation, Message, Worker};
+
+/// A run that this node has claimed.
+pub(crate) struct Claimed {
+    pub(crate) stream: StreamNumber,
+    pub(crate) run: RunId,
+    pub(crate) generation: Generation,
+    pub(crate) workflow: Name,
+    pub(crate) version: u32,
+    pub(crate) fence: Fence,
+    pub(crate) mailbox: Arc<Mailbox>,
+    /// How often it was taken over without progress.
+    pub(crate) takeovers: u32,
+}
+
+pub(crate) struct Dispatcher {
+    pub(crate) executors: Arc<Executors>,
+    pub(crate) claims: Arc<Claims>,
+    pub(crate) outbox: Arc<dyn OutboxSink>,
+}
+
+impl Dispatcher {
+    /// Wakes a run after something landed in its inbox. `claim` is set if the commit claimed the run.
+    pub(crate) fn wake(self: &Arc<Self>, stream: StreamNumber, claim: Option<Fence>) {
+        let resident = &self.executors.resident;
+        match claim {
+            Some(fence) => {
+                if !resident.resume(stream, fence) {
+                    let mailbox = self.enter_memory(stream, fence);
+                    let dispatcher = self.clone();
+                    self.executors.node.spawn(async move {
+                        dispatcher.activate_cold(stream, fence, mailbox).await;
+                    });
+                }
+            }
+            None => {
+                if !resident.notify(stream, Message::Grew) {
+                    self.executors.node.bus.publish(Hint::Ready(stream));
+                }
+            }
+        }
+    }
+
+    /// Claims a run that is ready and executes it. Returns whether it was claimed. A run that cannot be
+    /// read is left as it is; errors are about the store.
+    pub(crate) async fn claim(self: &Arc<Self>, stream: StreamNumber) -> Result<bool, StoreError> {
+        let executors = &self.executors;
+        if executors.node.is_closing() {
+            return Ok(false);
+        }
+        let mut commit = DeliverCommit::new(stream, executors.node.now());
+        commit.lease = InboxLease::Claim(self.claims.claim());
+        commit.ready = Some(true);
+        match executors.committer.commit(commit).await? {
+            Outcome::Committed {
+                taken: Some(fence), ..
+            } => {
+                self.wake(stream, Some(fence));
+                Ok(true)
+            }
+            Outcome::Refused(Refusal::Unreadable(error)) => {
+                executors.watchers.unreadable(stream, &error);
+                Ok(false)
+            }
+            Outcome::Committed { .. } | Outcome::Duplicate { .. } | Outcome::Refused(_) => {
+                Ok(false)
+            }
+        }
+    }
+
+    /// Adds a run to those in memory before its journal is read, so that no message is missed
+    /// meanwhile.
+    pub(crate) fn enter_memory(&self, stream: StreamNumber, fence: Fence) -> Arc<Mailbox> {
+        let mailbox = Arc::new(Mailbox::default());
+        let resident = &self.executors.resident;
+        resident.add(stream, fence.epoch, mailbox.clone());
+        mailbox
+    }
+
+    /// Executes a run whose journal is in the store.
+    async fn activate_cold(&self, stream: StreamNumber, fence: Fence, mailbox: Arc<Mailbox>) {
+        let activated = self.try_activate_cold(stream, fence, mailbox.clone()).await;
+        if !matches!(activated, Ok(true)) {
+            self.executors.resident.remove(stream, &mailbox);
+        }
+        if let Err(error) = activated {
+            self.executors.watchers.unreadable(stream, &error);
+        }
+    }
+
+    async fn try_activate_cold(
+        &self,
+        stream: StreamNumber,
+        fence: Fence,
+        mailbox: Arc<Mailbox>,
+    ) -> Result<bool, StoreError> {
+        let node = &self.executors.node;
+        let Some(head) = node.store.head(StreamRef::Number(stream)).await? else {
+            return Ok(false);
+        };
+        let Some(row) = head.run else {
+            return Ok(false);
+        };
+        let claimed = Claimed {
+            stream,
+            run: row.id.clone(),
+            generation: row.generation,
+            workflow: row.workflow.clone(),
+            version: row.version,
+            fence,
+            mailbox,
+            takeovers: head.takeovers,
+        };
+        let worker = self
+            .claims
+            .workers
+            .executor(&claimed.workflow, claimed.version);
+        if head.takeovers > limits::TAKEOVERS_MAX {
+            let inbox = head.frame.inbox_count;
+            self.pause_without_progress(&claimed, inbox).await;
+            return Ok(false);
+        }
+        if node.is_shared {
+            // Effects that an earlier executor caused must not be overtaken by those to come.
+            self.outbox.found(node.outbox_of(stream).await?);
+        }
+        let journal = node.read_journal(stream, RecordNumber(0)).await?;
+        match worker {
+            Some(worker) => {
+                self.activate(&worker, claimed, journal);
+                Ok(true)
+            }
+            None => {
+                self.release(claimed).await;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Executes a new run, whose journal is its first record.
+    pub(crate) async fn activate_new(&self, claimed: Claimed, first: Record) {
+        let first = Entry {
+            number: RecordNumber(0),
+            record: first,
+        };
+        let workers = &self.claims.workers;
+        match workers.executor(&claimed.workflow, claimed.version) {
+            Some(worker) => self.activate(&worker, claimed, vec![first]),
+            // The worker was removed while the run was created.
+            None => self.release(claimed).await,
+        }
+    }
+
+    fn activate(&self, worker: &Arc<dyn Worker>, claimed: Claimed, journal: Vec<Entry>) {
+        let node = &self.executors.node;
+        if journal.len() as u64 > node.settings.journal_records_warn {
+            tracing::warn!(run = %claimed.run, records = journal.len(), "long journal, replay is slow");
+        }
+        if node.is_closing() {
+            claimed.mailbox.push(Message::Stop);
+        }
+        let seat = LocalSeat {
+            run: claimed.run.clone(),
+            generation: claimed.generation,
+            stream: claimed.stream,
+            executors: self.executors.clone(),
+            mailbox: claimed.mailbox,
+            origin: Origin::of(&journal),
+            fence: claimed.fence,
+            seq: ExecutorSeq(0),
+        };
+        let activation = Activation {
+            run: claimed.run,
+            generation: claimed.generation,
+            workflow: claimed.workflow,
+            version: claimed.version,
+            journal,
+            cautious: claimed.takeovers > 0,
+            seat: Box::new(seat),
+        };
+        node.spawn(worker.execute(activation));
+    }
+
+    /// Releases a run that no worker of this node executes any more.
+    async fn release(&self, claimed: Claimed) {
+        let mut commit = self.executor_commit(&claimed);
+        commit.status = Some(RunStatus::Queued);
+        let _ = self.executors.committer.commit(commit).await;
+        let resident = &self.executors.resident;
+        resident.remove(claimed.stream, &claimed.mailbox);
+    }
+
+    async fn pause_without_progress(&self, claimed: &Claimed, inbox: u64) {
+        let takeovers = claimed.takeovers;
+        tracing::error!(run = %claimed.run, takeovers, "run paused, it makes no progress");
+        let message = format!(
+            "the run was taken over {takeovers} times without progress, as if its code ended the process each time; it is \
+             paused until somebody resumes it"
+        );
+        let mut commit = self.executor_commit(claimed);
+        let reason = Some(Failure::new(ErrorCode::NoProgress, message));
+        commit.records.push(Record {
+            time: commit.now,
+            body: Paused { reason }.into(),
+        });
+        // If the inbox grew, the run stays ready and the next sweep finds it.
+        commit.guards.push(Guard::InboxSeen(inbox));
+        commit.ready = Some(false);
+        commit.status = Some(RunStatus::Paused);
+        let _ = self.executors.committer.commit(commit).await;
+    }
+
+    fn executor_commit(&self, claimed: &Claimed) -> AppendCommit {
+        let executor = Executor {
+            fence: claimed.fence,
+            seq: ExecutorSeq(1),
+            seen: RecordNumber(u64::MAX),
+            progress: false,
+        };
+        let mut commit = AppendCommit::new(claimed.stream, executor, self.executors.node.now());
+        commit.lease = ExecutorLease::Release;
+        commit
+    }
+}

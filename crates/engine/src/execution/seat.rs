@@ -1,0 +1,230 @@
+//! The seat of an executor in this process: its appends go to the committer, its messages come from
+//! its mailbox.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use everstep_model::{
+    Entry, ExecutorSeq, Generation, Record, RecordNumber, RunId, RunStatus, StreamNumber,
+};
+use everstep_store::{
+    AppendCommit, BoxFuture, Commit, Executor, ExecutorLease, Fence, Guard, Hint, Outcome, Refusal,
+    StoreError,
+};
+
+use super::mailbox::{Letter, Mailbox};
+use super::resident::ResidentRuns;
+use crate::commit::projection::{self, Cause, Origin};
+use crate::commit::{Committer, PostCommit, PostCommitSink};
+use crate::node::Node;
+use crate::observers::Watchers;
+use crate::runtime::Runtime;
+use crate::settings::Settings;
+use crate::workers::{Append, Message, Seat, Then};
+
+/// What the executors in this process share.
+pub(crate) struct Executors {
+    pub(crate) node: Arc<Node>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) post_commit: Arc<PostCommitSink>,
+    pub(crate) watchers: Arc<Watchers>,
+    pub(crate) resident: Arc<ResidentRuns>,
+}
+
+pub(super) struct LocalSeat {
+    pub(super) run: RunId,
+    pub(super) generation: Generation,
+    pub(super) stream: StreamNumber,
+    pub(super) executors: Arc<Executors>,
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) origin: Origin,
+    pub(super) fence: Fence,
+    pub(super) seq: ExecutorSeq,
+}
+
+impl Seat for LocalSeat {
+    fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Message> {
+        self.mailbox.poll(context).map(|letter| match letter {
+            Letter::Message(message) => {
+                if let Message::Appended { .. } = message {
+                    self.seq = self.seq.next();
+                }
+                message
+            }
+            Letter::Claim(fence) => {
+                // A message about an older claim may arrive late.
+                if fence.epoch > self.fence.epoch {
+                    self.fence = fence;
+                    self.seq = ExecutorSeq(0);
+                }
+                Message::Resumed
+            }
+        })
+    }
+
+    fn append(&mut self, append: Append) {
+        let executor = Executor {
+            fence: self.fence,
+            seq: self.seq.next(),
+            seen: append.seen,
+            progress: append.progress,
+        };
+        let mut commit = AppendCommit::new(self.stream, executor, self.executors.node.now());
+        let then = append.then;
+        conclude(&mut commit, then, append.inbox_seen);
+        let obsolete = append.obsolete.into_iter();
+        commit
+            .delete
+            .extend(obsolete.map(|row| projection::obsolete_key(row, self.stream)));
+        let cause = Cause::new(self.stream, &self.run, self.generation, &self.origin);
+        commit.put = cause.effects(&append.records, &append.left, append.seen);
+        commit.records = append.records;
+        let parts = projection::Parts {
+            put: &mut commit.put,
+            delete: &mut commit.delete,
+            drop: &mut commit.drop,
+        };
+        let timers = projection::project(&commit.records, self.stream, parts);
+        let commit = Commit::from(commit);
+        let effects = PostCommit::of_run(&self.run, &commit, timers);
+        let (executors, mailbox) = (self.executors.clone(), self.mailbox.clone());
+        let stream = self.stream;
+        let reply = move |commit: &mut Commit, outcome| {
+            let records = commit.take_records();
+            let end = records.last().filter(|_| commit.closes());
+            let settled = executors.settle((stream, &mailbox), (then, end), effects, outcome);
+            mailbox.push(settled.into_message(records));
+        };
+        self.executors.committer.submit(commit, Box::new(reply));
+    }
+
+    fn read(&self, from: RecordNumber) -> BoxFuture<'static, Result<Vec<Entry>, StoreError>> {
+        let (node, stream) = (self.executors.node.clone(), self.stream);
+        Box::pin(async move { node.read_journal(stream, from).await })
+    }
+
+    fn runtime(&self) -> &Arc<dyn Runtime> {
+        &self.executors.node.runtime
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.executors.node.settings
+    }
+}
+
+impl Drop for LocalSeat {
+    /// However an executor ends, its run does not count as executing any more.
+    fn drop(&mut self) {
+        let resident = &self.executors.resident;
+        resident.remove(self.stream, &self.mailbox);
+    }
+}
+
+fn conclude(commit: &mut AppendCommit, then: Then, inbox_seen: u64) {
+    match then {
+        Then::Continue => {}
+        Then::GoOnAs(status) => {
+            commit.guards.push(Guard::InboxSeen(inbox_seen));
+            commit.status = Some(status);
+        }
+        Then::Suspend(status) | Then::Park(status) => {
+            commit.guards.push(Guard::InboxSeen(inbox_seen));
+            commit.lease = ExecutorLease::Release;
+            commit.ready = Some(false);
+            commit.status = Some(status);
+        }
+        Then::Release => {
+            commit.lease = ExecutorLease::Release;
+            commit.status = Some(RunStatus::Queued);
+        }
+        Then::Abandon => {
+            commit.lease = ExecutorLease::Abandon;
+            commit.status = Some(RunStatus::Queued);
+        }
+        Then::End(status) | Then::EndAnyway(status) => {
+            if matches!(then, Then::End(_)) {
+                commit.guards.push(Guard::InboxSeen(inbox_seen));
+            }
+            commit.lease = ExecutorLease::Release;
+            commit.ready = Some(false);
+            commit.status = Some(status);
+            commit.close = true;
+        }
+    }
+}
+
+/// The outcome of an append.
+enum Settled {
+    Appended {
+        first: RecordNumber,
+        before: Vec<Entry>,
+    },
+    Missed(Vec<Entry>),
+    Lost,
+}
+
+impl Settled {
+    fn into_message(self, records: Vec<Record>) -> Message {
+        match self {
+            Self::Appended { first, before } => Message::Appended {
+                first,
+                before,
+                records,
+            },
+            Self::Missed(came) => Message::Missed { came, records },
+            Self::Lost => Message::Lost,
+        }
+    }
+}
+
+impl Executors {
+    /// Called by the committer with the outcome of an append: updates the state of the engine before
+    /// the executor receives the outcome.
+    fn settle(
+        &self,
+        (stream, mailbox): (StreamNumber, &Arc<Mailbox>),
+        (then, end): (Then, Option<&Record>),
+        effects: PostCommit,
+        outcome: Result<Outcome, StoreError>,
+    ) -> Settled {
+        match outcome {
+            Ok(
+                Outcome::Committed { first, before, .. } | Outcome::Duplicate { first, before, .. },
+            ) => {
+                match then {
+                    Then::Continue | Then::GoOnAs(_) => {}
+                    Then::Suspend(_) => {
+                        let (now, max) = (self.node.now(), self.node.settings.hot_runs_max);
+                        self.resident.suspend(stream, mailbox, now, max);
+                    }
+                    Then::Park(_)
+                    | Then::Release
+                    | Then::Abandon
+                    | Then::End(_)
+                    | Then::EndAnyway(_) => self.resident.remove(stream, mailbox),
+                }
+                if let Some(end) = end {
+                    self.watchers.ends_with(stream, end);
+                }
+                self.post_commit.apply(stream, effects);
+                if matches!(then, Then::Release | Then::Abandon) {
+                    self.node.bus.publish(Hint::Ready(stream));
+                }
+                Settled::Appended { first, before }
+            }
+            Ok(Outcome::Refused(Refusal::InboxGrew { missed })) => Settled::Missed(missed),
+            Ok(Outcome::Refused(refusal)) => {
+                self.resident.remove(stream, mailbox);
+                match refusal {
+                    Refusal::Unreadable(error) => self.watchers.unreadable(stream, &error),
+                    refusal => tracing::debug!(%stream, %refusal, "executor lost its run"),
+                }
+                Settled::Lost
+            }
+            Err(_) => {
+                self.resident.remove(stream, mailbox);
+                Settled::Lost
+            }
+        }
+    }
+}

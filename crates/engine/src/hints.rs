@@ -1,0 +1,39 @@
+//! Follows hints from the bus: what other nodes did, and what runs are ready.
+
+use everstep_store::Hint;
+
+use crate::core::Core;
+use crate::workers::Message;
+
+pub(crate) fn follow(core: &Core, hint: Hint) {
+    let watchers = &core.base.watchers;
+    let resident = &core.base.resident;
+    match hint {
+        Hint::Advanced(stream) => watchers.grew(stream, false),
+        Hint::Grew(stream) => {
+            watchers.grew(stream, false);
+            resident.notify(stream, Message::Grew);
+        }
+        Hint::Closed(stream) => {
+            watchers.grew(stream, true);
+            resident.notify(stream, Message::Grew);
+        }
+        Hint::Timer(due) => core.timers.queue.hint(due),
+        Hint::Outbox(stream) => {
+            let outbox = core.outbox.clone();
+            core.base.node.spawn(async move {
+                if let Err(error) = outbox.adopt(stream).await {
+                    tracing::warn!(%error, %stream, "outbox not readable");
+                }
+            });
+        }
+        Hint::Ready(stream) => {
+            let recovery = core.recovery.clone();
+            core.base.node.spawn(async move {
+                if let Err(error) = recovery.claim_ready(stream).await {
+                    tracing::warn!(%error, %stream, "ready run not claimed");
+                }
+            });
+        }
+    }
+}

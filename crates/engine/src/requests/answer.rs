@@ -1,0 +1,141 @@
+//! Answers rpcs. The first valid answer wins; later ones are rejected.
+
+use std::sync::Arc;
+
+use everstep_model::record::RpcAnswered;
+use everstep_model::{Body, Generation, Payload, Record, RecordNumber, RpcId, RunId};
+use everstep_store::{Guard, Head, Outcome, Row, RowKey, RpcRow};
+
+use super::start::check_key;
+use crate::commit::{Committer, projection};
+use crate::error::{AnswerError, OpenRpcError, RpcNotOpen};
+use crate::execution::Inbox;
+use crate::node::Node;
+use crate::workers::Workers;
+
+/// An answer to an rpc.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The run that requested the rpc.
+    pub run: RunId,
+    /// The id of the rpc.
+    pub rpc: RpcId,
+    /// The answer, which must match the schema of the rpc.
+    pub answer: Payload,
+    /// The sender, for the journal.
+    pub by: Option<String>,
+    /// The sender's id of the answer. Repeating the answer with the same id succeeds.
+    pub dedup_id: Option<String>,
+    /// The generation of the run that it is for. `None` means the current one.
+    pub generation: Option<Generation>,
+}
+
+/// The outcome of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// The answer is in the run's journal, at this record.
+    Accepted(RecordNumber),
+    /// The same answer is already in the journal, at this record.
+    Duplicate(RecordNumber),
+}
+
+pub(crate) struct RpcAnswers {
+    pub(crate) node: Arc<Node>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+impl RpcAnswers {
+    /// Returns the open rpc with that id.
+    pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
+        let (head, _) = self.node.find(run).await?;
+        self.open_rpc_of(&head, run, rpc).await
+    }
+
+    async fn open_rpc_of(
+        &self,
+        head: &Head,
+        run: &RunId,
+        rpc: &RpcId,
+    ) -> Result<RpcRow, OpenRpcError> {
+        let key = RowKey::Rpc(head.number, rpc.clone());
+        match self.node.store.row(key).await? {
+            Some(Row::Rpc(row)) => Ok(row),
+            _ => Err(not_open(run, rpc).into()),
+        }
+    }
+
+    pub(crate) async fn answer(&self, answer: Answer) -> Result<Answered, AnswerError> {
+        self.committer.check_open()?;
+        answer.answer.check_size()?;
+        check_key("dedup id", answer.dedup_id.as_deref())?;
+        let (head, run) = self
+            .node
+            .find_generation::<AnswerError>(&answer.run, answer.generation)
+            .await?;
+        let row = match self.open_rpc_of(&head, &answer.run, &answer.rpc).await {
+            Ok(row) => row,
+            Err(OpenRpcError::NotOpen(_)) => return self.answered_before(&answer).await,
+            Err(OpenRpcError::UnknownRun(error)) => return Err(error.into()),
+            Err(OpenRpcError::Unavailable(error)) => return Err(error.into()),
+        };
+        self.workers
+            .check_answer(&run, &row.method, &answer.answer)?;
+        let mut commit = self.inbox.commit(&head);
+        commit.guards.push(Guard::RowPresent(RowKey::Rpc(
+            head.number,
+            answer.rpc.clone(),
+        )));
+        commit.records.push(Record {
+            time: commit.now,
+            body: RpcAnswered {
+                location: row.location,
+                rpc_id: answer.rpc.clone(),
+                answer: answer.answer.clone(),
+                by: answer.by.clone(),
+                dedup_id: answer.dedup_id.clone(),
+            }
+            .into(),
+        });
+        let parts = projection::Parts {
+            put: &mut commit.put,
+            delete: &mut commit.delete,
+            drop: &mut commit.drop,
+        };
+        projection::project(&commit.records, head.number, parts);
+        match self.inbox.deliver(&answer.run, commit).await? {
+            Outcome::Committed { first, .. } => Ok(Answered::Accepted(first)),
+            Outcome::Duplicate { first, .. } => Ok(Answered::Duplicate(first)),
+            Outcome::Refused(_) => self.answered_before(&answer).await,
+        }
+    }
+
+    /// Looks for the same answer in the journal, for an rpc that is no longer open.
+    async fn answered_before(&self, answer: &Answer) -> Result<Answered, AnswerError> {
+        let (head, _) = self
+            .node
+            .find_generation::<AnswerError>(&answer.run, answer.generation)
+            .await?;
+        if answer.dedup_id.is_some() {
+            let journal = self.node.read_journal(head.number, RecordNumber(0)).await?;
+            let found = journal.iter().find(|entry| match &entry.record.body {
+                Body::RpcAnswered(known) => {
+                    known.rpc_id == answer.rpc && known.dedup_id == answer.dedup_id
+                }
+                _ => false,
+            });
+            if let Some(entry) = found {
+                return Ok(Answered::Duplicate(entry.number));
+            }
+        }
+        Err(not_open(&answer.run, &answer.rpc).into())
+    }
+}
+
+fn not_open(run: &RunId, rpc: &RpcId) -> RpcNotOpen {
+    RpcNotOpen {
+        run: run.clone(),
+        rpc: rpc.to_string(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Requests to a run: an event whose sender waits for the reply.
+//!
+//! The reply is a record in the journal that received the event, and stays there for a while even if
+//! its loop drops it (`limits::REPLY_KEPT`). If that generation ends without a reply and the next one
+//! inherits the event, the reply may be in the next; the sender's id identifies the event.
+
+use std::sync::Arc;
+
+use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, RunId, StreamName};
+use everstep_store::{StoreError, StreamRef};
+
+use super::send::{EventSender, SendEvent, Sent};
+use super::start::random_id;
+use super::watch::{Records, RunWatcher};
+use crate::error::{SendError, Unavailable};
+
+/// An event that was sent and may get a reply.
+#[derive(Debug)]
+pub struct PendingReply {
+    watcher: Arc<RunWatcher>,
+    run: RunId,
+    id: String,
+    sent: Sent,
+    /// The generation whose journal is read.
+    generation: Generation,
+    /// The record number of the event in that journal.
+    event: RecordNumber,
+    records: Records,
+}
+
+impl EventSender {
+    /// Sends an event whose sender waits for the reply.
+    pub(crate) async fn ask(
+        &self,
+        event: SendEvent,
+        watcher: Arc<RunWatcher>,
+    ) -> Result<PendingReply, SendError> {
+        let id = random_id(&self.node);
+        let run = event.run.clone();
+        let (sent, head) = self.send_from(event, Some(&id)).await?;
+        let (Sent::Accepted(event) | Sent::Duplicate(event)) = sent;
+        let generation = head.run.map_or(Generation::FIRST, |row| row.generation);
+        Ok(PendingReply {
+            records: watcher.tail(head.number, event),
+            watcher,
+            run,
+            id,
+            sent,
+            generation,
+            event,
+        })
+    }
+}
+
+impl PendingReply {
+    /// The outcome of sending the event.
+    #[must_use]
+    pub fn sent(&self) -> Sent {
+        self.sent
+    }
+
+    /// Waits for the reply. `None` if the run ended without one.
+    ///
+    /// # Errors
+    /// If the store fails, or the engine shuts down.
+    pub async fn answer(mut self) -> Result<Option<Payload>, Unavailable> {
+        loop {
+            while let Some(entry) = self.records.next().await? {
+                match entry.record.body {
+                    Body::Replied(reply) if reply.event == self.event => {
+                        return Ok(Some(reply.payload));
+                    }
+                    _ => {}
+                }
+            }
+            if !self.follow().await? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Continues with the next generation of the run. Returns false if there is none, or if it does
+    /// not contain the event.
+    async fn follow(&mut self) -> Result<bool, StoreError> {
+        let node = self.watcher.node();
+        let next = self.generation.next();
+        let name = StreamName::of_run(&self.run, next);
+        let Some(head) = node.store.head(StreamRef::Name(name)).await? else {
+            return Ok(false);
+        };
+        let journal = node.read_journal(head.number, RecordNumber(0)).await?;
+        let is_it = |entry: &&Entry| match &entry.record.body {
+            Body::Event(event) => event.reply_to.as_ref() == Some(&self.id),
+            _ => false,
+        };
+        let Some(event) = journal.iter().find(is_it) else {
+            return Ok(false);
+        };
+        self.event = event.number;
+        self.generation = next;
+        self.records = self.watcher.tail(head.number, event.number);
+        Ok(true)
+    }
+}

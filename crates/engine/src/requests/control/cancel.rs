@@ -1,0 +1,30 @@
+//! Cancels runs. From then on the operations of the run fail, steps in flight end first, and
+//! completed steps are undone if requested.
+
+use everstep_model::RunId;
+use everstep_model::record::CancelRequested;
+
+use super::done::{Because, Done, RequestOrigin};
+use super::inbox_request::InboxRequests;
+use crate::error::ControlError;
+
+impl InboxRequests {
+    /// Requests the cancellation of a run. The first request and its reason count.
+    pub(crate) async fn cancel(
+        &self,
+        run: &RunId,
+        rollback: bool,
+        origin: RequestOrigin,
+    ) -> Result<Done, ControlError> {
+        self.request(run, |overview| match overview.ending {
+            Some(_) => Err(Because::Ending),
+            None => Ok(CancelRequested {
+                by: origin.by.clone(),
+                reason: origin.reason.clone(),
+                rollback,
+            }
+            .into()),
+        })
+        .await
+    }
+}

@@ -1,0 +1,208 @@
+//! Copies of journals, with which revived and forked runs begin.
+//!
+//! One commit creates the copy with all its rows: open timers and rpcs, the row that names the latest
+//! generation, and the row in lists.
+
+use std::sync::Arc;
+
+use everstep_inspect::{ChildView, Overview};
+use everstep_machine::{CannotFork, ForkExtent, ForkPlan, fork};
+use everstep_model::record::{Created, ForkReason};
+use everstep_model::{
+    Body, Entry, Generation, Record, RecordNumber, RunId, RunStatus, Seed, StreamName,
+    StreamNumber, Timestamp,
+};
+use everstep_store::{
+    Commit, CreateCommit, GenerationRow, Outcome, Refusal, Row, RunRow, StoreError, StreamRef,
+    TimerRow,
+};
+
+use super::done::{Effect, RequestOrigin};
+use super::run_state::RunState;
+use crate::commit::projection::{self, Cause, Origin};
+use crate::commit::{Committer, PostCommit, PostCommitSink};
+use crate::error::{ControlError, UnknownOperation, UnreadableJournal, WrongState};
+use crate::execution::{Claims, Dispatcher};
+use crate::node::Node;
+
+pub(crate) struct Copier {
+    pub(crate) node: Arc<Node>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) post_commit: Arc<PostCommitSink>,
+    pub(crate) claims: Arc<Claims>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+}
+
+impl Copier {
+    /// Returns the records of a copy of a run's journal.
+    pub(super) fn copy_of(
+        &self,
+        state: &RunState,
+        extent: ForkExtent,
+        reason: ForkReason,
+        target: (RunId, Generation),
+        origin: &RequestOrigin,
+    ) -> Result<Vec<Record>, ControlError> {
+        let row = &state.row;
+        let plan = ForkPlan {
+            source: (row.id.clone(), row.generation),
+            began: row.created_at,
+            target,
+            extent,
+            by: origin.by.clone(),
+            now: self.node.now(),
+            mark: Seed(self.node.runtime.random()),
+        };
+        let forked = fork(&state.journal, reason, &plan);
+        let forked = forked.map_err(|cannot| cannot_fork(&row.id, cannot))?;
+        Ok(forked.records)
+    }
+
+    /// Creates a journal with these records, and starts its execution.
+    pub(super) async fn create_copy(
+        &self,
+        state: &RunState,
+        (run, generation): (RunId, Generation),
+        records: Vec<Record>,
+        revives: bool,
+    ) -> Result<Copied, ControlError> {
+        let name = StreamName::of_run(&run, generation);
+        let now = self.node.now();
+        let mut commit = CreateCommit::new(name.clone(), now);
+        let Some(Body::Created(created)) = records.first().map(|first| &first.body) else {
+            return Err(cannot_fork(&run, CannotFork::NoBeginning));
+        };
+        let created = created.clone();
+        let timers = open_rows(&mut commit, &records);
+        let origin = Origin {
+            identity: Some(created.identity()),
+            parent: None,
+            trace: created.trace,
+        };
+        let cause = Cause::new(StreamNumber(0), &run, generation, &origin);
+        let open = children_of(&records);
+        commit.put.extend(cause.effects_of_copy(&open));
+        commit.run = Some(list_row(&run, generation, &created, now).into());
+        commit.ready = true;
+        commit.claim = self.claims.for_new(&created.workflow, created.version);
+        if revives {
+            commit.supersedes = Some(state.head.number);
+            commit.put.push(Row::Generation(GenerationRow {
+                run: run.clone(),
+                generation,
+                stream: StreamNumber(0),
+            }));
+        }
+        commit.records = records;
+        // Emissions of the original are not repeated.
+        let commit = Commit::from(commit);
+        let effects = PostCommit::of_copy(&commit, timers);
+        match self.committer.commit(commit).await? {
+            Outcome::Committed { stream, taken, .. } => {
+                self.post_commit.apply(stream, effects);
+                let status = match taken {
+                    Some(_) => RunStatus::Running,
+                    None => RunStatus::Queued,
+                };
+                self.dispatcher.wake(stream, taken);
+                Ok(Copied::Created(status))
+            }
+            Outcome::Duplicate { .. } => Ok(Copied::Created(RunStatus::Running)),
+            Outcome::Refused(refusal) => {
+                let is_same = self.is_copy(&name, &created).await?;
+                Ok(Copied::Refused { refusal, is_same })
+            }
+        }
+    }
+
+    /// Returns whether the journal of that name began as the same copy, including location and edit.
+    async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, StoreError> {
+        let Some(head) = self.node.store.head(StreamRef::Name(name.clone())).await? else {
+            return Ok(false);
+        };
+        let first = self.node.first_record(head.number).await?;
+        let first = first.map(|entry| entry.record.body);
+        Ok(matches!(first, Some(Body::Created(found)) if found.forked_from == created.forked_from))
+    }
+}
+
+/// The outcome of creating a copy.
+pub(super) enum Copied {
+    Created(RunStatus),
+    Refused {
+        refusal: Refusal,
+        /// Whether the existing stream began as the same copy.
+        is_same: bool,
+    },
+}
+
+/// A copy is executed at once, or waits for a worker.
+pub(super) fn effect_of(status: RunStatus) -> Effect {
+    match status {
+        RunStatus::Queued => Effect::NeedsWorker,
+        _ => Effect::Done,
+    }
+}
+
+/// Adds the rows of open operations in a copied journal, and returns its timers.
+fn open_rows(commit: &mut CreateCommit, records: &[Record]) -> Vec<TimerRow> {
+    let rows = projection::rows_of_journal(records.iter(), StreamNumber(0));
+    let timers = rows.iter().filter_map(|row| match row {
+        Row::Timer(timer) => Some(timer.clone()),
+        _ => None,
+    });
+    let timers = timers.collect();
+    commit.put.extend(rows);
+    timers
+}
+
+/// Returns the children that a copied journal waits for.
+fn children_of(records: &[Record]) -> Vec<ChildView> {
+    let mut overview = Overview::new();
+    for (index, record) in records.iter().enumerate() {
+        overview.fold(&Entry {
+            number: RecordNumber(index as u64),
+            record: record.clone(),
+        });
+    }
+    overview.children
+}
+
+fn list_row(run: &RunId, generation: Generation, created: &Created, now: Timestamp) -> RunRow {
+    RunRow {
+        id: run.clone(),
+        generation,
+        workflow: created.workflow.clone(),
+        version: created.version,
+        status: RunStatus::Queued,
+        tags: created.tags.clone(),
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn cannot_fork(run: &RunId, cannot: CannotFork) -> ControlError {
+    match cannot {
+        CannotFork::UnknownOperation(location) => UnknownOperation {
+            run: run.clone(),
+            location,
+        }
+        .into(),
+        CannotFork::NoBeginning => UnreadableJournal {
+            run: run.clone(),
+            detail: cannot.to_string(),
+        }
+        .into(),
+        CannotFork::StillRunning(_)
+        | CannotFork::NotAStep(_)
+        | CannotFork::InsideLoop(_)
+        | CannotFork::Compacted(_)
+        | CannotFork::Undone(_)
+        | CannotFork::NotEnded
+        | CannotFork::WrongStatus(_) => WrongState {
+            run: run.clone(),
+            detail: cannot.to_string(),
+        }
+        .into(),
+    }
+}

@@ -1,0 +1,83 @@
+//! Deletes finished runs after a retention period, which depends on their final status.
+
+use std::sync::Arc;
+
+use everstep_model::{RunId, limits};
+use everstep_store::{ListQuery, RunRow, StoreError};
+
+use super::delete::Deleter;
+use crate::error::{ControlError, ReadError};
+use crate::node::Node;
+
+pub(crate) struct RetentionTask {
+    pub(crate) node: Arc<Node>,
+    pub(crate) deleter: Arc<Deleter>,
+}
+
+impl RetentionTask {
+    /// Deletes runs whose retention has expired, and returns them.
+    pub(crate) async fn apply(&self) -> Result<Vec<RunId>, StoreError> {
+        let mut deleted = Vec::new();
+        for (status, age) in self.node.settings.retention.periods() {
+            let mut query = ListQuery {
+                statuses: vec![status],
+                limit: limits::LIST_PAGE_MAX,
+                ..ListQuery::default()
+            };
+            loop {
+                let page = self.node.store.list(query.clone()).await?;
+                for row in page.rows {
+                    if row.updated_at.after(age) <= self.node.now() {
+                        // A run that cannot be deleted must not prevent the deletion of others.
+                        match self.delete_expired(&row).await {
+                            Ok(gone) => deleted.extend(gone),
+                            Err(error) => {
+                                tracing::warn!(run = %row.id, %error, "expired run not deleted");
+                            }
+                        }
+                    }
+                }
+                match page.next {
+                    Some(next) if !self.node.is_closing() => query.cursor = Some(next),
+                    _ => break,
+                }
+            }
+        }
+        Ok(deleted)
+    }
+
+    /// Deletes a run in the state in which it was listed. A run that was revived since then is not
+    /// touched.
+    async fn delete_expired(&self, listed: &RunRow) -> Result<Option<RunId>, ControlError> {
+        let run = &listed.id;
+        let (head, row) = match self.node.find(run).await {
+            Ok(found) => found,
+            Err(ReadError::UnknownRun(_)) => return Ok(None),
+            Err(ReadError::Unavailable(error)) => return Err(error.into()),
+        };
+        let is_same = row.generation == listed.generation && row.updated_at == listed.updated_at;
+        if !head.closed || !is_same {
+            return Ok(None);
+        }
+        let deleted = self.deleter.delete_until(run, row.generation, head.number);
+        Ok(deleted.await?.then(|| run.clone()))
+    }
+
+    /// The background task that applies the retention periodically.
+    pub(crate) async fn run(self: Arc<Self>) {
+        if self.node.settings.retention.keeps_everything() {
+            return;
+        }
+        while !self.node.is_closing() {
+            self.node.rest(self.node.settings.retention_interval).await;
+            if self.node.is_closing() {
+                return;
+            }
+            match self.apply().await {
+                Ok(deleted) if deleted.is_empty() => {}
+                Ok(deleted) => tracing::info!(runs = deleted.len(), "expired runs deleted"),
+                Err(error) => tracing::warn!(%error, "retention failed"),
+            }
+        }
+    }
+}

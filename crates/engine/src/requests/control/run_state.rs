@@ -1,0 +1,59 @@
+//! The state of a run at the time of a control request.
+
+use everstep_inspect::Overview;
+use everstep_model::{Entry, Record, RecordNumber, RunId, RunStatus};
+use everstep_store::{Head, Refusal, RunRow};
+
+use super::done::{Because, Done, Effect};
+use crate::error::{ControlError, ReadError, UnreadableJournal};
+use crate::node::Node;
+
+pub(super) struct RunState {
+    pub(super) head: Head,
+    pub(super) row: RunRow,
+    pub(super) journal: Vec<Entry>,
+    pub(super) overview: Overview,
+}
+
+impl RunState {
+    /// Reads the latest generation of a run.
+    pub(super) async fn read(node: &Node, run: &RunId) -> Result<Self, ReadError> {
+        let (head, row) = node.find(run).await?;
+        let journal = node.read_journal(head.number, RecordNumber(0)).await?;
+        let overview = Overview::of(&journal);
+        Ok(Self {
+            head,
+            row,
+            journal,
+            overview,
+        })
+    }
+
+    /// The end of the journal when it was read.
+    pub(super) fn end(&self) -> RecordNumber {
+        RecordNumber(self.overview.records)
+    }
+
+    /// The status of the run after this record.
+    pub(super) fn status_with(&self, record: &Record) -> RunStatus {
+        let mut overview = self.overview.clone();
+        overview.fold(&Entry {
+            number: self.end(),
+            record: record.clone(),
+        });
+        overview.status()
+    }
+
+    pub(super) fn nothing(&self, because: Because) -> Done {
+        Done::of(&self.row, self.overview.status(), Effect::Nothing(because))
+    }
+}
+
+/// The error of a refusal that the store should never return here.
+pub(super) fn unexpected(run: &RunId, refusal: &Refusal) -> ControlError {
+    UnreadableJournal {
+        run: run.clone(),
+        detail: refusal.to_string(),
+    }
+    .into()
+}

@@ -1,0 +1,145 @@
+//! Terminates runs immediately, whether or not they have an executor.
+//!
+//! This takes two commits. The first revokes the claim of the executor, after which the journal can
+//! only grow by inbox records. The second ends the run, and is repeated if the journal grew. Between
+//! them the run is ready and unclaimed: if the second commit never happens, the run continues.
+
+use std::sync::Arc;
+
+use everstep_model::record::Terminated;
+use everstep_model::{Body, Location, Record, RunId, RunStatus, StepStatus, StreamNumber};
+use everstep_store::{
+    Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal, StoreError,
+};
+
+use super::done::{Because, Done, Effect, RequestOrigin};
+use super::run_state::{RunState, unexpected};
+use crate::commit::projection::{self, Cause, Origin, open_children};
+use crate::commit::{Committer, PostCommit, PostCommitSink};
+use crate::error::ControlError;
+use crate::execution::ResidentRuns;
+use crate::node::Node;
+
+pub(crate) struct Terminator {
+    pub(crate) node: Arc<Node>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) post_commit: Arc<PostCommitSink>,
+    pub(crate) resident: Arc<ResidentRuns>,
+}
+
+impl Terminator {
+    /// Ends a run immediately.
+    pub(crate) async fn terminate(
+        &self,
+        run: &RunId,
+        origin: RequestOrigin,
+    ) -> Result<Done, ControlError> {
+        let (head, _) = self.node.find(run).await?;
+        self.terminate_generation(run, head.number, origin).await
+    }
+
+    /// Ends one generation of a run immediately. A later generation is not affected.
+    pub(crate) async fn terminate_generation(
+        &self,
+        run: &RunId,
+        generation: StreamNumber,
+        origin: RequestOrigin,
+    ) -> Result<Done, ControlError> {
+        self.committer.check_open()?;
+        loop {
+            let (head, row) = self.node.find(run).await?;
+            if head.closed || head.number != generation {
+                let finished = Effect::Nothing(Because::Finished);
+                return Ok(Done::of(&row, row.status, finished));
+            }
+            self.revoke(head.number).await?;
+            let ended = self.end_now(run, head.number, &origin).await;
+            if ended.is_err() {
+                self.node.bus.publish(Hint::Ready(head.number));
+            }
+            if let Some(done) = ended? {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// Revokes the claim of the executor: its later appends fail.
+    pub(super) async fn revoke(&self, stream: StreamNumber) -> Result<(), StoreError> {
+        let now = self.node.now();
+        let mut commit = DeliverCommit::new(stream, now);
+        commit.lease = InboxLease::Revoke;
+        commit.ready = Some(true);
+        self.commit_and_revoke(stream, commit.into())
+            .await
+            .map(drop)
+    }
+
+    /// Makes a commit that revokes the claim of the executor. Notifies a local executor before the run
+    /// can be claimed again.
+    pub(super) async fn commit_and_revoke(
+        &self,
+        stream: StreamNumber,
+        commit: Commit,
+    ) -> Result<Outcome, StoreError> {
+        let resident = self.resident.clone();
+        let then = move |outcome: &Result<Outcome, StoreError>| {
+            if matches!(outcome, Ok(Outcome::Committed { .. })) {
+                resident.revoke(stream);
+            }
+        };
+        self.committer.commit_with(commit, then).await
+    }
+
+    /// Makes the second commit. Returns `None` if the run changed concurrently.
+    async fn end_now(
+        &self,
+        run: &RunId,
+        stream: StreamNumber,
+        origin: &RequestOrigin,
+    ) -> Result<Option<Done>, ControlError> {
+        let state = RunState::read(&self.node, run).await?;
+        if state.head.number != stream || state.overview.end.is_some() {
+            return Ok(None);
+        }
+        let now = self.node.now();
+        let mut commit = DeliverCommit::new(stream, now);
+        let end: Body = Terminated {
+            by: origin.by.clone(),
+            reason: origin.reason.clone(),
+            abandoned: running_steps(&state),
+        }
+        .into();
+        let origin_of_run = Origin::of(&state.journal);
+        let cause = Cause::new(stream, run, state.row.generation, &origin_of_run);
+        commit.guards.push(Guard::EndsAt(state.end()));
+        commit.put = cause.effects_of_end(&end, &open_children(&state.journal));
+        commit.delete = projection::rows_left(&state.journal, stream);
+        commit.lease = InboxLease::Revoke;
+        commit.ready = Some(false);
+        commit.status = Some(RunStatus::Terminated);
+        commit.close = true;
+        commit.records.push(Record {
+            time: now,
+            body: end,
+        });
+        let commit = Commit::from(commit);
+        let effects = PostCommit::of_run(run, &commit, Vec::new());
+        match self.commit_and_revoke(stream, commit).await? {
+            Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
+                self.post_commit.apply(stream, effects);
+                let status = RunStatus::Terminated;
+                Ok(Some(Done::of(&state.row, status, Effect::Done)))
+            }
+            Outcome::Refused(Refusal::EndsElsewhere(_) | Refusal::Closed | Refusal::NoStream) => {
+                Ok(None)
+            }
+            Outcome::Refused(refusal) => Err(unexpected(run, &refusal)),
+        }
+    }
+}
+
+fn running_steps(state: &RunState) -> Vec<Location> {
+    let steps = state.overview.steps.iter();
+    let running = steps.filter(|step| step.status == StepStatus::Running);
+    running.map(|step| step.location.clone()).collect()
+}

@@ -1,0 +1,50 @@
+//! Reads runs: one run, and why a run makes no progress.
+
+use std::sync::Arc;
+
+use everstep_inspect::{Overview, Why, why};
+use everstep_model::{Entry, RecordNumber, RunId};
+use everstep_store::RunRow;
+
+use crate::error::ReadError;
+use crate::node::Node;
+use crate::roles::Role;
+use crate::workers::Workers;
+
+/// A run in full.
+#[derive(Clone, Debug)]
+pub struct RunInfo {
+    /// The row in lists.
+    pub row: RunRow,
+    /// The state that follows from the journal.
+    pub overview: Overview,
+}
+
+pub(crate) struct Inspector {
+    pub(crate) node: Arc<Node>,
+    pub(crate) workers: Arc<Workers>,
+}
+
+impl Inspector {
+    pub(crate) async fn inspect(&self, run: &RunId) -> Result<RunInfo, ReadError> {
+        let (row, journal) = self.journal(run).await?;
+        Ok(RunInfo {
+            row,
+            overview: Overview::of(&journal),
+        })
+    }
+
+    pub(crate) async fn journal(&self, run: &RunId) -> Result<(RunRow, Vec<Entry>), ReadError> {
+        let (head, row) = self.node.find(run).await?;
+        let journal = self.node.read_journal(head.number, RecordNumber(0));
+        Ok((row, journal.await?))
+    }
+
+    pub(crate) async fn why(&self, run: &RunId) -> Result<Why, ReadError> {
+        let RunInfo { row, overview } = self.inspect(run).await?;
+        // A node without the role `worker` does not know which workers exist.
+        let offered = !self.node.has(Role::Worker)
+            || self.workers.executor(&row.workflow, row.version).is_some();
+        Ok(why(&overview, offered))
+    }
+}

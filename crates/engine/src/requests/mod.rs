@@ -1,0 +1,22 @@
+//! Requests to the engine, one file each: start a run, send it an event, wait for the reply, answer
+//! its rpcs, read it, watch it, and control it (`control/`, one file per verb).
+
+mod answer;
+mod ask;
+pub(crate) mod control;
+mod inspect;
+mod send;
+mod start;
+mod watch;
+
+pub(crate) use answer::RpcAnswers;
+pub use answer::{Answer, Answered};
+pub use ask::PendingReply;
+pub(crate) use inspect::Inspector;
+pub use inspect::RunInfo;
+pub(crate) use send::{EventSender, event_commit};
+pub use send::{SendEvent, Sent};
+pub(crate) use start::Starter;
+pub use start::{Start, Started};
+pub use watch::Records;
+pub(crate) use watch::RunWatcher;

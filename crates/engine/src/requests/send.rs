@@ -1,0 +1,141 @@
+//! Sends events to runs.
+
+use std::sync::Arc;
+
+use everstep_model::record::Event;
+use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, limits};
+use everstep_store::{DeliverCommit, Guard, Head, Outcome, Refusal, StoreError};
+
+use super::start::check_key;
+use crate::commit::Committer;
+use crate::error::{RunFinished, SendError, TooManyEvents};
+use crate::execution::Inbox;
+use crate::node::Node;
+use crate::workers::Workers;
+
+/// An event to send.
+#[derive(Clone, Debug)]
+pub struct SendEvent {
+    /// The recipient.
+    pub run: RunId,
+    /// The name of the event.
+    pub name: Name,
+    /// The payload.
+    pub payload: Payload,
+    /// The sender's id of the event. The run receives each id once.
+    pub dedup_id: Option<String>,
+    /// The sender, for the journal.
+    pub by: Option<String>,
+    /// The generation of the run that it is for. `None` means the current one.
+    pub generation: Option<Generation>,
+}
+
+/// The outcome of sending an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// The event is in the run's journal, at this record.
+    Accepted(RecordNumber),
+    /// An event with the same dedup id is already in the journal, at this record.
+    Duplicate(RecordNumber),
+}
+
+pub(crate) struct EventSender {
+    pub(crate) node: Arc<Node>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+impl EventSender {
+    pub(crate) async fn send(&self, event: SendEvent) -> Result<Sent, SendError> {
+        self.send_from(event, None).await.map(|(sent, _)| sent)
+    }
+
+    /// Sends an event whose sender may wait for a reply under an id. Also returns the head of the
+    /// generation that received it.
+    pub(super) async fn send_from(
+        &self,
+        event: SendEvent,
+        reply_to: Option<&str>,
+    ) -> Result<(Sent, Head), SendError> {
+        self.committer.check_open()?;
+        event.payload.check_size()?;
+        check_key("dedup id", event.dedup_id.as_deref())?;
+        let (mut head, row) = self
+            .node
+            .find_generation::<SendError>(&event.run, event.generation)
+            .await?;
+        self.workers
+            .check_event(&row, &event.name, &event.payload)?;
+        let mut outcome = self.send_to(&head, &event, reply_to).await?;
+        if matches!(outcome, Outcome::Refused(Refusal::Closed)) {
+            // The run may have been revived concurrently.
+            let (latest, _) = self
+                .node
+                .find_generation::<SendError>(&event.run, event.generation)
+                .await?;
+            if latest.number != head.number {
+                outcome = self.send_to(&latest, &event, reply_to).await?;
+                head = latest;
+            }
+        }
+        match outcome {
+            Outcome::Committed { first, .. } => Ok((Sent::Accepted(first), head)),
+            Outcome::Duplicate { first, .. } => Ok((Sent::Duplicate(first), head)),
+            Outcome::Refused(Refusal::TooManyEvents(count)) => Err(TooManyEvents {
+                run: event.run,
+                count,
+            }
+            .into()),
+            Outcome::Refused(_) => Err(self.finished(event.run).await),
+        }
+    }
+
+    async fn send_to(
+        &self,
+        head: &Head,
+        event: &SendEvent,
+        reply_to: Option<&str>,
+    ) -> Result<Outcome, StoreError> {
+        let commit = event_commit(&self.inbox, head, event, reply_to);
+        self.inbox.deliver(&event.run, commit).await
+    }
+
+    /// The error of a run that is closed.
+    async fn finished(&self, run: RunId) -> SendError {
+        match self.node.find(&run).await {
+            Ok((_, row)) => RunFinished {
+                run,
+                status: row.status,
+            }
+            .into(),
+            Err(error) => error.into(),
+        }
+    }
+}
+
+/// The commit that delivers an event to a generation of a run.
+pub(crate) fn event_commit(
+    inbox: &Inbox,
+    head: &Head,
+    event: &SendEvent,
+    reply_to: Option<&str>,
+) -> DeliverCommit {
+    let mut commit = inbox.commit(head);
+    commit
+        .guards
+        .push(Guard::UnconsumedEventsBelow(limits::UNCONSUMED_EVENTS_MAX));
+    commit.dedup = event.dedup_id.clone();
+    commit.records.push(Record {
+        time: commit.now,
+        body: Event {
+            name: event.name.clone(),
+            payload: event.payload.clone(),
+            dedup_id: event.dedup_id.clone(),
+            reply_to: reply_to.map(str::to_owned),
+            by: event.by.clone(),
+        }
+        .into(),
+    });
+    commit
+}

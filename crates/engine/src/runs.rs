@@ -1,0 +1,137 @@
+//! Reads runs from the store: the generation that a request is about, and journals.
+
+use everstep_model::{Entry, Generation, Record, RecordNumber, RunId, StreamName, StreamNumber};
+use everstep_store::{Head, OutboxRow, ReadRequest, Row, RowKey, RunRow, StoreError, StreamRef};
+
+use crate::error::{OtherGeneration, ReadError, UnknownRun};
+use crate::node::Node;
+
+/// The number of records read from the store at once.
+const READ_PAGE: usize = 10_000;
+/// The number of effects of a run read from the store at once. Few runs have more.
+const OUTBOX_PAGE: usize = 64;
+/// The number of records of a journal for which memory is reserved before they are read. Loops may
+/// have dropped many of them.
+const RESERVED_MAX: usize = 500_000;
+
+impl Node {
+    /// Returns the latest generation of a run. Only a run whose first generation is closed can have
+    /// another.
+    pub(crate) async fn find(&self, run: &RunId) -> Result<(Head, RunRow), ReadError> {
+        let name = StreamName::of_run(run, Generation::FIRST);
+        let mut head = self.store.head(StreamRef::Name(name)).await?;
+        if head.as_ref().is_some_and(|head| head.closed)
+            && let Some(Row::Generation(latest)) =
+                self.store.row(RowKey::Generation(run.clone())).await?
+        {
+            head = self.store.head(StreamRef::Number(latest.stream)).await?;
+        }
+        let found = head.and_then(|head| {
+            let row = head.run.as_deref()?.clone();
+            Some((head, row))
+        });
+        found.ok_or_else(|| UnknownRun(run.clone()).into())
+    }
+
+    /// Returns the latest generation of a run, and fails if the request names another one. A commit
+    /// to its stream is refused once that generation is closed, because the next one has its own
+    /// stream.
+    pub(crate) async fn find_generation<E: From<ReadError> + From<OtherGeneration>>(
+        &self,
+        run: &RunId,
+        meant: Option<Generation>,
+    ) -> Result<(Head, RunRow), E> {
+        let (head, row) = self.find(run).await?;
+        match meant {
+            Some(meant) if meant != row.generation => Err(OtherGeneration {
+                run: run.clone(),
+                meant,
+                latest: row.generation,
+            }
+            .into()),
+            Some(_) | None => Ok((head, row)),
+        }
+    }
+
+    pub(crate) async fn first_record(
+        &self,
+        stream: StreamNumber,
+    ) -> Result<Option<Entry>, StoreError> {
+        let request = ReadRequest {
+            stream,
+            from: RecordNumber(0),
+            limit: 1,
+            bytes: usize::MAX,
+        };
+        let page = self.store.read(request).await?;
+        Ok(page.and_then(|page| page.entries.into_iter().next()))
+    }
+
+    /// Returns the last record of a stream. `None` if the stream was deleted.
+    pub(crate) async fn last_record(&self, head: &Head) -> Result<Option<Record>, StoreError> {
+        let last = RecordNumber(head.next.0.saturating_sub(1));
+        let entry = self.read_journal(head.number, last).await?.pop();
+        Ok(entry.map(|entry| entry.record))
+    }
+
+    /// Reads a journal from a record on to its end.
+    pub(crate) async fn read_journal(
+        &self,
+        stream: StreamNumber,
+        mut from: RecordNumber,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::new();
+        loop {
+            let request = ReadRequest {
+                stream,
+                from,
+                limit: READ_PAGE,
+                bytes: usize::MAX,
+            };
+            let Some(page) = self.store.read(request).await? else {
+                return Ok(entries);
+            };
+            let Some(last) = page.entries.last() else {
+                return Ok(entries);
+            };
+            from = last.number.plus(1);
+            let at_end = from >= page.end;
+            if entries.is_empty() {
+                entries = page.entries;
+                if !at_end {
+                    // Growing step by step would copy a long journal repeatedly.
+                    let left = page.end.0.saturating_sub(from.0);
+                    let left = usize::try_from(left).unwrap_or(usize::MAX);
+                    entries.reserve_exact(left.min(RESERVED_MAX));
+                }
+            } else {
+                entries.extend(page.entries);
+            }
+            if at_end {
+                if entries.capacity() > 2 * entries.len() {
+                    entries.shrink_to_fit();
+                }
+                return Ok(entries);
+            }
+        }
+    }
+
+    /// Reads the effects of a run on others that are not delivered yet.
+    pub(crate) async fn outbox_of(
+        &self,
+        stream: StreamNumber,
+    ) -> Result<Vec<OutboxRow>, StoreError> {
+        let before = StreamNumber(stream.0.saturating_sub(1));
+        let mut after = Some((before, char::MAX.to_string()));
+        let mut rows: Vec<OutboxRow> = Vec::new();
+        loop {
+            let page = self.store.outbox(after, OUTBOX_PAGE).await?;
+            let known = rows.len();
+            rows.extend(page.into_iter().filter(|row| row.stream == stream));
+            if rows.len() - known < OUTBOX_PAGE {
+                return Ok(rows);
+            }
+            after = rows.last().map(|row| (row.stream, row.key.clone()));
+        }
+    }
+}

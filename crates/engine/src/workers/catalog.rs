@@ -1,0 +1,144 @@
+//! The catalog of workflows that any node has offered, kept in a document. Runs of these workflows
+//! can be started, and payloads checked, while no worker is connected.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use everstep_model::{Description, Name, StreamName};
+use everstep_store::StoreError;
+use serde::{Deserialize, Serialize};
+
+use super::activation::{Offer, Worker};
+use crate::commit::{Document, Documents};
+use crate::error::Unavailable;
+
+/// The path of the document.
+const PATH: &str = "__ds/workflows";
+/// How often a change is retried if other nodes change the document concurrently.
+const ATTEMPTS_MAX: u32 = 100;
+
+/// The content of the document.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Listing {
+    workflows: BTreeMap<Name, Listed>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Listed {
+    newest: u32,
+    description: Arc<Description>,
+}
+
+pub(super) struct Catalog {
+    documents: Documents,
+    /// The document as it was last read.
+    listing: RwLock<Arc<Listing>>,
+}
+
+impl Catalog {
+    pub(super) fn new(documents: Documents) -> Self {
+        Self {
+            documents,
+            listing: RwLock::default(),
+        }
+    }
+
+    pub(super) fn newest(&self, workflow: &Name) -> Option<u32> {
+        let listing = self.listing();
+        listing.workflows.get(workflow).map(|listed| listed.newest)
+    }
+
+    pub(super) fn description(&self, workflow: &Name) -> Option<Arc<Description>> {
+        let listing = self.listing();
+        let listed = listing.workflows.get(workflow)?;
+        Some(listed.description.clone())
+    }
+
+    /// All workflows with their newest versions and descriptions.
+    pub(super) fn all(&self) -> Vec<(Name, u32, Arc<Description>)> {
+        let listing = self.listing();
+        let listed = listing.workflows.iter();
+        listed
+            .map(|(name, listed)| (name.clone(), listed.newest, listed.description.clone()))
+            .collect()
+    }
+
+    fn listing(&self) -> Arc<Listing> {
+        let listing = self.listing.read();
+        listing.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn replace(&self, listing: Listing) {
+        let current = self.listing.write();
+        *current.unwrap_or_else(PoisonError::into_inner) = Arc::new(listing);
+    }
+
+    /// Reads the document, which other nodes change.
+    pub(super) async fn refresh(&self) -> Result<(), Unavailable> {
+        self.read().await.map(drop)
+    }
+
+    async fn read(&self) -> Result<(Option<Document>, Listing), Unavailable> {
+        let document = self.documents.read(StreamName::of_user(PATH)).await?;
+        let listing = match &document {
+            Some(document) => serde_json::from_slice(&document.bytes).map_err(damaged)?,
+            None => Listing::default(),
+        };
+        self.replace(listing.clone());
+        Ok((document, listing))
+    }
+
+    /// Adds the workflows that a worker describes. Does not write if they are in the document.
+    pub(super) async fn add(&self, worker: &dyn Worker) -> Result<(), Unavailable> {
+        let offers = worker.offers();
+        let described: Vec<(Offer, Description)> = offers
+            .into_iter()
+            .filter_map(|offer| {
+                let declared = worker.declares(&offer.workflow)?;
+                Some((offer, declared.description()?))
+            })
+            .collect();
+        if described.is_empty() {
+            return Ok(());
+        }
+        for _ in 0..ATTEMPTS_MAX {
+            let (document, before) = self.read().await?;
+            let mut listing = before.clone();
+            for (offer, description) in &described {
+                listing.add(offer, description);
+            }
+            if listing == before {
+                return Ok(());
+            }
+            let bytes = serde_json::to_vec(&listing).map_err(damaged)?;
+            let name = StreamName::of_user(PATH);
+            let written = self.documents.write(name, document.as_ref(), bytes.into());
+            if written.await? {
+                self.replace(listing);
+                return Ok(());
+            }
+        }
+        let detail = "other nodes keep changing the catalog of workflows".to_owned();
+        Err(StoreError::Unavailable { detail }.into())
+    }
+}
+
+impl Listing {
+    /// The description of the newest version counts.
+    fn add(&mut self, offer: &Offer, description: &Description) {
+        let newest = *offer.versions.end();
+        let known = self.workflows.get(&offer.workflow);
+        if known.is_none_or(|known| known.newest <= newest) {
+            let listed = Listed {
+                newest,
+                description: Arc::new(description.clone()),
+            };
+            self.workflows.insert(offer.workflow.clone(), listed);
+        }
+    }
+}
+
+fn damaged(error: serde_json::Error) -> Unavailable {
+    let (place, detail) = ("the catalog of workflows".to_owned(), error.to_string());
+    StoreError::Corrupt { place, detail }.into()
+}

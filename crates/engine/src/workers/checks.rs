@@ -1,0 +1,95 @@
+//! Checks of payloads against what their workflows declare. All callers pass here: requests in this
+//! process, over HTTP, and effects of other runs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use everstep_model::{Name, Payload};
+use everstep_store::RunRow;
+
+use super::declares::Declares;
+use super::directory::Workers;
+use crate::error::{EventNotAccepted, SchemaMismatch, SendError};
+
+impl Workers {
+    /// The declarations of the code that offers this version of a workflow, or else the newest, or of
+    /// the catalog. A node that has the code checks even if it executes no runs.
+    fn declares(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Declares>> {
+        let worker = self.registry.find(workflow, version).or_else(|| {
+            let newest = self.newest_version(workflow)?;
+            self.registry.find(workflow, newest)
+        });
+        match worker {
+            Some(worker) => worker.declares(workflow),
+            None => {
+                let description = self.catalog.description(workflow)?;
+                Some(description)
+            }
+        }
+    }
+
+    /// The declared deadline of runs of a workflow.
+    pub(crate) fn deadline_of(&self, workflow: &Name, version: u32) -> Option<Duration> {
+        self.declares(workflow, version)?.deadline()
+    }
+
+    pub(crate) fn check_input(
+        &self,
+        workflow: &Name,
+        version: u32,
+        input: &Payload,
+    ) -> Result<(), SchemaMismatch> {
+        let Some(declared) = self.declares(workflow, version) else {
+            return Ok(());
+        };
+        declared
+            .check_input(input)
+            .map_err(|detail| SchemaMismatch {
+                what: format!("the input of workflow `{workflow}`"),
+                detail,
+            })
+    }
+
+    pub(crate) fn check_event(
+        &self,
+        run: &RunRow,
+        event: &Name,
+        payload: &Payload,
+    ) -> Result<(), SendError> {
+        let Some(declared) = self.declares(&run.workflow, run.version) else {
+            return Ok(());
+        };
+        if !declared.is_accepted(event.as_str()) {
+            return Err(EventNotAccepted {
+                workflow: run.workflow.to_string(),
+                event: event.to_string(),
+                accepted: declared.accepts().unwrap_or_default().join(", "),
+            }
+            .into());
+        }
+        declared
+            .check_event(event.as_str(), payload)
+            .map_err(|detail| SchemaMismatch {
+                what: format!("the payload of event `{event}`"),
+                detail,
+            })?;
+        Ok(())
+    }
+
+    pub(crate) fn check_answer(
+        &self,
+        run: &RunRow,
+        method: &Name,
+        answer: &Payload,
+    ) -> Result<(), SchemaMismatch> {
+        let Some(declared) = self.declares(&run.workflow, run.version) else {
+            return Ok(());
+        };
+        declared
+            .check_answer(method.as_str(), answer)
+            .map_err(|detail| SchemaMismatch {
+                what: format!("the answer to `{method}`"),
+                detail,
+            })
+    }
+}
