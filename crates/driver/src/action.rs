@@ -25,7 +25,7 @@ pub enum Action {
     /// Something inside the code was woken: poll the code once.
     Poll,
     /// Drop the code. The driver keeps the undos that it supplied as long as it needs them.
-    Drop(Code),
+    Drop(ExecutionKind),
     /// Signal the cancellation of the run to the steps in flight.
     Cancel,
     /// Begin an attempt to undo a step or child, and report its end.
@@ -56,12 +56,12 @@ impl Action {
     }
 }
 
-/// The code of an execution.
+/// The kind of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Code {
-    /// The code that executes the run.
+pub enum ExecutionKind {
+    /// It executes the run.
     Live,
-    /// The code of a dry execution.
+    /// It runs against a journal without writing anything.
     Dry,
 }
 

@@ -122,91 +122,100 @@ pub(crate) fn conclude(
     sites: &[String],
     now: Timestamp,
 ) -> (Option<Record>, Then) {
-    let abandoned = || replay.status().steps_in_flight().cloned().collect();
-    let record = |body: Body| Some(Record { time: now, body });
-    let failed = |error: &Failure, causes: &[Location]| {
-        record(
-            Failed {
-                error: error.clone(),
-                rolled_back: replay.status().has_undone(),
-                abandoned: abandoned(),
-                caused_by: causes.to_vec(),
-            }
-            .into(),
-        )
-    };
-    // Once the journal fixes the final status, later records change nothing, except a child that
-    // completes and must be undone.
-    let end = if replay.rollback().is_beyond_change() {
-        Then::EndAnyway
-    } else {
-        Then::End
-    };
-    match conclusion {
-        Conclusion::Completed(result) => {
-            let completed = Completed {
+    let body = conclusion.record(replay, sites);
+    let record = body.map(|body| Record { time: now, body });
+    (record, conclusion.then(replay))
+}
+
+impl Conclusion {
+    fn record(&self, replay: &Replay, sites: &[String]) -> Option<Body> {
+        let status = replay.status();
+        let abandoned = || status.steps_in_flight().cloned().collect();
+        Some(match self {
+            Self::Completed(result) => Completed {
                 result: result.clone(),
                 abandoned: abandoned(),
-            };
-            (record(completed.into()), end(RunStatus::Completed))
-        }
-        Conclusion::Failed(error, causes) => (failed(error, causes), end(RunStatus::Failed)),
-        Conclusion::Retry(retried) => (
-            record(retried.clone().into()),
-            Then::GoOnAs(RunStatus::Running),
-        ),
-        Conclusion::RollBack(first) => (
-            record(Body::clone(first)),
-            Then::GoOnAs(RunStatus::RollingBack),
-        ),
-        Conclusion::RollbackFailed {
-            error,
-            rollback_error,
-        } => {
-            let failed = RollbackFailed {
+            }
+            .into(),
+            Self::Failed(error, causes) => failed(error.clone(), causes, replay),
+            Self::Broken(error) => failed(error.clone(), &[], replay),
+            Self::Retry(retried) => retried.clone().into(),
+            Self::RollBack(first) => Body::clone(first),
+            Self::RollbackFailed {
+                error,
+                rollback_error,
+            } => RollbackFailed {
                 error: error.clone(),
                 rollback_error: rollback_error.clone(),
                 abandoned: abandoned(),
-            };
-            let status = RunStatus::RollbackFailed;
-            (record(failed.into()), end(status))
-        }
-        Conclusion::Cancelled(request) => {
-            let cancelled = Cancelled {
-                reason: request.reason.clone(),
-                rolled_back: replay.status().has_undone(),
-                abandoned: abandoned(),
-            };
-            (record(cancelled.into()), end(RunStatus::Cancelled))
-        }
-        Conclusion::Broken(error) => (failed(error, &[]), Then::EndAnyway(RunStatus::Failed)),
-        Conclusion::Suspended(status) => (None, Then::Suspend(*status)),
-        Conclusion::Pause => {
-            let paused = Paused { reason: None };
-            (record(paused.into()), Then::Suspend(RunStatus::Paused))
-        }
-        Conclusion::Paused => (None, Then::Suspend(RunStatus::Paused)),
-        Conclusion::Released => (None, Then::Release),
-        Conclusion::Halted(Halt::NotDurable(why)) => {
-            let error = Failure::new(ErrorCode::NotDurable, why.clone());
-            if replay.status().must_break_off_first() {
-                // A replay would not end here by itself, so the failure is recorded before any undo.
-                let forced = ForcedFailure {
-                    location: None,
-                    error,
-                    by: Some("everstep".to_owned()),
-                    so_far: None,
-                };
-                let going_on = Then::GoOnAs(RunStatus::RollingBack);
-                return (record(forced.into()), going_on);
             }
-            (failed(&error, &[]), Then::End(RunStatus::Failed))
-        }
-        Conclusion::Halted(halt) => (
-            park(halt, replay, sites).and_then(record),
-            Then::Park(RunStatus::Diverged),
-        ),
+            .into(),
+            Self::Cancelled(request) => Cancelled {
+                reason: request.reason.clone(),
+                rolled_back: status.has_undone(),
+                abandoned: abandoned(),
+            }
+            .into(),
+            Self::Pause => Paused { reason: None }.into(),
+            Self::Halted(Halt::NotDurable(why)) => not_durable(why, replay),
+            Self::Halted(halt) => return park(halt, replay, sites),
+            Self::Suspended(_) | Self::Paused | Self::Released => return None,
+        })
     }
+
+    fn then(&self, replay: &Replay) -> Then {
+        // Once the journal fixes the final status, later records change nothing, except a child that
+        // completes and must be undone.
+        let end = if replay.rollback().is_beyond_change() {
+            Then::EndAnyway
+        } else {
+            Then::End
+        };
+        match self {
+            Self::Completed(_) => end(RunStatus::Completed),
+            Self::Failed(..) => end(RunStatus::Failed),
+            Self::RollbackFailed { .. } => end(RunStatus::RollbackFailed),
+            Self::Cancelled(_) => end(RunStatus::Cancelled),
+            Self::Broken(_) => Then::EndAnyway(RunStatus::Failed),
+            Self::Retry(_) => Then::GoOnAs(RunStatus::Running),
+            Self::RollBack(_) => Then::GoOnAs(RunStatus::RollingBack),
+            Self::Suspended(status) => Then::Suspend(*status),
+            Self::Pause | Self::Paused => Then::Suspend(RunStatus::Paused),
+            Self::Released => Then::Release,
+            Self::Halted(Halt::NotDurable(_)) if replay.status().must_break_off_first() => {
+                Then::GoOnAs(RunStatus::RollingBack)
+            }
+            Self::Halted(Halt::NotDurable(_)) => Then::End(RunStatus::Failed),
+            Self::Halted(_) => Then::Park(RunStatus::Diverged),
+        }
+    }
+}
+
+fn failed(error: Failure, causes: &[Location], replay: &Replay) -> Body {
+    let status = replay.status();
+    Failed {
+        error,
+        rolled_back: status.has_undone(),
+        abandoned: status.steps_in_flight().cloned().collect(),
+        caused_by: causes.to_vec(),
+    }
+    .into()
+}
+
+/// The record of a run whose code used something that is not durable. A replay would not end here by
+/// itself, so the failure is recorded before any undo.
+fn not_durable(why: &str, replay: &Replay) -> Body {
+    let error = Failure::new(ErrorCode::NotDurable, why);
+    if !replay.status().must_break_off_first() {
+        return failed(error, &[], replay);
+    }
+    ForcedFailure {
+        location: None,
+        error,
+        by: Some("everstep".to_owned()),
+        so_far: None,
+    }
+    .into()
 }
 
 /// The record of a parked run. `None` if the journal ends with the same one.

@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use everstep_machine::{OpId, Turn};
 use everstep_model::{Entry, Record, Timestamp};
 
-use crate::action::{Action, Code};
+use crate::action::{Action, ExecutionKind};
 use crate::append::Then;
+use crate::call_sites::CallSites;
 use crate::conclusion::{Conclusion, conclude};
 use crate::dry::Dry;
 use crate::execution::{Execution, Host};
@@ -15,7 +16,7 @@ use crate::outbox::{Outbox, Wants};
 use crate::returned::Returned;
 use crate::setup::Setup;
 use crate::state::{
-    After, AfterLook, CodeState, Driver, Leave, Look, Offered, Reading, Stage, Undoing,
+    CodeState, Driver, Leave, Look, LookPurpose, Offered, OnAnswer, Reading, Stage, Undoing,
 };
 
 impl<H: Host> Driver<H> {
@@ -36,7 +37,7 @@ impl<H: Host> Driver<H> {
             queue: VecDeque::new(),
             offered: Offered::default(),
             now: Timestamp::default(),
-            sites: Vec::new(),
+            sites: CallSites::default(),
         }
     }
 
@@ -45,10 +46,17 @@ impl<H: Host> Driver<H> {
     #[must_use]
     pub fn check(setup: Setup, journal: Vec<Entry>) -> Self {
         let dry = Dry::new(&setup, journal);
-        let then = AfterLook::Report;
+        let purpose = LookPurpose::Report;
         Self {
-            stage: Stage::Looking(Box::new(Look { dry, then })),
+            stage: Stage::Looking(Box::new(Look { dry, purpose })),
             ..Self::new(setup, Vec::new())
+        }
+    }
+
+    /// Changes the stage. An activation that is over stays over.
+    pub(crate) fn enter(&mut self, stage: Stage<H>) {
+        if !self.is_over() {
+            self.stage = stage;
         }
     }
 
@@ -60,17 +68,18 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The execution whose code is polled next, and whether it is dry.
+    /// The execution whose code is polled next.
     #[inline]
-    pub fn current(&mut self) -> (&mut Execution<H>, Code) {
+    pub fn current(&mut self) -> (&mut Execution<H>, ExecutionKind) {
         match &mut self.stage {
-            Stage::Looking(look) => (&mut look.dry.execution, Code::Dry),
-            Stage::Searching(search) => (&mut search.dry.execution, Code::Dry),
+            Stage::Looking(look) => (&mut look.dry.execution, ExecutionKind::Dry),
+            Stage::Searching(search) => (&mut search.dry.execution, ExecutionKind::Dry),
             Stage::Working
             | Stage::Concluding(_)
+            | Stage::DecidingAgain
             | Stage::Suspended
             | Stage::CatchingUp
-            | Stage::Over => (&mut self.live, Code::Live),
+            | Stage::Over => (&mut self.live, ExecutionKind::Live),
         }
     }
 
@@ -82,8 +91,7 @@ impl<H: Host> Driver<H> {
     /// Registers the text of a call site of a shell, such as `file:line`, for
     /// [`CallSite::Shell`](everstep_machine::CallSite::Shell).
     pub fn add_site(&mut self, text: String) -> u32 {
-        self.sites.push(text);
-        u32::try_from(self.sites.len() - 1).unwrap_or(u32::MAX)
+        self.sites.add(text)
     }
 
     /// Whether the next action is [`Action::Exit`].
@@ -120,7 +128,9 @@ impl<H: Host> Driver<H> {
             Stage::Working => self.work(is_woken),
             Stage::Looking(_) => self.look_on(),
             Stage::Searching(_) => self.search_on(),
-            Stage::Concluding(_) | Stage::Suspended | Stage::CatchingUp => Action::Wait,
+            Stage::Concluding(_) | Stage::DecidingAgain | Stage::Suspended | Stage::CatchingUp => {
+                Action::Wait
+            }
             Stage::Over => Action::Exit,
         }
     }
@@ -152,7 +162,7 @@ impl<H: Host> Driver<H> {
                 self.outbox.collect(&mut self.live.replay, self.now);
             }
             Turn::Ended(_) => {
-                self.stage = Stage::Over;
+                self.enter(Stage::Over);
                 return Action::Exit;
             }
             Turn::Pausing => {}
@@ -186,7 +196,7 @@ impl<H: Host> Driver<H> {
                 self.outbox.collect(&mut self.live.replay, self.now);
                 let is_running = matches!(self.code, CodeState::Running);
                 if is_running && self.live.replay.status().ignores_cancellation() {
-                    self.queue.push_back(Action::Drop(Code::Live));
+                    self.queue.push_back(Action::Drop(ExecutionKind::Live));
                     self.code = CodeState::Defiant;
                 }
             }
@@ -215,23 +225,25 @@ impl<H: Host> Driver<H> {
     pub(crate) fn drop_code(&mut self) {
         self.live.replay.detach();
         if let CodeState::Running = self.code {
-            self.queue.push_back(Action::Drop(Code::Live));
+            self.queue.push_back(Action::Drop(ExecutionKind::Live));
         }
         self.code = CodeState::Absent;
     }
 
     /// Writes a decision, or waits for the append in flight and decides again.
     pub(crate) fn conclude(&mut self, conclusion: Conclusion) -> Action {
-        let after = match &conclusion {
-            Conclusion::Retry(_) | Conclusion::Halted(_) => After::Restart,
-            Conclusion::RollBack(_) => After::Announced,
-            _ => After::Continue,
-        };
-        self.stage = Stage::Concluding(after);
         if self.append.is_some() {
+            self.enter(Stage::DecidingAgain);
             return Action::Wait;
         }
-        let (closing, then) = conclude(&conclusion, &self.live.replay, &self.sites, self.now);
+        let on_answer = match &conclusion {
+            Conclusion::Retry(_) | Conclusion::Halted(_) => OnAnswer::Restart,
+            Conclusion::RollBack(_) => OnAnswer::ContinueRollback,
+            _ => OnAnswer::Continue,
+        };
+        self.enter(Stage::Concluding(on_answer));
+        let (closing, then) =
+            conclude(&conclusion, &self.live.replay, self.sites.texts(), self.now);
         self.send(closing, then)
     }
 

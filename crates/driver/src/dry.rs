@@ -14,11 +14,11 @@ pub(crate) struct Dry<H> {
     pub(crate) execution: Execution<H>,
     /// The time of the journal's last record.
     now: Timestamp,
-    code: Code,
+    code: DryCode,
 }
 
 #[derive(Debug)]
-enum Code {
+enum DryCode {
     NotStarted,
     Running,
     /// The code continues although its run was cancelled.
@@ -38,18 +38,18 @@ impl<H: Host> Dry<H> {
         Self {
             now: last.map(|entry| entry.record.time).unwrap_or_default(),
             execution: Execution::dry(setup, journal),
-            code: Code::NotStarted,
+            code: DryCode::NotStarted,
         }
     }
 
     pub(crate) fn next(&mut self) -> Next {
-        if let Code::Defiant = self.code {
+        if let DryCode::Defiant = self.code {
             return self.done();
         }
         let replay = &mut self.execution.replay;
         match replay.turn(self.now) {
             Turn::Start => {
-                self.code = Code::Running;
+                self.code = DryCode::Running;
                 Next::Act(Action::Start(self.execution.input()))
             }
             Turn::Resolved(op, resolution) => Next::Act(Action::Resolve(op, resolution)),
@@ -61,24 +61,25 @@ impl<H: Host> Dry<H> {
     }
 
     pub(crate) fn settled(&mut self) {
-        let is_running = matches!(self.code, Code::Running);
+        self.execution.forget_dropped();
+        let is_running = matches!(self.code, DryCode::Running);
         if is_running && self.execution.replay.status().ignores_cancellation() {
-            self.code = Code::Defiant;
+            self.code = DryCode::Defiant;
         }
     }
 
     pub(crate) fn returned(&mut self, returned: Returned) {
         self.execution.replay.returned(returned.error());
-        self.code = Code::Returned(returned);
+        self.code = DryCode::Returned(returned);
     }
 
     fn done(&mut self) -> Next {
         let unrecorded = self.unrecorded();
         self.execution.replay.detach();
-        let code = std::mem::replace(&mut self.code, Code::NotStarted);
+        let code = std::mem::replace(&mut self.code, DryCode::NotStarted);
         let returned = match code {
-            Code::Returned(returned) => Some(returned),
-            Code::NotStarted | Code::Running | Code::Defiant => None,
+            DryCode::Returned(returned) => Some(returned),
+            DryCode::NotStarted | DryCode::Running | DryCode::Defiant => None,
         };
         Next::Done(Ok(Verified {
             returned,

@@ -6,7 +6,7 @@ use everstep_model::RunStatus;
 use crate::action::Action;
 use crate::conclusion::Conclusion;
 use crate::execution::Host;
-use crate::state::{AfterLook, CodeState, Driver, Leave};
+use crate::state::{CodeState, Driver, Leave, LookPurpose};
 use crate::undoing::Missing;
 
 /// A decision.
@@ -15,7 +15,7 @@ enum Decision {
     None,
     Conclude(Conclusion),
     /// In development mode after a second look.
-    Look(AfterLook),
+    Look(LookPurpose),
 }
 
 impl<H: Host> Driver<H> {
@@ -27,7 +27,7 @@ impl<H: Host> Driver<H> {
         if self.reading.is_idle() {
             match self.decision() {
                 Decision::Conclude(conclusion) => return self.conclude(conclusion),
-                Decision::Look(then) => return self.look_first(then),
+                Decision::Look(purpose) => return self.look_first(purpose),
                 Decision::None => {}
             }
             // The end of the code may be what a rollback begins with.
@@ -71,7 +71,7 @@ impl<H: Host> Driver<H> {
             return Decision::Conclude(Conclusion::Halted(stuck()));
         }
         let status = replay.status().suspended();
-        Decision::Look(AfterLook::Conclude(Conclusion::Suspended(status)))
+        Decision::Look(LookPurpose::Conclude(Conclusion::Suspended(status)))
     }
 
     /// The next decision on the way to the end of the run.
@@ -92,7 +92,7 @@ impl<H: Host> Driver<H> {
                     Some(rollback_error) => ending.with_failed_rollback(rollback_error),
                     None => ending,
                 };
-                Decision::Look(AfterLook::Conclude(ending))
+                Decision::Look(LookPurpose::Conclude(ending))
             }
             UndoState::InFlight => Decision::None,
             // The second look was taken when the rollback began.
@@ -103,7 +103,7 @@ impl<H: Host> Driver<H> {
             // begins.
             UndoState::Due => match self.missing_undo() {
                 Missing::None if self.live.replay.rollback().is_ending_decided() => Decision::None,
-                Missing::None => Decision::Look(AfterLook::RollBack(ending)),
+                Missing::None => Decision::Look(LookPurpose::RollBack(ending)),
                 Missing::Searched => Decision::None,
                 Missing::ForGood(halt) => Decision::Conclude(Conclusion::Halted(halt)),
             },

@@ -6,7 +6,7 @@ use crate::append::Then;
 use crate::execution::Host;
 use crate::message::Message;
 use crate::outbox::is_progress;
-use crate::state::{After, Driver, Leave, Stage};
+use crate::state::{Driver, Leave, OnAnswer, Stage};
 
 impl<H: Host> Driver<H> {
     /// Takes in a message. What follows from it are the next actions.
@@ -23,10 +23,10 @@ impl<H: Host> Driver<H> {
             Message::Missed { came, records } => self.missed(came, records),
             Message::Grew => self.read_on(),
             Message::Resumed => {
-                self.stage = Stage::CatchingUp;
+                self.enter(Stage::CatchingUp);
                 self.read_on();
             }
-            Message::Lost => self.stage = Stage::Over,
+            Message::Lost => self.enter(Stage::Over),
             // It may arrive before the answer to the suspension.
             Message::Evict => self.leave = self.leave.max(Leave::WhenSuspended),
             Message::Stop => {
@@ -37,17 +37,21 @@ impl<H: Host> Driver<H> {
         if let Stage::Suspended = self.stage
             && self.leave != Leave::No
         {
-            self.stage = Stage::Over;
+            self.enter(Stage::Over);
         }
     }
 
     /// The decision was made without what came, and is made again.
     fn missed(&mut self, came: Vec<Entry>, mut records: Vec<Record>) {
-        if let Stage::Concluding(after) = self.stage {
-            self.stage = Stage::Working;
-            if after == After::Announced {
-                self.live.replay.rollback_mut().retract();
+        match self.stage {
+            Stage::Concluding(on_answer) => {
+                self.enter(Stage::Working);
+                if on_answer == OnAnswer::ContinueRollback {
+                    self.live.replay.rollback_mut().retract();
+                }
             }
+            Stage::DecidingAgain => self.enter(Stage::Working),
+            _ => {}
         }
         if let Some(in_flight) = self.append.take()
             // Otherwise the records are those of an execution that was thrown away.
@@ -83,17 +87,17 @@ impl<H: Host> Driver<H> {
             self.outbox.reuse(records);
         }
         match in_flight.then {
-            Then::Continue | Then::GoOnAs(_) => {
-                if let Stage::Concluding(after) = self.stage {
-                    self.stage = Stage::Working;
-                    if after == After::Restart {
-                        self.restart();
-                    }
+            Then::Continue | Then::GoOnAs(_) => match self.stage {
+                Stage::Concluding(OnAnswer::Restart) => {
+                    self.enter(Stage::Working);
+                    self.restart();
                 }
-            }
-            Then::Suspend(_) => self.stage = Stage::Suspended,
+                Stage::Concluding(_) | Stage::DecidingAgain => self.enter(Stage::Working),
+                _ => {}
+            },
+            Then::Suspend(_) => self.enter(Stage::Suspended),
             Then::Park(_) | Then::Release | Then::Abandon | Then::End(_) | Then::EndAnyway(_) => {
-                self.stage = Stage::Over;
+                self.enter(Stage::Over);
             }
         }
     }

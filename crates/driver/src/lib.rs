@@ -29,7 +29,8 @@
 //! # States
 //!
 //! `Stage` (in `state.rs`) is what the activation does: *working*, *concluding* (a decision is in
-//! flight), *looking* and *searching* (dry executions), *suspended*, *catching up*, *over*. Beside
+//! flight), *deciding again* (a decision waits for an earlier append), *looking* and *searching*
+//! (dry executions), *suspended*, *catching up*, *over*. Beside
 //! it stand the state of the code (`CodeState`), the read in flight (`Reading`), the append in
 //! flight, and whether the engine wants the activation to end (`Leave`).
 //!
@@ -48,6 +49,7 @@
 
 mod action;
 mod append;
+mod call_sites;
 mod conclusion;
 mod driver;
 mod dry;
@@ -65,7 +67,7 @@ mod setup;
 mod state;
 mod undoing;
 
-pub use action::{Action, Code, ReadFor};
+pub use action::{Action, ExecutionKind, ReadFor};
 pub use append::{Append, Then};
 pub use execution::{Execution, Host};
 pub use message::Message;

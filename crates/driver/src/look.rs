@@ -4,22 +4,22 @@
 use everstep_machine::{CallSite, Divergence, Halt};
 use everstep_model::{Record, RecordNumber};
 
-use crate::action::{Action, Code};
+use crate::action::{Action, ExecutionKind};
 use crate::conclusion::Conclusion;
 use crate::dry::{Dry, Next};
 use crate::execution::Host;
 use crate::returned::{Returned, Verified};
-use crate::state::{AfterLook, Driver, Look, Stage};
+use crate::state::{Driver, Look, LookPurpose, Stage};
 
 impl<H: Host> Driver<H> {
     /// Concludes, in development mode after a second look.
-    pub(crate) fn look_first(&mut self, then: AfterLook) -> Action {
+    pub(crate) fn look_first(&mut self, purpose: LookPurpose) -> Action {
         let Some(history) = &self.history else {
-            return self.after_look(then);
+            return self.after_look(purpose);
         };
         let journal = history.with(self.outbox.records());
         let dry = Dry::new(&self.setup, journal);
-        self.stage = Stage::Looking(Box::new(Look { dry, then }));
+        self.enter(Stage::Looking(Box::new(Look { dry, purpose })));
         self.look_on()
     }
 
@@ -31,21 +31,21 @@ impl<H: Host> Driver<H> {
             Next::Act(action) => return action,
             Next::Done(verified) => verified,
         };
-        self.queue.push_back(Action::Drop(Code::Dry));
+        self.queue.push_back(Action::Drop(ExecutionKind::Dry));
         let Stage::Looking(look) = std::mem::replace(&mut self.stage, Stage::Working) else {
             return Action::Wait;
         };
-        let difference = match &look.then {
-            AfterLook::Conclude(ending) | AfterLook::RollBack(ending) => {
+        let difference = match &look.purpose {
+            LookPurpose::Conclude(ending) | LookPurpose::RollBack(ending) => {
                 difference(self, ending, verified)
             }
-            AfterLook::Report => {
-                self.stage = Stage::Over;
+            LookPurpose::Report => {
+                self.enter(Stage::Over);
                 return Action::Checked(Box::new(verified));
             }
         };
         let action = match difference {
-            None => self.after_look(look.then),
+            None => self.after_look(look.purpose),
             Some(divergence) => {
                 self.queue.push_back(Action::Report(divergence.clone()));
                 self.conclude(Conclusion::Halted(Halt::Diverged(divergence)))
@@ -55,14 +55,14 @@ impl<H: Host> Driver<H> {
         self.queue.pop_front().unwrap_or(Action::Wait)
     }
 
-    fn after_look(&mut self, then: AfterLook) -> Action {
-        match then {
-            AfterLook::Conclude(conclusion) => self.conclude(conclusion),
-            AfterLook::RollBack(_) => match self.live.replay.rollback_mut().announce() {
+    fn after_look(&mut self, purpose: LookPurpose) -> Action {
+        match purpose {
+            LookPurpose::Conclude(conclusion) => self.conclude(conclusion),
+            LookPurpose::RollBack(_) => match self.live.replay.rollback_mut().announce() {
                 Some(first) => self.conclude(Conclusion::RollBack(Box::new(first))),
                 None => self.write(),
             },
-            AfterLook::Report => Action::Wait,
+            LookPurpose::Report => Action::Wait,
         }
     }
 }

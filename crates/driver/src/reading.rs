@@ -35,7 +35,7 @@ impl<H: Host> Driver<H> {
     /// The journal could not be read.
     pub fn read_failed(&mut self, purpose: ReadFor) {
         match purpose {
-            ReadFor::Fold => self.stage = Stage::Over,
+            ReadFor::Fold => self.enter(Stage::Over),
             ReadFor::Undos if self.undoing.earlier == EarlierPasses::Reading => {
                 // The journal is read again when the undo is still due.
                 self.undoing.earlier = EarlierPasses::NotNeeded;
@@ -68,7 +68,7 @@ impl<H: Host> Driver<H> {
         } else if self.reading.is_idle()
             && let Stage::CatchingUp = self.stage
         {
-            self.stage = Stage::Working;
+            self.enter(Stage::Working);
         }
     }
 

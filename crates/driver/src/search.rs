@@ -3,7 +3,7 @@
 
 use everstep_model::{Body, Entry};
 
-use crate::action::{Action, Code};
+use crate::action::{Action, ExecutionKind};
 use crate::dry::{Dry, Next};
 use crate::execution::Host;
 use crate::setup::Setup;
@@ -32,7 +32,7 @@ fn pass_until(journal: &[Entry], end: usize) -> Vec<Entry> {
 impl<H: Host> Driver<H> {
     pub(crate) fn search(&mut self, journal: Vec<Entry>) {
         if let Some(search) = Search::new(&self.setup, journal) {
-            self.stage = Stage::Searching(Box::new(search));
+            self.enter(Stage::Searching(Box::new(search)));
         }
     }
 
@@ -51,8 +51,8 @@ impl<H: Host> Driver<H> {
                 let pass = pass_until(&search.journal, end);
                 search.dry = Dry::new(&self.setup, pass);
             }
-            None => self.stage = Stage::Working,
+            None => self.enter(Stage::Working),
         }
-        Action::Drop(Code::Dry)
+        Action::Drop(ExecutionKind::Dry)
     }
 }

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use everstep_machine::{OpId, Replay, UndoStart};
 use everstep_model::{Entry, Failure, Timestamp};
 
-use crate::action::{Action, Code};
+use crate::action::{Action, ExecutionKind};
+use crate::call_sites::CallSites;
 use crate::conclusion::Conclusion;
 use crate::dry::Dry;
 use crate::execution::Execution;
@@ -31,8 +32,7 @@ pub struct Driver<H> {
     pub(crate) offered: Offered,
     pub(crate) now: Timestamp,
     pub(crate) history: Option<History>,
-    /// Texts of the shell's call sites.
-    pub(crate) sites: Vec<String>,
+    pub(crate) sites: CallSites,
 }
 
 /// What the activation is doing.
@@ -40,9 +40,10 @@ pub struct Driver<H> {
 pub(crate) enum Stage<H> {
     /// It folds, lets the code continue, and writes.
     Working,
-    /// A decision is made, and an append is in flight: the one of the decision, or an earlier one
-    /// after which it is made again.
-    Concluding(After),
+    /// The append of a decision is in flight.
+    Concluding(OnAnswer),
+    /// A decision was made while an earlier append was in flight. It is made again after the answer.
+    DecidingAgain,
     /// A dry execution repeats what led to a decision.
     Looking(Box<Look<H>>),
     /// Dry executions search for undos of earlier passes.
@@ -59,7 +60,7 @@ impl<H> Stage<H> {
     pub(crate) fn stop_looking(&mut self, queue: &mut VecDeque<Action>) {
         if let Self::Looking(_) = self {
             *self = Self::Working;
-            queue.push_back(Action::Drop(Code::Dry));
+            queue.push_back(Action::Drop(ExecutionKind::Dry));
         }
     }
 
@@ -68,22 +69,22 @@ impl<H> Stage<H> {
         match self {
             Self::Looking(_) | Self::Searching(_) => {
                 *self = Self::Working;
-                queue.push_back(Action::Drop(Code::Dry));
+                queue.push_back(Action::Drop(ExecutionKind::Dry));
             }
-            Self::Concluding(_) => *self = Self::Working,
+            Self::Concluding(_) | Self::DecidingAgain => *self = Self::Working,
             Self::Working | Self::Suspended | Self::CatchingUp | Self::Over => {}
         }
     }
 }
 
-/// What follows the answer to an append, besides what it means for the run.
+/// What follows the answer to the append of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
+pub(crate) enum OnAnswer {
     Continue,
     /// Execute the code again, from what the journal then contains.
     Restart,
-    /// If the append is refused, the rollback was not announced.
-    Announced,
+    /// The rollback begins; if the append is refused, it was not announced.
+    ContinueRollback,
 }
 
 /// The code of the live execution.
@@ -149,12 +150,12 @@ impl Offered {
 #[derive(Debug)]
 pub(crate) struct Look<H> {
     pub(crate) dry: Dry<H>,
-    pub(crate) then: AfterLook,
+    pub(crate) purpose: LookPurpose,
 }
 
-/// What follows if the code did the same again.
+/// What a second look is for. It is done if the code did the same again.
 #[derive(Debug)]
-pub(crate) enum AfterLook {
+pub(crate) enum LookPurpose {
     Conclude(Conclusion),
     /// The run rolls back, and then comes to this end.
     RollBack(Conclusion),

@@ -15,7 +15,8 @@ use everstep_model::{
 };
 
 use crate::{
-    Action, Append, Code, CodeFailure, Driver, Host, Message, ReadFor, Returned, Setup, Then,
+    Action, Append, CodeFailure, Driver, ExecutionKind, Host, Message, ReadFor, Returned, Setup,
+    Then,
 };
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -95,6 +96,16 @@ fn entries(from: u64, bodies: impl IntoIterator<Item = Body>) -> Vec<Entry> {
     numbered.map(entry).collect()
 }
 
+fn setup() -> Setup {
+    Setup {
+        run: RunId::new("r").unwrap(),
+        generation: Generation::FIRST,
+        execution_retries: None,
+        development: false,
+        cautious: false,
+    }
+}
+
 /// A driver, with the test as its shell and engine.
 struct Shell {
     driver: Driver<Undos>,
@@ -106,13 +117,7 @@ struct Shell {
 
 impl Shell {
     fn new(journal: Vec<Entry>, change: impl FnOnce(&mut Setup)) -> Self {
-        let mut setup = Setup {
-            run: RunId::new("r").unwrap(),
-            generation: Generation::FIRST,
-            execution_retries: None,
-            development: false,
-            cautious: false,
-        };
+        let mut setup = setup();
         change(&mut setup);
         Self {
             driver: Driver::new(setup, journal.clone()),

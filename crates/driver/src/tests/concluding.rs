@@ -55,6 +55,45 @@ fn a_lost_activation_exits_and_ignores_what_comes_later() {
 }
 
 #[test]
+fn an_activation_that_is_over_stays_over() {
+    let mut shell = Shell::of_new_run();
+    shell.driver.receive(Message::Grew);
+    shell.next();
+    shell.driver.receive(Message::Lost);
+    shell.driver.read(ReadFor::Fold, entries(1, [go()]));
+    shell.driver.read_failed(ReadFor::Undos);
+    shell.driver.settled();
+    assert!(shell.driver.is_over());
+    assert_eq!(shell.next(), Action::Exit);
+}
+
+#[test]
+fn a_run_that_halts_while_an_append_is_in_flight_ends_after_its_answer() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    let op = shell.call_step("charge");
+    shell.complete(op, "7");
+    shell.driver.settled();
+    shell.written();
+    // The code is polled again and uses something that is not durable.
+    let replay = &mut shell.driver.live().replay;
+    replay.halt_not_durable("a timer".to_owned());
+    shell.driver.settled();
+    assert_eq!(shell.next(), Action::Wait, "an append is in flight");
+    shell.commit();
+    let expected = (vec!["failed"], Then::End(RunStatus::Failed));
+    assert_eq!(shell.written(), expected);
+}
+
+#[test]
+fn equal_call_sites_are_registered_once() {
+    let mut shell = Shell::of_new_run();
+    let sites = ["pay.ts:12", "pay.ts:13", "pay.ts:12"];
+    let added = sites.map(|site| shell.driver.add_site(site.to_owned()));
+    assert_eq!(added, [0, 1, 0]);
+}
+
+#[test]
 fn a_function_that_may_be_retried_begins_again_from_the_journal() {
     let mut shell = Shell::new(entries(0, [created()]), |setup| {
         setup.execution_retries = Some(1);

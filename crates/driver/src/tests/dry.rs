@@ -1,5 +1,7 @@
 //! Dry executions, driven by the same messages as any other.
 
+use everstep_machine::{Advance, IterationEnd, LoopCall};
+
 use super::*;
 
 fn developing() -> Shell {
@@ -13,10 +15,10 @@ fn a_second_look_repeats_the_code_before_the_run_rests() {
     shell.wait_for_go();
     shell.driver.settled();
     assert_eq!(shell.next(), Action::Start(json("5")));
-    assert_eq!(shell.driver.current().1, Code::Dry);
+    assert_eq!(shell.driver.current().1, ExecutionKind::Dry);
     shell.wait_for_go();
     shell.driver.settled();
-    assert_eq!(shell.next(), Action::Drop(Code::Dry));
+    assert_eq!(shell.next(), Action::Drop(ExecutionKind::Dry));
     let suspended = Then::Suspend(RunStatus::Waiting);
     assert_eq!(shell.written(), (vec!["waiting"], suspended));
 }
@@ -31,7 +33,7 @@ fn code_that_does_something_else_the_second_time_is_reported_and_parked() {
     shell
         .driver
         .returned(Returned::Completed(json("\"no need to wait\"")));
-    assert_eq!(shell.next(), Action::Drop(Code::Dry));
+    assert_eq!(shell.next(), Action::Drop(ExecutionKind::Dry));
     assert!(matches!(shell.next(), Action::Report(_)));
     let expected = (vec!["waiting", "diverged"], Then::Park(RunStatus::Diverged));
     assert_eq!(shell.written(), expected);
@@ -47,22 +49,15 @@ fn records_that_arrive_during_a_second_look_end_it() {
     shell.driver.receive(Message::Grew);
     assert!(matches!(shell.next(), Action::Read(ReadFor::Fold, _)));
     shell.driver.read(ReadFor::Fold, entries(1, [go()]));
-    assert_eq!(shell.next(), Action::Drop(Code::Dry));
+    assert_eq!(shell.next(), Action::Drop(ExecutionKind::Dry));
     assert!(matches!(shell.next(), Action::Resolve(resolved, _) if resolved == op));
-    assert_eq!(shell.driver.current().1, Code::Live);
+    assert_eq!(shell.driver.current().1, ExecutionKind::Live);
 }
 
 #[test]
 fn a_check_reports_what_the_code_came_to() {
     let mut shell = Shell::of_new_run();
-    let setup = Setup {
-        run: RunId::new("r").unwrap(),
-        generation: Generation::FIRST,
-        execution_retries: None,
-        development: false,
-        cautious: false,
-    };
-    shell.driver = Driver::check(setup, shell.journal.clone());
+    shell.driver = Driver::check(setup(), shell.journal.clone());
     assert_eq!(shell.next(), Action::Start(json("5")));
     let returned = Returned::Completed(json("7"));
     shell.driver.returned(returned.clone());
@@ -75,4 +70,56 @@ fn a_check_reports_what_the_code_came_to() {
         other => panic!("{other:?}"),
     }
     assert_eq!(shell.next(), Action::Exit);
+}
+
+/// Executes two iterations of a loop without steps.
+fn iterate_twice(shell: &mut Shell, keep: u64) -> Location {
+    let replay = &mut shell.driver.current().0.replay;
+    let site = CallSite::Shell(0);
+    let (place, _) = replay
+        .call(&Scope::ROOT, &name("each"), LoopCall, site)
+        .unwrap();
+    for iteration in 0..2 {
+        advance(shell, &place, iteration, keep);
+    }
+    place
+}
+
+fn advance(shell: &mut Shell, place: &Location, iteration: u64, keep: u64) {
+    let replay = &mut shell.driver.current().0.replay;
+    let end = IterationEnd {
+        place,
+        iteration,
+        done: false,
+        keep,
+    };
+    let advance = replay.advance_loop(end, json("1"), CallSite::Shell(0));
+    assert!(matches!(advance, Some(Advance::Iteration(..))));
+}
+
+#[test]
+fn a_dry_execution_forgets_the_undos_of_iterations_that_it_drops() {
+    let mut shell = Shell::of_new_run();
+    shell.next();
+    iterate_twice(&mut shell, 100);
+    shell.wait_for_go();
+    shell.driver.settled();
+    shell.written();
+    shell.commit();
+    let next = shell.journal.len() as u64;
+    shell.journal.extend(entries(next, [go()]));
+
+    shell.driver = Driver::check(setup(), shell.journal.clone());
+    shell.next();
+    let place = iterate_twice(&mut shell, 100);
+    let gone: Location = "each/~1/a:0".parse().unwrap();
+    let host = &mut shell.driver.current().0.host;
+    host.0.insert(gone.clone());
+    shell.wait_for_go();
+    shell.driver.settled();
+    assert!(matches!(shell.next(), Action::Resolve(..)));
+    assert!(shell.driver.current().0.host.has_undo(&gone));
+    advance(&mut shell, &place, 2, 0);
+    shell.driver.settled();
+    assert!(!shell.driver.current().0.host.has_undo(&gone));
 }

@@ -56,7 +56,7 @@ fn a_pass_that_another_node_began_is_begun_here_too() {
     shell
         .driver
         .read(ReadFor::Fold, entries(1, [retried.into()]));
-    assert_eq!(shell.next(), Action::Drop(Code::Live));
+    assert_eq!(shell.next(), Action::Drop(ExecutionKind::Live));
     let whole = Action::Read(ReadFor::Fold, RecordNumber(0));
     assert_eq!(shell.next(), whole);
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use everstep_driver::{Action, Code, Driver, ReadFor, Setup};
+use everstep_driver::{Action, Driver, ExecutionKind, ReadFor, Setup};
 use everstep_engine::Activation;
 use everstep_machine::{OpId, Resolution, UndoStart};
 use everstep_model::{Entry, Payload, RecordNumber, Timestamp};
@@ -145,10 +145,10 @@ impl Executor {
         }
     }
 
-    fn code(&mut self, code: Code) -> &mut Option<StartedCode> {
-        match code {
-            Code::Live => &mut self.live,
-            Code::Dry => &mut self.dry,
+    fn code(&mut self, kind: ExecutionKind) -> &mut Option<StartedCode> {
+        match kind {
+            ExecutionKind::Live => &mut self.live,
+            ExecutionKind::Dry => &mut self.dry,
         }
     }
 
@@ -176,8 +176,8 @@ impl Executor {
         driver
     }
 
-    fn drop_code(&mut self, code: Code, driver: OwnedDriver) -> Option<OwnedDriver> {
-        match self.code(code) {
+    fn drop_code(&mut self, kind: ExecutionKind, driver: OwnedDriver) -> Option<OwnedDriver> {
+        match self.code(kind) {
             Some(started) => started.drop_root(driver),
             None => Some(driver),
         }
@@ -249,7 +249,7 @@ fn resolve(driver: &mut OwnedDriver, op: OpId, resolution: Resolution) {
     waker.into_iter().for_each(Waker::wake);
     #[cfg(feature = "planted-bugs")]
     if everstep_model::planted::is(everstep_model::planted::Bug::TwoResolvedPerPoll)
-        && driver.current().1 == Code::Live
+        && driver.current().1 == ExecutionKind::Live
         && let Some((op, resolution)) = driver.live().replay.resolve_another()
     {
         let waker = driver.live().host.resolve(op, resolution);

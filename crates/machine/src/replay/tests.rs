@@ -352,3 +352,17 @@ fn a_run_that_is_over_stays_over() {
     assert_eq!(run.turn(NOW), Turn::Ended(RunStatus::Completed));
     assert_eq!(run.turn(NOW), Turn::Ended(RunStatus::Completed));
 }
+
+#[test]
+fn a_refused_record_is_named_by_its_own_type() {
+    let mut run = Journal::new().cold();
+    run.turn(NOW);
+    run.turn(NOW);
+    let topic = name("paid");
+    let payload = json("1");
+    run.write(&Scope::ROOT, Written::Emit { topic, payload }, here());
+    match run.turn(NOW) {
+        Turn::Halted(Halt::NotDurable(why)) => assert!(why.contains("(emitted, at"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
