@@ -1,4 +1,4 @@
-//! Many seeds: on all cores, with a line of progress, the sum of what was exercised, and the first seed that fails.
+//! Simulates many seeds on all cores, and sums up what was exercised and which seeds failed.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,42 +14,37 @@ use crate::program::PRIMITIVES;
 use crate::simulation::{Report, simulate};
 use crate::workload::REQUESTS;
 
-/// Seeds after which everything must have been exercised.
+/// The number of seeds after which everything must have been exercised.
 const ENOUGH_SEEDS: u64 = 1_000;
 
-/// Which seeds to simulate.
 #[derive(Clone, Debug)]
 pub struct Campaign {
-    /// The first seed.
     pub first: u64,
-    /// How many.
+    /// The number of seeds.
     pub seeds: u64,
-    /// No new seed is begun after this long.
+    /// No seed is started after this time.
     pub time: Option<Duration>,
-    /// How many at once.
     pub threads: usize,
-    /// What is left out of each.
+    /// Parts that are left out of each plan.
     pub limits: Limits,
 }
 
-/// What a campaign came to.
+/// The result of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// How many seeds were simulated.
     pub seeds: u64,
-    /// Simulated time.
+    /// The simulated time.
     pub micros: u64,
     /// Operations of workflows and requests of clients.
     pub operations: u64,
-    /// Calls of the store.
+    /// The number of calls of the store.
     pub calls: u64,
-    /// Faults by kind.
+    /// The number of faults by kind.
     pub faults: BTreeMap<FaultKind, u64>,
-    /// Primitives and requests by name.
+    /// The number of operations and requests by name.
     pub exercised: BTreeMap<&'static str, u64>,
-    /// The seeds that failed, and with what.
+    /// The violations of each failed seed.
     pub failed: BTreeMap<u64, Vec<Violation>>,
-    /// How long it took.
     pub took: Duration,
 }
 
@@ -74,7 +69,7 @@ impl Summary {
         self.faults.values().sum()
     }
 
-    /// One line for whoever waits.
+    /// One line of progress.
     #[must_use]
     pub fn progress(&self) -> String {
         let seconds = self.took.as_secs_f64().max(0.001);
@@ -89,7 +84,8 @@ impl Summary {
         )
     }
 
-    /// What was never exercised, and what was not exercised enough. A few seeds prove nothing either way.
+    /// What was exercised too little or not at all. Empty for a small number of seeds, which prove
+    /// nothing either way.
     #[must_use]
     pub fn shortfalls(&self) -> Vec<String> {
         let mut found = Vec::new();
@@ -110,7 +106,6 @@ impl Summary {
         found
     }
 
-    /// What was never exercised.
     fn missing(&self) -> Vec<&'static str> {
         let faults = FaultKind::ALL
             .iter()
@@ -120,7 +115,7 @@ impl Summary {
         faults.map(|kind| kind.name()).chain(names).collect()
     }
 
-    /// The whole account.
+    /// The summary as text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.progress();
@@ -148,7 +143,7 @@ impl Summary {
 }
 
 impl Campaign {
-    /// Simulates the seeds, telling of its progress about once a second.
+    /// Simulates the seeds, and reports progress about twice a second.
     pub fn run(&self, mut progress: impl FnMut(&Summary)) -> Summary {
         let started = Instant::now();
         let next = AtomicU64::new(0);

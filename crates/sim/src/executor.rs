@@ -1,7 +1,8 @@
-//! The executor: one thread, a clock that moves only when nothing can run, and a seed that says which task runs next.
+//! The executor: one thread, a clock that moves only when no task can run, and a seed that decides
+//! which task runs next.
 //!
-//! Tasks belong to groups. A group is what dies together: dropping one is the end of a process. A group that is frozen is
-//! not polled, as a process that the machine does not run; timers and wakers reach its tasks all the same, later.
+//! Tasks belong to groups. A group is a process: ending it drops all its tasks. The tasks of a
+//! frozen group are not polled; timers and wakers reach them when the group continues.
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::future::Future;
@@ -13,16 +14,16 @@ use std::time::Duration;
 use everstep_engine::simulation::Rng;
 use everstep_store::BoxFuture;
 
-/// Polls without time passing after which something is taken to run in circles.
+/// The number of polls without progress of time after which the simulation counts as a livelock.
 const POLLS_AT_ONCE_MAX: u64 = 2_000_000;
 
-/// Tasks that die together.
+/// Tasks that end together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group(u64);
 
 type TaskId = u64;
 
-/// The executor. Clones are the same one.
+/// The executor. Clones share its state.
 #[derive(Clone)]
 pub struct Executor(Arc<Shared>);
 
@@ -31,7 +32,7 @@ struct Shared {
     woken: Arc<Woken>,
 }
 
-/// Tasks that were woken and are not ready yet in the executor's books.
+/// Tasks that were woken and are not in the ready list yet.
 type Woken = Mutex<Vec<TaskId>>;
 
 struct State {
@@ -44,7 +45,7 @@ struct State {
     next_timer: u64,
     groups: BTreeMap<Group, Fate>,
     next_group: u64,
-    /// Groups whose tasks are to be dropped before anything else runs.
+    /// Ended groups whose tasks are dropped before any other task runs.
     doomed: BTreeSet<Group>,
     polls_at_once: u64,
 }
@@ -52,19 +53,19 @@ struct State {
 #[derive(Default)]
 struct Fate {
     is_frozen: bool,
-    /// Tasks that became ready while it was frozen.
+    /// Tasks that became ready while the group was frozen.
     held: Vec<TaskId>,
 }
 
 struct Task {
     group: Group,
-    /// None while it is polled.
+    /// None while the task is polled.
     future: Option<BoxFuture<'static, ()>>,
     waker: Waker,
     is_ready: bool,
 }
 
-/// Ordered so that the earliest is the greatest, and of two at one time the older.
+/// Ordered so that the earliest timer is the greatest. Of two at the same time, the older one is.
 struct Timer {
     due: u64,
     number: u64,
@@ -88,7 +89,7 @@ impl Ord for Timer {
     }
 }
 
-/// Who is woken by a timer; nobody once the sleeper is gone.
+/// The waker of a sleeping task; none once the sleep is dropped.
 #[derive(Default)]
 struct Alarm(Mutex<Option<Waker>>);
 
@@ -114,14 +115,13 @@ impl Wake for Bell {
     }
 }
 
-/// Why the executor stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// What was waited for has happened.
+    /// The condition of the caller holds.
     Done,
-    /// The time is over, or nothing will ever happen again.
+    /// The time limit is reached, or no timer is left.
     TimeIsUp,
-    /// Tasks run on and on without time passing.
+    /// Tasks run again and again without progress of time.
     RunsInCircles,
 }
 
@@ -147,13 +147,12 @@ impl Executor {
         }))
     }
 
-    /// Microseconds since the beginning.
+    /// Microseconds since the start.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.state().now
     }
 
-    /// A new group.
     #[must_use]
     pub fn group(&self) -> Group {
         let mut state = self.state();
@@ -163,7 +162,7 @@ impl Executor {
         group
     }
 
-    /// Runs a task. In a group that is gone it is dropped.
+    /// Spawns a task. The task is dropped if its group has ended.
     pub fn spawn(&self, group: Group, future: impl Future<Output = ()> + Send + 'static) {
         let mut state = self.state();
         if !state.groups.contains_key(&group) {
@@ -186,7 +185,7 @@ impl Executor {
         state.ready.push(id);
     }
 
-    /// Completes when this much time has passed.
+    /// Completes after this time.
     #[must_use]
     pub fn sleep(&self, duration: Duration) -> Sleep {
         let micros = duration.as_nanos().div_ceil(1_000);
@@ -198,7 +197,7 @@ impl Executor {
         }
     }
 
-    /// Ends a group: its tasks are dropped where they stand, before anything else runs.
+    /// Ends a group. Its tasks are dropped before any other task runs.
     pub fn end(&self, group: Group) {
         let mut state = self.state();
         if state.groups.remove(&group).is_some() {
@@ -206,13 +205,13 @@ impl Executor {
         }
     }
 
-    /// Whether a group has not been ended.
+    /// Whether the group has not ended.
     #[must_use]
     pub fn is_alive(&self, group: Group) -> bool {
         self.state().groups.contains_key(&group)
     }
 
-    /// Stops or goes on polling the tasks of a group.
+    /// Stops or resumes polling the tasks of a group.
     pub fn freeze(&self, group: Group, is_frozen: bool) {
         let mut state = self.state();
         let Some(fate) = state.groups.get_mut(&group) else {
@@ -225,7 +224,8 @@ impl Executor {
         }
     }
 
-    /// Runs until `is_done`, looked at whenever time is about to pass, or until the time limit.
+    /// Runs until `is_done` holds or the time limit is reached. `is_done` is evaluated whenever
+    /// time is about to advance.
     pub fn run(&self, until: u64, mut is_done: impl FnMut() -> bool) -> Stopped {
         loop {
             self.bury();
@@ -249,7 +249,7 @@ impl Executor {
         }
     }
 
-    /// Drops what has ended. Dropping may wake and spawn, so no lock is held.
+    /// Drops the tasks of ended groups. No lock is held, because dropping can wake and spawn tasks.
     fn bury(&self) {
         loop {
             let mut state = self.state();
@@ -288,7 +288,7 @@ impl Executor {
         }
     }
 
-    /// The task that runs next, by the seed.
+    /// Chooses the next task with the seed.
     fn choose(&self) -> Option<(TaskId, BoxFuture<'static, ()>, Waker)> {
         let mut state = self.state();
         let state = &mut *state;
@@ -328,7 +328,7 @@ impl Executor {
         }
     }
 
-    /// Jumps to the next timer; false if there is none before the limit.
+    /// Advances to the next timer. Returns false if there is none before the limit.
     fn advance(&self, until: u64) -> bool {
         let mut state = self.state();
         loop {

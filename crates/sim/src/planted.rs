@@ -1,5 +1,5 @@
-//! The hunt for planted bugs: seeds are simulated with a bug until one fails, and it must fail because of that bug. The same seed
-//! without it must be clean.
+//! The search for planted bugs. Seeds are simulated with a bug until one fails. It must fail
+//! because of the bug, and the same seed must pass without it.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,12 +12,13 @@ use crate::campaign::simulate_caught;
 use crate::observed::Violation;
 use crate::plan::{Limits, Plan};
 
-/// What may give a bug away: the invariant that does not hold, and the check that notices. Anything else that a seed fails by
-/// has nothing to do with the bug; a panic is no sign of anything.
+/// The signs of a bug: the violated invariant and the check that noticed it. A seed that fails in
+/// any other way, for example with a panic, has not found the bug.
 fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
     match bug {
         Bug::NoEpochCheck | Bug::FenceDroppedByCompaction => &[(3, "appending")],
-        // Of two with one epoch, the second may be told that its commit is a repetition of the other's.
+        // Of two executors with the same epoch, the commit of the second can be mistaken for a
+        // repetition of the first one's.
         Bug::NoNonceCheck => &[(3, "appending"), (7, "restoring")],
         Bug::AckBeforeDurable => &[(4, "appending"), (4, "reading"), (1, "reading")],
         Bug::DedupForgottenAtTakeover => &[(14, "appending")],
@@ -30,7 +31,7 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         Bug::RaceLoserPersisted => &[(12, "replaying")],
         Bug::CompletionBeatsCancel => &[(16, "ending")],
         Bug::ChildStartedTwice => &[(17, "children")],
-        // Whoever waits for a child that never came to be waits for ever.
+        // A run that waits for a child that was never created waits for ever.
         Bug::OutboxRemovedFirst => &[(14, "events"), (17, "children"), (29, "simulation")],
         Bug::RetryCountedOnTakeover => &[(10, "steps")],
         Bug::ResultAfterTerminate => &[(24, "appending")],
@@ -38,49 +39,47 @@ fn signs(bug: Bug) -> &'static [(u8, &'static str)] {
         Bug::TwoResolvedPerPoll => &[(12, "replaying"), (12, "clients")],
         Bug::LoopUnrecorded => &[(12, "replaying")],
         Bug::KeyCheckedOutside => &[(13, "journals")],
-        // Whoever waits for a child whose namesake passed for it waits for ever, too.
+        // A run that waits for a child that another run was mistaken for waits for ever, too.
         Bug::NamesakesConfused => &[
             (14, "events"),
             (17, "children"),
             (11, "ending"),
             (29, "simulation"),
         ],
-        // What is in a journal twice is not what the code said: it diverges, or replays to something else.
+        // A record that is in a journal twice does not fit the code: the run diverges or replays to
+        // another result.
         Bug::AppendPassedOnAgain => &[(12, "clients"), (12, "replaying"), (9, "steps")],
     }
 }
 
-/// A bug that was found.
 #[derive(Clone, Debug)]
 pub struct Catch {
     /// The seed that found it.
     pub seed: u64,
-    /// What gave it away.
     pub violation: Violation,
 }
 
-/// What became of the hunt for a bug.
+/// The result of the search for a bug.
 #[derive(Clone, Debug)]
 pub enum Hunt {
-    /// It was found.
     Caught(Catch),
-    /// No seed of so many failed.
+    /// No seed failed. Contains the number of seeds.
     Missed(u64),
-    /// The first seed that failed did so for a reason that has nothing to do with the bug.
+    /// The first failing seed violated something that is not a sign of the bug.
     Unrelated(Catch),
-    /// The seed that found it fails without it too.
+    /// The seed that found it also fails without it.
     FailsAnyway(Catch),
 }
 
 impl Hunt {
-    /// Whether the bug was found, and as it should be.
+    /// Whether the bug was found by one of its signs.
     #[must_use]
     pub fn is_caught(&self) -> bool {
         matches!(self, Self::Caught(_))
     }
 }
 
-/// Hunts for a bug in so many seeds, from this one on.
+/// Searches for a bug in a number of seeds.
 #[must_use]
 pub fn hunt(bug: Bug, first: u64, seeds: u64) -> Hunt {
     for seed in first..first.saturating_add(seeds) {
@@ -106,7 +105,8 @@ pub fn hunt(bug: Bug, first: u64, seeds: u64) -> Hunt {
     Hunt::Missed(seeds)
 }
 
-/// Hunts for all these bugs, several at once, telling how many are done about twice a second.
+/// Searches for several bugs at once, and reports the number of finished searches about twice a
+/// second.
 pub fn hunt_all(
     bugs: &[Bug],
     (first, seeds): (u64, u64),
@@ -135,7 +135,8 @@ pub fn hunt_all(
     done
 }
 
-/// What became of each bug: the seeds it took, the invariant that was broken, and who noticed.
+/// The result of each search: the number of seeds, the violated invariant and the check that
+/// noticed it.
 #[must_use]
 pub fn table(hunted: &[(Bug, Hunt)], first: u64) -> String {
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! One simulation, from its first to its last breath: chaos, calm, the end, the checks.
+//! One simulation: a phase with faults, a phase without, and the checks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,30 +14,29 @@ use crate::plan::{FaultKind, Plan};
 use crate::stores::InMemory;
 use crate::workload::{self, RandomPrograms};
 
-/// How long everything may take to come to its end once nothing goes wrong any more. A clock that was an hour ahead leaves
+/// How long the runs may take to end after the last fault. A clock that was an hour ahead leaves
 /// deadlines that are an hour away.
 const CALM_MAX_MICROS: u64 = 3 * 3_600 * 1_000_000;
 
-/// What a simulation came to.
+/// The result of a simulation.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// What must hold and did not.
     pub violations: Vec<Violation>,
-    /// The timeline, if it was kept.
+    /// Empty unless it was requested.
     pub timeline: String,
-    /// How long it took in the world.
+    /// The simulated time.
     pub micros: u64,
     /// Operations of workflows and requests of clients.
     pub operations: u64,
-    /// Calls of the store.
+    /// The number of calls of the store.
     pub calls: u64,
-    /// Faults by kind.
+    /// The number of faults by kind.
     pub faults: BTreeMap<FaultKind, u64>,
-    /// Primitives and requests by name.
+    /// The number of operations and requests by name.
     pub exercised: BTreeMap<&'static str, u64>,
 }
 
-/// Simulates a plan, with its timeline or without.
+/// Simulates a plan.
 #[must_use]
 pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     let planted = plant(plan.planted);
@@ -68,7 +67,7 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     if stopped != Stopped::RunsInCircles {
         stopped = come_to_rest(&world);
     }
-    // Whoever checks has no bugs.
+    // The checks use the code without the planted bug.
     drop(planted);
     if stopped == Stopped::RunsInCircles {
         let what = "tasks run on and on without time passing";
@@ -83,7 +82,7 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     report
 }
 
-/// Nothing goes wrong any more, and everything comes to its end.
+/// Ends all faults and waits until all runs have ended.
 fn come_to_rest(world: &Arc<World>) -> Stopped {
     world.say("CALM", || "nothing goes wrong from here on".to_owned());
     world.faults().stop();

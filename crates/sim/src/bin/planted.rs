@@ -28,8 +28,6 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // A panic in a simulation counts as a failing seed and is reported with it.
-    std::panic::set_hook(Box::new(|_| ()));
     let passed = match options.seed {
         Some(seed) => print_timeline(seed, &options.bugs),
         None => find_all(&options),

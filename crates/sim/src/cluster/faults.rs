@@ -1,5 +1,5 @@
-//! What can go wrong, and when it does. Whether a call meets a fault follows from the seed, the number of the call and the
-//! kind of fault alone, so that leaving out one kind leaves the others where they are.
+//! Decides which calls meet a fault. The decision follows from the seed, the number of the call and
+//! the kind of fault alone, so that leaving out one kind does not move the others.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,25 +8,21 @@ use everstep_engine::simulation::Rng;
 
 use crate::plan::{FaultKind, Plan};
 
-/// How a call of the store ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It is answered.
     Answered,
-    /// See [`FaultKind`].
     Fault(FaultKind),
 }
 
-/// What happens to one call of the store.
+/// What happens to one call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallPlan {
-    /// Until it takes effect.
+    /// The delay before it takes effect.
     pub(crate) before: Duration,
-    /// From its effect to the answer.
+    /// The delay between its effect and the answer.
     pub(crate) after: Duration,
-    /// How it ends.
     pub(crate) ending: Ending,
-    /// How much later it takes effect, once more or at all.
+    /// The delay of an effect that nobody waits for: a late or repeated call.
     pub(crate) later: Duration,
 }
 
@@ -42,7 +38,7 @@ pub(crate) struct Faults {
     script: Option<Script>,
 }
 
-/// Crashes at chosen calls, and nothing else.
+/// Crashes at given calls. No other fault happens.
 #[derive(Debug)]
 struct Script {
     crashes: BTreeMap<u64, FaultKind>,
@@ -50,7 +46,7 @@ struct Script {
     calls: Vec<u64>,
 }
 
-/// How calls fail, and how often in comparison.
+/// The faults of calls with their relative frequency.
 const OF_CALLS: &[(FaultKind, u64)] = &[
     (FaultKind::Delay, 6),
     (FaultKind::FailBefore, 4),
@@ -62,7 +58,6 @@ const OF_CALLS: &[(FaultKind, u64)] = &[
 ];
 
 impl Faults {
-    /// The faults of a plan.
     #[must_use]
     pub(crate) fn new(plan: &Plan) -> Self {
         Self {
@@ -83,19 +78,19 @@ impl Faults {
         }
     }
 
-    /// Whether all crashes are chosen.
+    /// Whether the crashes are given by a case.
     #[must_use]
     pub(crate) fn is_scripted(&self) -> bool {
         self.script.is_some()
     }
 
-    /// The calls of store and bus so far, if all crashes are chosen.
+    /// The calls of store and bus so far, if the crashes are given by a case.
     #[must_use]
     pub(crate) fn calls(&self) -> &[u64] {
         self.script.as_ref().map_or(&[], |script| &script.calls)
     }
 
-    /// The crash that was chosen for this call, if any.
+    /// Counts a call, and returns its crash if the case has one for it.
     pub(crate) fn scripted(&mut self, call: u64) -> Option<FaultKind> {
         let script = self.script.as_mut()?;
         script.calls.push(call);
@@ -104,18 +99,17 @@ impl Faults {
         Some(kind)
     }
 
-    /// From now on nothing goes wrong.
+    /// Ends all faults.
     pub(crate) fn stop(&mut self) {
         self.is_on = false;
     }
 
-    /// How often each kind has happened.
     #[must_use]
     pub(crate) fn counts(&self) -> &BTreeMap<FaultKind, u64> {
         &self.counts
     }
 
-    /// Whether this one happens, if it is likely in so many of ten thousand cases. If so, it is counted.
+    /// Decides whether a fault happens, with a probability in ten thousandths, and counts it.
     pub(crate) fn strikes(&mut self, kind: FaultKind, occasion: u64, likely: u64) -> bool {
         if !self.is_on || self.left == 0 || self.without.contains(&kind) {
             return false;
@@ -129,7 +123,7 @@ impl Faults {
         true
     }
 
-    /// What happens to the call of this number.
+    /// Decides what happens to a call.
     pub(crate) fn plan_call(&mut self, call: u64) -> CallPlan {
         let mut rng = Rng::new(self.seed ^ call.rotate_left(20), 99);
         let millis = |rng: &mut Rng, range| Duration::from_millis(rng.within(range));
@@ -147,7 +141,8 @@ impl Faults {
             plan.ending = Ending::Fault(kind);
         }
         for (kind, weight) in OF_CALLS {
-            // The weights sum up to 24: a call meets some fault in `per_mille` of a thousand cases.
+            // The weights sum up to 24, so that a call meets a fault with the probability
+            // `per_mille`.
             let likely = self.per_mille * 10 * weight / 24;
             if self.strikes(*kind, call, likely) {
                 plan.ending = Ending::Fault(*kind);

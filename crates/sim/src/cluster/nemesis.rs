@@ -1,5 +1,5 @@
-//! Whoever makes life hard for whole machines: stops them for longer than their lease, moves their clocks, takes the
-//! store from them, shuts them down.
+//! Faults of whole machines: pauses that exceed the lease, clock jumps, outages of the store,
+//! restarts.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,10 +12,10 @@ use super::machine::Machine;
 use super::world::World;
 use crate::plan::FaultKind;
 
-/// How far a clock is wrong at most.
+/// The maximum error of a clock.
 const HOUR_MS: i64 = 3_600_000;
 
-/// Torments one machine until the time is over.
+/// Injects faults into a machine for a time.
 pub async fn torment(world: Arc<World>, machine: usize, until: u64) {
     let Some(machine) = world.machines.get(machine) else {
         return;
@@ -46,7 +46,7 @@ pub async fn torment(world: Arc<World>, machine: usize, until: u64) {
     }
 }
 
-/// Torments the store until the time is over.
+/// Injects crashes of the store for a time.
 pub async fn torment_store(world: Arc<World>, until: u64) {
     let mut rng = Rng::new(world.plan.seed, 60);
     while world.executor.now() < until {
@@ -60,7 +60,7 @@ pub async fn torment_store(world: Arc<World>, until: u64) {
 }
 
 impl World {
-    /// The store is gone for everybody, and comes back with what is durable.
+    /// Makes the store unreachable for all machines. It returns with what is durable.
     fn crash_store(&self, down: Duration) {
         let now = self.executor.now();
         self.say("store", || format!("CRASH, back in {down:?}"));

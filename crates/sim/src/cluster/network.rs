@@ -1,5 +1,5 @@
-//! The network between workers and nodes: every request has a number, and by that number and the seed it is delayed, lost on its
-//! way or on its way back, arrives late or twice, or is the last thing its sender does.
+//! The network between workers and nodes. Every request has a number. The number and the seed
+//! decide whether it is delayed, lost, late or repeated, and whether its sender crashes.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use super::process::Process;
 use super::world::World;
 use crate::plan::FaultKind;
 
-/// How long a request may take that does not say itself.
+/// The timeout of requests that have none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 type Answer = Result<Response<Bytes>, TransportError>;
 
-/// What serves an engine to workers.
+/// The router that serves an engine to workers.
 pub(super) fn serve(engine: &Engine, time_to_live: Duration) -> Router {
     let mut options = Options::default();
     options.worker_time_to_live = time_to_live;
@@ -34,7 +34,7 @@ pub(super) fn serve(engine: &Engine, time_to_live: Duration) -> Router {
     workers_router(engine, options)
 }
 
-/// The way of one worker to one node.
+/// The connection of one worker to one node.
 #[derive(Clone)]
 pub(super) struct SimTransport {
     pub(super) world: Arc<World>,
@@ -116,7 +116,7 @@ impl SimTransport {
         }
     }
 
-    /// The request arrives after a while; its answer is waited for, but not for ever.
+    /// Delivers the request after a delay, and waits for the answer up to the timeout.
     async fn arrive(&self, after: Duration, request: Request<Bytes>) -> Answer {
         let timeout = request.extensions().get::<RequestTimeout>();
         let timeout = timeout.map_or(DEFAULT_TIMEOUT, |timeout| timeout.0);
@@ -137,7 +137,7 @@ impl SimTransport {
         }
     }
 
-    /// The request arrives some time, whatever becomes of its sender.
+    /// Delivers the request later, even if its sender has crashed.
     fn arrive_later(&self, after: Duration, request: Request<Bytes>) {
         let this = self.clone();
         self.world.executor.spawn(self.world.network, async move {
@@ -150,7 +150,7 @@ impl SimTransport {
         });
     }
 
-    /// Has the node handle a request, in its own process; none if nobody listens there.
+    /// Handles a request in the process of the node. None if no server is running there.
     fn handle(
         &self,
         request: Request<Bytes>,

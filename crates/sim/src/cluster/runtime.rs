@@ -21,7 +21,7 @@ pub(super) struct NodeRuntime {
     group: Group,
     /// The error of the clock in milliseconds; shared by all processes of a machine.
     offset: Arc<AtomicI64>,
-    /// The latest time it has shown, in milliseconds.
+    /// The latest time the clock has shown, in milliseconds.
     shown: Arc<AtomicU64>,
     draws: AtomicU64,
 }

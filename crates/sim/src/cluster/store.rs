@@ -1,7 +1,7 @@
-//! The store as one process reaches it: every call has a number, and by that number and the seed it is delayed, fails,
-//! takes effect without an answer, late, or twice, or is the last thing its process does.
+//! The store of one process. Every call has a number. The number and the seed decide whether it is
+//! delayed, fails, takes effect without an answer, late or twice, and whether its process crashes.
 //!
-//! Whatever is on its way goes on without its sender: a call that was sent takes effect even if its process dies.
+//! A call in transit does not depend on its sender: it takes effect even if the process crashes.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::observed::{StoreChange, Violation, describe_batch};
 use crate::plan::FaultKind;
 use crate::stores::at_once;
 
-/// The store of one process.
+/// The connection of one process to the store.
 pub(crate) struct SimStore {
     world: Arc<World>,
     process: Arc<Process>,
@@ -111,7 +111,7 @@ impl SimStore {
         }
     }
 
-    /// The call arrives after a while, whatever becomes of its sender.
+    /// Performs the call after a delay, even if its sender crashes.
     async fn arrive(&self, after: Duration, work: Work) -> Result<Answer, StoreError> {
         if after.is_zero() {
             return work(&self.world);
@@ -128,8 +128,8 @@ impl SimStore {
         }
     }
 
-    /// The call arrives once more, or for the first time, when nobody waits for it any longer. A process that has said
-    /// good-bye has nothing on its way.
+    /// Performs the call once more, or for the first time, after its sender stopped waiting for it.
+    /// The calls of a retired node do not arrive any more.
     fn arrive_later(&self, after: Duration, work: Work) {
         let (world, process) = (self.world.clone(), self.process.clone());
         let node = process.node();
@@ -142,7 +142,7 @@ impl SimStore {
     }
 }
 
-/// Whether a batch does nothing but claim a run.
+/// Whether a batch contains only a claim of a run.
 fn is_claim(batch: &[Commit]) -> bool {
     let [claim] = batch else { return false };
     let takes = matches!(claim.lease(), LeaseChange::Claim(_));

@@ -1,5 +1,5 @@
-//! Workers beside the nodes: processes that execute programs over the network, die, stand still and leave in order, and come
-//! back each time.
+//! Workers: processes that execute programs over the network. They crash, pause, leave in order,
+//! and are restarted each time.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -14,10 +14,10 @@ use super::runtime::NodeRuntime;
 use super::world::World;
 use crate::plan::FaultKind;
 
-/// How often a worker is looked after.
+/// The interval at which faults are decided.
 const LOOK_EVERY: Duration = Duration::from_millis(700);
 
-/// Has a worker live again and again. Until the time is over bad things happen to it.
+/// Keeps a worker running. Until the given time faults are injected into it.
 pub async fn keep_worker(world: Arc<World>, number: usize, until: u64) {
     let mut rng = Rng::new(world.plan.seed, 90 + number as u64);
     for life in 1_u64.. {
@@ -65,7 +65,7 @@ fn start(
     world.programs.on_worker(world, process, builder).start()
 }
 
-/// Completes when the worker is gone.
+/// Injects faults until the process has ended.
 async fn look_after(
     world: &Arc<World>,
     process: &Arc<Process>,
@@ -94,7 +94,7 @@ async fn look_after(
     }
 }
 
-/// Ends the worker in order, in its own process, which may die meanwhile.
+/// Shuts the worker down in its own process, which can crash meanwhile.
 async fn leave(world: &Arc<World>, process: &Arc<Process>, worker: &Worker) {
     let (done, left) = tokio::sync::oneshot::channel();
     let worker = worker.clone();

@@ -1,5 +1,5 @@
-//! Invariants 1 to 5, 14, 24 and 26: what a commit may append, judged by our own books. A store that forgets a guard, an
-//! engine that decides from absence without one, or a fence that went missing shows up here.
+//! Invariants 1 to 5, 14, 24 and 26: what a commit may append. This finds a store that ignores a
+//! guard, an engine that decides based on absence without a guard, and a lost fence.
 
 use everstep_model::{Body, Origin, RecordNumber};
 use everstep_store::{Commit, Executor, Guard, LeaseChange};
@@ -16,7 +16,7 @@ pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Ve
         ));
     };
     if first != stream.next() && !commit.only_deletes() {
-        // What was there before, and was acknowledged, is not there any more; or something was left out.
+        // Acknowledged records have disappeared, or records were skipped.
         let invariant = if first < stream.next() { 4 } else { 1 };
         let next = stream.next().0;
         say(invariant, format!("record {} follows {next}", first.0));
@@ -63,7 +63,8 @@ pub(super) fn check(stream: &Stream, commit: &Commit, first: RecordNumber) -> Ve
     found
 }
 
-/// Invariant 2: what suspends or ends a run has seen the whole inbox, unless its journal says already that it is over.
+/// Invariant 2: a commit that suspends or ends a run has seen the whole inbox, unless the journal
+/// already determines the end.
 fn decided_from_absence(stream: &Stream, commit: &Commit) -> Vec<String> {
     let mut found = Vec::new();
     let guard = commit.guards().iter().find_map(|guard| match guard {
@@ -88,7 +89,7 @@ fn decided_from_absence(stream: &Stream, commit: &Commit) -> Vec<String> {
     found
 }
 
-/// Whether the journal holds what makes this end certain, whatever else has come in.
+/// Whether the journal determines this end, whatever else is in the inbox.
 fn ends_anyway(stream: &Stream, end: &Body) -> bool {
     let is_certain = |body: &Body| match body {
         Body::ForcedFailure(forced) => forced.location.is_none(),
@@ -102,7 +103,7 @@ fn ends_anyway(stream: &Stream, end: &Body) -> bool {
     !matches!(end, Body::Completed(_)) && stream.entries.iter().any(|e| is_certain(&e.record.body))
 }
 
-/// Invariant 1: gaps are legal only where a loop names them.
+/// Invariant 1: records are missing only where a loop has dropped them.
 fn dropped_unnamed(commit: &Commit) -> Vec<String> {
     let named: Vec<_> = commit
         .records()

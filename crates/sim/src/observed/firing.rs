@@ -1,5 +1,5 @@
-//! Invariants 19, 20 and 21: a timer fires once, never before its time by the clock of whoever fires it, and timers of one
-//! run that are due together fire in their order.
+//! Invariants 19, 20 and 21: a timer fires once, never early by the clock of the node that fires
+//! it, and timers of one run that are due together fire in order.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use everstep_store::{Commit, Outcome, TimerRow};
 use super::stream::Stream;
 use super::violation::Violation;
 
-/// The timer that a record says has fired.
+/// The timer that a record reports as fired.
 fn fired(body: &Body, stream: StreamNumber) -> Option<TimerRow> {
     match body {
         Body::TimerFired(fired) => Some(TimerRow {
@@ -33,7 +33,7 @@ fn fired(body: &Body, stream: StreamNumber) -> Option<TimerRow> {
 pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
     let mut found = Vec::new();
     if matches!(commit, Commit::Create(_)) {
-        // A copy: what fired there, fired in the original.
+        // The copied timers fired in the original run.
         return found;
     }
     for record in commit.records() {
@@ -52,8 +52,8 @@ pub(super) fn check(stream: &Stream, commit: &Commit) -> Vec<Violation> {
     found
 }
 
-/// Invariant 19 by the clock itself: a batch that was sent when its sender's clock had never shown a later time than this fires
-/// nothing that is due after it. What a commit says about its own time is no proof.
+/// Invariant 19 by the clock of the sender: a batch fires no timer that is due after the latest
+/// time the clock had shown when the batch was sent. The time inside the commit proves nothing.
 pub(crate) fn check_clock(
     batch: &[Commit],
     outcomes: &[Outcome],
@@ -74,7 +74,7 @@ pub(crate) fn check_clock(
     found
 }
 
-/// The commits of a batch that landed in a stream that was there.
+/// The commits of a batch that took effect in an existing stream.
 fn landed<'a>(
     batch: &'a [Commit],
     outcomes: &'a [Outcome],
@@ -87,12 +87,13 @@ fn landed<'a>(
     })
 }
 
-/// How long after it was set a timer is known to whoever fires timers: hints get lost, so it may be read only when timers are read
-/// again, by a node that stood still meanwhile.
+/// The time after which every node knows a timer. Hints can be lost, so a node may learn of a timer
+/// only when it reads timers again, and it may have been paused meanwhile.
 const KNOWN_AFTER: Duration = Duration::from_secs(120);
 
-/// In one batch, the timers of a run fire in the order they are due, as far as whoever fires them must know them: one
-/// that is set while a later one is being fired comes after it. Says of each when it was set.
+/// In one batch, the timers of a run fire in the order in which they are due, as far as the node
+/// must know them: a timer that is set while a later one fires comes after it. `set_at` returns
+/// when a timer was set.
 pub(super) fn check_batch(
     at: Timestamp,
     batch: &[Commit],

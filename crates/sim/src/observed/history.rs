@@ -1,43 +1,39 @@
-//! What the store was asked to change and what it answered, in the order things took effect. The offline checks read it.
+//! The changes of the store with their outcomes, in the order in which they took effect.
 
 use std::sync::Arc;
 
 use everstep_model::{NodeId, Timestamp};
 use everstep_store::{Commit, Lease, LeaseChange, Outcome};
 
-/// A change that a store was asked for.
+/// A change of the store.
 #[derive(Clone, Debug)]
 pub enum StoreChange {
-    /// A batch, and what became of each commit.
+    /// A batch with the outcome of each commit.
     Commit(Arc<[Commit]>, Vec<Outcome>),
-    /// A sign of life.
     Renew(Lease),
-    /// A good-bye.
     Retire(NodeId),
 }
 
-/// Everything that was asked, and when it took effect by the store's clock.
+/// All changes with the times of the store's clock at which they took effect.
 #[derive(Debug, Default)]
 pub struct History(Vec<(Timestamp, StoreChange)>);
 
 impl History {
-    /// One more.
     pub fn add(&mut self, at: Timestamp, change: StoreChange) {
         self.0.push((at, change));
     }
 
-    /// Forgets what took effect at other times than these.
+    /// Removes the changes that took effect at other times.
     pub fn retain(&mut self, is_kept: impl Fn(Timestamp) -> bool) {
         self.0.retain(|(at, _)| is_kept(*at));
     }
 
-    /// All of it, in order.
     pub fn all(&self) -> &[(Timestamp, StoreChange)] {
         &self.0
     }
 }
 
-/// A batch in short.
+/// Describes a batch for the timeline.
 pub(crate) fn describe_batch(batch: &[Commit]) -> String {
     let commits = batch.iter().map(|commit| {
         let target = match commit {

@@ -19,35 +19,35 @@ pub struct Journals {
     commits: BTreeMap<(u64, u64), Outcome>,
     keys: BTreeMap<(String, String), StreamName>,
     last_number: StreamNumber,
-    /// The latest time that the clock of whoever sends the next batch has shown.
+    /// The latest time that the clock of the next sender has shown.
     shown: Timestamp,
 }
 
 impl Journals {
-    /// The next batch comes from somebody whose clock has shown this time, and may have been set back since.
+    /// Sets the latest time that the clock of the next sender has shown. It may have been set back
+    /// since.
     pub fn clock_has_shown(&mut self, shown: Timestamp) {
         self.shown = shown;
     }
 
-    /// Every stream there ever was.
+    /// All streams, including removed ones.
     pub fn streams(&self) -> impl Iterator<Item = &Stream> {
         self.streams.values()
     }
 
-    /// One stream.
     #[must_use]
     pub fn stream(&self, number: StreamNumber) -> Option<&Stream> {
         self.streams.get(&number)
     }
 
-    /// A node was granted a stream, and the store forgot it.
+    /// Records a claim that was granted to a node and then lost by the store.
     pub fn claim_lost(&mut self, number: StreamNumber, node: NodeId) {
         if let Some(stream) = self.streams.get_mut(&number) {
             stream.is_doubted |= stream.owner == Some(node);
         }
     }
 
-    /// Every life of a run, the oldest first.
+    /// All generations of a run, the oldest first.
     pub fn lives<'a>(&'a self, run: &'a str) -> impl Iterator<Item = &'a Stream> {
         let is_its = move |stream: &&Stream| {
             let life = stream.run.as_ref();
@@ -56,7 +56,6 @@ impl Journals {
         self.streams.values().filter(is_its)
     }
 
-    /// Books with these streams in them.
     pub(crate) fn of(streams: impl IntoIterator<Item = Stream>) -> Self {
         let by_number = streams.into_iter().map(|stream| (stream.number, stream));
         Self {
@@ -65,7 +64,7 @@ impl Journals {
         }
     }
 
-    /// A batch took effect, by the store's clock.
+    /// Applies a batch that took effect at a time of the store's clock, and returns the violations.
     pub fn commit(
         &mut self,
         at: Timestamp,
@@ -104,7 +103,8 @@ impl Journals {
         broken
     }
 
-    /// Invariant 6: a commit that is sent again is answered as the first time, or refused as too old.
+    /// Invariant 6: a repeated commit has the same outcome as the first time, or is refused as too
+    /// old.
     fn answered_before(&mut self, id: CommitId, outcome: &Outcome) -> Before {
         let key = (id.node.0, id.number);
         let Some(first) = self.commits.get(&key) else {
@@ -172,7 +172,7 @@ impl Journals {
         broken
     }
 
-    /// Invariant 13: one idempotency key leads to one run for ever.
+    /// Invariant 13: an idempotency key leads to one run for ever.
     fn take_keys(&mut self, commit: &Commit, number: StreamNumber) -> Vec<Violation> {
         let mut broken = Vec::new();
         for key in commit.delete() {
@@ -193,7 +193,7 @@ impl Journals {
     }
 }
 
-/// What the books know of a commit id.
+/// What is known about a commit id.
 enum Before {
     Never,
     Same,

@@ -8,7 +8,7 @@ use super::stream::Stream;
 use super::violation::Violation;
 
 impl Journals {
-    /// Compares what a reader got with the books.
+    /// Compares the result of a read with the expected journal.
     pub fn check_read(&self, request: &ReadRequest, page: Option<&Page>) -> Option<Violation> {
         let known = self
             .stream(request.stream)

@@ -8,7 +8,7 @@ use everstep_model::{
 };
 use everstep_store::{Claim, Commit, Fence, Guard, LeaseChange, Row, RowKey, TimerRow};
 
-/// When and where a commit landed.
+/// When and where a commit took effect.
 pub(super) struct Landed {
     pub(super) at: Timestamp,
     pub(super) number: StreamNumber,
@@ -16,57 +16,53 @@ pub(super) struct Landed {
     pub(super) taken: Option<Fence>,
 }
 
-/// What is known of one stream.
+/// The expected state of one stream.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    /// Its number.
     pub number: StreamNumber,
-    /// Its name.
     pub name: StreamName,
-    /// The run and life it is the journal of.
+    /// The run and generation whose journal it is.
     pub run: Option<(RunId, Generation)>,
-    /// All that was ever appended.
+    /// All records, including dropped ones.
     pub entries: Vec<Entry>,
-    /// What loops have dropped.
+    /// The ranges that loops have dropped.
     pub dropped: Vec<RecordRange>,
-    /// How many records its creation brought along.
+    /// The number of records that its creation copied.
     pub copied: usize,
-    /// Where the commits of its executors begin.
+    /// The first records of the commits of its executors.
     pub commits: BTreeSet<RecordNumber>,
-    /// When it was created, by the store's clock.
+    /// By the store's clock.
     pub created_at: Timestamp,
     /// The highest epoch granted.
     pub epoch: u64,
-    /// The right in force.
+    /// The fence in force.
     pub fence: Option<Fence>,
     /// The last executor commit of the epoch.
     pub seq: u64,
-    /// How many inbox records it has.
+    /// The number of inbox records.
     pub inbox: u64,
-    /// Dedup ids it has seen.
     pub dedup: BTreeSet<String>,
-    /// When it was closed, by the store's clock.
+    /// By the store's clock.
     pub closed_at: Option<Timestamp>,
-    /// The clock of whoever closed it.
+    /// By the clock of the node that closed it.
     pub ended_at: Option<Timestamp>,
-    /// Whether it was removed.
     pub is_removed: bool,
-    /// When it was removed, by the store's clock and at the latest by that of whoever removed it.
+    /// By the store's clock, and at the latest by the clock of the node that removed it.
     pub removed_at: Option<(Timestamp, Timestamp)>,
-    /// The node that holds it.
+    /// The node that has claimed it.
     pub owner: Option<NodeId>,
-    /// Whether that node was granted it once more, in vain: it may execute the run twice, and only one of the two counts.
+    /// Whether the store granted the owner another claim and lost it. The node may then execute the
+    /// run twice, and only one of the two counts.
     pub is_doubted: bool,
-    /// Timers that are set, and since when by the store's clock.
+    /// The timers that are set, and since when by the store's clock.
     pub timers: BTreeMap<TimerRow, Timestamp>,
-    /// Whether it is marked as having something to do.
+    /// Whether it has a ready mark.
     pub is_ready: bool,
-    /// How many inbox records it had seen when it last came to rest.
+    /// The number of inbox records that its last suspension had seen.
     pub seen_at_rest: u64,
 }
 
 impl Stream {
-    /// One that nothing was appended to yet.
     pub(crate) fn empty(number: StreamNumber, name: StreamName, created_at: Timestamp) -> Self {
         Self {
             number,
@@ -94,35 +90,33 @@ impl Stream {
         }
     }
 
-    /// The number of the next record.
     #[must_use]
     pub fn next(&self) -> RecordNumber {
         let last = self.entries.last();
         last.map_or(RecordNumber(0), |last| last.number.plus(1))
     }
 
-    /// Whether a record was dropped.
     #[must_use]
     pub fn is_dropped(&self, number: RecordNumber) -> bool {
         let covers = |range: &RecordRange| range.first <= number && number <= range.last;
         self.dropped.iter().any(covers)
     }
 
-    /// What a reader sees.
+    /// The records that a read returns.
     pub fn visible(&self) -> impl Iterator<Item = &Entry> {
         self.entries
             .iter()
             .filter(|entry| !self.is_dropped(entry.number))
     }
 
-    /// Its last record, if that ends the run.
+    /// The last record, if it ends the run.
     #[must_use]
     pub fn end(&self) -> Option<&Body> {
         self.closed_at?;
         self.entries.last().map(|entry| &entry.record.body)
     }
 
-    /// The words a violation names it by.
+    /// The name of the stream in messages.
     #[must_use]
     pub fn told(&self) -> String {
         format!("{} (stream {})", self.name, self.number)

@@ -1,5 +1,5 @@
-//! Invariant 29 as the books tell it, at every moment: a run whose inbox holds something that it has not seen at rest has its ready
-//! mark. Whoever sweeps finds it by that mark alone.
+//! Invariant 29 at every commit: a run whose inbox has records that its last suspension has not
+//! seen has its ready mark, because sweeps find it by that mark alone.
 
 use super::stream::Stream;
 use super::violation::Violation;
@@ -25,7 +25,7 @@ mod tests {
     use super::super::Journals;
     use super::super::samples::{FINE, at, broken, committed, creation, executor, inbox_event};
 
-    /// A run that rests after what was there at its creation, and then gets an event.
+    /// A run that suspends after its creation and then receives an event.
     fn found(marks_event: bool) -> Vec<u8> {
         let mut journals = Journals::default();
         let created = creation("a");
@@ -37,7 +37,7 @@ mod tests {
         let batch = [created.into(), rest.into(), event.into()];
         let outcomes = [committed(1, 0), committed(1, 1), committed(1, 1)];
         let mut found = broken(&journals.commit(at(0), &batch, &outcomes));
-        // Nobody had claimed the run, which does not matter here.
+        // The claim does not matter here.
         found.retain(|invariant| *invariant != 3);
         found
     }

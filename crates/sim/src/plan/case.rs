@@ -7,31 +7,27 @@ use everstep_canonical::Scenario;
 
 use super::fault_kind::FaultKind;
 
-/// A crash does not take effect before, or does after, the call it comes at.
+/// Whether a crash happens before or after the call takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// The call has no effect.
     Before,
-    /// The call has taken effect, and nobody hears of it.
+    /// The caller does not receive the answer.
     After,
 }
 
 impl Moment {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Before, Self::After];
 }
 
-/// A crash of whoever makes a call.
+/// A crash of the process that makes a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crash {
     /// The number of the call.
     pub call: u64,
-    /// Before or after its effect.
     pub moment: Moment,
 }
 
 impl Crash {
-    /// What happens to the call.
     #[must_use]
     pub fn fault(self) -> FaultKind {
         match self.moment {
@@ -51,14 +47,12 @@ impl fmt::Display for Crash {
     }
 }
 
-/// A story that is told with crashes at chosen calls.
+/// A canonical workflow that is executed with crashes at given calls.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The story.
     pub story: &'static Scenario,
-    /// How many nodes: one that is started again, or another one that takes over.
+    /// With one node it is restarted after a crash; with two the other one takes over.
     pub nodes: usize,
-    /// The crashes, in order.
     pub crashes: Vec<Crash>,
 }
 
@@ -71,7 +65,7 @@ impl Case {
         case
     }
 
-    /// How long a machine is down: longer than its lease, unless nobody else is there.
+    /// The downtime of a machine. It exceeds the lease unless no other machine runs.
     pub(crate) fn downtime(&self, is_alone: bool) -> Duration {
         match is_alone {
             true => Duration::from_millis(100),
@@ -80,7 +74,7 @@ impl Case {
     }
 }
 
-/// The command line that simulates it.
+/// The command line that simulates the case.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { story, nodes, .. } = self;

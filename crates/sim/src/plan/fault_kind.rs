@@ -7,16 +7,15 @@ macro_rules! kinds {
         pub enum FaultKind { $(#[doc = $about] $kind,)* }
 
         impl FaultKind {
-            /// All kinds.
             pub const ALL: &'static [Self] = &[$(Self::$kind,)*];
 
-            /// What it is called on the command line.
+            /// The name on the command line.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$kind => $name,)* }
             }
 
-            /// The kind of that name.
+            /// The kind with this name.
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {
                 match name { $($name => Some(Self::$kind),)* _ => None }

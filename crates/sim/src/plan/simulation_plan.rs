@@ -1,5 +1,5 @@
-//! What a seed stands for: the size of the cluster, its settings, how likely each fault is, and how much work there is.
-//! A plan can be narrowed, which is how a failing seed is made smaller.
+//! What follows from a seed: the size of the cluster, its settings, the probability of faults and
+//! the amount of work. Limits narrow a plan, which is how a failing seed is minimised.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,55 +12,52 @@ use everstep_model::planted::Bug;
 use super::case::Case;
 use super::fault_kind::FaultKind;
 
-/// What is left out of a seed.
+/// Parts of a plan that are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Faults that do not happen.
     pub without: BTreeSet<FaultKind>,
-    /// At most so many nodes.
+    /// The maximum number of nodes.
     pub nodes: Option<usize>,
-    /// At most so many runs.
+    /// The maximum number of runs.
     pub runs: Option<usize>,
-    /// At most so many requests of clients.
+    /// The maximum number of requests of each client.
     pub requests: Option<u64>,
-    /// No fault after so many.
+    /// The maximum number of faults.
     pub faults: Option<u64>,
 }
 
 /// Everything that is decided before a simulation begins.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The seed.
     pub seed: u64,
-    /// What is left out.
     pub limits: Limits,
-    /// How many nodes.
     pub nodes: usize,
-    /// How many runs of random programs.
+    /// The number of runs of random programs.
     pub runs: usize,
-    /// How many clients.
+    /// The number of clients.
     pub clients: usize,
-    /// How long faults happen and clients are busy.
+    /// How long faults happen and clients make requests.
     pub chaos: Duration,
-    /// How often each call meets a fault, in a thousand calls.
+    /// The probability that a call meets a fault, in thousandths.
     pub faults_per_mille: u64,
     /// Whether every hint between machines is lost.
     pub loses_hints: bool,
-    /// Whether the programs are executed by workers that speak to the nodes over a network, and after how long without a request
-    /// such a worker is given up.
+    /// Set if workers execute the programs over a network: the time without a request after which a
+    /// node considers a worker dead.
     pub served: Option<Duration>,
-    /// How the engines behave.
+    /// The settings of the engines.
     pub settings: Settings,
-    /// How long ended runs are kept, if not for ever.
+    /// How long ended runs are kept. None keeps them for ever.
     pub kept_for: Option<Duration>,
-    /// The story that is told instead of random programs, and the only crashes there are.
+    /// Replaces the random programs and the random faults.
     pub case: Option<Case>,
-    /// The bug that is planted, if one is.
+    /// The planted bug.
     pub planted: Option<Bug>,
 }
 
 impl Plan {
-    /// The plan of a seed, within limits.
+    /// The plan of a seed within limits.
     #[must_use]
     pub fn new(seed: u64, limits: Limits) -> Self {
         let mut rng = Rng::new(seed, 2);
@@ -91,7 +88,7 @@ impl Plan {
         }
     }
 
-    /// The plan of a case: nothing goes wrong but what it says.
+    /// The plan of a case. Only the crashes of the case happen.
     #[must_use]
     pub fn of_case(case: Case) -> Self {
         let settings = Settings {
@@ -116,14 +113,13 @@ impl Plan {
         }
     }
 
-    /// The same plan with a bug.
     #[must_use]
     pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
         self.planted = bug;
         self
     }
 
-    /// The same plan with its programs in workers.
+    /// The same plan with the programs in workers.
     #[must_use]
     pub fn served(mut self) -> Self {
         let mut rng = Rng::new(self.seed, 81);
@@ -132,7 +128,8 @@ impl Plan {
     }
 }
 
-/// One seed in four has its programs in workers. It is drawn apart from everything else, which stays as it is.
+/// One seed in four has its programs in workers. This uses random numbers of its own, so that the
+/// rest of the plan does not depend on it.
 fn served(seed: u64) -> Option<Duration> {
     let mut rng = Rng::new(seed, 80);
     rng.one_in(4)

@@ -1,5 +1,5 @@
-//! Stores that let somebody append who has no right to: one that does not compare epochs, one that does not compare nonces, one
-//! that loses fences, and one that lets the executor of a terminated run go on.
+//! Bugs that accept commits of executors without a valid claim: epochs or nonces are not compared,
+//! fences are lost, or the executor of a terminated run continues.
 
 use everstep_model::planted::Bug;
 use everstep_model::{Body, ExecutorSeq, Record, StreamNumber};
@@ -8,7 +8,7 @@ use everstep_store::{Commit, Fence, Head, InboxLease, Store, StreamRef};
 use super::memory::Memory;
 use crate::stores::at_once;
 
-/// Lets a commit pass that a fence should stop: it is judged as if its right were the one in force.
+/// Accepts a commit that the fence should refuse, by giving it the current fence.
 pub(super) fn overlook(store: &dyn Store, memory: &Memory, bug: Bug, commit: &mut Commit) {
     let Commit::Append(commit) = commit else {
         return;
@@ -27,7 +27,7 @@ pub(super) fn overlook(store: &dyn Store, memory: &Memory, bug: Bug, commit: &mu
         return;
     };
     let in_turn = next_seq(&head);
-    // Where epochs are compared, so are their sequences.
+    // A store that compares epochs also compares their sequences.
     if bug != Bug::NoNonceCheck {
         commit.executor.seq = in_turn;
     }
@@ -41,7 +41,7 @@ fn next_seq(head: &Head) -> ExecutorSeq {
     }
 }
 
-/// Terminates a run without withdrawing the right of its executor, and without closing its journal.
+/// Terminates a run without withdrawing the claim of its executor and without closing its journal.
 pub(super) fn terminate_weakly(commit: &mut Commit) {
     let terminates = |record: &Record| matches!(record.body, Body::Terminated(_));
     if let Commit::Deliver(commit) = commit
@@ -52,7 +52,7 @@ pub(super) fn terminate_weakly(commit: &mut Commit) {
     }
 }
 
-/// What these bugs need to know of a commit that landed.
+/// Remembers what these bugs need to know about a commit.
 pub(super) fn remember(
     memory: &mut Memory,
     commit: &Commit,

@@ -1,11 +1,11 @@
-//! Stores that forget: dedup ids when a run goes to another node, and what was not synced when they crash.
+//! A bug that forgets dedup ids when a run moves to another node.
 
 use everstep_model::StreamNumber;
 use everstep_store::{Claim, Commit, Fence, LeaseChange};
 
 use super::memory::Memory;
 
-/// A dedup id is known as long as its run stays with one node.
+/// Makes a dedup id valid only while its run stays on one node.
 pub(super) fn forget_dedup(memory: &Memory, commit: &mut Commit) {
     let Commit::Deliver(commit) = commit else {
         return;
@@ -18,7 +18,7 @@ pub(super) fn forget_dedup(memory: &Memory, commit: &mut Commit) {
     }
 }
 
-/// Who holds a run after a commit.
+/// Remembers which node has claimed a run.
 pub(super) fn remember(
     memory: &mut Memory,
     commit: &Commit,

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use everstep_model::{NodeId, StreamNumber};
 
-/// What a store with a bug remembers, or has forgotten.
+/// What a store with a planted bug remembers.
 #[derive(Default)]
 pub(super) struct Memory {
-    /// The nonce of every right that was ever granted.
+    /// The nonces of all claims so far.
     pub(super) granted: BTreeSet<(StreamNumber, u64)>,
-    /// Streams whose fence went with a compaction.
+    /// Streams whose fence was lost in a compaction.
     pub(super) unfenced: BTreeSet<StreamNumber>,
-    /// Who holds each run or held it last, and how often it went to another node.
+    /// The last node that claimed each run, and the number of moves to another node.
     pub(super) holders: BTreeMap<StreamNumber, (NodeId, u64)>,
 }

@@ -1,5 +1,5 @@
-//! The store of a simulation: the memory store or another one, with a bug in front of it if one is planted there. Whoever keeps the books sees the
-//! commits as they were sent and the answers as they were given.
+//! The store of a simulation. The expected journals see the commits as they were sent and the
+//! answers as they were given, whatever a planted bug does in between.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,10 +17,10 @@ use super::{fencing, forgetting, guards};
 use crate::observed::{History, StoreChange};
 use crate::stores::{ReplaceableClock, Stores, at_once};
 
-/// How often a store syncs that does not wait for it.
+/// The interval of syncs of a store that does not wait for them.
 const SYNCS_EVERY: Duration = Duration::from_secs(1);
 
-/// The store of a simulation.
+/// The store of a simulation, with or without a planted bug.
 pub struct PlantedStore {
     bug: Option<Bug>,
     clock: Arc<ReplaceableClock>,
@@ -29,7 +29,6 @@ pub struct PlantedStore {
 }
 
 impl PlantedStore {
-    /// An empty store with this bug, or with none.
     pub fn new(true_clock: Arc<dyn Clock>, bug: Option<Bug>, stores: &dyn Stores) -> Self {
         let clock = Arc::new(ReplaceableClock::new(true_clock));
         Self {
@@ -44,7 +43,7 @@ impl PlantedStore {
         self.bug == Some(bug)
     }
 
-    /// The store behind it.
+    /// The wrapped store.
     pub(super) fn inner(&self) -> Arc<dyn Store> {
         lock(&self.inner).clone()
     }
@@ -63,13 +62,13 @@ impl PlantedStore {
         *lock(&self.inner) = Arc::new(fresh);
     }
 
-    /// A batch as this store takes it when it is sent.
+    /// The batch as it is judged, if a bug changes it when it is sent.
     pub(crate) fn when_sent(&self, batch: &[Commit]) -> Option<Vec<Commit>> {
         self.has(Bug::KeyCheckedOutside)
             .then(|| guards::without_free_keys(&*self.inner(), batch))
     }
 
-    /// The store crashes and comes back with what is durable: everything that it answered, unless it answers before that.
+    /// Crashes the store. With the bug it loses acknowledged commits that are not synced yet.
     pub(crate) fn crash(&self, history: &mut History, now: Timestamp) {
         if !self.has(Bug::AckBeforeDurable) {
             return;
