@@ -3,12 +3,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use everstep::control::Control;
+use everstep::control::{Control, ControlError};
 use everstep::journal::Generation;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Engine, EngineError, ErrorCode, Result, RunHandle, RunStatus, Settings, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, millis, minutes, secs,
 };
 use everstep_model::{NodeId, StreamNumber};
 use everstep_store::{
@@ -107,7 +106,7 @@ enum Asked {
     Skip,
 }
 
-async fn ask(run: &RunHandle, asked: Asked) -> std::result::Result<(), EngineError> {
+async fn ask(run: &RunHandle, asked: Asked) -> std::result::Result<(), ControlError> {
     match asked {
         Asked::Control(Control::Pause) => run.pause().await.map(drop),
         Asked::Control(Control::Cancel { .. }) => run.cancel().keep().await.map(drop),
@@ -210,7 +209,7 @@ fn a_restart_can_be_taken_up_by_asking_again() {
             match ask(&run, asked).await {
                 Ok(()) => {}
                 // It was done, and the new generation has not come to that place yet.
-                Err(EngineError::UnknownOperation { .. }) => {
+                Err(error) if error.code() == ErrorCode::UnknownOperation => {
                     assert_eq!(run.generation().await.unwrap(), Generation(2));
                 }
                 Err(error) => panic!("{error}"),

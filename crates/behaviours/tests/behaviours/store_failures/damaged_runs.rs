@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use everstep::errors::{ClientError, CodedError};
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, EngineError, ErrorCode, RunHandle, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Engine, ErrorCode, RunHandle, RunStatus, hours, minutes, secs};
 use everstep_store::MemoryStore;
 use futures_util::future::join;
 use tokio::time::Instant;
@@ -53,7 +54,7 @@ async fn open(store: &Arc<Failing<MemoryStore>>, runtime: Arc<VirtualRuntime>) -
     builder.start().await.unwrap()
 }
 
-fn says_why(error: &EngineError) {
+fn says_why(error: &ClientError<impl CodedError + 'static>) {
     assert_eq!(error.code(), ErrorCode::StoreCorrupt);
     assert!(error.to_string().contains("the test says so"), "{error}");
 }
