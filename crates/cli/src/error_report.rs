@@ -5,7 +5,8 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Error;
-use everstep::{EngineError, ErrorCode, OpenError, StoreError, WaitError};
+use everstep::errors::StoreError;
+use everstep::{ErrorCode, OpenError, ReadError, WaitError};
 use everstep_protocol::client::{CallError, InvalidUrl};
 use serde_json::json;
 
@@ -101,7 +102,7 @@ fn code_of(error: &Error) -> Option<ErrorCode> {
         if let Some(error) = cause.downcast_ref::<StoreError>() {
             return Some(error.code());
         }
-        if let Some(error) = cause.downcast_ref::<EngineError>() {
+        if let Some(error) = cause.downcast_ref::<ReadError>() {
             return Some(error.code());
         }
         if let Some(error) = cause.downcast_ref::<WaitError>() {

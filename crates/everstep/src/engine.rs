@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use everstep_engine::{
-    Emissions, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime, Settings,
-    TokioRuntime, Worker,
+    CodedError, Emissions, EngineParts, FailureEvent, FailureHook, Retention, Roles, Runtime,
+    Settings, TokioRuntime, Unavailable, Worker,
 };
 
 use everstep_model::{ErrorCode, Name, RunId};
@@ -15,7 +15,7 @@ use everstep_store::{Bus, Clock, LocalBus, MemoryStore, Store, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::client::{Client, EngineError};
+use crate::client::Client;
 use crate::ctx::{AnyEvent, Ctx};
 use crate::declaration::Declaration;
 use crate::error::Result;
@@ -38,7 +38,7 @@ pub enum OpenError {
     Store(#[from] StoreError),
     /// The engine could not pick up what was left behind.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Engine(#[from] Unavailable),
 }
 
 impl OpenError {
@@ -145,8 +145,8 @@ impl Engine {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn apply_retention(&self) -> std::result::Result<Vec<RunId>, EngineError> {
-        Ok(self.inner.apply_retention().await?)
+    pub async fn apply_retention(&self) -> std::result::Result<Vec<RunId>, Unavailable> {
+        self.inner.apply_retention().await
     }
 
     /// The same engine, asked by another way than in this process.
@@ -322,8 +322,7 @@ impl EngineBuilder {
             workers: vec![registry.clone() as Arc<dyn Worker>],
             failure_hooks: self.failure_hooks,
         })
-        .await
-        .map_err(EngineError::from)?;
+        .await?;
         Ok(Engine {
             client: Client::new(Arc::new(inner.clone())),
             inner,

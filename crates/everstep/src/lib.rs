@@ -11,6 +11,7 @@ mod ctx;
 mod declaration;
 mod engine;
 mod error;
+pub mod errors;
 mod execution;
 #[cfg(doctest)]
 mod guides;
@@ -24,7 +25,10 @@ mod remote;
 pub mod testing;
 mod workflow;
 
-pub use client::{Client, EngineError, Handle, RequestError, RunHandle, StartRun, WaitError};
+pub use client::{
+    AnswerError, Client, Handle, ReadError, RequestError, RunHandle, SendError, StartError,
+    StartRun, WaitError,
+};
 pub use ctx::{AnyEvent, Ctx, RunMetadata};
 pub use declaration::{Accepts, Declaration, Declare, Event, Request, Rpc};
 pub use engine::{Engine, EngineBuilder, OpenError};
@@ -32,7 +36,7 @@ pub use error::{Error, Result};
 pub use options::{Options, Retry};
 #[cfg(feature = "remote")]
 pub use remote::{ClientBuilder, ConnectError, Worker, WorkerBuilder};
-pub use workflow::{RegisterError, Workflow, Workflows};
+pub use workflow::{Workflow, Workflows};
 
 pub use everstep_engine::{Retention, Role, Roles, Settings};
 pub use everstep_model::{

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use everstep::journal::Body;
-use everstep::{Engine, EngineError, Handle, WaitError, millis};
+use everstep::{Engine, Handle, ReadError, WaitError, millis};
 use everstep_importer::import::{Import, Progress};
 use everstep_importer::world::{Source, Warehouse};
 
@@ -59,7 +59,7 @@ async fn watch(run: &Handle<Import>) -> Result<Progress, Failure> {
 
 /// Returns the last page in the journal, from the row that the import sets. The journal stays
 /// small, so reading all of it is cheap.
-async fn reached(run: &Handle<Import>) -> Result<u64, EngineError> {
+async fn reached(run: &Handle<Import>) -> Result<u64, ReadError> {
     let journal = run.journal().await?;
     let row = journal
         .iter()

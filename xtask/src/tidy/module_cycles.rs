@@ -13,10 +13,7 @@ use super::runner::Problem;
 /// A crate, or a folder of modules in it such as `engine/streams`, whose cycles are allowed, and why.
 type Exception = (&'static str, &'static str);
 
-const NOT_YET: &str = "not divided into modules with boundaries yet";
-
-const EXCEPTIONS: &[Exception] = &[
-];
+const EXCEPTIONS: &[Exception] = &[];
 
 /// The path of a module below the root of its crate; empty for the root.
 type Module = Vec<String>;

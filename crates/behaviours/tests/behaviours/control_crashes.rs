@@ -3,12 +3,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use everstep::control::Control;
+use everstep::control::{Control, ControlError};
 use everstep::journal::Generation;
 use everstep::testing::{VirtualRuntime, virtual_time};
 use everstep::{
-    AnyEvent, Ctx, Engine, EngineError, ErrorCode, Result, RunHandle, RunStatus, Settings, millis,
-    minutes, secs,
+    AnyEvent, Ctx, Engine, ErrorCode, Result, RunHandle, RunStatus, Settings, millis, minutes, secs,
 };
 use everstep_store::{LocalBus, MemoryStore, Store};
 use everstep_store_testkit::{Fault, Faulty};
@@ -60,7 +59,7 @@ enum Asked {
     Skip,
 }
 
-async fn ask(run: &RunHandle, asked: Asked) -> std::result::Result<(), EngineError> {
+async fn ask(run: &RunHandle, asked: Asked) -> std::result::Result<(), ControlError> {
     match asked {
         Asked::Control(Control::Pause) => run.pause().await.map(drop),
         Asked::Control(Control::Cancel { .. }) => run.cancel().keep().await.map(drop),
@@ -160,7 +159,7 @@ fn a_restart_can_be_taken_up_by_asking_again() {
             match ask(&run, asked).await {
                 Ok(()) => {}
                 // It was done, and the new generation has not come to that place yet.
-                Err(EngineError::UnknownOperation { .. }) => {
+                Err(error) if error.code() == ErrorCode::UnknownOperation => {
                     assert_eq!(run.generation().await.unwrap(), Generation(2));
                 }
                 Err(error) => panic!("{error}"),

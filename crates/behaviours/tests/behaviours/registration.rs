@@ -2,10 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+use everstep::errors::RegisterError;
 use everstep::testing::virtual_time;
-use everstep::{
-    Ctx, Engine, ErrorCode, OpenError, Options, RegisterError, Result, Workflow, Workflows, secs,
-};
+use everstep::{Ctx, Engine, ErrorCode, OpenError, Options, Result, Workflow, Workflows, secs};
 
 use crate::support::{for_each_store, json, ok, output};
 

@@ -5,10 +5,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use everstep_engine::{Answer, RunInfo, SendEvent, Sent};
+use everstep_engine::{Answer, OtherWorkflow, RunInfo, SendEvent, Sent};
 use everstep_inspect::Why;
 
-use super::EngineError;
+use super::error::{AnswerError, FindError, ReadError, SendError, StartError};
 use everstep_model::{
     Entry, ErrorCode, Failure, Generation, Name, Payload, PayloadError, RecordNumber, RpcId, RunId,
     RunStatus, StreamNumber,
@@ -49,9 +49,12 @@ pub enum WaitError {
     /// The result does not have the expected shape.
     #[error("the result of the run does not fit its type: {0}")]
     Output(#[source] PayloadError),
-    /// The engine could not say.
+    /// The run could not be started; only [`Client::start_and_wait`] returns this.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Start(#[from] StartError),
+    /// The run could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 impl WaitError {
@@ -65,7 +68,8 @@ impl WaitError {
             Self::RollbackFailed { .. } => ErrorCode::RollbackFailed,
             Self::TimedOut(_) => ErrorCode::WaitTimedOut,
             Self::Output(_) => ErrorCode::Undecodable,
-            Self::Engine(error) => error.code(),
+            Self::Start(error) => error.code(),
+            Self::Read(error) => error.code(),
         }
     }
 }
@@ -91,7 +95,7 @@ impl Client {
     ///
     /// # Errors
     /// If there is none.
-    pub async fn run(&self, id: impl AsRef<str>) -> Result<RunHandle, EngineError> {
+    pub async fn run(&self, id: impl AsRef<str>) -> Result<RunHandle, ReadError> {
         let id = RunId::new(id)?;
         self.port.row(&id).await?;
         Ok(RunHandle {
@@ -106,15 +110,16 @@ impl Client {
     ///
     /// # Errors
     /// If there is none, or it is a run of another workflow.
-    pub async fn run_of<W: Workflow>(&self, id: impl AsRef<str>) -> Result<Handle<W>, EngineError> {
-        let id = RunId::new(id)?;
+    pub async fn run_of<W: Workflow>(&self, id: impl AsRef<str>) -> Result<Handle<W>, FindError> {
+        let id = RunId::new(id).map_err(ReadError::from)?;
         let row = self.port.row(&id).await?;
         if row.workflow.as_str() != W::NAME {
-            return Err(EngineError::OtherWorkflow {
+            let asked = Name::new(W::NAME).map_err(ReadError::from)?;
+            return Err(FindError::OtherWorkflow(OtherWorkflow {
                 run: id,
                 workflow: row.workflow,
-                asked: Name::new(W::NAME)?,
-            });
+                asked,
+            }));
         }
         Ok(Handle::new(RunHandle {
             port: self.port.clone(),
@@ -184,7 +189,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn generation(&self) -> Result<Generation, EngineError> {
+    pub async fn generation(&self) -> Result<Generation, ReadError> {
         let row = self.port.row(&self.id).await?;
         Ok(row.generation)
     }
@@ -193,7 +198,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn status(&self) -> Result<RunStatus, EngineError> {
+    pub async fn status(&self) -> Result<RunStatus, ReadError> {
         self.port.row(&self.id).await.map(|row| row.status)
     }
 
@@ -201,7 +206,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn inspect(&self) -> Result<RunInfo, EngineError> {
+    pub async fn inspect(&self) -> Result<RunInfo, ReadError> {
         self.port.inspect(&self.id).await
     }
 
@@ -209,7 +214,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn why(&self) -> Result<Why, EngineError> {
+    pub async fn why(&self) -> Result<Why, ReadError> {
         self.port.why(&self.id).await
     }
 
@@ -217,7 +222,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn journal(&self) -> Result<Vec<Entry>, EngineError> {
+    pub async fn journal(&self) -> Result<Vec<Entry>, ReadError> {
         self.port.journal(&self.id).await
     }
 
@@ -225,7 +230,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn records(&self) -> Result<Records, EngineError> {
+    pub async fn records(&self) -> Result<Records, ReadError> {
         self.records_from(RecordNumber(0)).await
     }
 
@@ -233,7 +238,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn records_from(&self, from: RecordNumber) -> Result<Records, EngineError> {
+    pub async fn records_from(&self, from: RecordNumber) -> Result<Records, ReadError> {
         self.port.records(&self.id, from).await
     }
 
@@ -246,7 +251,7 @@ impl RunHandle {
         name: impl AsRef<str>,
         payload: Payload,
         dedup_id: Option<String>,
-    ) -> Result<Sent, EngineError> {
+    ) -> Result<Sent, SendError> {
         let event = SendEvent {
             run: self.id.clone(),
             name: Name::new(name)?,
@@ -266,7 +271,7 @@ impl RunHandle {
         &self,
         rpc: &RpcId,
         answer: &T,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), AnswerError> {
         let answer = Answer {
             run: self.id.clone(),
             rpc: rpc.clone(),
@@ -360,7 +365,7 @@ impl<W: Workflow> Handle<W> {
     ///
     /// # Errors
     /// If the run is over.
-    pub async fn send<E: Event>(&self, event: &E) -> Result<Sent, EngineError>
+    pub async fn send<E: Event>(&self, event: &E) -> Result<Sent, SendError>
     where
         W: Accepts<E>,
     {
@@ -376,7 +381,7 @@ impl<W: Workflow> Handle<W> {
         &self,
         event: &E,
         dedup_id: impl Into<String>,
-    ) -> Result<Sent, EngineError>
+    ) -> Result<Sent, SendError>
     where
         W: Accepts<E>,
     {

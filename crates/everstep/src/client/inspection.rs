@@ -2,7 +2,7 @@
 
 use everstep_inspect::{Line, Shape, shape, timeline};
 
-use super::EngineError;
+use super::ReadError;
 
 use super::RunHandle;
 
@@ -11,7 +11,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn timeline(&self) -> Result<Vec<Line>, EngineError> {
+    pub async fn timeline(&self) -> Result<Vec<Line>, ReadError> {
         Ok(timeline(&self.journal().await?))
     }
 
@@ -19,7 +19,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// If the store fails.
-    pub async fn shape(&self) -> Result<Shape, EngineError> {
+    pub async fn shape(&self) -> Result<Shape, ReadError> {
         Ok(shape(&self.journal().await?))
     }
 }

@@ -3,8 +3,8 @@
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 
-use super::EngineError;
-use everstep_model::{Name, RunStatus, Timestamp, limits};
+use super::ReadError;
+use everstep_model::{InvalidName, Name, RunStatus, Timestamp, limits};
 use everstep_store::{Cursor, ListQuery, RunRow};
 
 use super::Client;
@@ -88,14 +88,14 @@ impl ListRuns {
     }
 
     /// The list as the engine is asked for it.
-    pub(crate) fn into_query(mut self) -> Result<ListQuery, EngineError> {
+    pub(crate) fn into_query(mut self) -> Result<ListQuery, InvalidName> {
         for workflow in &self.workflows {
             self.query.workflows.push(Name::new(workflow)?);
         }
         Ok(self.query)
     }
 
-    async fn fetch(self) -> Result<RunPage, EngineError> {
+    async fn fetch(self) -> Result<RunPage, ReadError> {
         let client = self.client.clone();
         let page = client.port.list(self.into_query()?).await?;
         Ok(RunPage {
@@ -106,7 +106,7 @@ impl ListRuns {
 }
 
 impl IntoFuture for ListRuns {
-    type Output = Result<RunPage, EngineError>;
+    type Output = Result<RunPage, ReadError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {

@@ -12,7 +12,10 @@ mod records;
 mod request;
 mod start;
 
-pub use error::{BulkReport, EngineError};
+pub use error::{
+    AnswerError, BulkReport, ClientError, ControlError, FindError, ReadError, SendError,
+    ServerError, StartError,
+};
 pub use handle::{Handle, RunHandle, WaitError};
 pub use list::{ListRuns, RunPage};
 pub use port::Client;

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use everstep_engine::{
     Answer, BulkProgress, Control, Done, ForkRun, RequestOrigin, Revival, RunInfo, SendEvent, Sent,
-    Settlement, Start,
+    Settlement, Start, Unavailable,
 };
 use everstep_inspect::Why;
 
-use super::{BulkReport, EngineError};
 use everstep_model::{Body, Entry, Failure, Location, Payload, RecordNumber, RunId, StreamNumber};
-use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
+use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow, StoreError};
 
-use super::Records;
+use super::error::{AnswerError, BulkReport, ControlError, ReadError, SendError, StartError};
+use super::records::Records;
 
 /// Sends requests to an engine: starts runs, finds them, watches and controls them.
 ///
@@ -33,7 +33,7 @@ impl Client {
 }
 
 /// The future of a request.
-pub(crate) type Asking<'a, T> = BoxFuture<'a, Result<T, EngineError>>;
+pub(crate) type Asking<'a, T, E> = BoxFuture<'a, Result<T, E>>;
 
 /// A run that was started, or existed already.
 pub(crate) struct Begun {
@@ -67,54 +67,58 @@ pub(crate) type Listener = Box<dyn FnMut(BulkProgress) + Send>;
 
 /// All requests to an engine.
 pub(crate) trait Port: Debug + Send + Sync {
-    fn start(&self, start: Start) -> Asking<'_, Begun>;
-    fn send(&self, event: SendEvent) -> Asking<'_, Sent>;
+    fn start(&self, start: Start) -> Asking<'_, Begun, StartError>;
+    fn send(&self, event: SendEvent) -> Asking<'_, Sent, SendError>;
     /// Sends an event and waits for the reply. `None` if the run ended without one.
-    fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>>;
-    fn answer(&self, answer: Answer) -> Asking<'_, ()>;
-    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow>;
-    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo>;
-    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why>;
-    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>>;
-    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records>;
+    fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>, SendError>;
+    fn answer(&self, answer: Answer) -> Asking<'_, (), AnswerError>;
+    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow, ReadError>;
+    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo, ReadError>;
+    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why, ReadError>;
+    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>, ReadError>;
+    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records, ReadError>;
     /// Waits until the run has ended.
-    fn ended<'a>(&'a self, run: &'a RunId, known: Option<StreamNumber>) -> Asking<'a, End>;
-    fn list(&self, query: ListQuery) -> Asking<'_, ListPage>;
+    fn ended<'a>(
+        &'a self,
+        run: &'a RunId,
+        known: Option<StreamNumber>,
+    ) -> Asking<'a, End, ReadError>;
+    fn list(&self, query: ListQuery) -> Asking<'_, ListPage, ReadError>;
     fn control<'a>(
         &'a self,
         run: &'a RunId,
         control: Control,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done>;
+    ) -> Asking<'a, Done, ControlError>;
     fn settle<'a>(
         &'a self,
         run: &'a RunId,
         at: &'a Location,
         settlement: Settlement,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done>;
+    ) -> Asking<'a, Done, ControlError>;
     fn revive<'a>(
         &'a self,
         run: &'a RunId,
         revival: Revival,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done>;
+    ) -> Asking<'a, Done, ControlError>;
     /// The outcome is about the new run.
-    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done>;
+    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done, ControlError>;
     fn bulk(
         &self,
         which: Which,
         control: Control,
         origin: RequestOrigin,
         progress: Listener,
-    ) -> Asking<'_, BulkReport>;
+    ) -> Asking<'_, BulkReport, ControlError>;
     /// Sleeps on the caller's clock.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
 }
 
 /// The engine in this process.
 impl Port for everstep_engine::Engine {
-    fn start(&self, start: Start) -> Asking<'_, Begun> {
+    fn start(&self, start: Start) -> Asking<'_, Begun, StartError> {
         Box::pin(async move {
             let started = self.start(start).await?;
             Ok(Begun {
@@ -125,42 +129,46 @@ impl Port for everstep_engine::Engine {
         })
     }
 
-    fn send(&self, event: SendEvent) -> Asking<'_, Sent> {
+    fn send(&self, event: SendEvent) -> Asking<'_, Sent, SendError> {
         Box::pin(async move { Ok(self.send(event).await?) })
     }
 
-    fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>> {
+    fn ask(&self, event: SendEvent) -> Asking<'_, Option<Payload>, SendError> {
         Box::pin(async move { Ok(self.ask(event).await?.answer().await?) })
     }
 
-    fn answer(&self, answer: Answer) -> Asking<'_, ()> {
+    fn answer(&self, answer: Answer) -> Asking<'_, (), AnswerError> {
         Box::pin(async move {
             self.answer(answer).await?;
             Ok(())
         })
     }
 
-    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow> {
+    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow, ReadError> {
         Box::pin(async move { Ok(self.row(run).await?) })
     }
 
-    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo> {
+    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo, ReadError> {
         Box::pin(async move { Ok(self.inspect(run).await?) })
     }
 
-    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why> {
+    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why, ReadError> {
         Box::pin(async move { Ok(self.why(run).await?) })
     }
 
-    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>> {
+    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<Entry>, ReadError> {
         Box::pin(async move { Ok(self.journal(run).await?) })
     }
 
-    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records> {
+    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records, ReadError> {
         Box::pin(async move { Ok(Records::new(self.records(run, from).await?)) })
     }
 
-    fn ended<'a>(&'a self, run: &'a RunId, known: Option<StreamNumber>) -> Asking<'a, End> {
+    fn ended<'a>(
+        &'a self,
+        run: &'a RunId,
+        known: Option<StreamNumber>,
+    ) -> Asking<'a, End, ReadError> {
         Box::pin(async move {
             match self.ended(run, known).await?.body {
                 Body::Completed(end) => Ok(End::Completed(end.result)),
@@ -171,15 +179,18 @@ impl Port for everstep_engine::Engine {
                     error: end.error,
                     rollback_error: end.rollback_error,
                 }),
-                _ => Err(EngineError::Journal {
-                    run: run.clone(),
-                    detail: "it is closed without an end".to_owned(),
-                }),
+                _ => {
+                    let error = StoreError::Corrupt {
+                        place: format!("the journal of run `{run}`"),
+                        detail: "it is closed without an end".to_owned(),
+                    };
+                    Err(Unavailable::from(error).into())
+                }
             }
         })
     }
 
-    fn list(&self, query: ListQuery) -> Asking<'_, ListPage> {
+    fn list(&self, query: ListQuery) -> Asking<'_, ListPage, ReadError> {
         Box::pin(async move { Ok(self.list(query).await?) })
     }
 
@@ -188,7 +199,7 @@ impl Port for everstep_engine::Engine {
         run: &'a RunId,
         control: Control,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done> {
+    ) -> Asking<'a, Done, ControlError> {
         Box::pin(async move { Ok(self.control(run, control, origin).await?) })
     }
 
@@ -198,7 +209,7 @@ impl Port for everstep_engine::Engine {
         at: &'a Location,
         settlement: Settlement,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done> {
+    ) -> Asking<'a, Done, ControlError> {
         Box::pin(async move { Ok(self.settle(run, at, settlement, origin).await?) })
     }
 
@@ -207,11 +218,11 @@ impl Port for everstep_engine::Engine {
         run: &'a RunId,
         revival: Revival,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done> {
+    ) -> Asking<'a, Done, ControlError> {
         Box::pin(async move { Ok(self.revive(run, revival, origin).await?) })
     }
 
-    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done> {
+    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done, ControlError> {
         Box::pin(async move { Ok(self.fork(fork, origin).await?) })
     }
 
@@ -221,7 +232,7 @@ impl Port for everstep_engine::Engine {
         control: Control,
         origin: RequestOrigin,
         progress: Listener,
-    ) -> Asking<'_, BulkReport> {
+    ) -> Asking<'_, BulkReport, ControlError> {
         Box::pin(async move {
             let runs = match which {
                 Which::Listed(query) => self.listed(query).await?,
@@ -229,7 +240,7 @@ impl Port for everstep_engine::Engine {
             };
             let report = self.bulk(runs, control, origin, progress).await;
             let runs = report.runs.into_iter();
-            let runs = runs.map(|(run, result)| (run, result.map_err(EngineError::from)));
+            let runs = runs.map(|(run, result)| (run, result.map_err(ControlError::from)));
             Ok(BulkReport {
                 runs: runs.collect(),
             })

@@ -3,7 +3,7 @@
 use everstep_model::Entry;
 use everstep_store::BoxFuture;
 
-use super::error::EngineError;
+use super::error::ReadError;
 
 /// A tail of the records of a run: durable records without gaps and repetitions.
 #[derive(Debug)]
@@ -11,11 +11,11 @@ pub struct Records(Box<dyn Tail>);
 
 /// The source of [`Records`].
 pub(crate) trait Tail: std::fmt::Debug + Send {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, EngineError>>;
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, ReadError>>;
 }
 
 impl Tail for everstep_engine::Records {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, EngineError>> {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, ReadError>> {
         Box::pin(async move { Ok(self.next().await?) })
     }
 }
@@ -29,7 +29,7 @@ impl Records {
     ///
     /// # Errors
     /// If the records cannot be read.
-    pub async fn next(&mut self) -> Result<Option<Entry>, EngineError> {
+    pub async fn next(&mut self) -> Result<Option<Entry>, ReadError> {
         self.0.next().await
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use everstep_engine::SendEvent;
 
-use super::EngineError;
+use super::SendError;
 use everstep_model::{ErrorCode, Name, Payload, PayloadError, RunId};
 use futures_util::future::{Either, select};
 
@@ -27,9 +27,9 @@ pub enum RequestError {
     /// The answer does not have the expected shape.
     #[error("the answer does not fit its type: {0}")]
     Reply(#[source] PayloadError),
-    /// The engine could not deliver the event.
+    /// The event was not accepted.
     #[error(transparent)]
-    Engine(#[from] EngineError),
+    Send(#[from] SendError),
 }
 
 impl RequestError {
@@ -39,7 +39,7 @@ impl RequestError {
         match self {
             Self::RunEnded(_) | Self::TimedOut(_) => ErrorCode::NoReply,
             Self::Reply(_) => ErrorCode::Undecodable,
-            Self::Engine(error) => error.code(),
+            Self::Send(error) => error.code(),
         }
     }
 }
@@ -51,8 +51,8 @@ impl RunHandle {
     /// # Errors
     /// If the run does not accept the event, or ends without answering.
     pub async fn request<E: Request>(&self, event: &E) -> Result<E::Reply, RequestError> {
-        let payload = Payload::from_value(event).map_err(EngineError::from)?;
-        let name = Name::new(E::NAME).map_err(EngineError::from)?;
+        let payload = Payload::from_value(event).map_err(SendError::from)?;
+        let name = Name::new(E::NAME).map_err(SendError::from)?;
         let event = SendEvent {
             run: self.id.clone(),
             name,

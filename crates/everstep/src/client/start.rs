@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use everstep_engine::Start;
 
-use super::EngineError;
+use super::StartError;
 use everstep_model::{Name, Payload, PayloadError, RunId, TraceParent};
 use futures_util::future::join_all;
 
@@ -53,7 +53,7 @@ impl Client {
     pub async fn start_batch<W: Workflow>(
         &self,
         runs: impl IntoIterator<Item = (String, W::Input)>,
-    ) -> Vec<Result<Handle<W>, EngineError>> {
+    ) -> Vec<Result<Handle<W>, StartError>> {
         let starts = runs
             .into_iter()
             .map(|(id, input)| self.start::<W>(&input).id(id).into_future());
@@ -131,7 +131,7 @@ impl<W> StartRun<W> {
         self
     }
 
-    async fn run(self) -> Result<RunHandle, EngineError> {
+    async fn run(self) -> Result<RunHandle, StartError> {
         let mut start = Start::new(Name::new(&self.workflow)?, self.input?);
         start.id = self.id.map(RunId::new).transpose()?;
         start.tags = self.tags;
@@ -145,10 +145,10 @@ impl<W> StartRun<W> {
     }
 }
 
-type StartFuture<H> = Pin<Box<dyn Future<Output = Result<H, EngineError>> + Send>>;
+type StartFuture<H> = Pin<Box<dyn Future<Output = Result<H, StartError>> + Send>>;
 
 impl<W: Workflow> IntoFuture for StartRun<W> {
-    type Output = Result<Handle<W>, EngineError>;
+    type Output = Result<Handle<W>, StartError>;
     type IntoFuture = StartFuture<Handle<W>>;
 
     fn into_future(self) -> Self::IntoFuture {
@@ -157,7 +157,7 @@ impl<W: Workflow> IntoFuture for StartRun<W> {
 }
 
 impl IntoFuture for StartRun<()> {
-    type Output = Result<RunHandle, EngineError>;
+    type Output = Result<RunHandle, StartError>;
     type IntoFuture = StartFuture<RunHandle>;
 
     fn into_future(self) -> Self::IntoFuture {

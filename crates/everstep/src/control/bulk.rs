@@ -8,7 +8,7 @@ use everstep_engine::{BulkProgress, Control, RequestOrigin};
 
 use everstep_model::RunId;
 
-use crate::client::{BulkReport, Client, EngineError, ListRuns, Listener, Port, Which};
+use crate::client::{BulkReport, Client, ControlError, ListRuns, Listener, Port, Which};
 
 /// Something to be done with many runs. Say who asks and why, then await it.
 #[must_use = "nothing is done until it is awaited"]
@@ -29,7 +29,7 @@ impl ListRuns {
     /// Does one thing with every run of the list, over all its pages, and reports on each.
     ///
     /// ```
-    /// # async fn example(engine: everstep::Engine) -> Result<(), everstep::EngineError> {
+    /// # async fn example(engine: everstep::Engine) -> Result<(), everstep::control::ControlError> {
     /// use everstep::RunStatus;
     /// use everstep::control::Control;
     ///
@@ -94,7 +94,7 @@ impl BulkRuns {
         self
     }
 
-    async fn perform(self) -> Result<BulkReport, EngineError> {
+    async fn perform(self) -> Result<BulkReport, ControlError> {
         let which = match self.which {
             Chosen::Listed(list) => Which::Listed(list.into_query()?),
             Chosen::Named(runs) => {
@@ -109,7 +109,7 @@ impl BulkRuns {
 }
 
 impl IntoFuture for BulkRuns {
-    type Output = Result<BulkReport, EngineError>;
+    type Output = Result<BulkReport, ControlError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {

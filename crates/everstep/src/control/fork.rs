@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use everstep_engine::{ForkRun, RequestOrigin};
 
-use crate::client::EngineError;
+use crate::client::ControlError;
 use everstep_model::{Payload, PayloadError, RunId};
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ impl RunHandle {
     /// untouched, and what it did is never undone by the other.
     ///
     /// ```
-    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
+    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
     /// let what_if = run.fork().at("quote").with_result(&120).id("order-7-cheaper").await?;
     /// println!("{:?}", what_if.wait_json().await);
     /// # Ok(())
@@ -64,7 +64,7 @@ impl Perform for Fork {
         self,
         run: RunHandle,
         origin: RequestOrigin,
-    ) -> Pin<Box<dyn Future<Output = Result<RunHandle, EngineError>> + Send>> {
+    ) -> Pin<Box<dyn Future<Output = Result<RunHandle, ControlError>> + Send>> {
         Box::pin(async move {
             let fork = ForkRun {
                 run: run.id.clone(),

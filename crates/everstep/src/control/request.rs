@@ -5,11 +5,11 @@ use std::pin::Pin;
 
 use everstep_engine::RequestOrigin;
 
-use crate::client::EngineError;
+use crate::client::ControlError;
 
 use crate::client::RunHandle;
 
-type Asking<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>> + Send>>;
+type Asking<T> = Pin<Box<dyn Future<Output = Result<T, ControlError>> + Send>>;
 
 /// A control verb. Sealed: only this crate implements it.
 pub trait Verb: sealed::Perform {}
@@ -32,7 +32,7 @@ pub(super) mod sealed {
 /// A control request. Set the actor and the reason, then await it.
 ///
 /// ```
-/// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
+/// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
 /// let done = run.pause().reason("the bank is closed").by("alice").await?;
 /// println!("{done}"); // run `order-7` is pausing
 /// # Ok(())
@@ -69,7 +69,7 @@ impl<V> ControlRequest<V> {
 }
 
 impl<V: Verb> IntoFuture for ControlRequest<V> {
-    type Output = Result<V::Output, EngineError>;
+    type Output = Result<V::Output, ControlError>;
     type IntoFuture = Asking<V::Output>;
 
     fn into_future(self) -> Self::IntoFuture {

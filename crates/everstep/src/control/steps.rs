@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use everstep_engine::{Done, RequestOrigin, Revival, Settlement};
 
-use crate::client::EngineError;
+use crate::client::ControlError;
 use everstep_model::{Payload, PayloadError};
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ impl RunHandle {
     /// inside loops and branches.
     ///
     /// ```
-    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
+    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
     /// run.skip_step("send-receipt").result(&"printed").by("alice").await?;
     /// # Ok(())
     /// # }
@@ -89,7 +89,7 @@ impl RunHandle {
     /// inside a loop stands for the whole loop. A run that is not over is terminated first.
     ///
     /// ```
-    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
+    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
     /// run.restart_from("quote").with_result(&120).by("alice").await?;
     /// # Ok(())
     /// # }
@@ -119,14 +119,14 @@ impl ControlRequest<RestartFrom> {
     }
 }
 
-type Asking = Pin<Box<dyn Future<Output = Result<Done, EngineError>> + Send>>;
+type Asking = Pin<Box<dyn Future<Output = Result<Done, ControlError>> + Send>>;
 
 async fn settle(
     run: RunHandle,
     place: String,
     settlement: Settlement,
     origin: RequestOrigin,
-) -> Result<Done, EngineError> {
+) -> Result<Done, ControlError> {
     let place = location(&place)?;
     run.port.settle(&run.id, &place, settlement, origin).await
 }

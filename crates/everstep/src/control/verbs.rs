@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use everstep_engine::{Control, Done, RequestOrigin};
 
-use crate::client::EngineError;
+use crate::client::ControlError;
 
 use super::request::{ControlRequest, sealed::Perform};
 use crate::client::RunHandle;
@@ -35,7 +35,7 @@ impl RunHandle {
     /// ends. [`keep`](ControlRequest::keep) ends it without undoing anything.
     ///
     /// ```
-    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
+    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
     /// run.cancel().reason("the customer changed their mind").by("alice").await?;
     /// # Ok(())
     /// # }
@@ -62,7 +62,7 @@ impl RunHandle {
     /// Continues an unsuccessful run where it failed, as a new generation. Completed steps are kept.
     ///
     /// ```
-    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::EngineError> {
+    /// # async fn example(run: everstep::RunHandle) -> Result<(), everstep::control::ControlError> {
     /// let done = run.recover().by("alice").await?;
     /// assert_eq!(done.generation, run.generation().await?);
     /// # Ok(())
@@ -91,7 +91,7 @@ impl ControlRequest<Cancel> {
     }
 }
 
-type Asking = Pin<Box<dyn Future<Output = Result<Done, EngineError>> + Send>>;
+type Asking = Pin<Box<dyn Future<Output = Result<Done, ControlError>> + Send>>;
 
 fn control(run: RunHandle, control: Control, origin: RequestOrigin) -> Asking {
     Box::pin(async move { run.port.control(&run.id, control, origin).await })

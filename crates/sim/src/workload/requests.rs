@@ -1,6 +1,8 @@
 //! What clients ask of runs: each a request to a machine, and what the client wrote down about it.
 
+use everstep::SendError;
 use everstep::control::Sent;
+use everstep::errors::{SendRejection, Unavailable};
 use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus};
 use everstep_engine::simulation::Rng;
 
@@ -216,7 +218,8 @@ impl Client {
         match answer {
             Some(Ok(Sent::Accepted(at) | Sent::Duplicate(at))) => Fate::Acked(at.0),
             // Whether a store that failed took it is not known.
-            Some(Err(everstep::EngineError::Store(_))) | None => Fate::Unknown,
+            Some(Err(SendError::Rejected(SendRejection::Unavailable(Unavailable::Store(_)))))
+            | None => Fate::Unknown,
             Some(Err(error)) => Fate::Refused(error.to_string()),
         }
     }
@@ -276,7 +279,7 @@ impl Client {
                     let handle = engine.run(id).await.ok()?;
                     match handle.wait_json().await {
                         Ok(result) => Some(Ok(result.as_str().to_owned())),
-                        Err(everstep::WaitError::Engine(_)) => None,
+                        Err(everstep::WaitError::Read(_)) => None,
                         Err(error) => Some(Err(error.to_string())),
                     }
                 })
@@ -299,7 +302,7 @@ impl Client {
                 let handle = engine.run(id).await?;
                 let why = handle.why().await?;
                 let info = handle.inspect().await?;
-                Ok::<_, everstep::EngineError>((page.runs.len(), why.to_string(), info.row.status))
+                Ok::<_, everstep::ReadError>((page.runs.len(), why.to_string(), info.row.status))
             })
             .await;
         self.say(|| format!("look at {run} at {machine}: {}", told(&answer)));
@@ -351,7 +354,7 @@ async fn ask(
     verb: &'static str,
     pick: u64,
     fork: String,
-) -> Result<(), everstep::EngineError> {
+) -> Result<(), everstep::control::ControlError> {
     let handle = engine.run(&run).await?;
     match verb {
         "pause" => handle.pause().await.map(drop),
@@ -382,7 +385,11 @@ async fn ask(
     }
 }
 
-async fn fork_it(handle: &RunHandle, pick: u64, id: String) -> Result<(), everstep::EngineError> {
+async fn fork_it(
+    handle: &RunHandle,
+    pick: u64,
+    id: String,
+) -> Result<(), everstep::control::ControlError> {
     let fork = handle.fork().id(id);
     match some_place(handle, pick).await? {
         Some(place) if pick.is_multiple_of(2) => fork.at(place).await.map(drop),
@@ -391,10 +398,7 @@ async fn fork_it(handle: &RunHandle, pick: u64, id: String) -> Result<(), everst
 }
 
 /// An operation of the run, if it has called any.
-async fn some_place(
-    handle: &RunHandle,
-    pick: u64,
-) -> Result<Option<String>, everstep::EngineError> {
+async fn some_place(handle: &RunHandle, pick: u64) -> Result<Option<String>, everstep::ReadError> {
     let journal = handle.journal().await?;
     let places: Vec<_> = journal
         .iter()

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use everstep::errors::{ClientError, CodedError};
 use everstep::testing::{VirtualRuntime, virtual_time};
-use everstep::{Ctx, Engine, EngineError, ErrorCode, RunHandle, RunStatus, hours, minutes, secs};
+use everstep::{Ctx, Engine, ErrorCode, RunHandle, RunStatus, hours, minutes, secs};
 use futures_util::future::join;
 use tokio::time::Instant;
 
@@ -52,7 +53,7 @@ async fn open(store: &Arc<Failing>, runtime: Arc<VirtualRuntime>) -> Engine {
     builder.start().await.unwrap()
 }
 
-fn says_why(error: &EngineError) {
+fn says_why(error: &ClientError<impl CodedError + 'static>) {
     assert_eq!(error.code(), ErrorCode::StoreCorrupt);
     assert!(error.to_string().contains("the test says so"), "{error}");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use everstep::inspect::RunRow;
 use everstep::journal::{Entry, RecordNumber};
-use everstep::{Engine, EngineError, ErrorCode, RunHandle, RunId, RunStatus};
+use everstep::{Engine, ErrorCode, ReadError, RunHandle, RunId, RunStatus};
 use everstep_model::{Generation, StreamName};
 use everstep_store::{ListQuery, Store, StoreError, StreamRef};
 use tokio::sync::mpsc;
@@ -126,7 +126,7 @@ fn key(row: &RunRow) -> (RunId, Generation) {
     (row.id.clone(), row.generation)
 }
 
-async fn follow(run: &RunHandle, from: RecordNumber, lines: &Lines) -> Result<(), EngineError> {
+async fn follow(run: &RunHandle, from: RecordNumber, lines: &Lines) -> Result<(), ReadError> {
     let mut records = run.records().await?;
     while let Some(entry) = records.next().await? {
         if entry.number < from {

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use everstep_engine::{
-    Answer, Control, Done, ForkRun, RequestOrigin, Revival, RunInfo, SendEvent, Sent, Settlement,
-    Start,
+    Answer, Control, ControlError as ControlRejection, Done, ForkRun, RequestOrigin, Revival,
+    RunFinished, RunInfo, SendError as SendRejection, SendEvent, Sent, Settlement, Start,
+    UnknownRun,
 };
 use everstep_inspect::{Overview, Why};
 
-use crate::client::{BulkReport, EngineError};
 use everstep_model::{ErrorCode, Location, Payload, RecordNumber, RunId, StreamNumber};
 use everstep_protocol::client::{Call, segment};
 use everstep_protocol::workflow::{
@@ -19,11 +19,13 @@ use everstep_protocol::workflow::{
 use everstep_store::{BoxFuture, ListPage, ListQuery, RunRow};
 use http::{HeaderName, Method};
 
-use super::error::{about, of_call, of_problem};
+use super::error::{of_call, of_problem};
 use super::tail::ServerTail;
 use super::{HttpRequests, at, views};
-use crate::client::Records;
-use crate::client::{Asking, Begun, End, Listener, Port, Which};
+use crate::client::{
+    AnswerError, Asking, Begun, BulkReport, ControlError, End, Listener, Port, ReadError, Records,
+    SendError, ServerError, StartError, Which,
+};
 
 /// The header with the sender's own id.
 const DEDUP_ID: HeaderName = HeaderName::from_static("idempotency-key");
@@ -33,22 +35,22 @@ const TRACE: HeaderName = HeaderName::from_static("traceparent");
 const ACTOR: HeaderName = HeaderName::from_static("everstep-actor");
 
 impl HttpRequests {
-    async fn view(&self, run: &RunId) -> Result<RunView, EngineError> {
-        let view = self.get(at(run)).await;
-        view.map_err(|error| about(run, error))
+    async fn view(&self, run: &RunId) -> Result<RunView, ServerError> {
+        self.get(at(run)).await
     }
 
-    /// Why a run refused something. One that is over is looked at, so that it can be said how it ended.
-    async fn why_refused(&self, run: &RunId, error: EngineError) -> EngineError {
-        if error.code() != ErrorCode::RunFinished {
-            return about(run, error);
+    /// The error of an event that was rejected. If the run has ended, reads its final status.
+    async fn rejected(&self, run: &RunId, error: ServerError) -> SendError {
+        if error.code != ErrorCode::RunFinished {
+            return error.into();
         }
         match self.row(run).await {
-            Ok(row) => EngineError::RunFinished {
+            Ok(row) => SendRejection::Finished(RunFinished {
                 run: run.clone(),
                 status: row.status,
-            },
-            Err(_) => error,
+            })
+            .into(),
+            Err(_) => error.into(),
         }
     }
 
@@ -69,14 +71,10 @@ impl HttpRequests {
         path: String,
         body: &(impl serde::Serialize + Sync),
         origin: &RequestOrigin,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         let call = Call::post(format!("{}/{path}", at(run)));
         let call = by(call.json(body).map_err(of_call)?, origin.by.as_deref());
-        let answer = self.send(call).await;
-        let answer: ControlAnswer = answer
-            .map_err(|error| about(run, error))?
-            .json()
-            .map_err(of_call)?;
+        let answer: ControlAnswer = self.send(call).await?.json().map_err(of_call)?;
         Ok(views::done(answer))
     }
 
@@ -85,7 +83,7 @@ impl HttpRequests {
         run: &RunId,
         control: Control,
         origin: RequestOrigin,
-    ) -> Result<Done, EngineError> {
+    ) -> Result<Done, ControlError> {
         let verb = control.verb().to_string();
         if let Control::Cancel { rollback } = control {
             let reason = origin.reason.clone();
@@ -101,23 +99,19 @@ impl HttpRequests {
         self.verb(run, verb, &request, &origin).await
     }
 
-    async fn delete(&self, run: &RunId, origin: RequestOrigin) -> Result<Done, EngineError> {
+    async fn delete(&self, run: &RunId, origin: RequestOrigin) -> Result<Done, ControlError> {
         let query = origin
             .reason
             .map(|reason| format!("?reason={}", segment(&reason)));
         let path = format!("{}{}", at(run), query.unwrap_or_default());
         let call = by(Call::new(Method::DELETE, path), origin.by.as_deref());
-        let answer = self.send(call).await;
-        let answer: ControlAnswer = answer
-            .map_err(|error| about(run, error))?
-            .json()
-            .map_err(of_call)?;
+        let answer: ControlAnswer = self.send(call).await?.json().map_err(of_call)?;
         Ok(views::done(answer))
     }
 }
 
 impl Port for HttpRequests {
-    fn start(&self, start: Start) -> Asking<'_, Begun> {
+    fn start(&self, start: Start) -> Asking<'_, Begun, StartError> {
         Box::pin(async move {
             let mut request = StartRequest::new(start.workflow.as_str(), start.input);
             request.id = start.id.map(|id| id.to_string());
@@ -140,11 +134,11 @@ impl Port for HttpRequests {
         })
     }
 
-    fn send(&self, event: SendEvent) -> Asking<'_, Sent> {
+    fn send(&self, event: SendEvent) -> Asking<'_, Sent, SendError> {
         Box::pin(async move {
             let run = event.run.clone();
             let answer = match self.send(Self::event(event, "")).await {
-                Err(error) => return Err(self.why_refused(&run, error).await),
+                Err(error) => return Err(self.rejected(&run, error).await),
                 Ok(answer) => answer,
             };
             let sent: EventAnswer = answer.json().map_err(of_call)?;
@@ -156,7 +150,7 @@ impl Port for HttpRequests {
         })
     }
 
-    fn ask(&self, mut event: SendEvent) -> Asking<'_, Option<Payload>> {
+    fn ask(&self, mut event: SendEvent) -> Asking<'_, Option<Payload>, SendError> {
         Box::pin(async move {
             // Under an id of its own it can be asked for again, and is heard by the run once.
             let (a, b) = (self.runtime.random(), self.runtime.random());
@@ -165,13 +159,9 @@ impl Port for HttpRequests {
                 .get_or_insert_with(|| format!("ask:{a:016x}{b:016x}"));
             let query = format!("?reply={}", self.wait_text());
             loop {
-                let origin = self.held(Self::event(event.clone(), &query)).await;
-                match origin {
-                    Err(EngineError::Remote {
-                        code: ErrorCode::NoReply,
-                        ..
-                    }) => return Ok(None),
-                    Err(error) => return Err(self.why_refused(&event.run, error).await),
+                match self.held(Self::event(event.clone(), &query)).await {
+                    Err(error) if error.code == ErrorCode::NoReply => return Ok(None),
+                    Err(error) => return Err(self.rejected(&event.run, error).await),
                     Ok(answer) => {
                         let answer: EventAnswer = answer.json().map_err(of_call)?;
                         if answer.reply.is_some() {
@@ -183,7 +173,7 @@ impl Port for HttpRequests {
         })
     }
 
-    fn answer(&self, answer: Answer) -> Asking<'_, ()> {
+    fn answer(&self, answer: Answer) -> Asking<'_, (), AnswerError> {
         Box::pin(async move {
             let path = format!(
                 "{}/rpc/{}",
@@ -196,17 +186,17 @@ impl Port for HttpRequests {
                 Some(id) => call.header(DEDUP_ID, id),
                 None => call,
             };
-            let accepted = self.send(by(call, answer.by.as_deref())).await;
-            let accepted = accepted.map_err(|error| about(&answer.run, error))?;
-            accepted.json::<AnswerAccepted>().map(drop).map_err(of_call)
+            let accepted = self.send(by(call, answer.by.as_deref())).await?;
+            accepted.json::<AnswerAccepted>().map_err(of_call)?;
+            Ok(())
         })
     }
 
-    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow> {
+    fn row<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunRow, ReadError> {
         Box::pin(async move { Ok(views::row(&self.view(run).await?)) })
     }
 
-    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo> {
+    fn inspect<'a>(&'a self, run: &'a RunId) -> Asking<'a, RunInfo, ReadError> {
         Box::pin(async move {
             let row = self.row(run).await?;
             let overview = Overview::of(&self.journal(run).await?);
@@ -214,10 +204,9 @@ impl Port for HttpRequests {
         })
     }
 
-    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why> {
+    fn why<'a>(&'a self, run: &'a RunId) -> Asking<'a, Why, ReadError> {
         Box::pin(async move {
-            let why: Result<WhyView, _> = self.get(format!("{}/why", at(run))).await;
-            let why = why.map_err(|error| about(run, error))?;
+            let why: WhyView = self.get(format!("{}/why", at(run))).await?;
             Ok(Why {
                 status: why.status,
                 reasons: why.reasons,
@@ -226,15 +215,14 @@ impl Port for HttpRequests {
         })
     }
 
-    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<everstep_model::Entry>> {
+    fn journal<'a>(&'a self, run: &'a RunId) -> Asking<'a, Vec<everstep_model::Entry>, ReadError> {
         Box::pin(async move {
-            let answer = self.send(Call::get(format!("{}/journal", at(run)))).await;
-            let answer = answer.map_err(|error| about(run, error))?;
-            views::journal(run, &answer.body)
+            let answer = self.send(Call::get(format!("{}/journal", at(run)))).await?;
+            Ok(views::journal(run, &answer.body)?)
         })
     }
 
-    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records> {
+    fn records<'a>(&'a self, run: &'a RunId, from: RecordNumber) -> Asking<'a, Records, ReadError> {
         Box::pin(async move {
             self.view(run).await?;
             Ok(Records::new(ServerTail::new(
@@ -245,12 +233,11 @@ impl Port for HttpRequests {
         })
     }
 
-    fn ended<'a>(&'a self, run: &'a RunId, _: Option<StreamNumber>) -> Asking<'a, End> {
+    fn ended<'a>(&'a self, run: &'a RunId, _: Option<StreamNumber>) -> Asking<'a, End, ReadError> {
         Box::pin(async move {
             let path = format!("{}?wait={}", at(run), self.wait_text());
             loop {
-                let answer = self.held(Call::get(path.clone())).await;
-                let answer = answer.map_err(|error| about(run, error))?;
+                let answer = self.held(Call::get(path.clone())).await?;
                 let view: RunView = answer.json().map_err(of_call)?;
                 if let Some(end) = views::end(view) {
                     return Ok(end);
@@ -259,7 +246,7 @@ impl Port for HttpRequests {
         })
     }
 
-    fn list(&self, query: ListQuery) -> Asking<'_, ListPage> {
+    fn list(&self, query: ListQuery) -> Asking<'_, ListPage, ReadError> {
         Box::pin(async move {
             let page: RunPage = self
                 .get(format!("workflows?{}", list_query(&query)))
@@ -267,7 +254,10 @@ impl Port for HttpRequests {
             let next = page.cursor.map(|cursor| cursor.parse()).transpose();
             Ok(ListPage {
                 rows: page.runs.into_iter().map(views::row_of_summary).collect(),
-                next: next.map_err(|error| EngineError::Options(format!("{error}")))?,
+                next: next.map_err(|error| ServerError {
+                    code: ErrorCode::InvalidOptions,
+                    message: format!("{error}"),
+                })?,
             })
         })
     }
@@ -277,7 +267,7 @@ impl Port for HttpRequests {
         run: &'a RunId,
         control: Control,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done> {
+    ) -> Asking<'a, Done, ControlError> {
         Box::pin(self.control(run, control, origin))
     }
 
@@ -287,7 +277,7 @@ impl Port for HttpRequests {
         at: &'a Location,
         settlement: Settlement,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done> {
+    ) -> Asking<'a, Done, ControlError> {
         Box::pin(async move {
             let step = segment(&at.to_string());
             let settle = |result| SettleRequest {
@@ -315,7 +305,7 @@ impl Port for HttpRequests {
         run: &'a RunId,
         revival: Revival,
         origin: RequestOrigin,
-    ) -> Asking<'a, Done> {
+    ) -> Asking<'a, Done, ControlError> {
         Box::pin(async move {
             let control = match revival {
                 Revival::RestartFrom { at, edited } => {
@@ -336,7 +326,7 @@ impl Port for HttpRequests {
         })
     }
 
-    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done> {
+    fn fork(&self, fork: ForkRun, origin: RequestOrigin) -> Asking<'_, Done, ControlError> {
         Box::pin(async move {
             let request = ForkRequest {
                 id: fork.id.map(|id| id.to_string()),
@@ -355,7 +345,7 @@ impl Port for HttpRequests {
         control: Control,
         origin: RequestOrigin,
         mut progress: Listener,
-    ) -> Asking<'_, BulkReport> {
+    ) -> Asking<'_, BulkReport, ControlError> {
         Box::pin(async move {
             let (ids, filter) = match which {
                 Which::Named(runs) => {
@@ -436,8 +426,8 @@ fn report(answer: BulkAnswer, progress: &mut Listener) -> BulkReport {
     for (index, run) in answer.runs.into_iter().enumerate() {
         let result = match (run.done, run.problem) {
             (Some(done), _) => Ok(views::done(done)),
-            (None, Some(problem)) => Err(about(&run.id, of_problem(problem))),
-            (None, None) => Err(EngineError::UnknownRun(run.id.clone())),
+            (None, Some(problem)) => Err(of_problem(problem).into()),
+            (None, None) => Err(ControlRejection::UnknownRun(UnknownRun(run.id.clone())).into()),
         };
         refused += usize::from(result.is_err());
         report.runs.push((run.id, result));

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use everstep_engine::{Runtime, TokioRuntime};
 
-use crate::client::EngineError;
+use crate::client::ServerError;
 use everstep_model::RunId;
 use everstep_protocol::Secret;
 use everstep_protocol::client::{Answer, Call, Connection, Transport, segment};
@@ -132,16 +132,16 @@ impl fmt::Debug for ClientBuilder {
 }
 
 impl HttpRequests {
-    async fn send(&self, call: Call) -> Result<Answer, EngineError> {
+    async fn send(&self, call: Call) -> Result<Answer, ServerError> {
         self.connection.send(call).await.map_err(of_call)
     }
 
-    async fn get<T: DeserializeOwned>(&self, path: String) -> Result<T, EngineError> {
+    async fn get<T: DeserializeOwned>(&self, path: String) -> Result<T, ServerError> {
         self.send(Call::get(path)).await?.json().map_err(of_call)
     }
 
     /// A call that the server holds for a while.
-    async fn held(&self, call: Call) -> Result<Answer, EngineError> {
+    async fn held(&self, call: Call) -> Result<Answer, ServerError> {
         self.send(call.timeout(self.wait.saturating_add(MARGIN)))
             .await
     }

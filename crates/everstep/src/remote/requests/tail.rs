@@ -6,9 +6,8 @@ use everstep_model::{Entry, RecordNumber, RunId};
 use everstep_protocol::client::Call;
 use everstep_store::BoxFuture;
 
-use super::error::about;
 use super::{HttpRequests, at, views};
-use crate::client::{EngineError, Tail};
+use crate::client::{ReadError, ServerError, Tail};
 
 /// Says that the run is over and these are its last records.
 const CLOSED: &str = "stream-closed";
@@ -33,11 +32,10 @@ impl ServerTail {
         }
     }
 
-    async fn read_on(&mut self) -> Result<(), EngineError> {
+    async fn read_on(&mut self) -> Result<(), ServerError> {
         let wait = self.requests.wait_text();
         let path = format!("{}/journal?from={}&wait={wait}", at(&self.run), self.next.0);
-        let answer = self.requests.held(Call::get(path)).await;
-        let answer = answer.map_err(|error| about(&self.run, error))?;
+        let answer = self.requests.held(Call::get(path)).await?;
         self.buffered = views::journal(&self.run, &answer.body)?.into();
         if let Some(last) = self.buffered.back() {
             self.next = last.number.plus(1);
@@ -48,7 +46,7 @@ impl ServerTail {
 }
 
 impl Tail for ServerTail {
-    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, EngineError>> {
+    fn next(&mut self) -> BoxFuture<'_, Result<Option<Entry>, ReadError>> {
         Box::pin(async move {
             loop {
                 if let Some(entry) = self.buffered.pop_front() {

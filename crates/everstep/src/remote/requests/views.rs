@@ -1,13 +1,12 @@
 //! From what servers answer to what engines give.
 
-use everstep_engine::{Because, Done, Effect};
+use everstep_engine::{Because, CodedError, Done, Effect, UnreadableJournal};
 
-use crate::client::EngineError;
 use everstep_model::{Entry, Generation, RunId, RunStatus, entry_from_json};
 use everstep_protocol::workflow::{ControlAnswer, EffectWord, RunSummary, RunView};
 use everstep_store::RunRow;
 
-use crate::client::End;
+use crate::client::{End, ServerError};
 
 pub(super) fn done(answer: ControlAnswer) -> Done {
     let nothing = Effect::Nothing;
@@ -74,10 +73,14 @@ pub(super) fn end(run: RunView) -> Option<End> {
 }
 
 /// A journal as lines.
-pub(super) fn journal(run: &RunId, lines: &[u8]) -> Result<Vec<Entry>, EngineError> {
-    let broken = |detail: String| EngineError::Journal {
-        run: run.clone(),
-        detail,
+pub(super) fn journal(run: &RunId, lines: &[u8]) -> Result<Vec<Entry>, ServerError> {
+    let broken = |detail: String| {
+        let run = run.clone();
+        let error = UnreadableJournal { run, detail };
+        ServerError {
+            code: error.code(),
+            message: error.to_string(),
+        }
     };
     let text = std::str::from_utf8(lines).map_err(|error| broken(error.to_string()))?;
     let lines = text.lines().filter(|line| !line.is_empty());

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use everstep_engine::Sent;
 
-use crate::client::EngineError;
-use everstep_model::{RunId, RunStatus, Timestamp};
+use crate::client::{AnswerError, ReadError};
+use crate::errors::{AnswerRejection, SchemaMismatch};
+use everstep_model::{ErrorCode, RunId, RunStatus, Timestamp};
 use everstep_store::{Store, TimerQuery};
 use futures_util::future::{Either, join, select};
 
@@ -150,7 +151,12 @@ impl Case<'_> {
         let what = match &sent {
             Ok(Sent::Accepted(_)) => "taken".to_owned(),
             Ok(Sent::Duplicate(_)) => "known already".to_owned(),
-            Err(EngineError::EventNotAccepted { .. } | EngineError::Schema { .. }) => {
+            Err(error)
+                if matches!(
+                    error.code(),
+                    ErrorCode::EventNotAccepted | ErrorCode::SchemaMismatch
+                ) =>
+            {
                 return sent.map(|_| false).map_err(refused);
             }
             Err(error) => format!("refused: {error}"),
@@ -182,7 +188,10 @@ impl Case<'_> {
         let run = engine.run(asked.run.as_str()).await.map_err(refused)?;
         let what = match run.answer(&asked.rpc, &answer.payload).await {
             Ok(()) => "taken".to_owned(),
-            Err(EngineError::Schema { what, detail }) => {
+            Err(AnswerError::Rejected(AnswerRejection::Schema(SchemaMismatch {
+                what,
+                detail,
+            }))) => {
                 return Err(Complaint::Refused(format!("{what} does not fit: {detail}")));
             }
             Err(error) => format!("refused: {error}"),
@@ -264,14 +273,12 @@ impl Case<'_> {
     }
 }
 
-fn refused(error: EngineError) -> Complaint {
+fn refused(error: impl std::fmt::Display) -> Complaint {
     Complaint::Refused(error.to_string())
 }
 
 async fn why(engine: &Engine, run: &RunId) -> String {
     let why = async { engine.run(run.as_str()).await?.why().await };
-    why.await.map_or_else(
-        |error: EngineError| error.to_string(),
-        |why| why.to_string(),
-    )
+    why.await
+        .map_or_else(|error: ReadError| error.to_string(), |why| why.to_string())
 }
