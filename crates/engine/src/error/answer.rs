@@ -47,9 +47,7 @@ pub enum OpenRpcError {
 
 /// The rpc cannot be answered.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error(
-    "rpc `{rpc}` of run `{run}` is not open: it was answered, gave up waiting, or never existed"
-)]
+#[error("rpc `{rpc}` of run `{run}` is not open: it was answered, has timed out, or never existed")]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct RpcNotOpen {
     pub run: RunId,

@@ -34,9 +34,7 @@ pub enum ControlError {
 
 /// The run has no such operation.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error(
-    "run `{run}` has no operation `{location}`; its journal and its timeline name those it has"
-)]
+#[error("run `{run}` has no operation `{location}`; its timeline lists its operations")]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct UnknownOperation {
     pub run: RunId,
@@ -45,7 +43,7 @@ pub struct UnknownOperation {
 
 /// The request is impossible in the current state of the run.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("this cannot be done with run `{run}`: {detail}")]
+#[error("not possible in the current state of run `{run}`: {detail}")]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct WrongState {
     pub run: RunId,
@@ -55,8 +53,7 @@ pub struct WrongState {
 /// The id of a fork belongs to another run.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "run `{0}` exists already and is another one than this fork would be: it began otherwise, at another place, or with \
-     another result; choose another id"
+    "run `{0}` exists and is not this fork: it has another origin, fork point or edited result; choose another id"
 )]
 pub struct OtherFork(pub RunId);
 

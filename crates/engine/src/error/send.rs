@@ -36,7 +36,7 @@ pub enum SendError {
 
 /// The run has ended.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("run `{run}` is over ({status}) and takes nothing more")]
+#[error("run `{run}` has ended ({status}) and accepts nothing more")]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct RunFinished {
     pub run: RunId,
@@ -56,7 +56,7 @@ pub struct EventNotAccepted {
 /// The run has too many unconsumed events.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "run `{run}` holds {count} events that it has not consumed, the limit; send again when it has"
+    "run `{run}` has {count} unconsumed events, which is the limit; send again when it has consumed some"
 )]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct TooManyEvents {

@@ -85,7 +85,7 @@ pub enum OfferError {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     /// The node executes no runs.
-    #[error("this node has not the role `worker`, so it executes nothing")]
+    #[error("this node does not have the role `worker`, so it executes no runs")]
     NoWorkerRole,
 }
 

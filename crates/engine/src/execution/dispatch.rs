@@ -213,8 +213,8 @@ impl Dispatcher {
         let takeovers = claimed.takeovers;
         tracing::error!(run = %claimed.run, takeovers, "run paused, it makes no progress");
         let message = format!(
-            "the run was taken over {takeovers} times without progress, as if its code ended the process each time; it is \
-             paused until somebody resumes it"
+            "the run was taken over {takeovers} times without progress, perhaps because its code ends the process; it is \
+             paused until an operator resumes it"
         );
         let mut commit = self.executor_commit(claimed);
         let reason = Some(Failure::new(ErrorCode::NoProgress, message));

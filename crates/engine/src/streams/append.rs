@@ -1,4 +1,4 @@
-//! Appending and closing: data, producer, sequence and close are one commit.
+//! Appends to streams and closes them. Messages, producer, sequence and close are one commit.
 
 use everstep_model::{Offset, Record, RecordNumber};
 use everstep_store::{DeliverCommit, Guard, Outcome, ProducerRow, Row, RowKey};
@@ -10,14 +10,14 @@ use super::handle::Streams;
 use super::messages;
 
 impl Streams {
-    /// Appends to a stream, closes it, or both. It is durable when this returns.
+    /// Appends to a stream, closes it, or both. The change is durable when this returns.
     pub async fn append(&self, append: Append) -> Result<Appended, StreamError> {
         self.parts.committer.check_open()?;
-        let mut turn = None;
+        let mut lock = None;
         loop {
             let found = self.find(&append.path).await?;
-            if turn.is_none() && (append.producer.is_some() || append.seq.is_some()) {
-                turn = self.turn_of(&append, &found).await;
+            if lock.is_none() && (append.producer.is_some() || append.seq.is_some()) {
+                lock = self.lock_for(&append, &found).await;
                 continue;
             }
             let known = self.producer_row(&append, &found).await?;
@@ -50,8 +50,8 @@ impl Streams {
         }
     }
 
-    /// What competes for one row takes turns.
-    async fn turn_of(
+    /// Waits for other requests that would change the same row.
+    async fn lock_for(
         &self,
         append: &Append,
         found: &Found,
@@ -60,7 +60,7 @@ impl Streams {
             (Some(producer), None) => producer.id.as_str(),
             (Some(_) | None, _) => "",
         };
-        self.parts.memory.turn(found.head.number, of).await
+        self.parts.memory.lock(found.head.number, of).await
     }
 
     async fn producer_row(
@@ -99,7 +99,7 @@ impl Streams {
         commit
     }
 
-    /// None if it is to be decided again.
+    /// Returns `None` if the request must be decided again.
     async fn commit_append(
         &self,
         append: &Append,
@@ -107,7 +107,8 @@ impl Streams {
         commit: DeliverCommit,
     ) -> Result<Option<Appended>, StreamError> {
         let count = commit.records.len();
-        // Before it is committed, so that the stream does not expire between the decision and the commit.
+        // Before the commit, so that the stream does not expire between the decision and the
+        // commit.
         self.touch(found);
         match self.parts.committer.commit(commit).await? {
             Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {

@@ -1,5 +1,5 @@
-//! Deleting: a stream without forks goes for good, and so do its deleted sources that nobody reads any more. One with
-//! forks is closed and marked.
+//! Deletes streams. A stream without forks is removed, together with its deleted sources that have
+//! no other fork. A stream with forks is closed and marked as deleted.
 
 use everstep_store::{Commit, DeliverCommit, Guard, Outcome, RemoveCommit, Row, RowKey, StreamRow};
 
@@ -10,20 +10,20 @@ use super::handle::Streams;
 use super::path::StreamPath;
 
 impl Streams {
-    /// Deletes a stream. It is durable when this returns.
+    /// Deletes a stream. The deletion is durable when this returns.
     pub async fn delete(&self, path: &StreamPath) -> Result<(), StreamError> {
         self.parts.committer.check_open()?;
         loop {
             let found = self.find(path).await?;
-            let _turn = self.parts.memory.turn(found.head.number, "").await;
-            if self.take_away(&found).await? {
+            let _lock = self.parts.memory.lock(found.head.number, "").await;
+            if self.delete_found(&found).await? {
                 return Ok(());
             }
         }
     }
 
-    /// Deletes what was found; false if it has changed since.
-    pub(super) async fn take_away(&self, found: &Found) -> Result<bool, StreamError> {
+    /// Deletes the stream that was found. Returns false if it has changed since.
+    pub(super) async fn delete_found(&self, found: &Found) -> Result<bool, StreamError> {
         let stream = found.head.number;
         let commit = match found.row.forks {
             0 => self.removal(found).await?.into(),
@@ -50,7 +50,7 @@ impl Streams {
         if found.head.closed {
             return change.into();
         }
-        // Closing it refuses appends that were decided before.
+        // Closing makes the store refuse appends that were decided before.
         let mut commit = DeliverCommit::new(change.stream, change.now);
         commit.guards = change.guards;
         commit.put = change.put;

@@ -194,8 +194,8 @@ fn check_unsettled(
     let retry = state.overview.execution_retry.as_ref();
     if let (Settlement::Fail(_), Some(retry)) = (settlement, retry) {
         return Err(wrong(format!(
-            "its function has failed and begins again at {}, so nothing of it is under way; make the whole run fail, or \
-             look again then",
+            "its function failed and is retried at {}, so no operation is in progress; make the whole run fail, or try \
+             again then",
             retry.retry_at
         )));
     }
@@ -217,10 +217,10 @@ fn check_unsettled(
     }
     match settlement {
         Settlement::Skip(_) | Settlement::Edit(_) => Err(wrong(format!(
-            "`{location}` is no step, so it has no result to give"
+            "`{location}` is not a step, so it has no result"
         ))),
         Settlement::Fail(_) if is_open(&state.overview, location) => Ok(()),
-        Settlement::Fail(_) => Err(wrong(format!("`{location}` is over"))),
+        Settlement::Fail(_) => Err(wrong(format!("`{location}` has ended"))),
     }
 }
 
