@@ -101,23 +101,23 @@ impl Engine {
 
     /// Sends an event to a run.
     pub async fn send(&self, event: SendEvent) -> Result<Sent, SendError> {
-        self.core.requests.events.send(event).await
+        self.core.requests.inbox.send(event).await
     }
 
     /// Sends an event to a run. The result waits for the reply.
     pub async fn ask(&self, event: SendEvent) -> Result<PendingReply, SendError> {
         let requests = &self.core.requests;
-        requests.events.ask(event, requests.watcher.clone()).await
+        requests.inbox.ask(event, requests.watcher.clone()).await
     }
 
     /// Returns the open rpc with that id.
     pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
-        self.core.requests.rpcs.open_rpc(run, rpc).await
+        self.core.requests.inbox.open_rpc(run, rpc).await
     }
 
     /// Answers an rpc.
     pub async fn answer(&self, answer: Answer) -> Result<Answered, AnswerError> {
-        self.core.requests.rpcs.answer(answer).await
+        self.core.requests.inbox.answer(answer).await
     }
 
     /// Returns the row of a run in lists.

@@ -115,17 +115,36 @@ pub(crate) trait OutboxSink: Send + Sync {
 
 /// Applies the effects of durable commits.
 pub(crate) struct PostCommitSink {
-    pub(crate) node: Arc<Node>,
-    pub(crate) watchers: Arc<Watchers>,
+    node: Arc<Node>,
+    watchers: Arc<Watchers>,
     pub(crate) emissions: EmissionSource,
     pub(crate) endings: EndingSource,
     pub(crate) failures: FailureHooks,
     pub(crate) counters: Counters,
-    pub(crate) timers: Arc<dyn TimerSink>,
-    pub(crate) outbox: Arc<dyn OutboxSink>,
+    timers: Arc<dyn TimerSink>,
+    outbox: Arc<dyn OutboxSink>,
 }
 
 impl PostCommitSink {
+    pub(crate) fn new(
+        node: Arc<Node>,
+        watchers: Arc<Watchers>,
+        failures: FailureHooks,
+        timers: Arc<dyn TimerSink>,
+        outbox: Arc<dyn OutboxSink>,
+    ) -> Self {
+        Self {
+            node,
+            watchers,
+            emissions: EmissionSource::default(),
+            endings: EndingSource::default(),
+            failures,
+            counters: Counters::default(),
+            timers,
+            outbox,
+        }
+    }
+
     pub(crate) fn apply(&self, stream: StreamNumber, effects: PostCommit) {
         let hint = effects.hint(stream);
         let outbox = effects.rare.map(|rare| self.apply_rare(stream, *rare));

@@ -1,9 +1,8 @@
 //! Errors of control requests: pause, cancel, terminate, restart, fork, delete and the like.
 
 use everstep_model::{ErrorCode, InvalidRunId, Location, PayloadError, RunId};
-use everstep_store::StoreError;
 
-use super::{CodedError, InvalidOptions, ReadError, Unavailable, UnknownRun, UnreadableJournal};
+use super::{CodedError, InvalidOptions, Unavailable, UnknownRun, UnreadableJournal};
 
 /// Why a control request had no effect.
 #[derive(Debug, thiserror::Error)]
@@ -69,21 +68,6 @@ impl CodedError for ControlError {
             Self::WrongState(_) => ErrorCode::WrongState,
             Self::OtherFork(_) => ErrorCode::RunExists,
             Self::Journal(error) => error.code(),
-        }
-    }
-}
-
-impl From<StoreError> for ControlError {
-    fn from(error: StoreError) -> Self {
-        Self::Unavailable(error.into())
-    }
-}
-
-impl From<ReadError> for ControlError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::UnknownRun(error) => error.into(),
-            ReadError::Unavailable(error) => error.into(),
         }
     }
 }

@@ -1,11 +1,8 @@
 //! Errors of sending events.
 
 use everstep_model::{ErrorCode, PayloadError, RunId, RunStatus};
-use everstep_store::StoreError;
 
-use super::{
-    CodedError, InvalidOptions, OtherGeneration, ReadError, SchemaMismatch, Unavailable, UnknownRun,
-};
+use super::{CodedError, InvalidOptions, OtherGeneration, SchemaMismatch, Unavailable, UnknownRun};
 
 /// Why an event was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -76,21 +73,6 @@ impl CodedError for SendError {
             Self::NotAccepted(_) => ErrorCode::EventNotAccepted,
             Self::Schema(error) => error.code(),
             Self::TooManyEvents(_) => ErrorCode::TooManyEvents,
-        }
-    }
-}
-
-impl From<StoreError> for SendError {
-    fn from(error: StoreError) -> Self {
-        Self::Unavailable(error.into())
-    }
-}
-
-impl From<ReadError> for SendError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::UnknownRun(error) => error.into(),
-            ReadError::Unavailable(error) => error.into(),
         }
     }
 }

@@ -1,11 +1,8 @@
 //! Errors of starting runs and of offering workers.
 
 use everstep_model::{ErrorCode, InvalidRunId, PayloadError, RunId};
-use everstep_store::StoreError;
 
-use super::{
-    CodedError, InvalidOptions, OtherWorkflow, ReadError, SchemaMismatch, Unavailable, UnknownRun,
-};
+use super::{CodedError, InvalidOptions, OtherWorkflow, SchemaMismatch, Unavailable, UnknownRun};
 
 /// Why a run was not started.
 #[derive(Debug, thiserror::Error)]
@@ -59,21 +56,6 @@ impl CodedError for StartError {
             Self::Exists(_) => ErrorCode::RunExists,
             Self::OtherWorkflow(error) => error.code(),
             Self::UnknownRun(error) => error.code(),
-        }
-    }
-}
-
-impl From<StoreError> for StartError {
-    fn from(error: StoreError) -> Self {
-        Self::Unavailable(error.into())
-    }
-}
-
-impl From<ReadError> for StartError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::UnknownRun(error) => error.into(),
-            ReadError::Unavailable(error) => error.into(),
         }
     }
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, RunId, StreamName};
 use everstep_store::{StoreError, StreamRef};
 
-use super::send::{EventSender, SendEvent, Sent};
+use super::inbox_requests::InboxRequests;
+use super::send::{SendEvent, Sent};
 use super::start::random_id;
 use super::watch::{Records, RunWatcher};
 use crate::error::{SendError, Unavailable};
@@ -28,7 +29,7 @@ pub struct PendingReply {
     records: Records,
 }
 
-impl EventSender {
+impl InboxRequests {
     /// Sends an event whose sender waits for the reply.
     pub(crate) async fn ask(
         &self,

@@ -1,6 +1,6 @@
 //! Appends to streams and closes them. Messages, producer, sequence and close are one commit.
 
-use everstep_model::{Offset, Record, RecordNumber};
+use everstep_model::{Offset, Record, RecordNumber, Timestamp};
 use everstep_store::{DeliverCommit, Guard, Outcome, ProducerRow, Row, RowKey};
 
 use super::decide::{Append, Appended, Decision, Seen, decide};
@@ -33,8 +33,9 @@ impl Streams {
                 }
                 Decision::Append { row, producer } => (row, producer),
             };
-            let records = self.records(&append, &found)?;
-            let mut commit = self.append_commit(&append, &found, records);
+            let mut commit = DeliverCommit::new(found.head.number, self.now());
+            commit.records = records(&append, &found, commit.now)?;
+            commit.close = append.close;
             if let Some(producer) = producer {
                 commit.guards.push(producer_guard(&producer, known));
                 commit.put.push(Row::Producer(producer));
@@ -76,27 +77,6 @@ impl Streams {
             Some(Row::Producer(row)) => Ok(Some(row)),
             _ => Ok(None),
         }
-    }
-
-    fn records(&self, append: &Append, found: &Found) -> Result<Vec<Record>, StreamError> {
-        if append.body.is_empty() {
-            return match append.close {
-                true => Ok(Vec::new()),
-                false => Err(StreamError::NoMessage),
-            };
-        }
-        let messages = messages::messages(&append.body, &found.content_type())?;
-        if messages.is_empty() {
-            return Err(StreamError::NoMessage);
-        }
-        Ok(messages::records(messages, self.now()))
-    }
-
-    fn append_commit(&self, append: &Append, found: &Found, records: Vec<Record>) -> DeliverCommit {
-        let mut commit = DeliverCommit::new(found.head.number, self.now());
-        commit.records = records;
-        commit.close = append.close;
-        commit
     }
 
     /// Returns `None` if the request must be decided again.
@@ -146,5 +126,19 @@ fn producer_guard(row: &ProducerRow, known: Option<ProducerRow>) -> Guard {
     match known {
         Some(known) => Guard::RowIs(Row::Producer(known)),
         None => Guard::RowAbsent(RowKey::Producer(row.stream, row.id.clone())),
+    }
+}
+
+fn records(append: &Append, found: &Found, now: Timestamp) -> Result<Vec<Record>, StreamError> {
+    if append.body.is_empty() && append.close {
+        return Ok(Vec::new());
+    }
+    if append.body.is_empty() {
+        return Err(StreamError::NoMessage);
+    }
+    let messages = messages::messages(&append.body, &found.content_type())?;
+    match messages.is_empty() {
+        true => Err(StreamError::NoMessage),
+        false => Ok(messages::records(messages, now)),
     }
 }

@@ -52,6 +52,15 @@ pub(super) fn timer(stream: StreamNumber, due: Timestamp) -> TimerRow {
     }
 }
 
+/// A commit that only changes the row of a stream, unless it has changed since it was read.
+pub(super) fn row_change(from: &StreamRow, to: StreamRow, now: Timestamp) -> RowsCommit {
+    let mut commit = RowsCommit::new(from.stream, now);
+    let guard = Row::Stream(Box::new(from.clone()));
+    commit.guards.push(Guard::RowIs(guard));
+    commit.put.push(Row::Stream(Box::new(to)));
+    commit
+}
+
 impl Streams {
     fn deadline(&self, row: &StreamRow) -> Option<Timestamp> {
         let touched = self.parts.memory.touched(row.stream);
@@ -95,21 +104,12 @@ impl Streams {
                 touched_at: touched,
                 ..row.clone()
             };
-            let commit = self.row_change(&row, changed);
+            let commit = row_change(&row, changed, self.now());
             match self.parts.committer.commit(commit).await? {
                 Outcome::Refused(refusal) => decide_again(refusal)?,
                 Outcome::Committed { .. } | Outcome::Duplicate { .. } => return Ok(()),
             }
         }
-    }
-
-    /// A commit that only changes the row of a stream, unless it has changed since it was read.
-    pub(super) fn row_change(&self, from: &StreamRow, to: StreamRow) -> RowsCommit {
-        let mut commit = RowsCommit::new(from.stream, self.now());
-        let guard = Row::Stream(Box::new(from.clone()));
-        commit.guards.push(Guard::RowIs(guard));
-        commit.put.push(Row::Stream(Box::new(to)));
-        commit
     }
 
     /// Handles the expiry timer of a stream: deletes the stream, or sets the timer again.
@@ -148,7 +148,7 @@ impl Streams {
             ..found.row.clone()
         };
         let next = timer(found.row.stream, due);
-        let mut commit = self.row_change(&found.row, changed);
+        let mut commit = row_change(&found.row, changed, self.now());
         commit.delete.push(RowKey::Timer(fired.clone()));
         commit.put.push(Row::Timer(next.clone()));
         match self.parts.committer.commit(commit).await? {

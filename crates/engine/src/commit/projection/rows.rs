@@ -109,73 +109,48 @@ fn project_record(
         purpose,
         location: location.cloned(),
     };
-    let mut set = |commit: &mut Parts<'_>, row: TimerRow| {
-        timers.push(row.clone());
-        commit.put.push(Row::Timer(row));
-    };
     match &record.body {
-        Body::Created(r) => {
-            if let Some(due) = r.deadline {
-                set(commit, timer(due, TimerPurpose::Deadline, None));
-            }
-        }
-        Body::Sleeping(r) => set(
-            commit,
-            timer(r.until, TimerPurpose::Sleep, Some(&r.location)),
-        ),
-        Body::Waiting(r) => {
-            if let Some(due) = r.deadline {
-                set(commit, timer(due, TimerPurpose::Wait, Some(&r.location)));
-            }
-        }
-        Body::WaitCompleted(r) => {
-            if let Some(due) = r.deadline {
-                let row = timer(due, TimerPurpose::Wait, Some(&r.location));
-                commit.delete.push(RowKey::Timer(row));
-            }
-        }
-        Body::RpcRequested(r) => {
-            commit.put.push(Row::Rpc(RpcRow {
-                stream,
-                id: r.rpc_id.clone(),
-                location: r.location.clone(),
-                method: r.method.clone(),
-                deadline: r.deadline,
-                schema: r.schema.clone(),
-            }));
-            if let Some(due) = r.deadline {
-                set(commit, timer(due, TimerPurpose::Rpc, Some(&r.location)));
-            }
-        }
+        Body::RpcRequested(r) => commit.put.push(Row::Rpc(RpcRow {
+            stream,
+            id: r.rpc_id.clone(),
+            location: r.location.clone(),
+            method: r.method.clone(),
+            deadline: r.deadline,
+            schema: r.schema.clone(),
+        })),
+        Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
         Body::RpcCompleted(r) => {
             commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone()));
-            if let Some(due) = r.deadline {
-                let row = timer(due, TimerPurpose::Rpc, Some(&r.location));
-                commit.delete.push(RowKey::Timer(row));
-            }
+            let ended = |due| RowKey::Timer(timer(due, TimerPurpose::Rpc, Some(&r.location)));
+            commit.delete.extend(r.deadline.map(ended));
         }
-        Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
-        Body::ChildStarted(r) => {
-            if let Some(due) = r.deadline {
-                set(commit, timer(due, TimerPurpose::Child, Some(&r.location)));
-            }
+        Body::WaitCompleted(r) => {
+            let ended = |due| RowKey::Timer(timer(due, TimerPurpose::Wait, Some(&r.location)));
+            commit.delete.extend(r.deadline.map(ended));
         }
-        Body::StepFailed(r) => {
-            if let Some(due) = r.retry_at {
-                set(commit, timer(due, TimerPurpose::Retry, Some(&r.location)));
-            }
-        }
-        Body::UndoFailed(r) => {
-            if let Some(due) = r.retry_at {
-                set(commit, timer(due, TimerPurpose::Undo, Some(&r.location)));
-            }
-        }
-        Body::ExecutionRetried(r) => set(
-            commit,
-            timer(r.retry_at, TimerPurpose::ExecutionRetry, None),
-        ),
         Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
-        // The other kinds have no rows.
+        // The other kinds have no rows except timers.
         _ => {}
     }
+    if let Some((due, purpose, location)) = timer_of(&record.body) {
+        let row = timer(due, purpose, location);
+        timers.push(row.clone());
+        commit.put.push(Row::Timer(row));
+    }
+}
+
+/// The timer that a record sets.
+fn timer_of(body: &Body) -> Option<(Timestamp, TimerPurpose, Option<&Location>)> {
+    let (due, purpose, location) = match body {
+        Body::Created(r) => (r.deadline, TimerPurpose::Deadline, None),
+        Body::Sleeping(r) => (Some(r.until), TimerPurpose::Sleep, Some(&r.location)),
+        Body::Waiting(r) => (r.deadline, TimerPurpose::Wait, Some(&r.location)),
+        Body::RpcRequested(r) => (r.deadline, TimerPurpose::Rpc, Some(&r.location)),
+        Body::ChildStarted(r) => (r.deadline, TimerPurpose::Child, Some(&r.location)),
+        Body::StepFailed(r) => (r.retry_at, TimerPurpose::Retry, Some(&r.location)),
+        Body::UndoFailed(r) => (r.retry_at, TimerPurpose::Undo, Some(&r.location)),
+        Body::ExecutionRetried(r) => (Some(r.retry_at), TimerPurpose::ExecutionRetry, None),
+        _ => return None,
+    };
+    Some((due?, purpose, location))
 }

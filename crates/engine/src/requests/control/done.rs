@@ -15,14 +15,13 @@ pub struct RequestOrigin {
 
 /// The outcome of a control request. Displayed as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Done {
-    /// The run.
     pub run: RunId,
     /// The latest generation.
     pub generation: Generation,
     /// The status after the request.
     pub status: RunStatus,
-    /// The effect of the request.
     pub effect: Effect,
 }
 

@@ -14,8 +14,8 @@ use everstep_model::{
 };
 use everstep_store::{Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal};
 
+use super::super::inbox_requests::InboxRequests;
 use super::done::{Because, Done, RequestOrigin};
-use super::inbox_request::InboxRequests;
 use super::run_state::{RunState, unexpected};
 use super::terminate::Terminator;
 use crate::commit::PostCommit;
