@@ -160,8 +160,8 @@ impl Engine {
         }
     }
 
-    /// Waits until the run has ended, and returns its last record. `known` is a stream of the run, if
-    /// the caller knows one.
+    /// Waits until the run has ended, and returns its last record. `known` is a stream of the run,
+    /// if the caller knows one.
     pub async fn ended(
         &self,
         run: &RunId,
@@ -231,8 +231,8 @@ impl Engine {
         Ok(self.core.requests.retention.apply().await?)
     }
 
-    /// Adds a worker. Runs that waited for one are executed. The workflows it describes are kept in the
-    /// catalog, so that runs can be started while no worker is connected.
+    /// Adds a worker. Runs that waited for one are executed. The workflows it describes are kept in
+    /// the catalog, so that runs can be started while no worker is connected.
     ///
     /// # Errors
     /// If the store fails, or the engine shuts down.
@@ -242,7 +242,8 @@ impl Engine {
         Ok(offered)
     }
 
-    /// Looks for runs that are ready and have no executor, because a worker was added or has room again.
+    /// Looks for runs that are ready and have no executor, because a worker was added or has room
+    /// again.
     pub fn look_for_runs(&self) {
         self.core.recovery.recover_in_background();
     }

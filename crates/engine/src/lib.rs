@@ -1,5 +1,5 @@
-//! Executes runs: claims them, commits in batches, keeps them in memory, fires timers, recovers after
-//! a crash.
+//! Executes runs: claims them, commits in batches, keeps them in memory, fires timers, recovers
+//! after a crash.
 //!
 //! The engine performs what the machine decides and the store allows. It does not run workflow code
 //! itself: a [`Worker`] does, given an [`Activation`] with the journal of the run and the right to
@@ -23,9 +23,9 @@
 //! engine                the public handle; hints and shutdown
 //! ```
 //!
-//! Three calls go against this order, through traits that the upper module of the table owns: `commit`
-//! passes timers and effects on (`TimerSink`, `OutboxSink`), and the deletion of a run delivers its
-//! effects first (`OutboxSettler`).
+//! Three calls go against this order, through traits that the upper module of the table owns:
+//! `commit` passes timers and effects on (`TimerSink`, `OutboxSink`), and the deletion of a run
+//! delivers its effects first (`OutboxSettler`).
 
 mod commit;
 mod core;

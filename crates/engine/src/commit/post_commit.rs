@@ -66,7 +66,8 @@ impl PostCommit {
         }
     }
 
-    /// The effects of a commit that copies records. Their emissions and failures were reported before.
+    /// The effects of a commit that copies records. Their emissions and failures were reported
+    /// before.
     pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self::of_timers(timers);
         for row in commit.put() {
@@ -159,7 +160,8 @@ impl PostCommitSink {
         self.node.hint_others(hint);
     }
 
-    /// Applies rare effects, except that outbox rows are returned. Rows of a new stream get its number.
+    /// Applies rare effects, except that outbox rows are returned. Rows of a new stream get its
+    /// number.
     fn apply_rare(&self, stream: StreamNumber, rare: RareEffects) -> Vec<OutboxRow> {
         for mut timer in rare.timers {
             timer.stream = stream;

@@ -39,7 +39,8 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Wakes a run after something landed in its inbox. `claim` is set if the commit claimed the run.
+    /// Wakes a run after something landed in its inbox. `claim` is set if the commit claimed the
+    /// run.
     pub(crate) fn wake(self: &Arc<Self>, stream: StreamNumber, claim: Option<Fence>) {
         let resident = &self.executors.resident;
         match claim {
@@ -60,8 +61,8 @@ impl Dispatcher {
         }
     }
 
-    /// Claims a run that is ready and executes it. Returns whether it was claimed. A run that cannot be
-    /// read is left as it is; errors are about the store.
+    /// Claims a run that is ready and executes it. Returns whether it was claimed. A run that
+    /// cannot be read is left as it is; errors are about the store.
     pub(crate) async fn claim(self: &Arc<Self>, stream: StreamNumber) -> Result<bool, StoreError> {
         let executors = &self.executors;
         if executors.node.is_closing() {

@@ -1,8 +1,8 @@
 //! Requests to a run: an event whose sender waits for the reply.
 //!
-//! The reply is a record in the journal that received the event, and stays there for a while even if
-//! its loop drops it (`limits::REPLY_KEPT`). If that generation ends without a reply and the next one
-//! inherits the event, the reply may be in the next; the sender's id identifies the event.
+//! The reply is a record in the journal that received the event, and stays there for a while even
+//! if its loop drops it (`limits::REPLY_KEPT`). If that generation ends without a reply and the
+//! next one inherits the event, the reply may be in the next; the sender's id identifies the event.
 
 use std::sync::Arc;
 

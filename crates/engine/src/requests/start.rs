@@ -133,7 +133,8 @@ impl Starter {
         }
     }
 
-    /// Executes a new run that was claimed when it was created. Otherwise another node may have room.
+    /// Executes a new run that was claimed when it was created. Otherwise another node may have
+    /// room.
     async fn execute(&self, run: &Started, version: u32, claim: Option<Fence>, first: Record) {
         let Some(fence) = claim else {
             return self.node.hint_others(Hint::Ready(run.stream));

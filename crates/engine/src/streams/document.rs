@@ -13,8 +13,8 @@ impl Streams {
         Ok(self.parts.documents.read(path.name()).await?)
     }
 
-    /// Replaces the document that was read. Returns false if it has changed since then. The new content
-    /// is durable when this returns.
+    /// Replaces the document that was read. Returns false if it has changed since then. The new
+    /// content is durable when this returns.
     pub async fn put_document(
         &self,
         path: &StreamPath,

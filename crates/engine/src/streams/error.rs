@@ -112,8 +112,8 @@ impl From<StoreError> for StreamError {
     }
 }
 
-/// Returns `Ok` if a refusal means that the rows have changed since they were read, so that the request
-/// must be decided again. Other refusals are errors.
+/// Returns `Ok` if a refusal means that the rows have changed since they were read, so that the
+/// request must be decided again. Other refusals are errors.
 pub(super) fn decide_again(refusal: Refusal) -> Result<(), StreamError> {
     match refusal {
         Refusal::Exists(_)

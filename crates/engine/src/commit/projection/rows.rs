@@ -1,5 +1,5 @@
-//! Derives rows of timers and open rpcs from records, and the records that a loop drops. Each record
-//! suffices by itself, so no run is folded.
+//! Derives rows of timers and open rpcs from records, and the records that a loop drops. Each
+//! record suffices by itself, so no run is folded.
 
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
@@ -28,8 +28,8 @@ pub(crate) fn project(
     timers
 }
 
-/// Removes rows that are set and deleted in the same commit. A commit may contain thousands of both,
-/// because code that finds its events waiting consumes them without a pause.
+/// Removes rows that are set and deleted in the same commit. A commit may contain thousands of
+/// both, because code that finds its events waiting consumes them without a pause.
 fn cancel_out(commit: &mut Parts<'_>, timers: &mut Vec<TimerRow>) {
     if commit.delete.is_empty() || commit.put.is_empty() {
         return;
@@ -45,9 +45,9 @@ fn cancel_out(commit: &mut Parts<'_>, timers: &mut Vec<TimerRow>) {
     timers.retain(|timer| !ended_here.contains(&RowKey::Timer(timer.clone())));
 }
 
-/// Returns the rows that a journal may still have: those that were set and not ended by a record. Code
-/// that drops an operation does not always record that, so some of them may not exist. A row too many
-/// is harmless, because its operation has ended.
+/// Returns the rows that a journal may still have: those that were set and not ended by a record.
+/// Code that drops an operation does not always record that, so some of them may not exist. A row
+/// too many is harmless, because its operation has ended.
 pub(crate) fn rows_of_journal<'a>(
     records: impl Iterator<Item = &'a Record>,
     stream: StreamNumber,

@@ -10,8 +10,8 @@ use super::run_state::{RunState, unexpected};
 use crate::error::ControlError;
 
 impl InboxRequests {
-    /// Appends a request to a run's inbox, unless `decide` finds a reason not to. The status in lists
-    /// changes in the same commit.
+    /// Appends a request to a run's inbox, unless `decide` finds a reason not to. The status in
+    /// lists changes in the same commit.
     pub(super) async fn request(
         &self,
         run: &RunId,

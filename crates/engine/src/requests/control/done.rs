@@ -30,8 +30,8 @@ pub struct Done {
 pub enum Effect {
     /// The request took effect, or an executor acts on it now.
     Done,
-    /// The request is recorded and takes effect when the run is executed. No worker known to this node
-    /// offers matching code.
+    /// The request is recorded and takes effect when the run is executed. No worker known to this
+    /// node offers matching code.
     NeedsWorker,
     /// The run was deleted. The status is its last.
     Deleted,

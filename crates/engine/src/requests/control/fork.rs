@@ -25,8 +25,8 @@ pub struct ForkRun {
 }
 
 impl Copier {
-    /// Forks a run. Repeating the same fork (generation, location and edited result) returns the same
-    /// new run.
+    /// Forks a run. Repeating the same fork (generation, location and edited result) returns the
+    /// same new run.
     pub(super) async fn fork(
         &self,
         wanted: ForkRun,

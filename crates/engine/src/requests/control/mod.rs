@@ -1,10 +1,10 @@
 //! Control of runs by operators, one file per verb.
 //!
-//! Requests that the run itself carries out (pause, cancel) are inbox records; their position in the
-//! journal decides what they affect. Requests that overrule the executor (terminate, settle a step)
-//! revoke its claim in the same commit, so that none of its later appends succeed. Reviving creates
-//! a new generation. Each verb reports its outcome and can be repeated, also to complete it after a
-//! crash.
+//! Requests that the run itself carries out (pause, cancel) are inbox records; their position in
+//! the journal decides what they affect. Requests that overrule the executor (terminate, settle a
+//! step) revoke its claim in the same commit, so that none of its later appends succeed. Reviving
+//! creates a new generation. Each verb reports its outcome and can be repeated, also to complete it
+//! after a crash.
 
 mod bulk;
 mod cancel;

@@ -1,5 +1,5 @@
-//! Pauses and resumes runs. A paused run starts nothing new: steps in flight finish, and timers fire
-//! into the journal, where the run sees them after it is resumed.
+//! Pauses and resumes runs. A paused run starts nothing new: steps in flight finish, and timers
+//! fire into the journal, where the run sees them after it is resumed.
 
 use everstep_model::RunId;
 use everstep_model::record::{PauseRequested, ResumeRequested};

@@ -1,9 +1,9 @@
-//! Settles operations without a result: an operator sets the result of a step, skips it, or makes an
-//! operation or the run fail.
+//! Settles operations without a result: an operator sets the result of a step, skips it, or makes
+//! an operation or the run fail.
 //!
-//! The commit revokes the claim of the executor, so the first result in the journal wins, its own or
-//! the operator's. A guard ensures that nothing was appended since the operation was seen without a
-//! result.
+//! The commit revokes the claim of the executor, so the first result in the journal wins, its own
+//! or the operator's. A guard ensures that nothing was appended since the operation was seen
+//! without a result.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Limits the cost of a check, because schemas and values come from outside, and together they could
-//! keep the process busy forever.
+//! Limits the cost of a check, because schemas and values come from outside, and together they
+//! could keep the process busy forever.
 
 use std::cell::Cell;
 

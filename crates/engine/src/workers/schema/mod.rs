@@ -1,8 +1,8 @@
 //! Checks payloads against the JSON schemas of workflows whose code runs elsewhere.
 //!
-//! Keywords about the shape of a value are checked. Those that need more than the value and the schema
-//! (`pattern`, `format`, external references) are left to the workflow's code, which decodes every
-//! payload anyway.
+//! Keywords about the shape of a value are checked. Those that need more than the value and the
+//! schema (`pattern`, `format`, external references) are left to the workflow's code, which decodes
+//! every payload anyway.
 //!
 //! Schema and value both come from outside, so the cost of a check is limited (`budget.rs`), and
 //! messages are built only where they are needed.
@@ -21,8 +21,8 @@ use serde_json::{Map, Value};
 use budget::{Budget, Misfit};
 use place::Place;
 
-/// The maximum depth of nested schemas, which stops a schema that refers to itself. It suffices for the
-/// deepest value that can be decoded, with a reference at every level.
+/// The maximum depth of nested schemas, which stops a schema that refers to itself. It suffices for
+/// the deepest value that can be decoded, with a reference at every level.
 const DEPTH_MAX: usize = 256;
 
 /// Checks a payload against a schema, and returns the mismatch as text.
@@ -78,7 +78,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A mismatch, with its message if that is needed. The length of the message is part of the cost.
+    /// A mismatch, with its message if that is needed. The length of the message is part of the
+    /// cost.
     fn wrong(self, message: impl FnOnce() -> String) -> Result<(), Misfit> {
         if !self.explains {
             return Err(Misfit::Wrong(String::new()));
