@@ -13,9 +13,9 @@ use crate::node::Node;
 use crate::observers::{FailureHook, FailureHooks, Watchers};
 use crate::outbox::{Deliverer, OutboxPump, OutboxQueue};
 use crate::requests::control::{
-    Controller, Copier, Deleter, InboxRequests, RetentionTask, Reviver, StepSettler, Terminator,
+    Controller, Copier, Deleter, RetentionTask, Reviver, StepSettler, Terminator,
 };
-use crate::requests::{EventSender, Inspector, RpcAnswers, RunWatcher, Starter};
+use crate::requests::{InboxRequests, Inspector, RunWatcher, Starter};
 use crate::roles::Role;
 use crate::streams::Streams;
 use crate::timers::{TimerQueue, TimerTask};
@@ -48,8 +48,7 @@ pub(crate) struct Base {
 
 /// The handlers of requests.
 pub(crate) struct Requests {
-    pub(crate) events: EventSender,
-    pub(crate) rpcs: RpcAnswers,
+    pub(crate) inbox: Arc<InboxRequests>,
     pub(crate) inspector: Inspector,
     pub(crate) starter: Arc<Starter>,
     pub(crate) watcher: Arc<RunWatcher>,
@@ -71,17 +70,15 @@ impl Core {
         let (failures, hook_task) = FailureHooks::new(hooks);
         let committer = Arc::new(Committer::new(node.clone(), availability.clone()));
         let watchers = Arc::new(Watchers::new(node.clone()));
-        let post_commit = Arc::new(PostCommitSink {
-            node: node.clone(),
-            watchers: watchers.clone(),
-            emissions: Default::default(),
-            endings: Default::default(),
+        let post_commit = Arc::new(PostCommitSink::new(
+            node.clone(),
+            watchers.clone(),
             failures,
-            counters: Default::default(),
-            timers: timer_queue.clone(),
-            outbox: outbox_queue.clone(),
-        });
-        let base = Base::new(node, committer, post_commit, watchers, workers);
+            timer_queue.clone(),
+            outbox_queue.clone(),
+        ));
+        let outbox = outbox_queue.clone();
+        let base = Base::new(node, committer, post_commit, watchers, outbox, workers);
         let lease = Arc::new(NodeLease {
             node: base.node.clone(),
             availability: availability.clone(),
@@ -158,6 +155,7 @@ impl Base {
         committer: Arc<Committer>,
         post_commit: Arc<PostCommitSink>,
         watchers: Arc<Watchers>,
+        outbox: Arc<OutboxQueue>,
         workers: Vec<Arc<dyn Worker>>,
     ) -> Self {
         let documents = Documents {
@@ -181,7 +179,7 @@ impl Base {
         let dispatcher = Arc::new(Dispatcher {
             executors,
             claims: claims.clone(),
-            outbox: post_commit.outbox.clone(),
+            outbox,
         });
         let inbox = Arc::new(Inbox {
             node: node.clone(),
@@ -233,19 +231,14 @@ impl Base {
             terminator: terminator.clone(),
             outbox: deliverer.clone(),
         });
+        let inbox = Arc::new(InboxRequests {
+            node: self.node.clone(),
+            committer: self.committer.clone(),
+            workers: self.workers.clone(),
+            inbox: self.inbox.clone(),
+        });
         let requests = Requests {
-            events: EventSender {
-                node: self.node.clone(),
-                committer: self.committer.clone(),
-                workers: self.workers.clone(),
-                inbox: self.inbox.clone(),
-            },
-            rpcs: RpcAnswers {
-                node: self.node.clone(),
-                committer: self.committer.clone(),
-                workers: self.workers.clone(),
-                inbox: self.inbox.clone(),
-            },
+            inbox: inbox.clone(),
             inspector: Inspector {
                 node: self.node.clone(),
                 workers: self.workers.clone(),
@@ -260,18 +253,17 @@ impl Base {
                 node: self.node.clone(),
                 deleter: deleter.clone(),
             }),
-            controller: self.controller(terminator, deleter),
+            controller: self.controller(inbox, terminator, deleter),
         };
         (requests, deliverer)
     }
 
-    fn controller(&self, terminator: Arc<Terminator>, deleter: Arc<Deleter>) -> Arc<Controller> {
-        let requests = Arc::new(InboxRequests {
-            node: self.node.clone(),
-            committer: self.committer.clone(),
-            workers: self.workers.clone(),
-            inbox: self.inbox.clone(),
-        });
+    fn controller(
+        &self,
+        requests: Arc<InboxRequests>,
+        terminator: Arc<Terminator>,
+        deleter: Arc<Deleter>,
+    ) -> Arc<Controller> {
         let copier = Arc::new(Copier {
             node: self.node.clone(),
             committer: self.committer.clone(),

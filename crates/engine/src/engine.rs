@@ -101,23 +101,23 @@ impl Engine {
 
     /// Sends an event to a run.
     pub async fn send(&self, event: SendEvent) -> Result<Sent, SendError> {
-        self.core.requests.events.send(event).await
+        self.core.requests.inbox.send(event).await
     }
 
     /// Sends an event to a run. The result waits for the reply.
     pub async fn ask(&self, event: SendEvent) -> Result<PendingReply, SendError> {
         let requests = &self.core.requests;
-        requests.events.ask(event, requests.watcher.clone()).await
+        requests.inbox.ask(event, requests.watcher.clone()).await
     }
 
     /// Returns the open rpc with that id.
     pub async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
-        self.core.requests.rpcs.open_rpc(run, rpc).await
+        self.core.requests.inbox.open_rpc(run, rpc).await
     }
 
     /// Answers an rpc.
     pub async fn answer(&self, answer: Answer) -> Result<Answered, AnswerError> {
-        self.core.requests.rpcs.answer(answer).await
+        self.core.requests.inbox.answer(answer).await
     }
 
     /// Returns the row of a run in lists.
@@ -160,8 +160,8 @@ impl Engine {
         }
     }
 
-    /// Waits until the run has ended, and returns its last record. `known` is a stream of the run, if
-    /// the caller knows one.
+    /// Waits until the run has ended, and returns its last record. `known` is a stream of the run,
+    /// if the caller knows one.
     pub async fn ended(
         &self,
         run: &RunId,
@@ -231,8 +231,8 @@ impl Engine {
         Ok(self.core.requests.retention.apply().await?)
     }
 
-    /// Adds a worker. Runs that waited for one are executed. The workflows it describes are kept in the
-    /// catalog, so that runs can be started while no worker is connected.
+    /// Adds a worker. Runs that waited for one are executed. The workflows it describes are kept in
+    /// the catalog, so that runs can be started while no worker is connected.
     ///
     /// # Errors
     /// If the store fails, or the engine shuts down.
@@ -242,7 +242,8 @@ impl Engine {
         Ok(offered)
     }
 
-    /// Looks for runs that are ready and have no executor, because a worker was added or has room again.
+    /// Looks for runs that are ready and have no executor, because a worker was added or has room
+    /// again.
     pub fn look_for_runs(&self) {
         self.core.recovery.recover_in_background();
     }

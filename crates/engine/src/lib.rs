@@ -1,8 +1,31 @@
-//! Executes runs: claims them, commits in groups, keeps them hot, fires timers, recovers after a crash.
+//! Executes runs: claims them, commits in batches, keeps them in memory, fires timers, recovers
+//! after a crash.
 //!
-//! The engine does what the machine decides and what the store allows. It never runs workflow code itself: a [`Worker`]
-//! does, given an [`Activation`] with the run's journal and the right to append to it. Everything durable goes through
-//! one [`committer`](self), and nothing leaves the engine before its commit.
+//! The engine performs what the machine decides and the store allows. It does not run workflow code
+//! itself: a [`Worker`] does, given an [`Activation`] with the journal of the run and the right to
+//! append to it. Every change goes through the committer, and nothing leaves the engine before its
+//! commit is durable.
+//!
+//! # Layers
+//!
+//! Modules depend only on those above them. Each type receives its dependencies when it is built.
+//!
+//! ```text
+//! error, roles, retention, settings, runtime, tasks, stats
+//! node, runs            store, bus, settings and tasks of this node; how runs are found and read
+//! observers             watchers, emissions, ended runs, failure hooks
+//! commit                committer, projection, side effects of durable commits
+//! workers               registry, catalog, checks of payloads
+//! execution             claims, runs in memory, delivery to inboxes, leases, recovery
+//! requests, streams     one file per request
+//! timers, outbox        fire timers; deliver effects on other runs with the requests above
+//! core                  builds all parts and starts their tasks
+//! engine                the public handle; hints and shutdown
+//! ```
+//!
+//! Three calls go against this order, through traits that the upper module of the table owns:
+//! `commit` passes timers and effects on (`TimerSink`, `OutboxSink`), and the deletion of a run
+//! delivers its effects first (`OutboxSettler`).
 
 mod commit;
 mod core;

@@ -1,24 +1,25 @@
-//! What a node does for its installation. Nodes that share a store share the work: each may do all of it, or a part.
+//! The roles of a node. Nodes that share a store may divide the work.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// One part of the work.
+/// A part of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Serves the API over HTTP: the workflow API, streams and keys.
     Api,
-    /// Claims runs that have something to do and executes them, by code in its process or by workers that connect to it.
+    /// Claims ready runs and executes them, by code in the process or by workers that connect to
+    /// it.
     Worker,
-    /// Fires timers, delivers what crashed nodes left undelivered, and deletes runs that are kept no longer.
+    /// Fires timers, delivers the effects that crashed nodes left, and deletes expired runs.
     Timers,
 }
 
 impl Role {
-    /// All of them.
+    /// All roles.
     pub const ALL: [Self; 3] = [Self::Api, Self::Worker, Self::Timers];
 
-    /// Its name.
+    /// The name of the role.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,9 +36,9 @@ impl fmt::Display for Role {
     }
 }
 
-/// There is no such role.
+/// The role does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no role `{0}`; there are api, worker and timers")]
+#[error("unknown role `{0}`; the roles are api, worker and timers")]
 pub struct UnknownRole(String);
 
 impl FromStr for Role {
@@ -49,17 +50,17 @@ impl FromStr for Role {
     }
 }
 
-/// The roles of a node; all of them unless something else is said. One that has none still takes requests in its process.
+/// The roles of a node, by default all. A node without roles still serves requests in its process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Roles([bool; Role::ALL.len()]);
 
 impl Roles {
-    /// All there are: a node that needs no other.
+    /// All roles: a node that needs no other.
     pub const ALL: Self = Self([true; Role::ALL.len()]);
-    /// None: a node that only asks.
+    /// No roles: a node that only sends requests.
     pub const NONE: Self = Self([false; Role::ALL.len()]);
 
-    /// Whether this one is among them.
+    /// Returns whether the node has a role.
     #[must_use]
     pub const fn has(self, role: Role) -> bool {
         let Self([api, worker, timers]) = self;
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roles_are_what_was_named() {
+    fn roles_are_parsed_and_displayed() {
         let some = Roles::from([Role::Timers, Role::Api]);
         assert_eq!(some.to_string(), "api,timers");
         assert!(!some.has(Role::Worker));

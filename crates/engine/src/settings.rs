@@ -1,4 +1,4 @@
-//! How an engine behaves, with defaults that nobody has to think about.
+//! Settings of an engine, with defaults for production.
 
 use std::time::Duration;
 
@@ -10,29 +10,31 @@ use crate::roles::Roles;
 /// Settings of an engine.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What this node does. Nodes that do not do everything need others that do the rest, on a store they share.
+    /// The roles of this node. If it does not have all roles, other nodes on the same store must
+    /// have the rest.
     pub roles: Roles,
-    /// Runs kept in memory after they suspend.
+    /// The maximum number of suspended runs in memory.
     pub hot_runs_max: usize,
     /// How long a suspended run stays in memory.
     pub hot_idle_max: Duration,
-    /// How long a node stays alive without renewing its lease.
+    /// How long a lease is valid without renewal.
     pub lease_ttl: Duration,
-    /// How often the store is searched for runs that nobody executes; a safety net, not the way runs are woken.
+    /// The interval at which the store is searched for ready runs without executor, in case hints
+    /// get lost.
     pub sweep_interval: Duration,
     /// Timers due within this time are kept in memory.
     pub timer_horizon: Duration,
-    /// Timers kept in memory.
+    /// The maximum number of timers in memory.
     pub timers_in_memory_max: usize,
     /// How long finished runs are kept.
     pub retention: Retention,
-    /// How often runs that are kept no longer are looked for.
+    /// The interval at which expired runs are deleted.
     pub retention_interval: Duration,
-    /// How long shutting down waits for steps in flight.
+    /// How long a shutdown waits for running steps.
     pub shutdown_grace: Duration,
-    /// How long records that nothing waits for may stay unwritten while a step runs.
+    /// How long lazy records may stay unwritten while a step runs.
     pub lazy_flush: Duration,
-    /// Records of a journal above which the engine warns that replay grows slow. Nothing else happens then.
+    /// The number of records above which a journal causes a warning that replay is slow.
     pub journal_records_warn: u64,
     /// Whether each activation is replayed a second time, to find hidden nondeterminism.
     pub development: bool,

@@ -12,8 +12,9 @@ use crate::workers::Message;
 /// The interval at which the executing runs are counted.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Shuts the engine down. Steps that still run after the grace period run again on the node that takes
-/// over. Concurrent callers wait for the same end, and continue it if the first caller is dropped.
+/// Shuts the engine down. Steps that still run after the grace period run again on the node that
+/// takes over. Concurrent callers wait for the same end, and continue it if the first caller is
+/// dropped.
 pub(crate) async fn shutdown(core: &Core) {
     core.ended.get_or_init(|| end(core)).await;
 }

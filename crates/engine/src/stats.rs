@@ -1,12 +1,13 @@
-//! What an engine has done since it was opened, in figures, for whoever watches it.
+//! Counters of an engine since it was opened, for monitoring.
 //!
-//! Counted once a commit is durable, by the thread that tells of it, so counting takes no lock and meets no contention.
+//! Counters change after a commit is durable, on the thread of the committer, so they need no lock
+//! and have no contention.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use everstep_model::{Body, RunStatus};
 
-/// The ends that a run can come to, in the order in which they are counted.
+/// The final statuses, in the order of their counters.
 const ENDS: [RunStatus; 5] = [
     RunStatus::Completed,
     RunStatus::Failed,
@@ -15,31 +16,31 @@ const ENDS: [RunStatus; 5] = [
     RunStatus::Terminated,
 ];
 
-/// What an engine has done since it was opened, and what it holds now.
+/// Counters since the engine was opened, and current sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Runs that were created here.
+    /// Runs created by this engine.
     pub runs_started: u64,
-    /// Runs that ended here, by how.
+    /// Runs that ended on this engine, by final status.
     pub runs_ended: [(RunStatus, u64); 5],
-    /// Steps that have their result.
+    /// Completed steps.
     pub steps_completed: u64,
-    /// Attempts of steps that failed.
+    /// Failed attempts of steps.
     pub step_failures: u64,
-    /// Steps and children that were undone.
+    /// Undone steps and children.
     pub undos_completed: u64,
-    /// Events that came.
+    /// Received events.
     pub events: u64,
-    /// Timers that fired.
+    /// Fired timers.
     pub timers_fired: u64,
     /// Runs in memory.
     pub hot_runs: usize,
-    /// Timers in memory: those of the near future.
+    /// Timers in memory, which are those of the near future.
     pub timers_near: usize,
 }
 
-/// What the records of one commit add to the figures.
+/// What one commit adds to the counters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     started: u32,
@@ -65,7 +66,6 @@ impl Tally {
     }
 }
 
-/// The figures themselves.
 #[derive(Default)]
 pub(crate) struct Counters {
     started: AtomicU64,
@@ -98,7 +98,6 @@ impl Counters {
         }
     }
 
-    /// Reads all counters.
     pub(crate) fn stats(&self, hot_runs: usize, timers_near: usize) -> Stats {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let mut runs_ended = ENDS.map(|status| (status, 0));

@@ -1,7 +1,7 @@
-//! The real runtime: the system clock, tokio's tasks, and a thread for the committer.
+//! The runtime for production: the system clock, tasks of tokio, and a thread for the committer.
 #![allow(
     clippy::disallowed_methods,
-    reason = "this is the one place where the real world comes in"
+    reason = "the only place that uses the real clock and real tasks"
 )]
 
 use std::collections::hash_map::RandomState;
@@ -29,15 +29,14 @@ pub struct TokioRuntime {
 }
 
 impl TokioRuntime {
-    /// On the runtime that is current here.
+    /// Uses the current tokio runtime.
     ///
-    /// # Errors
-    /// If there is none.
+    /// # Errors If there is none.
     pub fn current() -> Result<Self, tokio::runtime::TryCurrentError> {
         tokio::runtime::Handle::try_current().map(Self::new)
     }
 
-    /// On the runtime of this handle.
+    /// Uses the tokio runtime of this handle.
     #[must_use]
     pub fn new(handle: tokio::runtime::Handle) -> Self {
         Self {
@@ -80,7 +79,7 @@ impl Runtime for TokioRuntime {
             .name("everstep-commit".to_owned())
             .spawn(move || block_on(task));
         if let Err(error) = spawned {
-            tracing::error!(%error, "the committer has no thread; nothing will be written");
+            tracing::error!(%error, "committer thread not started, nothing can be written");
         }
     }
 }
@@ -93,7 +92,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Drives one future on this thread, which sleeps while there is nothing to do.
+/// Runs a future on this thread, which is parked while the future waits.
 fn block_on(task: BoxFuture<'static, ()>) {
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);

@@ -1,8 +1,8 @@
 //! Tracks whether the store is available.
 //!
 //! While the store is unavailable, the engine rejects requests immediately instead of letting them
-//! wait, and the node reports itself as not ready. When the store returns, the engine looks for runs
-//! that it lost in the meantime.
+//! wait, and the node reports itself as not ready. When the store returns, the engine looks for
+//! runs that it lost in the meantime.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -17,8 +17,8 @@ pub(super) enum Touched {
     Name(StreamName),
 }
 
-/// Commits and their replies. Emptied batches are reused, so that a busy queue does not allocate for
-/// each batch.
+/// Commits and their replies. Emptied batches are reused, so that a busy queue does not allocate
+/// for each batch.
 #[derive(Default)]
 pub(super) struct Batch {
     commits: Vec<Commit>,

@@ -85,8 +85,8 @@ impl Committer {
         self.commit_with(commit, |_| {}).await
     }
 
-    /// Queues a commit and waits for its outcome. `then` sees the outcome before any later commit is
-    /// reported.
+    /// Queues a commit and waits for its outcome. `then` sees the outcome before any later commit
+    /// is reported.
     pub(crate) async fn commit_with(
         &self,
         commit: impl Into<Commit>,
@@ -101,8 +101,8 @@ impl Committer {
         receive.await.unwrap_or_else(|_| Err(stopped()))
     }
 
-    /// Queues commits to one stream, which are written in one batch, in this order and with nothing in
-    /// between, and waits for their outcomes.
+    /// Queues commits to one stream, which are written in one batch, in this order and with nothing
+    /// in between, and waits for their outcomes.
     pub(crate) async fn commit_all(
         &self,
         commits: Vec<Commit>,
@@ -128,8 +128,8 @@ impl Committer {
         self.queue.grouping()
     }
 
-    /// Writes everything that is queued, ends the committer, and retires its senders. A store forgets
-    /// what it has answered a sender that retires, so nothing may be in flight by then.
+    /// Writes everything that is queued, ends the committer, and retires its senders. A store
+    /// forgets what it has answered a sender that retires, so nothing may be in flight by then.
     pub(crate) async fn end(&self) {
         self.queue.close();
         self.queue.ended().await;

@@ -1,5 +1,6 @@
-//! Documents: small states that nodes share, each a stream whose last record is the state. Replacing
-//! one is a commit that appends the new state and drops the old one, unless another node was faster.
+//! Documents: small states that nodes share, each a stream whose last record is the state.
+//! Replacing one is a commit that appends the new state and drops the old one, unless another node
+//! was faster.
 
 use std::sync::Arc;
 

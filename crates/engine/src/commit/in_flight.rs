@@ -17,9 +17,9 @@ pub(super) struct InFlight {
 
 impl InFlight {
     /// Returns whether this many queued commits are worth a call and a sync of their own beside the
-    /// batch in flight. As many as in flight are. Half as many are once nearly all callers of the last
-    /// batch have queued their next commit, because waiting for more would mean waiting for the other
-    /// batch. Fewer wait until there are more or the other batch has landed.
+    /// batch in flight. As many as in flight are. Half as many are once nearly all callers of the
+    /// last batch have queued their next commit, because waiting for more would mean waiting for
+    /// the other batch. Fewer wait until there are more or the other batch has landed.
     pub(super) fn may_send(&self, queued: usize) -> bool {
         let in_flight = self.touched.len();
         let is_half = queued * 2 >= in_flight;

@@ -66,7 +66,8 @@ impl PostCommit {
         }
     }
 
-    /// The effects of a commit that copies records. Their emissions and failures were reported before.
+    /// The effects of a commit that copies records. Their emissions and failures were reported
+    /// before.
     pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self::of_timers(timers);
         for row in commit.put() {
@@ -115,17 +116,36 @@ pub(crate) trait OutboxSink: Send + Sync {
 
 /// Applies the effects of durable commits.
 pub(crate) struct PostCommitSink {
-    pub(crate) node: Arc<Node>,
-    pub(crate) watchers: Arc<Watchers>,
+    node: Arc<Node>,
+    watchers: Arc<Watchers>,
     pub(crate) emissions: EmissionSource,
     pub(crate) endings: EndingSource,
     pub(crate) failures: FailureHooks,
     pub(crate) counters: Counters,
-    pub(crate) timers: Arc<dyn TimerSink>,
-    pub(crate) outbox: Arc<dyn OutboxSink>,
+    timers: Arc<dyn TimerSink>,
+    outbox: Arc<dyn OutboxSink>,
 }
 
 impl PostCommitSink {
+    pub(crate) fn new(
+        node: Arc<Node>,
+        watchers: Arc<Watchers>,
+        failures: FailureHooks,
+        timers: Arc<dyn TimerSink>,
+        outbox: Arc<dyn OutboxSink>,
+    ) -> Self {
+        Self {
+            node,
+            watchers,
+            emissions: EmissionSource::default(),
+            endings: EndingSource::default(),
+            failures,
+            counters: Counters::default(),
+            timers,
+            outbox,
+        }
+    }
+
     pub(crate) fn apply(&self, stream: StreamNumber, effects: PostCommit) {
         let hint = effects.hint(stream);
         let outbox = effects.rare.map(|rare| self.apply_rare(stream, *rare));
@@ -140,7 +160,8 @@ impl PostCommitSink {
         self.node.hint_others(hint);
     }
 
-    /// Applies rare effects, except that outbox rows are returned. Rows of a new stream get its number.
+    /// Applies rare effects, except that outbox rows are returned. Rows of a new stream get its
+    /// number.
     fn apply_rare(&self, stream: StreamNumber, rare: RareEffects) -> Vec<OutboxRow> {
         for mut timer in rare.timers {
             timer.stream = stream;

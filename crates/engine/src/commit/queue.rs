@@ -71,8 +71,8 @@ impl Queue {
         Ok(())
     }
 
-    /// Swaps the commits that may be sent now with an empty batch. Returns false once the committer has
-    /// ended.
+    /// Swaps the commits that may be sent now with an empty batch. Returns false once the committer
+    /// has ended.
     pub(super) async fn take(&self, batch: &mut Batch) -> bool {
         poll_fn(|context| {
             let mut guard = self.state();

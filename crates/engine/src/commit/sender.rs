@@ -14,13 +14,13 @@ use crate::observers::Watchers;
 
 /// The delay before a batch with an unknown outcome is sent again.
 const RETRY_DELAY: Duration = Duration::from_millis(200);
-/// The number of failed attempts after which the store counts as unavailable. A database server that
-/// is replaced quickly causes no rejected requests.
+/// The number of failed attempts after which the store counts as unavailable. A database server
+/// that is replaced quickly causes no rejected requests.
 const UNAVAILABLE_AFTER: u32 = 5;
 const RETRIES_MAX: u32 = 50;
 
-/// The number of senders to a shared store: one batch is written while the outcomes of the other are
-/// synced or passed on.
+/// The number of senders to a shared store: one batch is written while the outcomes of the other
+/// are synced or passed on.
 const SENDERS: usize = 2;
 
 /// Returns the ids under which batches are sent: the node's own, and one more for each further

@@ -1,11 +1,8 @@
 //! Errors of answering rpcs.
 
 use everstep_model::{ErrorCode, PayloadError, RunId};
-use everstep_store::StoreError;
 
-use super::{
-    CodedError, InvalidOptions, OtherGeneration, ReadError, SchemaMismatch, Unavailable, UnknownRun,
-};
+use super::{CodedError, InvalidOptions, OtherGeneration, SchemaMismatch, Unavailable, UnknownRun};
 
 /// Why an answer was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -47,9 +44,7 @@ pub enum OpenRpcError {
 
 /// The rpc cannot be answered.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error(
-    "rpc `{rpc}` of run `{run}` is not open: it was answered, gave up waiting, or never existed"
-)]
+#[error("rpc `{rpc}` of run `{run}` is not open: it was answered, has timed out, or never existed")]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct RpcNotOpen {
     pub run: RunId,
@@ -82,36 +77,6 @@ impl CodedError for OpenRpcError {
             Self::Unavailable(error) => error.code(),
             Self::UnknownRun(error) => error.code(),
             Self::NotOpen(error) => error.code(),
-        }
-    }
-}
-
-impl From<StoreError> for AnswerError {
-    fn from(error: StoreError) -> Self {
-        Self::Unavailable(error.into())
-    }
-}
-
-impl From<StoreError> for OpenRpcError {
-    fn from(error: StoreError) -> Self {
-        Self::Unavailable(error.into())
-    }
-}
-
-impl From<ReadError> for AnswerError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::UnknownRun(error) => error.into(),
-            ReadError::Unavailable(error) => error.into(),
-        }
-    }
-}
-
-impl From<ReadError> for OpenRpcError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::UnknownRun(error) => error.into(),
-            ReadError::Unavailable(error) => error.into(),
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Errors of control requests: pause, cancel, terminate, restart, fork, delete and the like.
 
 use everstep_model::{ErrorCode, InvalidRunId, Location, PayloadError, RunId};
-use everstep_store::StoreError;
 
-use super::{CodedError, InvalidOptions, ReadError, Unavailable, UnknownRun, UnreadableJournal};
+use super::{CodedError, InvalidOptions, Unavailable, UnknownRun, UnreadableJournal};
 
 /// Why a control request had no effect.
 #[derive(Debug, thiserror::Error)]
@@ -34,9 +33,7 @@ pub enum ControlError {
 
 /// The run has no such operation.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error(
-    "run `{run}` has no operation `{location}`; its journal and its timeline name those it has"
-)]
+#[error("run `{run}` has no operation `{location}`; its timeline lists its operations")]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct UnknownOperation {
     pub run: RunId,
@@ -45,7 +42,7 @@ pub struct UnknownOperation {
 
 /// The request is impossible in the current state of the run.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("this cannot be done with run `{run}`: {detail}")]
+#[error("not possible in the current state of run `{run}`: {detail}")]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct WrongState {
     pub run: RunId,
@@ -55,8 +52,7 @@ pub struct WrongState {
 /// The id of a fork belongs to another run.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "run `{0}` exists already and is another one than this fork would be: it began otherwise, at another place, or with \
-     another result; choose another id"
+    "run `{0}` exists and is not this fork: it has another origin, fork point or edited result; choose another id"
 )]
 pub struct OtherFork(pub RunId);
 
@@ -72,21 +68,6 @@ impl CodedError for ControlError {
             Self::WrongState(_) => ErrorCode::WrongState,
             Self::OtherFork(_) => ErrorCode::RunExists,
             Self::Journal(error) => error.code(),
-        }
-    }
-}
-
-impl From<StoreError> for ControlError {
-    fn from(error: StoreError) -> Self {
-        Self::Unavailable(error.into())
-    }
-}
-
-impl From<ReadError> for ControlError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::UnknownRun(error) => error.into(),
-            ReadError::Unavailable(error) => error.into(),
         }
     }
 }

@@ -44,6 +44,36 @@ impl CodedError for PayloadError {
     }
 }
 
+/// Converts the errors of the store and of reads into errors of operations.
+macro_rules! from_shared {
+    ($($error:ty),*) => {
+        $(
+            impl From<StoreError> for $error {
+                fn from(error: StoreError) -> Self {
+                    Self::Unavailable(error.into())
+                }
+            }
+
+            impl From<ReadError> for $error {
+                fn from(error: ReadError) -> Self {
+                    match error {
+                        ReadError::UnknownRun(error) => error.into(),
+                        ReadError::Unavailable(error) => error.into(),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+from_shared!(
+    AnswerError,
+    ControlError,
+    OpenRpcError,
+    SendError,
+    StartError
+);
+
 /// Turns the refusal of an unreadable run into an error. Callers judge all other outcomes.
 pub(crate) fn readable(outcome: Outcome) -> Result<Outcome, StoreError> {
     match outcome {

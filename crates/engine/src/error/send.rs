@@ -1,11 +1,8 @@
 //! Errors of sending events.
 
 use everstep_model::{ErrorCode, PayloadError, RunId, RunStatus};
-use everstep_store::StoreError;
 
-use super::{
-    CodedError, InvalidOptions, OtherGeneration, ReadError, SchemaMismatch, Unavailable, UnknownRun,
-};
+use super::{CodedError, InvalidOptions, OtherGeneration, SchemaMismatch, Unavailable, UnknownRun};
 
 /// Why an event was not accepted.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +33,7 @@ pub enum SendError {
 
 /// The run has ended.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("run `{run}` is over ({status}) and takes nothing more")]
+#[error("run `{run}` has ended ({status}) and accepts nothing more")]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct RunFinished {
     pub run: RunId,
@@ -56,7 +53,7 @@ pub struct EventNotAccepted {
 /// The run has too many unconsumed events.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "run `{run}` holds {count} events that it has not consumed, the limit; send again when it has"
+    "run `{run}` has {count} unconsumed events, which is the limit; send again when it has consumed some"
 )]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct TooManyEvents {
@@ -76,21 +73,6 @@ impl CodedError for SendError {
             Self::NotAccepted(_) => ErrorCode::EventNotAccepted,
             Self::Schema(error) => error.code(),
             Self::TooManyEvents(_) => ErrorCode::TooManyEvents,
-        }
-    }
-}
-
-impl From<StoreError> for SendError {
-    fn from(error: StoreError) -> Self {
-        Self::Unavailable(error.into())
-    }
-}
-
-impl From<ReadError> for SendError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::UnknownRun(error) => error.into(),
-            ReadError::Unavailable(error) => error.into(),
         }
     }
 }

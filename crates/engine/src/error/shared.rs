@@ -9,7 +9,7 @@ use super::CodedError;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Unavailable {
     /// The engine is shutting down.
-    #[error("the engine is shutting down and takes nothing new")]
+    #[error("the engine is shutting down and accepts no requests")]
     ShuttingDown,
     /// The store failed.
     #[error(transparent)]
@@ -50,7 +50,7 @@ impl CodedError for InvalidOptions {
 /// The request names a generation of the run that is not the current one.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error(
-    "this is meant for generation {meant} of run `{run}`, which is over: the run lives its generation {latest}"
+    "the request is for generation {meant} of run `{run}`, which has ended; the current generation is {latest}"
 )]
 #[allow(missing_docs, reason = "the message explains the fields")]
 pub struct OtherGeneration {

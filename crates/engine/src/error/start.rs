@@ -1,11 +1,8 @@
 //! Errors of starting runs and of offering workers.
 
 use everstep_model::{ErrorCode, InvalidRunId, PayloadError, RunId};
-use everstep_store::StoreError;
 
-use super::{
-    CodedError, InvalidOptions, OtherWorkflow, ReadError, SchemaMismatch, Unavailable, UnknownRun,
-};
+use super::{CodedError, InvalidOptions, OtherWorkflow, SchemaMismatch, Unavailable, UnknownRun};
 
 /// Why a run was not started.
 #[derive(Debug, thiserror::Error)]
@@ -63,21 +60,6 @@ impl CodedError for StartError {
     }
 }
 
-impl From<StoreError> for StartError {
-    fn from(error: StoreError) -> Self {
-        Self::Unavailable(error.into())
-    }
-}
-
-impl From<ReadError> for StartError {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::UnknownRun(error) => error.into(),
-            ReadError::Unavailable(error) => error.into(),
-        }
-    }
-}
-
 /// Why a worker was not accepted.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum OfferError {
@@ -85,7 +67,7 @@ pub enum OfferError {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     /// The node executes no runs.
-    #[error("this node has not the role `worker`, so it executes nothing")]
+    #[error("this node does not have the role `worker`, so it executes no runs")]
     NoWorkerRole,
 }
 

@@ -30,8 +30,8 @@ impl Claims {
         has_room.then(|| self.claim())
     }
 
-    /// A claim for a run that something is delivered to. A run in memory resumes where it is, whether
-    /// or not there is room.
+    /// A claim for a run that something is delivered to. A run in memory resumes where it is,
+    /// whether or not there is room.
     pub(crate) fn for_delivery(&self, stream: StreamNumber, run: &RunRow) -> Option<Claim> {
         let worker = self.workers.executor(&run.workflow, run.version)?;
         let may_claim = !worker.is_full() || self.resident.contains(stream);

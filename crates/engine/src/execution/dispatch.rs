@@ -39,7 +39,8 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Wakes a run after something landed in its inbox. `claim` is set if the commit claimed the run.
+    /// Wakes a run after something landed in its inbox. `claim` is set if the commit claimed the
+    /// run.
     pub(crate) fn wake(self: &Arc<Self>, stream: StreamNumber, claim: Option<Fence>) {
         let resident = &self.executors.resident;
         match claim {
@@ -60,8 +61,8 @@ impl Dispatcher {
         }
     }
 
-    /// Claims a run that is ready and executes it. Returns whether it was claimed. A run that cannot be
-    /// read is left as it is; errors are about the store.
+    /// Claims a run that is ready and executes it. Returns whether it was claimed. A run that
+    /// cannot be read is left as it is; errors are about the store.
     pub(crate) async fn claim(self: &Arc<Self>, stream: StreamNumber) -> Result<bool, StoreError> {
         let executors = &self.executors;
         if executors.node.is_closing() {
@@ -213,8 +214,8 @@ impl Dispatcher {
         let takeovers = claimed.takeovers;
         tracing::error!(run = %claimed.run, takeovers, "run paused, it makes no progress");
         let message = format!(
-            "the run was taken over {takeovers} times without progress, as if its code ended the process each time; it is \
-             paused until somebody resumes it"
+            "the run was taken over {takeovers} times without progress, perhaps because its code ends the process; it is \
+             paused until an operator resumes it"
         );
         let mut commit = self.executor_commit(claimed);
         let reason = Some(Failure::new(ErrorCode::NoProgress, message));

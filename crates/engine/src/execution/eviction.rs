@@ -8,8 +8,8 @@ use everstep_model::Timestamp;
 use super::resident::ResidentRuns;
 use crate::node::Node;
 
-/// The minimum interval between evictions, so that many runs that suspended together do not wake the
-/// task one by one.
+/// The minimum interval between evictions, so that many runs that suspended together do not wake
+/// the task one by one.
 const INTERVAL_MIN: Duration = Duration::from_millis(250);
 
 pub(crate) async fn evict_idle(node: Arc<Node>, resident: Arc<ResidentRuns>) {

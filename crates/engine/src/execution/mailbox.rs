@@ -1,5 +1,5 @@
-//! The mailbox of an executor: messages from the engine to the task that executes a run. One lock, one
-//! waker, no allocation when empty.
+//! The mailbox of an executor: messages from the engine to the task that executes a run. One lock,
+//! one waker, no allocation when empty.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

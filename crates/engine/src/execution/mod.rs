@@ -1,7 +1,7 @@
 //! Execution of runs on this node: which runs it may claim (`claims.rs`), how a claimed run is
 //! executed (`dispatch.rs`, `seat.rs`, `mailbox.rs`), which runs stay in memory (`resident.rs`,
-//! `eviction.rs`), what is delivered to them (`inbox.rs`), and what happens to the runs of nodes that
-//! died (`lease.rs`, `recovery.rs`).
+//! `eviction.rs`), what is delivered to them (`inbox.rs`), and what happens to the runs of nodes
+//! that died (`lease.rs`, `recovery.rs`).
 
 mod claims;
 mod dispatch;

@@ -1,4 +1,5 @@
-//! Recovery of runs: those left by the last process or by dead nodes, and those whose hint was lost.
+//! Recovery of runs: those left by the last process or by dead nodes, and those whose hint was
+//! lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +40,8 @@ struct Swept {
 }
 
 impl Recovery {
-    /// Claims the runs that wait for an executor, and diverged runs that the registered code may fit.
+    /// Claims the runs that wait for an executor, and diverged runs that the registered code may
+    /// fit.
     pub(crate) async fn recover(&self) -> Result<(), StoreError> {
         let recovered = self.sweep().await?.claimed;
         if recovered > 0 {
@@ -138,9 +140,9 @@ impl Recovery {
         Ok(swept.claimed)
     }
 
-    /// Claims a run again that this node has claimed and does not execute, or leaves it to other nodes.
-    /// The old claim is revoked, not released: if an executor has it after all, none of its appends
-    /// succeeds or counts as a repetition.
+    /// Claims a run again that this node has claimed and does not execute, or leaves it to other
+    /// nodes. The old claim is revoked, not released: if an executor has it after all, none of its
+    /// appends succeeds or counts as a repetition.
     async fn take_back(&self, stream: StreamNumber) -> Result<bool, StoreError> {
         let Executors { node, resident, .. } = &*self.executors;
         if resident.contains(stream) {
@@ -214,8 +216,8 @@ impl Recovery {
         }
     }
 
-    /// Returns the head of a run. A damaged run is skipped, so that it does not prevent the recovery of
-    /// others.
+    /// Returns the head of a run. A damaged run is skipped, so that it does not prevent the
+    /// recovery of others.
     async fn readable_head(&self, stream: StreamRef) -> Result<Option<Head>, StoreError> {
         match self.executors.node.store.head(stream).await {
             Err(error) if error.is_damage() => {

@@ -46,8 +46,8 @@ impl State {
 }
 
 impl ResidentRuns {
-    /// Adds a run that is being executed, unless it is executed under a later claim. The executor that
-    /// loses the run is notified.
+    /// Adds a run that is being executed, unless it is executed under a later claim. The executor
+    /// that loses the run is notified.
     pub(crate) fn add(&self, stream: StreamNumber, epoch: Epoch, mailbox: Arc<Mailbox>) {
         let mut state = self.state();
         let is_late = |run: &Resident| run.epoch > epoch;
@@ -74,8 +74,8 @@ impl ResidentRuns {
 
     /// Resumes the executor of a run under a new claim. Returns false if none resumes.
     ///
-    /// Only a suspended executor may resume. One that is executing had lost the run without noticing,
-    /// and what it has done since must not get into the journal under the new claim.
+    /// Only a suspended executor may resume. One that is executing had lost the run without
+    /// noticing, and what it has done since must not get into the journal under the new claim.
     pub(crate) fn resume(&self, stream: StreamNumber, fence: Fence) -> bool {
         let mut state = self.state();
         let Some(run) = state.runs.get_mut(&stream) else {
@@ -155,7 +155,8 @@ impl ResidentRuns {
         state.runs.len() - state.idle.len()
     }
 
-    /// Marks a run as suspended, and evicts the one that was suspended longest if there are too many.
+    /// Marks a run as suspended, and evicts the one that was suspended longest if there are too
+    /// many.
     pub(crate) fn suspend(
         &self,
         stream: StreamNumber,

@@ -178,8 +178,8 @@ impl Settled {
 }
 
 impl Executors {
-    /// Called by the committer with the outcome of an append: updates the state of the engine before
-    /// the executor receives the outcome.
+    /// Called by the committer with the outcome of an append: updates the state of the engine
+    /// before the executor receives the outcome.
     fn settle(
         &self,
         (stream, mailbox): (StreamNumber, &Arc<Mailbox>),

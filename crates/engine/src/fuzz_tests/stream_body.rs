@@ -1,4 +1,4 @@
-//! Bodies of JSON streams: the messages of one are JSON values, and written as an array they are the same messages again.
+//! Bodies of JSON streams: each message is a JSON value, and an array of them splits into the same.
 
 use bytes::Bytes;
 
@@ -15,7 +15,7 @@ fn messages_of_a_body_come_back_from_their_array() {
         for message in &messages {
             serde_json::from_slice::<&serde_json::value::RawValue>(message).unwrap();
         }
-        // Inside one more array it may be too deep.
+        // The additional array may exceed the maximum depth.
         if let Ok(again) = messages_of(&as_json_array(&messages), &json) {
             assert_eq!(again, messages);
         }

@@ -1,4 +1,4 @@
-//! Paths of streams: one that is accepted names no journal and climbs nowhere.
+//! Paths of streams: an accepted path names no journal and contains no `..`.
 
 use crate::streams::StreamPath;
 

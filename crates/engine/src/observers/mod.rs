@@ -1,5 +1,5 @@
-//! Observers of durable commits: watchers of streams, subscribers of emissions and of ended runs, and
-//! failure hooks. They never delay or fail a commit.
+//! Observers of durable commits: watchers of streams, subscribers of emissions and of ended runs,
+//! and failure hooks. They never delay or fail a commit.
 
 mod emissions;
 mod endings;

@@ -17,8 +17,8 @@ use crate::node::Node;
 pub(crate) struct Watchers {
     node: Arc<Node>,
     watched: Mutex<FxHashMap<StreamNumber, Watched>>,
-    /// The numbers of streams watched for their end and for each record, so that commits to unwatched
-    /// streams take no lock.
+    /// The numbers of streams watched for their end and for each record, so that commits to
+    /// unwatched streams take no lock.
     for_end: AtomicUsize,
     for_records: AtomicUsize,
     /// Whether the engine has shut down.
@@ -135,8 +135,8 @@ impl Watchers {
         }
     }
 
-    /// Waits until a stream changes. Hints about commits of other nodes may get lost, so on a shared
-    /// store the wait is limited.
+    /// Waits until a stream changes. Hints about commits of other nodes may get lost, so on a
+    /// shared store the wait is limited.
     pub(crate) async fn wait(&self, notified: Pin<&mut Notified<'_>>) -> Result<(), Unavailable> {
         self.check_open()?;
         if self.node.is_shared {
@@ -187,8 +187,8 @@ impl Watch {
         self.stream
     }
 
-    /// Calls `read`, and if that returns `None`, waits until the stream changes. The wait begins before
-    /// the call, so that no change in between is missed.
+    /// Calls `read`, and if that returns `None`, waits until the stream changes. The wait begins
+    /// before the call, so that no change in between is missed.
     pub(crate) async fn read_or_wait<T, E: From<Unavailable>>(
         &self,
         read: impl Future<Output = Result<Option<T>, E>>,

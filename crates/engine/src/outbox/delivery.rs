@@ -1,5 +1,5 @@
-//! Delivers single effects. Each delivery is an idempotent commit, so that any node may repeat it at
-//! any time.
+//! Delivers single effects. Each delivery is an idempotent commit, so that any node may repeat it
+//! at any time.
 
 use std::sync::Arc;
 
@@ -82,8 +82,8 @@ impl Deliverer {
         }
     }
 
-    /// Leaves the start to another node if the child does not exist, because this node does not know the
-    /// workflow.
+    /// Leaves the start to another node if the child does not exist, because this node does not
+    /// know the workflow.
     async fn start_elsewhere(&self, child: &StartChild) -> Result<Delivery, ControlError> {
         match self.node.find(&child.run).await {
             Ok((head, row)) if row.workflow == child.workflow => {
@@ -102,8 +102,8 @@ impl Deliverer {
         }
     }
 
-    /// Handles a child that exists. If this operation started it, the child reports its end by itself.
-    /// Otherwise the operation waits for the end of the run.
+    /// Handles a child that exists. If this operation started it, the child reports its end by
+    /// itself. Otherwise the operation waits for the end of the run.
     async fn adopt(
         &self,
         child: &StartChild,
@@ -252,8 +252,8 @@ impl Deliverer {
         Ok(Delivery::Done)
     }
 
-    /// Returns the child that this operation started, if it is open. Runs that were only awaited are not
-    /// ended.
+    /// Returns the child that this operation started, if it is open. Runs that were only awaited
+    /// are not ended.
     async fn open_child(&self, run: &RunId, parent: &Link) -> Result<Option<Head>, Unavailable> {
         let head = match self.node.find(run).await {
             Ok((head, _)) => head,

@@ -1,4 +1,5 @@
-//! Delivers events. Events of one run to another keep their order because they are written together.
+//! Delivers events. Events of one run to another keep their order because they are written
+//! together.
 
 use everstep_model::{Generation, RunId, StreamName, StreamNumber};
 use everstep_store::{Outcome, Refusal, RunRow, StoreError, StreamRef};
@@ -12,8 +13,8 @@ use crate::requests::{SendEvent, event_commit};
 pub(super) const EVENTS_AT_ONCE: usize = 256;
 
 impl Deliverer {
-    /// Sends events to one run, in order. If one cannot be delivered, none of those after it are: all are
-    /// in one batch, in which nothing happens between them.
+    /// Sends events to one run, in order. If one cannot be delivered, none of those after it are:
+    /// all are in one batch, in which nothing happens between them.
     pub(super) async fn deliver_events(&self, events: Vec<SendEvent>) -> Vec<Delivery> {
         let Some(first) = events.first() else {
             return Vec::new();
@@ -54,7 +55,8 @@ impl Deliverer {
         }
     }
 
-    /// Returns whether the workflow rejects an event. The sender does not wait, so this is only logged.
+    /// Returns whether the workflow rejects an event. The sender does not wait, so this is only
+    /// logged.
     fn is_rejected(&self, run: &RunRow, event: &SendEvent) -> bool {
         let checked = self.workers.check_event(run, &event.name, &event.payload);
         if let Err(error) = &checked {
@@ -63,8 +65,9 @@ impl Deliverer {
         checked.is_err()
     }
 
-    /// Returns which of these events an earlier generation of the run has received, so that a revived run
-    /// does not receive them again. A closed stream refuses events, but still reports duplicates.
+    /// Returns which of these events an earlier generation of the run has received, so that a
+    /// revived run does not receive them again. A closed stream refuses events, but still reports
+    /// duplicates.
     async fn known_before(
         &self,
         run: &RunId,

@@ -1,5 +1,5 @@
-//! The tasks that deliver effects: at once those that this node caused, and those found in the store at
-//! the start and by every sweep.
+//! The tasks that deliver effects: at once those that this node caused, and those found in the
+//! store at the start and by every sweep.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -47,8 +47,8 @@ impl OutboxPump {
         }
     }
 
-    /// Delivers the effects that were left in the store, each once. The end of a child is then known
-    /// before a timeout that is late fires.
+    /// Delivers the effects that were left in the store, each once. The end of a child is then
+    /// known before a timeout that is late fires.
     pub(crate) async fn deliver_leftovers(&self) -> Result<(), StoreError> {
         self.sweep().await?;
         self.queue.quiet().await;

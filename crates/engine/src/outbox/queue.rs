@@ -1,5 +1,5 @@
-//! The effects that this node delivers, shared by the commits that add them and the tasks that deliver
-//! them.
+//! The effects that this node delivers, shared by the commits that add them and the tasks that
+//! deliver them.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

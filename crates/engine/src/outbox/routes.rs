@@ -16,8 +16,8 @@ const ROUTES_AT_ONCE: usize = 256;
 const DELAY: Duration = Duration::from_millis(500);
 const DELAY_MAX: Duration = Duration::from_secs(30);
 
-/// The journal that caused an effect and the run that it affects. Effects that this release cannot decode
-/// share a route.
+/// The journal that caused an effect and the run that it affects. Effects that this release cannot
+/// decode share a route.
 pub(super) type Route = (StreamNumber, Option<RunId>);
 
 /// An effect that waits for delivery.
@@ -111,8 +111,8 @@ impl Routes {
         Some((route, waiting))
     }
 
-    /// Ends the delivery of a route. Effects that are left are delivered again after a delay. Returns
-    /// whether there are any.
+    /// Ends the delivery of a route. Effects that are left are delivered again after a delay.
+    /// Returns whether there are any.
     pub(super) fn delivered(&mut self, route: Route, left: VecDeque<Waiting>) -> bool {
         self.delivering -= 1;
         let is_delayed = !left.is_empty();

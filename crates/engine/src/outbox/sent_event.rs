@@ -3,7 +3,8 @@
 use crate::commit::projection::Effect;
 use crate::requests::SendEvent;
 
-/// The event that an effect sends, if it is one. Its dedup id follows from the operation that sent it.
+/// The event that an effect sends, if it is one. Its dedup id follows from the operation that sent
+/// it.
 pub(crate) fn event_of(effect: &Effect) -> Option<SendEvent> {
     let Effect::SendEvent {
         to,

@@ -1,24 +1,20 @@
 //! Answers rpcs. The first valid answer wins; later ones are rejected.
 
-use std::sync::Arc;
-
 use everstep_model::record::RpcAnswered;
 use everstep_model::{Body, Generation, Payload, Record, RecordNumber, RpcId, RunId};
 use everstep_store::{Guard, Head, Outcome, Row, RowKey, RpcRow};
 
+use super::inbox_requests::InboxRequests;
 use super::start::check_key;
-use crate::commit::{Committer, projection};
+use crate::commit::projection;
 use crate::error::{AnswerError, OpenRpcError, RpcNotOpen};
-use crate::execution::Inbox;
-use crate::node::Node;
-use crate::workers::Workers;
 
 /// An answer to an rpc.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Answer {
     /// The run that requested the rpc.
     pub run: RunId,
-    /// The id of the rpc.
     pub rpc: RpcId,
     /// The answer, which must match the schema of the rpc.
     pub answer: Payload,
@@ -39,14 +35,7 @@ pub enum Answered {
     Duplicate(RecordNumber),
 }
 
-pub(crate) struct RpcAnswers {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) workers: Arc<Workers>,
-    pub(crate) inbox: Arc<Inbox>,
-}
-
-impl RpcAnswers {
+impl InboxRequests {
     /// Returns the open rpc with that id.
     pub(crate) async fn open_rpc(&self, run: &RunId, rpc: &RpcId) -> Result<RpcRow, OpenRpcError> {
         let (head, _) = self.node.find(run).await?;

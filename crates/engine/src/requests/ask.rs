@@ -1,15 +1,16 @@
 //! Requests to a run: an event whose sender waits for the reply.
 //!
-//! The reply is a record in the journal that received the event, and stays there for a while even if
-//! its loop drops it (`limits::REPLY_KEPT`). If that generation ends without a reply and the next one
-//! inherits the event, the reply may be in the next; the sender's id identifies the event.
+//! The reply is a record in the journal that received the event, and stays there for a while even
+//! if its loop drops it (`limits::REPLY_KEPT`). If that generation ends without a reply and the
+//! next one inherits the event, the reply may be in the next; the sender's id identifies the event.
 
 use std::sync::Arc;
 
 use everstep_model::{Body, Entry, Generation, Payload, RecordNumber, RunId, StreamName};
 use everstep_store::{StoreError, StreamRef};
 
-use super::send::{EventSender, SendEvent, Sent};
+use super::inbox_requests::InboxRequests;
+use super::send::{SendEvent, Sent};
 use super::start::random_id;
 use super::watch::{Records, RunWatcher};
 use crate::error::{SendError, Unavailable};
@@ -28,7 +29,7 @@ pub struct PendingReply {
     records: Records,
 }
 
-impl EventSender {
+impl InboxRequests {
     /// Sends an event whose sender waits for the reply.
     pub(crate) async fn ask(
         &self,

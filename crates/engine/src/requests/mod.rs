@@ -4,17 +4,18 @@
 mod answer;
 mod ask;
 pub(crate) mod control;
+mod inbox_requests;
 mod inspect;
 mod send;
 mod start;
 mod watch;
 
-pub(crate) use answer::RpcAnswers;
 pub use answer::{Answer, Answered};
 pub use ask::PendingReply;
+pub(crate) use inbox_requests::InboxRequests;
 pub(crate) use inspect::Inspector;
 pub use inspect::RunInfo;
-pub(crate) use send::{EventSender, event_commit};
+pub(crate) use send::event_commit;
 pub use send::{SendEvent, Sent};
 pub(crate) use start::Starter;
 pub use start::{Start, Started};

@@ -1,26 +1,20 @@
 //! Sends events to runs.
 
-use std::sync::Arc;
-
 use everstep_model::record::Event;
 use everstep_model::{Generation, Name, Payload, Record, RecordNumber, RunId, limits};
 use everstep_store::{DeliverCommit, Guard, Head, Outcome, Refusal, StoreError};
 
+use super::inbox_requests::InboxRequests;
 use super::start::check_key;
-use crate::commit::Committer;
 use crate::error::{RunFinished, SendError, TooManyEvents};
 use crate::execution::Inbox;
-use crate::node::Node;
-use crate::workers::Workers;
 
 /// An event to send.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct SendEvent {
-    /// The recipient.
     pub run: RunId,
-    /// The name of the event.
     pub name: Name,
-    /// The payload.
     pub payload: Payload,
     /// The sender's id of the event. The run receives each id once.
     pub dedup_id: Option<String>,
@@ -39,14 +33,7 @@ pub enum Sent {
     Duplicate(RecordNumber),
 }
 
-pub(crate) struct EventSender {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) workers: Arc<Workers>,
-    pub(crate) inbox: Arc<Inbox>,
-}
-
-impl EventSender {
+impl InboxRequests {
     pub(crate) async fn send(&self, event: SendEvent) -> Result<Sent, SendError> {
         self.send_from(event, None).await.map(|(sent, _)| sent)
     }

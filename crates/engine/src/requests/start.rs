@@ -21,12 +21,11 @@ use crate::workers::Workers;
 
 /// A request to start a run.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Start {
-    /// The workflow.
     pub workflow: Name,
     /// The id of the run. `None` generates a random one.
     pub id: Option<RunId>,
-    /// The input.
     pub input: Payload,
     /// Tags for lists and filters.
     pub tags: Vec<String>,
@@ -68,14 +67,12 @@ impl Start {
 
 /// A run that was started, or existed already.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Started {
-    /// The run.
     pub run: RunId,
-    /// The current generation.
     pub generation: Generation,
     /// Whether this start created it.
     pub created: bool,
-    /// Its workflow.
     pub workflow: Name,
     /// The stream of its journal.
     pub stream: StreamNumber,
@@ -136,7 +133,8 @@ impl Starter {
         }
     }
 
-    /// Executes a new run that was claimed when it was created. Otherwise another node may have room.
+    /// Executes a new run that was claimed when it was created. Otherwise another node may have
+    /// room.
     async fn execute(&self, run: &Started, version: u32, claim: Option<Fence>, first: Record) {
         let Some(fence) = claim else {
             return self.node.hint_others(Hint::Ready(run.stream));

@@ -144,15 +144,15 @@ impl RunWatcher {
         }
     }
 
-    /// Waits for the end of an open stream, and returns its last record. `None` if the stream is closed
-    /// or does not exist.
+    /// Waits for the end of an open stream, and returns its last record. `None` if the stream is
+    /// closed or does not exist.
     async fn end_of_open(&self, stream: StreamNumber) -> Result<Option<Record>, Unavailable> {
         let watch = Watch::new(self.watchers.clone(), stream, true);
         let mut was_open = false;
         loop {
             let end = watch.read_or_wait(async {
-                // A run that is executed here is open, and its end is notified, so the first read is
-                // not needed.
+                // A run that is executed here is open, and its end is notified, so the first read
+                // is not needed.
                 if !was_open && self.resident.contains(stream) {
                     return Ok(None);
                 }

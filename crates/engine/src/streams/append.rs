@@ -1,6 +1,6 @@
-//! Appending and closing: data, producer, sequence and close are one commit.
+//! Appends to streams and closes them. Messages, producer, sequence and close are one commit.
 
-use everstep_model::{Offset, Record, RecordNumber};
+use everstep_model::{Offset, Record, RecordNumber, Timestamp};
 use everstep_store::{DeliverCommit, Guard, Outcome, ProducerRow, Row, RowKey};
 
 use super::decide::{Append, Appended, Decision, Seen, decide};
@@ -10,14 +10,14 @@ use super::handle::Streams;
 use super::messages;
 
 impl Streams {
-    /// Appends to a stream, closes it, or both. It is durable when this returns.
+    /// Appends to a stream, closes it, or both. The change is durable when this returns.
     pub async fn append(&self, append: Append) -> Result<Appended, StreamError> {
         self.parts.committer.check_open()?;
-        let mut turn = None;
+        let mut lock = None;
         loop {
             let found = self.find(&append.path).await?;
-            if turn.is_none() && (append.producer.is_some() || append.seq.is_some()) {
-                turn = self.turn_of(&append, &found).await;
+            if lock.is_none() && (append.producer.is_some() || append.seq.is_some()) {
+                lock = self.lock_for(&append, &found).await;
                 continue;
             }
             let known = self.producer_row(&append, &found).await?;
@@ -33,8 +33,9 @@ impl Streams {
                 }
                 Decision::Append { row, producer } => (row, producer),
             };
-            let records = self.records(&append, &found)?;
-            let mut commit = self.append_commit(&append, &found, records);
+            let mut commit = DeliverCommit::new(found.head.number, self.now());
+            commit.records = records(&append, &found, commit.now)?;
+            commit.close = append.close;
             if let Some(producer) = producer {
                 commit.guards.push(producer_guard(&producer, known));
                 commit.put.push(Row::Producer(producer));
@@ -50,8 +51,8 @@ impl Streams {
         }
     }
 
-    /// What competes for one row takes turns.
-    async fn turn_of(
+    /// Waits for other requests that would change the same row.
+    async fn lock_for(
         &self,
         append: &Append,
         found: &Found,
@@ -60,7 +61,7 @@ impl Streams {
             (Some(producer), None) => producer.id.as_str(),
             (Some(_) | None, _) => "",
         };
-        self.parts.memory.turn(found.head.number, of).await
+        self.parts.memory.lock(found.head.number, of).await
     }
 
     async fn producer_row(
@@ -78,28 +79,7 @@ impl Streams {
         }
     }
 
-    fn records(&self, append: &Append, found: &Found) -> Result<Vec<Record>, StreamError> {
-        if append.body.is_empty() {
-            return match append.close {
-                true => Ok(Vec::new()),
-                false => Err(StreamError::NoMessage),
-            };
-        }
-        let messages = messages::messages(&append.body, &found.content_type())?;
-        if messages.is_empty() {
-            return Err(StreamError::NoMessage);
-        }
-        Ok(messages::records(messages, self.now()))
-    }
-
-    fn append_commit(&self, append: &Append, found: &Found, records: Vec<Record>) -> DeliverCommit {
-        let mut commit = DeliverCommit::new(found.head.number, self.now());
-        commit.records = records;
-        commit.close = append.close;
-        commit
-    }
-
-    /// None if it is to be decided again.
+    /// Returns `None` if the request must be decided again.
     async fn commit_append(
         &self,
         append: &Append,
@@ -107,7 +87,8 @@ impl Streams {
         commit: DeliverCommit,
     ) -> Result<Option<Appended>, StreamError> {
         let count = commit.records.len();
-        // Before it is committed, so that the stream does not expire between the decision and the commit.
+        // Before the commit, so that the stream does not expire between the decision and the
+        // commit.
         self.touch(found);
         match self.parts.committer.commit(commit).await? {
             Outcome::Committed { stream, first, .. } | Outcome::Duplicate { stream, first, .. } => {
@@ -145,5 +126,19 @@ fn producer_guard(row: &ProducerRow, known: Option<ProducerRow>) -> Guard {
     match known {
         Some(known) => Guard::RowIs(Row::Producer(known)),
         None => Guard::RowAbsent(RowKey::Producer(row.stream, row.id.clone())),
+    }
+}
+
+fn records(append: &Append, found: &Found, now: Timestamp) -> Result<Vec<Record>, StreamError> {
+    if append.body.is_empty() && append.close {
+        return Ok(Vec::new());
+    }
+    if append.body.is_empty() {
+        return Err(StreamError::NoMessage);
+    }
+    let messages = messages::messages(&append.body, &found.content_type())?;
+    match messages.is_empty() {
+        true => Err(StreamError::NoMessage),
+        false => Ok(messages::records(messages, now)),
     }
 }

@@ -1,7 +1,8 @@
-//! A stream and the streams it was forked from: which of them holds a record, and what offsets mean.
+//! The chain of a stream and the streams it was forked from: which of them holds a record, and what
+//! offsets mean.
 //!
-//! Numbers run on through a chain. A stream's own records have its own term, inherited ones that of the stream they are in;
-//! at the fork point both name the same place.
+//! Record numbers continue through a chain. A record has the term of the stream that holds it. At
+//! the fork point, offsets with either term are equivalent.
 
 use everstep_model::{Offset, RecordNumber, StreamNumber, Term};
 use everstep_store::Head;
@@ -10,7 +11,7 @@ use super::error::StreamError;
 use super::found::Found;
 use super::handle::Streams;
 
-/// A stream of a chain, and the first record that is its own.
+/// A stream of a chain. `from` is the first record that it holds itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) stream: StreamNumber,
@@ -18,12 +19,12 @@ pub(super) struct Segment {
     pub(super) from: RecordNumber,
 }
 
-/// A stream, its source, that one's source, and so on. It does not change while the stream exists.
+/// A stream, its source, the source of that, and so on. A chain never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chain(Vec<Segment>);
 
 impl Chain {
-    /// A stream that is no fork.
+    /// The chain of a stream that is not a fork.
     pub(super) fn single(head: &Head) -> Self {
         Self(vec![Segment {
             stream: head.number,
@@ -32,7 +33,8 @@ impl Chain {
         }])
     }
 
-    /// The stream that holds a record, and where what it gives to the chain ends; none if it goes on.
+    /// Returns the stream that holds a record, and where its part of the chain ends. The last part
+    /// has no end.
     pub(super) fn holder(&self, number: RecordNumber) -> Option<(Segment, Option<RecordNumber>)> {
         let mut end = None;
         for segment in &self.0 {
@@ -44,7 +46,7 @@ impl Chain {
         None
     }
 
-    /// The offset of a place.
+    /// The offset of a record number.
     pub(super) fn offset(&self, next: RecordNumber) -> Offset {
         let term = self.holder(next).map(|(segment, _)| segment.term);
         Offset {
@@ -53,13 +55,13 @@ impl Chain {
         }
     }
 
-    /// The place an offset names, in a stream that ends at `end`.
-    pub(super) fn place(
+    /// The record number of an offset, in a stream that ends at `end`.
+    pub(super) fn number(
         &self,
         offset: Offset,
         end: RecordNumber,
     ) -> Result<RecordNumber, StreamError> {
-        // The start of a stream is the start of all that were ever at its path.
+        // The start is valid for all streams that were ever at this path.
         if offset.next == RecordNumber(0) {
             return Ok(offset.next);
         }
@@ -93,7 +95,7 @@ impl Streams {
             let Some(at) = fork else {
                 return Ok(Chain(segments));
             };
-            // A source outlives its forks; if it is gone, so is the stream by now.
+            // A source is kept as long as it has forks. If it is gone, so is the stream.
             let source = self.by_number(at.source).await?;
             let source = source.ok_or(StreamError::Missing)?;
             (head, fork) = (source.head, source.row.forked_from);
@@ -123,15 +125,18 @@ mod tests {
     #[test]
     fn offsets_of_every_part_are_known_and_no_others() {
         let chain = Chain(vec![segment(9, 5, 8), segment(4, 3, 2), segment(1, 3, 0)]);
-        let place = |term, next| chain.place(offset(term, next), RecordNumber(10));
+        let number = |term, next| chain.number(offset(term, next), RecordNumber(10));
         for (term, next) in [(3, 1), (3, 2), (3, 8), (5, 8), (5, 10), (0, 0), (9, 0)] {
-            assert_eq!(place(term, next).unwrap(), RecordNumber(next));
+            assert_eq!(number(term, next).unwrap(), RecordNumber(next));
         }
         for (term, next) in [(3, 9), (2, 5)] {
-            assert!(matches!(place(term, next), Err(StreamError::OldOffset)));
+            assert!(matches!(number(term, next), Err(StreamError::OldOffset)));
         }
         for (term, next) in [(5, 11), (5, 7), (6, 8)] {
-            assert!(matches!(place(term, next), Err(StreamError::UnknownOffset)));
+            assert!(matches!(
+                number(term, next),
+                Err(StreamError::UnknownOffset)
+            ));
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a stream is to be, and whether one that exists is that. Pure.
+//! The requested properties of a stream, compared with those of an existing one. Pure.
 
 use std::time::Duration;
 
@@ -9,60 +9,59 @@ use super::content_type::ContentType;
 use super::found::{Found, StreamInfo};
 use super::path::StreamPath;
 
-/// How long a stream lives.
+/// The lifetime of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lifetime {
-    /// Until it is deleted; a fork lives like its source.
+    /// Until the stream is deleted. A fork inherits the lifetime of its source.
     #[default]
-    Unsaid,
-    /// So long after it was last touched.
+    Unspecified,
+    /// This long after its last use.
     Ttl(Duration),
-    /// Until then.
+    /// Until this time.
     Until(Timestamp),
 }
 
-/// Where a stream is forked from.
+/// The origin of a forked stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Fork {
-    /// The stream.
     pub source: StreamPath,
-    /// The place; its end if none is given.
+    /// The fork point. `None` means the end of the source.
     pub offset: Option<Offset>,
-    /// So many messages (JSON) or bytes behind that place, within the append that follows it.
+    /// The number of messages (JSON) or bytes after that offset, within the append that follows it.
     pub sub_offset: u64,
 }
 
-/// A stream to be created.
+/// A request to create a stream.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Create {
-    /// Its path.
     pub path: StreamPath,
-    /// What its messages are; bytes, or what its source's are, if nothing is said.
+    /// `None` means the content type of the source, or else bytes.
     pub content_type: Option<ContentType>,
-    /// How long it lives.
     pub lifetime: Lifetime,
-    /// Whether it is closed at once.
+    /// Whether the stream is closed after its first messages.
     pub closed: bool,
-    /// The stream it begins as.
+    /// The source, if it is a fork.
     pub fork: Option<Fork>,
-    /// Its first messages.
+    /// The first messages.
     pub body: Bytes,
 }
 
-/// What became of a creation.
+/// The outcome of a creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Created {
-    /// False if the stream existed, and is what was asked for.
+    /// False if the stream existed with the requested properties.
     pub created: bool,
-    /// The stream.
     pub info: StreamInfo,
 }
 
-/// Why an existing stream is not what is asked for; none if it is.
-pub(super) fn differs(found: &Found, asked: &Create) -> Option<&'static str> {
+/// Returns in which way an existing stream differs from the request.
+pub(super) fn differs(found: &Found, request: &Create) -> Option<&'static str> {
     let row = &found.row;
     let default = ContentType::default();
-    let wanted = match (&asked.content_type, &asked.fork) {
+    let wanted = match (&request.content_type, &request.fork) {
         (None, Some(_)) => None,
         (None, None) => Some(&default),
         (Some(given), _) => Some(given),
@@ -70,26 +69,28 @@ pub(super) fn differs(found: &Found, asked: &Create) -> Option<&'static str> {
     if wanted.is_some_and(|wanted| *wanted != found.content_type()) {
         return Some("its content type differs");
     }
-    let same_life = match asked.lifetime {
-        Lifetime::Unsaid if asked.fork.is_some() => true,
-        Lifetime::Unsaid => row.ttl.is_none() && row.expires_at.is_none(),
+    let same_lifetime = match request.lifetime {
+        Lifetime::Unspecified if request.fork.is_some() => true,
+        Lifetime::Unspecified => row.ttl.is_none() && row.expires_at.is_none(),
         Lifetime::Ttl(ttl) => row.ttl == Some(ttl),
         Lifetime::Until(time) => row.expires_at == Some(time),
     };
-    if !same_life {
+    if !same_lifetime {
         return Some("its lifetime differs");
     }
-    if asked.closed != found.head.closed {
-        return Some("one of both is closed");
+    if request.closed != found.head.closed {
+        return Some("only one of them is closed");
     }
-    let same_origin = match (&asked.fork, &row.forked_from) {
+    let same_origin = match (&request.fork, &row.forked_from) {
         (None, None) => true,
-        (Some(asked), Some(is)) => {
-            asked.source.as_str() == is.path
-                && asked.offset.is_none_or(|offset| offset.next == is.asked)
-                && asked.sub_offset == is.sub_offset
+        (Some(fork), Some(existing)) => {
+            fork.source.as_str() == existing.path
+                && fork
+                    .offset
+                    .is_none_or(|offset| offset.next == existing.asked)
+                && fork.sub_offset == existing.sub_offset
         }
         (Some(_), None) | (None, Some(_)) => false,
     };
-    (!same_origin).then_some("it was forked from elsewhere")
+    (!same_origin).then_some("it has another fork point")
 }

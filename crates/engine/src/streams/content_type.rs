@@ -1,38 +1,39 @@
-//! Content types: kept as they were given, compared by what they mean.
+//! Content types of streams. They are stored as given and compared without parameters and case.
 
 use std::fmt;
 
-/// What the messages of a stream are.
+/// The content type of the messages of a stream.
 #[derive(Clone, Debug)]
 pub struct ContentType(String);
 
 impl ContentType {
-    /// As it was given, for instance `application/json; charset=utf-8`.
+    /// Keeps a content type as given, for instance `application/json; charset=utf-8`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.trim().to_owned())
     }
 
-    /// As it was given.
+    /// The content type as given.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The type alone, without parameters.
+    /// The content type without parameters, in lower case.
     #[must_use]
     pub fn essence(&self) -> String {
         let essence = self.0.split(';').next().unwrap_or_default();
         essence.trim().to_ascii_lowercase()
     }
 
-    /// Whether its messages are JSON values, kept apart and served as arrays.
+    /// Returns whether the messages are JSON values, which are stored separately and served as
+    /// arrays.
     #[must_use]
     pub fn is_json(&self) -> bool {
         self.essence() == "application/json"
     }
 
-    /// Whether its messages are text.
+    /// Returns whether the messages are text.
     #[must_use]
     pub fn is_text(&self) -> bool {
         self.essence().starts_with("text/")

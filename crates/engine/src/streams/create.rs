@@ -1,4 +1,4 @@
-//! Creating: a stream with its row, its first messages and its end in sight, in one commit.
+//! Creates streams: row, first messages and expiry timer in one commit.
 
 use everstep_model::{Offset, RecordNumber, StreamNumber, Timestamp};
 use everstep_store::{CreateCommit, Guard, Outcome, Row, StreamRef, StreamRow, TimerRow};
@@ -13,35 +13,36 @@ use super::messages;
 use crate::commit::PostCommit;
 
 impl Streams {
-    /// Creates a stream, or finds the one there is if it is the same. It is durable when this returns.
-    pub async fn create(&self, asked: Create) -> Result<Created, StreamError> {
+    /// Creates a stream, or returns the existing one if it has the same properties. The stream is
+    /// durable when this returns.
+    pub async fn create(&self, request: Create) -> Result<Created, StreamError> {
         self.parts.committer.check_open()?;
         loop {
-            match self.state(&asked.path).await? {
-                State::Alive(found) => return existing(&found, &asked),
+            match self.state(&request.path).await? {
+                State::Alive(found) => return existing(&found, &request),
                 State::Deleted => return Err(StreamError::Exists("it was deleted and has forks")),
                 State::Expired(found) => {
-                    self.take_away(&found).await?;
+                    self.delete_found(&found).await?;
                     continue;
                 }
                 State::Missing => {}
             }
-            let origin = match &asked.fork {
-                Some(fork) => self.origin(fork, asked.content_type.as_ref()).await?,
-                None => Origin::none(asked.content_type.clone().unwrap_or_default()),
+            let origin = match &request.fork {
+                Some(fork) => self.origin(fork, request.content_type.as_ref()).await?,
+                None => Origin::none(request.content_type.clone().unwrap_or_default()),
             };
-            let row = new_row(&asked, &origin, self.now());
-            let commit = creation(&asked, &origin, &row, self.now())?;
-            if let Some(created) = self.commit_creation(&asked, row, commit).await? {
+            let row = new_row(&request, &origin, self.now());
+            let commit = creation(&request, &origin, &row, self.now())?;
+            if let Some(created) = self.commit_creation(&request, row, commit).await? {
                 return Ok(created);
             }
         }
     }
 
-    /// None if it is to be decided again.
+    /// Returns `None` if the request must be decided again.
     async fn commit_creation(
         &self,
-        asked: &Create,
+        request: &Create,
         row: StreamRow,
         commit: CreateCommit,
     ) -> Result<Option<Created>, StreamError> {
@@ -56,14 +57,14 @@ impl Streams {
             };
         };
         let timers = row.looked_at.map(|due| timer(stream, due));
-        let effects = PostCommit::of_stream(timers.into_iter().collect(), asked.closed);
+        let effects = PostCommit::of_stream(timers.into_iter().collect(), request.closed);
         self.parts.post_commit.apply(stream, effects);
         if row.ttl.is_some() {
             let touched = row.touched_at;
             self.parts.memory.touch(stream, touched, touched, u64::MAX);
         }
-        self.parts.memory.changed(&asked.path);
-        // Only the store knows the term; the stream may have grown or be gone by now.
+        self.parts.memory.changed(&request.path);
+        // Only the store knows the term. The stream may have changed or been deleted meanwhile.
         let head = self
             .parts
             .node
@@ -80,7 +81,7 @@ impl Streams {
                     term,
                     next: first.plus(count),
                 },
-                closed: asked.closed,
+                closed: request.closed,
                 ttl: row.ttl,
                 expires_at: row.expires_at,
             },
@@ -88,8 +89,8 @@ impl Streams {
     }
 }
 
-fn existing(found: &Found, asked: &Create) -> Result<Created, StreamError> {
-    match differs(found, asked) {
+fn existing(found: &Found, request: &Create) -> Result<Created, StreamError> {
+    match differs(found, request) {
         Some(reason) => Err(StreamError::Exists(reason)),
         None => Ok(Created {
             created: false,
@@ -98,12 +99,12 @@ fn existing(found: &Found, asked: &Create) -> Result<Created, StreamError> {
     }
 }
 
-fn new_row(asked: &Create, origin: &Origin, now: Timestamp) -> StreamRow {
-    let (ttl, expires_at) = match (asked.lifetime, &origin.source) {
+fn new_row(request: &Create, origin: &Origin, now: Timestamp) -> StreamRow {
+    let (ttl, expires_at) = match (request.lifetime, &origin.source) {
         (Lifetime::Ttl(ttl), _) => (Some(ttl), None),
         (Lifetime::Until(time), _) => (None, Some(time)),
-        (Lifetime::Unsaid, Some(source)) => (source.ttl, source.expires_at),
-        (Lifetime::Unsaid, None) => (None, None),
+        (Lifetime::Unspecified, Some(source)) => (source.ttl, source.expires_at),
+        (Lifetime::Unspecified, None) => (None, None),
     };
     let mut row = StreamRow {
         stream: StreamNumber(0),
@@ -124,19 +125,19 @@ fn new_row(asked: &Create, origin: &Origin, now: Timestamp) -> StreamRow {
 }
 
 fn creation(
-    asked: &Create,
+    request: &Create,
     origin: &Origin,
     row: &StreamRow,
     now: Timestamp,
 ) -> Result<CreateCommit, StreamError> {
-    let mut commit = CreateCommit::new(asked.path.name(), now);
+    let mut commit = CreateCommit::new(request.path.name(), now);
     commit.begins_at = origin.point.as_ref().map_or(RecordNumber(0), |at| at.at);
     commit.records = messages::records(origin.prefix.clone().into_iter().collect(), now);
-    if !asked.body.is_empty() {
-        let given = messages::messages(&asked.body, &origin.content_type)?;
+    if !request.body.is_empty() {
+        let given = messages::messages(&request.body, &origin.content_type)?;
         commit.records.extend(messages::records(given, now));
     }
-    commit.close = asked.closed;
+    commit.close = request.closed;
     if let Some(source) = &origin.source {
         let guard = Row::Stream(Box::new(source.clone()));
         commit.guards.push(Guard::RowIs(guard));

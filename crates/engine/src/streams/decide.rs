@@ -1,4 +1,4 @@
-//! What becomes of an append, given what was read: pure, so that it can be tried with everything.
+//! Decides about an append, given the rows that were read. Pure.
 
 use bytes::Bytes;
 use everstep_model::{Offset, RecordNumber};
@@ -9,37 +9,38 @@ use super::error::StreamError;
 use super::path::StreamPath;
 use super::producer::{Producer, Standing, judge};
 
-/// What is to be appended.
+/// A request to append to a stream or to close it.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Append {
-    /// To which stream.
     pub path: StreamPath,
-    /// What the body is; must be the stream's. None where there is no body.
+    /// Must be the content type of the stream. `None` if there is no body.
     pub content_type: Option<ContentType>,
-    /// The messages; empty to close alone.
+    /// The messages. Empty to only close the stream.
     pub body: Bytes,
-    /// Whether the stream is closed with it.
+    /// Whether the append closes the stream.
     pub close: bool,
-    /// Who appends, to be known when it is sent again.
+    /// Identifies the append if it is repeated.
     pub producer: Option<Producer>,
-    /// A text that must be higher, byte by byte, than that of the last append to this stream that had one.
+    /// Must be greater, byte by byte, than that of the last append to the stream that had one.
     pub seq: Option<String>,
 }
 
-/// What became of it.
+/// The outcome of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Appended {
-    /// The end of the append's own messages.
+    /// The offset after the messages of the append.
     pub next: Offset,
     /// Whether the stream is closed now.
     pub closed: bool,
-    /// Whether it had been done before and nothing changed now.
+    /// Whether the append is a repetition and changed nothing.
     pub repeated: bool,
-    /// The highest sequence of the producer that was taken.
+    /// The highest accepted sequence number of the producer.
     pub seq: Option<u64>,
 }
 
-/// What an append is judged by.
+/// The state that a decision depends on.
 pub(super) struct Seen<'a> {
     pub(super) row: &'a StreamRow,
     pub(super) end: Offset,
@@ -47,24 +48,22 @@ pub(super) struct Seen<'a> {
     pub(super) producer: Option<&'a ProducerRow>,
 }
 
-/// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// Append, with these rows.
+    /// Append, and change these rows.
     Append {
-        /// The stream's row, if it changes.
+        /// The row of the stream, if it changes.
         row: Option<Box<StreamRow>>,
-        /// The producer's row.
         producer: Option<ProducerRow>,
     },
-    /// It was done before; this is where it ended, and the producer's last sequence.
+    /// The append is a repetition: where it ended, and the last sequence number of the producer.
     Done {
         next: RecordNumber,
         seq: Option<u64>,
     },
 }
 
-/// Decides, in the order that lets a producer's repetition be known before anything is held against it.
+/// Decides about an append. A repetition is recognised before anything can reject it.
 pub(super) fn decide(append: &Append, seen: &Seen<'_>) -> Result<Decision, StreamError> {
     if seen.closed {
         return closed(append, seen);
@@ -129,7 +128,7 @@ fn mark(producer: &Producer) -> ProducerMark {
     }
 }
 
-/// The stream's row after the append, where it differs: appends that leave it alone need not know it.
+/// The row of the stream after the append, if it changes. Other appends do not depend on the row.
 fn changed_row(append: &Append, row: &StreamRow) -> Option<Box<StreamRow>> {
     let closer = append.producer.as_ref().filter(|_| append.close);
     if append.seq.is_none() && closer.is_none() {

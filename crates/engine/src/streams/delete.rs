@@ -1,33 +1,34 @@
-//! Deleting: a stream without forks goes for good, and so do its deleted sources that nobody reads any more. One with
-//! forks is closed and marked.
+//! Deletes streams. A stream without forks is removed, together with its deleted sources that have
+//! no other fork. A stream with forks is closed and marked as deleted.
 
+use everstep_model::Timestamp;
 use everstep_store::{Commit, DeliverCommit, Guard, Outcome, RemoveCommit, Row, RowKey, StreamRow};
 
 use super::error::{StreamError, decide_again};
-use super::expiry::timer;
+use super::expiry::{row_change, timer};
 use super::found::Found;
 use super::handle::Streams;
 use super::path::StreamPath;
 
 impl Streams {
-    /// Deletes a stream. It is durable when this returns.
+    /// Deletes a stream. The deletion is durable when this returns.
     pub async fn delete(&self, path: &StreamPath) -> Result<(), StreamError> {
         self.parts.committer.check_open()?;
         loop {
             let found = self.find(path).await?;
-            let _turn = self.parts.memory.turn(found.head.number, "").await;
-            if self.take_away(&found).await? {
+            let _lock = self.parts.memory.lock(found.head.number, "").await;
+            if self.delete_found(&found).await? {
                 return Ok(());
             }
         }
     }
 
-    /// Deletes what was found; false if it has changed since.
-    pub(super) async fn take_away(&self, found: &Found) -> Result<bool, StreamError> {
+    /// Deletes the stream that was found. Returns false if it has changed since.
+    pub(super) async fn delete_found(&self, found: &Found) -> Result<bool, StreamError> {
         let stream = found.head.number;
         let commit = match found.row.forks {
             0 => self.removal(found).await?.into(),
-            _ => self.marking(found),
+            _ => marking(found, self.now()),
         };
         match self.parts.committer.commit(commit).await? {
             Outcome::Refused(refusal) => decide_again(refusal).map(|()| false),
@@ -37,26 +38,6 @@ impl Streams {
                 Ok(true)
             }
         }
-    }
-
-    fn marking(&self, found: &Found) -> Commit {
-        let marked = StreamRow {
-            deleted: true,
-            looked_at: None,
-            ..found.row.clone()
-        };
-        let mut change = self.row_change(&found.row, marked);
-        change.delete.extend(timer_of(&found.row));
-        if found.head.closed {
-            return change.into();
-        }
-        // Closing it refuses appends that were decided before.
-        let mut commit = DeliverCommit::new(change.stream, change.now);
-        commit.guards = change.guards;
-        commit.put = change.put;
-        commit.delete = change.delete;
-        commit.close = true;
-        commit.into()
     }
 
     async fn removal(&self, found: &Found) -> Result<RemoveCommit, StreamError> {
@@ -85,6 +66,27 @@ impl Streams {
         }
         Ok(commit)
     }
+}
+
+/// The commit that marks a stream with forks as deleted.
+fn marking(found: &Found, now: Timestamp) -> Commit {
+    let marked = StreamRow {
+        deleted: true,
+        looked_at: None,
+        ..found.row.clone()
+    };
+    let mut change = row_change(&found.row, marked, now);
+    change.delete.extend(timer_of(&found.row));
+    if found.head.closed {
+        return change.into();
+    }
+    // Closing makes the store refuse appends that were decided before.
+    let mut commit = DeliverCommit::new(change.stream, change.now);
+    commit.guards = change.guards;
+    commit.put = change.put;
+    commit.delete = change.delete;
+    commit.close = true;
+    commit.into()
 }
 
 /// The key of the timer that checks the stream's expiry.

@@ -19,7 +19,7 @@ pub enum StreamError {
     #[error("the stream was deleted")]
     Gone,
     /// A different stream exists at this path.
-    #[error("the stream exists already and is another one: {0}")]
+    #[error("a different stream exists at this path: {0}")]
     Exists(&'static str),
     /// The stream is closed.
     #[error("the stream is closed")]
@@ -28,7 +28,7 @@ pub enum StreamError {
         next: Offset,
     },
     /// The content type differs from that of the stream.
-    #[error("the stream holds {stream}, not {given}")]
+    #[error("the content type of the stream is {stream}, not {given}")]
     ContentType {
         /// The content type of the stream.
         stream: String,
@@ -62,13 +62,13 @@ pub enum StreamError {
     #[error("the body is not JSON: {0}")]
     InvalidJson(String),
     /// The append contains no message.
-    #[error("the body holds no message")]
+    #[error("the body contains no message")]
     NoMessage,
     /// The offset does not belong to this stream.
-    #[error("the offset is none of this stream")]
+    #[error("the offset does not belong to this stream")]
     UnknownOffset,
     /// The offset belongs to an earlier stream at the same path.
-    #[error("the offset is of an earlier life of the stream; read it again from its start")]
+    #[error("the offset belongs to an earlier stream at this path; read from the start")]
     OldOffset,
     /// The source of a fork does not exist.
     #[error("the stream to fork does not exist")]
@@ -77,7 +77,7 @@ pub enum StreamError {
     #[error("the stream to fork was deleted")]
     SourceGone,
     /// The fork point is not in the source.
-    #[error("the stream to fork has no such place: {0}")]
+    #[error("invalid fork point: {0}")]
     ForkPoint(&'static str),
     /// The engine cannot serve requests now.
     #[error(transparent)]
@@ -112,8 +112,8 @@ impl From<StoreError> for StreamError {
     }
 }
 
-/// Returns `Ok` if a refusal means that the rows have changed since they were read, so that the request
-/// must be decided again. Other refusals are errors.
+/// Returns `Ok` if a refusal means that the rows have changed since they were read, so that the
+/// request must be decided again. Other refusals are errors.
 pub(super) fn decide_again(refusal: Refusal) -> Result<(), StreamError> {
     match refusal {
         Refusal::Exists(_)

@@ -1,4 +1,5 @@
-//! Lifetimes: they slide in memory, are written down now and then, and end by a timer.
+//! Expiry of streams. The last use is tracked in memory and saved from time to time; a timer checks
+//! whether the stream has expired.
 
 use std::time::Duration;
 
@@ -11,18 +12,18 @@ use super::found::Found;
 use super::handle::Streams;
 use crate::commit::PostCommit;
 
-/// Parts of a lifetime by which a touch may be off where it is not in memory.
+/// The number of parts of a lifetime. The saved last use may be one part behind.
 const GRANULES: u32 = 20;
 const GRANULE_MIN: Duration = Duration::from_millis(50);
 const GRANULE_MAX: Duration = Duration::from_secs(3_600);
 
-/// How much a touch that was not written down may have moved a lifetime.
+/// How far the saved last use of a stream may be behind.
 pub(super) fn granule(ttl: Duration) -> Duration {
     (ttl / GRANULES).clamp(GRANULE_MIN, GRANULE_MAX)
 }
 
-/// When a stream ends; none if it does not. `touched` is what this process knows; whether that is all there is to know
-/// says `knows_all`.
+/// When a stream expires, if it does. `touched` is the last use that this node knows, and
+/// `knows_all` says that no other node can have used the stream.
 pub(super) fn deadline(
     row: &StreamRow,
     touched: Option<Timestamp>,
@@ -41,7 +42,7 @@ pub(super) fn deadline(
     Some(last.after(ttl))
 }
 
-/// The timer that looks whether a stream has expired.
+/// The timer that checks whether a stream has expired.
 pub(super) fn timer(stream: StreamNumber, due: Timestamp) -> TimerRow {
     TimerRow {
         due,
@@ -49,6 +50,15 @@ pub(super) fn timer(stream: StreamNumber, due: Timestamp) -> TimerRow {
         purpose: TimerPurpose::Expiry,
         location: None,
     }
+}
+
+/// A commit that only changes the row of a stream, unless it has changed since it was read.
+pub(super) fn row_change(from: &StreamRow, to: StreamRow, now: Timestamp) -> RowsCommit {
+    let mut commit = RowsCommit::new(from.stream, now);
+    let guard = Row::Stream(Box::new(from.clone()));
+    commit.guards.push(Guard::RowIs(guard));
+    commit.put.push(Row::Stream(Box::new(to)));
+    commit
 }
 
 impl Streams {
@@ -63,7 +73,7 @@ impl Streams {
         deadline.is_some_and(|deadline| deadline <= self.now())
     }
 
-    /// A stream was used. Nobody waits for that to be written down.
+    /// Records the use of a stream. Saves it in the background if necessary.
     pub(super) fn touch(&self, found: &Found) {
         let Some(ttl) = found.row.ttl else { return };
         let (stream, now) = (found.row.stream, self.now());
@@ -94,7 +104,7 @@ impl Streams {
                 touched_at: touched,
                 ..row.clone()
             };
-            let commit = self.row_change(&row, changed);
+            let commit = row_change(&row, changed, self.now());
             match self.parts.committer.commit(commit).await? {
                 Outcome::Refused(refusal) => decide_again(refusal)?,
                 Outcome::Committed { .. } | Outcome::Duplicate { .. } => return Ok(()),
@@ -102,16 +112,7 @@ impl Streams {
         }
     }
 
-    /// A commit that changes a stream's row and nothing else, if nobody else has.
-    pub(super) fn row_change(&self, from: &StreamRow, to: StreamRow) -> RowsCommit {
-        let mut commit = RowsCommit::new(from.stream, self.now());
-        let guard = Row::Stream(Box::new(from.clone()));
-        commit.guards.push(Guard::RowIs(guard));
-        commit.put.push(Row::Stream(Box::new(to)));
-        commit
-    }
-
-    /// A timer of a stream has fired: the stream ends, or the timer is set anew.
+    /// Handles the expiry timer of a stream: deletes the stream, or sets the timer again.
     pub(crate) async fn check_expiry(&self, timer: &TimerRow) -> Result<(), StreamError> {
         loop {
             let found = self.by_number(timer.stream).await?;
@@ -120,7 +121,7 @@ impl Streams {
                 return Ok(self.clear_timer(timer).await?);
             };
             if self.has_expired(&found.row) {
-                if self.take_away(&found).await? {
+                if self.delete_found(&found).await? {
                     return Ok(());
                 }
                 continue;
@@ -147,7 +148,7 @@ impl Streams {
             ..found.row.clone()
         };
         let next = timer(found.row.stream, due);
-        let mut commit = self.row_change(&found.row, changed);
+        let mut commit = row_change(&found.row, changed, self.now());
         commit.delete.push(RowKey::Timer(fired.clone()));
         commit.put.push(Row::Timer(next.clone()));
         match self.parts.committer.commit(commit).await? {

@@ -1,4 +1,4 @@
-//! Forking: what a new stream inherits, and from where on it is its own.
+//! Forks of streams: what a fork inherits from its source.
 
 use bytes::Bytes;
 use everstep_model::RecordNumber;
@@ -11,18 +11,18 @@ use super::found::{Found, State};
 use super::handle::Streams;
 use super::path::StreamPath;
 
-/// What a new stream begins as.
+/// The origin of a new stream.
 pub(super) struct Origin {
     pub(super) content_type: ContentType,
-    /// The source's row as it was read, and its fork point.
+    /// The row of the source as it was read.
     pub(super) source: Option<StreamRow>,
     pub(super) point: Option<ForkPoint>,
-    /// The part of a message that the fork begins with.
+    /// The part of a message with which the fork begins.
     pub(super) prefix: Option<Bytes>,
 }
 
 impl Origin {
-    /// Of a stream that is no fork.
+    /// The origin of a stream that is not a fork.
     pub(super) fn none(content_type: ContentType) -> Self {
         Self {
             content_type,
@@ -49,13 +49,13 @@ impl Streams {
                 given: given.to_string(),
             });
         }
-        let asked = self.fork_place(fork, &source).await?;
-        let (at, prefix) = self.behind(&source, asked, fork.sub_offset).await?;
+        let requested = self.fork_number(fork, &source).await?;
+        let (at, prefix) = self.after(&source, requested, fork.sub_offset).await?;
         let point = ForkPoint {
             source: source.head.number,
             path: fork.source.as_str().to_owned(),
             at,
-            asked,
+            asked: requested,
             sub_offset: fork.sub_offset,
         };
         Ok(Origin {
@@ -75,31 +75,32 @@ impl Streams {
         }
     }
 
-    async fn fork_place(&self, fork: &Fork, source: &Found) -> Result<RecordNumber, StreamError> {
+    async fn fork_number(&self, fork: &Fork, source: &Found) -> Result<RecordNumber, StreamError> {
         let Some(offset) = fork.offset else {
             return Ok(source.head.next);
         };
         let chain = self.chain(source).await?;
-        let place = chain.place(offset, source.head.next);
-        place.map_err(|_| StreamError::ForkPoint("the offset is none of that stream"))
+        let number = chain.number(offset, source.head.next);
+        number.map_err(|_| StreamError::ForkPoint("the offset does not belong to that stream"))
     }
 
-    /// The fork point `sub_offset` behind a place, and the part of a message before it.
-    async fn behind(
+    /// Returns the fork point that is `sub_offset` after a record number, and the part of a message
+    /// before it.
+    async fn after(
         &self,
         source: &Found,
-        asked: RecordNumber,
+        requested: RecordNumber,
         sub_offset: u64,
     ) -> Result<(RecordNumber, Option<Bytes>), StreamError> {
         if sub_offset == 0 {
-            return Ok((asked, None));
+            return Ok((requested, None));
         }
         let too_far = StreamError::ForkPoint("the sub-offset goes beyond the append");
         let count = usize::try_from(sub_offset).unwrap_or(usize::MAX);
-        let messages = self.rest_of_append(source, asked).await?;
+        let messages = self.rest_of_append(source, requested).await?;
         if source.content_type().is_json() {
             return match count <= messages.len() {
-                true => Ok((asked.plus(count), None)),
+                true => Ok((requested.plus(count), None)),
                 false => Err(too_far),
             };
         }
@@ -107,8 +108,8 @@ impl Streams {
             return Err(too_far);
         };
         match count.cmp(&message.len()) {
-            std::cmp::Ordering::Less => Ok((asked, Some(message.slice(..count)))),
-            std::cmp::Ordering::Equal => Ok((asked.plus(1), None)),
+            std::cmp::Ordering::Less => Ok((requested, Some(message.slice(..count)))),
+            std::cmp::Ordering::Equal => Ok((requested.plus(1), None)),
             std::cmp::Ordering::Greater => Err(too_far),
         }
     }

@@ -1,4 +1,4 @@
-//! A stream as it was found: its head, its row, and whether it still lives.
+//! Finds streams: head, row, and whether a stream has expired.
 
 use std::time::Duration;
 
@@ -10,36 +10,35 @@ use super::error::StreamError;
 use super::handle::Streams;
 use super::path::StreamPath;
 
-/// What a stream is, for whoever asks.
+/// The properties of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct StreamInfo {
-    /// Which stream of that path it is: a number that no other stream of the store ever had.
+    /// Identifies the stream among all that were ever at its path.
     pub number: StreamNumber,
-    /// What its messages are.
     pub content_type: ContentType,
-    /// Where it ends.
+    /// The end of the stream.
     pub next: Offset,
-    /// Whether nothing more is appended.
+    /// Whether the stream accepts no more appends.
     pub closed: bool,
-    /// How long it lives after it was last touched.
+    /// How long the stream lives after its last use.
     pub ttl: Option<Duration>,
-    /// When it ends, whoever touches it.
+    /// When the stream expires, regardless of its use.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A stream as it was read.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub(super) head: Head,
     pub(super) row: StreamRow,
 }
 
-/// What stands at a path.
+/// The state of a path.
 pub(super) enum State {
     Missing,
-    /// Its lifetime is over; nobody has cleared it away yet.
+    /// The stream has expired and is not deleted yet.
     Expired(Box<Found>),
-    /// Deleted and kept for its forks.
+    /// The stream is deleted and kept for its forks.
     Deleted,
     Alive(Box<Found>),
 }
@@ -107,7 +106,7 @@ impl Streams {
             return Ok(State::Missing);
         };
         let Some(row) = self.row_of(head.number).await? else {
-            // Removed between the two looks.
+            // The stream was removed between the two reads.
             return Ok(State::Missing);
         };
         let found = Box::new(Found { head, row });
@@ -118,7 +117,7 @@ impl Streams {
         })
     }
 
-    /// The stream of a path, if it lives.
+    /// Returns the stream at a path, if it exists and has not expired.
     pub(super) async fn find(&self, path: &StreamPath) -> Result<Found, StreamError> {
         match self.state(path).await? {
             State::Alive(found) => Ok(*found),
@@ -128,13 +127,13 @@ impl Streams {
         }
     }
 
-    /// What a stream is. Asking does not prolong its life.
+    /// Returns the properties of a stream. This does not count as a use.
     pub async fn info(&self, path: &StreamPath) -> Result<StreamInfo, StreamError> {
         self.find(path).await.map(|found| found.info())
     }
 
-    /// The paths of streams that are created, grow or are closed from now on, on this node. Best effort: a listener far
-    /// behind misses some.
+    /// Subscribes to the paths of streams that are created, grow or are closed on this node. Best
+    /// effort: a slow subscriber misses some.
     #[must_use]
     pub fn changes(&self) -> tokio::sync::broadcast::Receiver<StreamPath> {
         self.parts.memory.changes()

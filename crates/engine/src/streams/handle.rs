@@ -6,7 +6,7 @@ use std::time::Duration;
 use everstep_model::Timestamp;
 
 use super::memory::StreamMemory;
-use crate::commit::{Committer, PostCommitSink};
+use crate::commit::{Committer, Documents, PostCommitSink};
 use crate::node::Node;
 use crate::observers::Watchers;
 
@@ -21,6 +21,7 @@ pub(super) struct Parts {
     pub(super) committer: Arc<Committer>,
     pub(super) post_commit: Arc<PostCommitSink>,
     pub(super) watchers: Arc<Watchers>,
+    pub(super) documents: Documents,
     pub(super) memory: StreamMemory,
 }
 
@@ -31,7 +32,12 @@ impl Streams {
         post_commit: Arc<PostCommitSink>,
         watchers: Arc<Watchers>,
     ) -> Self {
+        let documents = Documents {
+            node: node.clone(),
+            committer: committer.clone(),
+        };
         let parts = Arc::new(Parts {
+            documents,
             node,
             committer,
             post_commit,

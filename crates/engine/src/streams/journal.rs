@@ -1,4 +1,4 @@
-//! Journals as streams: read like those of users, record by record, through whatever a view makes of each.
+//! Journals as streams: readers see the messages that a view renders from each record.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use super::found::StreamInfo;
 use super::handle::Streams;
 use super::read::{Content, ReadFrom, Reader, Render};
 
-/// The journal of one life of a run.
+/// The journal of one generation of a run.
 #[derive(Clone, Debug)]
 pub struct Journal {
-    /// What it is as a stream.
+    /// The properties of the journal as a stream.
     pub info: StreamInfo,
-    /// The run as lists show it, or did while this was its latest life.
+    /// The row of the run in lists when this was its latest generation.
     pub run: Arc<RunRow>,
 }
 
 impl Journal {
-    /// The place behind a record.
+    /// The offset after a record.
     #[must_use]
     pub fn behind(&self, record: RecordNumber) -> Offset {
         Offset {
@@ -33,7 +33,7 @@ impl Journal {
 }
 
 impl Streams {
-    /// The journal of one life of a run.
+    /// The journal of one generation of a run.
     pub async fn journal(
         &self,
         run: &RunId,
@@ -57,7 +57,7 @@ impl Streams {
         let next = match from {
             ReadFrom::Start => RecordNumber(0),
             ReadFrom::Tail => head.next,
-            ReadFrom::Offset(offset) => chain.place(offset, head.next)?,
+            ReadFrom::Offset(offset) => chain.number(offset, head.next)?,
         };
         Ok(Reader {
             streams: self.clone(),

@@ -1,5 +1,5 @@
-//! What an engine keeps in memory about streams: who was touched when, and who goes first. Losing it costs nothing but
-//! a little lateness.
+//! The state of streams in memory: their last use, and the order of concurrent requests. It need
+//! not survive a restart.
 
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,23 +10,23 @@ use tokio::sync::{OwnedMutexGuard, broadcast};
 
 use super::path::StreamPath;
 
-/// Requests about streams whose hash is the same wait for each other; so many do not.
-const LANES: usize = 256;
-/// Touches kept in memory. Beyond that all are forgotten, which is like a restart.
+/// The number of locks for concurrent requests. Requests with the same hash share one.
+const LOCKS: usize = 256;
+/// The maximum number of last uses in memory. Beyond that all are dropped, as in a restart.
 const TOUCHES_MAX: usize = 200_000;
-/// Changes kept for a listener that is behind.
+/// The number of changes buffered for a slow subscriber.
 const CHANGES_KEPT: usize = 4_096;
 
 pub(crate) struct StreamMemory {
     touches: Mutex<FxHashMap<StreamNumber, Touch>>,
-    lanes: Vec<Arc<tokio::sync::Mutex<()>>>,
+    locks: Vec<Arc<tokio::sync::Mutex<()>>>,
     changes: broadcast::Sender<StreamPath>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Touch {
     at: Timestamp,
-    /// The touch that is written down, or is being.
+    /// The last use that is saved or being saved.
     saved: Timestamp,
 }
 
@@ -34,7 +34,7 @@ impl Default for StreamMemory {
     fn default() -> Self {
         Self {
             touches: Mutex::default(),
-            lanes: (0..LANES).map(|_| Arc::default()).collect(),
+            locks: (0..LOCKS).map(|_| Arc::default()).collect(),
             changes: broadcast::channel(CHANGES_KEPT).0,
         }
     }
@@ -45,18 +45,20 @@ impl StreamMemory {
         self.touches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for its turn among requests about the same thing. Only for order: nothing relies on it.
-    pub(super) async fn turn(&self, stream: StreamNumber, of: &str) -> Option<OwnedMutexGuard<()>> {
+    /// Waits for other requests about the same row. This only avoids conflicts; correctness does
+    /// not depend on it.
+    pub(super) async fn lock(&self, stream: StreamNumber, of: &str) -> Option<OwnedMutexGuard<()>> {
         let hash = FxBuildHasher.hash_one((stream, of)) as usize;
-        let lane = self.lanes.get(hash % LANES)?;
-        Some(lane.clone().lock_owned().await)
+        let lock = self.locks.get(hash % LOCKS)?;
+        Some(lock.clone().lock_owned().await)
     }
 
     pub(super) fn touched(&self, stream: StreamNumber) -> Option<Timestamp> {
         self.touches().get(&stream).map(|touch| touch.at)
     }
 
-    /// Notes a touch; says whether it is to be written down, because the one that is lies `step` milliseconds back.
+    /// Records a use. Returns whether it must be saved because the saved one is `step` milliseconds
+    /// old.
     pub(super) fn touch(
         &self,
         stream: StreamNumber,
@@ -84,7 +86,7 @@ impl StreamMemory {
         self.touches().remove(&stream);
     }
 
-    /// A stream was created, has grown or is closed.
+    /// Reports that a stream was created, has grown or is closed.
     pub(super) fn changed(&self, path: &StreamPath) {
         if self.changes.receiver_count() > 0 {
             let _ = self.changes.send(path.clone());

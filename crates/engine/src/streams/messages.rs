@@ -1,4 +1,4 @@
-//! The body of an append as messages, and messages as the body of a read.
+//! Splits the body of an append into messages, and joins messages for the body of a read.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use everstep_model::record::Data;
@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 use super::content_type::ContentType;
 use super::error::StreamError;
 
-/// How deep values may be nested, so that no reader runs out of stack.
+/// The maximum nesting of JSON values, which protects the stacks of readers.
 const DEPTH_MAX: usize = 64;
 
-/// The messages of a body. In JSON mode an array is taken apart, once, and each element keeps its very bytes.
+/// Splits a body into messages. A JSON array is split once, and each element keeps its exact bytes.
 pub(crate) fn messages(body: &Bytes, of: &ContentType) -> Result<Vec<Bytes>, StreamError> {
     if !of.is_json() {
         return Ok(vec![body.clone()]);
@@ -29,7 +29,7 @@ pub(crate) fn messages(body: &Bytes, of: &ContentType) -> Result<Vec<Bytes>, Str
     Ok(vec![body.slice_ref(value.get().as_bytes())])
 }
 
-/// The messages of an append as records.
+/// The records of the messages of one append.
 pub(super) fn records(messages: Vec<Bytes>, time: Timestamp) -> Vec<Record> {
     let last = messages.len().saturating_sub(1);
     let record = |(place, bytes)| Record {
@@ -43,7 +43,7 @@ pub(super) fn records(messages: Vec<Bytes>, time: Timestamp) -> Vec<Record> {
     messages.into_iter().enumerate().map(record).collect()
 }
 
-/// JSON messages as one array.
+/// Joins JSON messages to an array.
 #[must_use]
 pub fn as_json_array(messages: &[Bytes]) -> Bytes {
     let length: usize = messages.iter().map(|message| message.len() + 1).sum();

@@ -1,5 +1,5 @@
-//! Streams of users: created, appended to, read, forked, closed, deleted and expiring, on the same store
-//! and committer as runs. `docs/adr/0009-user-streams.md` explains the design.
+//! Streams of users: created, appended to, read, forked, closed, deleted and expiring, on the same
+//! store and committer as runs. `docs/adr/0009-user-streams.md` explains the design.
 //!
 //! Every change is decided from rows that were read (`decide.rs` and `config.rs` are pure) and
 //! committed on condition that those rows have not changed. If they have, it is decided again.

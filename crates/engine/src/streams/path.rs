@@ -1,32 +1,32 @@
-//! The paths of streams: what a user may call one, and what is kept back.
+//! The paths of streams: which are valid, and which are reserved.
 
 use std::fmt;
 use std::sync::Arc;
 
 use everstep_model::StreamName;
 
-/// Bytes of a path.
 const PATH_BYTES_MAX: usize = 1_000;
-/// Journals are served there; only the engine's own verbs change them.
+/// Journals and documents of the server are served there. Users cannot change them.
 const RESERVED: [&str; 2] = ["workflows", "__ds"];
 
-/// The path of a stream: 1 to 1,000 bytes, in segments that are neither empty nor `.` nor `..`, without control characters.
+/// The path of a stream: 1 to 1,000 bytes without control characters, in segments that are neither
+/// empty nor `.` nor `..`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamPath(Arc<str>);
 
-/// Text that is no path of a stream.
+/// An invalid path of a stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPath {
-    /// It breaks a rule.
+    /// The path breaks a rule.
     #[error("invalid stream path: {0}")]
     Rule(&'static str),
-    /// It is kept back.
+    /// The path is reserved.
     #[error("stream paths under `{0}/` belong to the engine")]
     Reserved(&'static str),
 }
 
 impl StreamPath {
-    /// Checks a path that users may create, append to and delete.
+    /// Checks a path that users can create, append to and delete.
     pub fn new(text: &str) -> Result<Self, InvalidPath> {
         let path = Self::internal(text)?;
         let first = text.split('/').next().unwrap_or_default();
@@ -36,7 +36,7 @@ impl StreamPath {
         }
     }
 
-    /// Checks a path, one that is kept back too.
+    /// Checks a path that may be reserved.
     pub fn internal(text: &str) -> Result<Self, InvalidPath> {
         let rule = |reason| Err(InvalidPath::Rule(reason));
         if text.is_empty() {

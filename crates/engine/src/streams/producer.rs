@@ -1,30 +1,29 @@
-//! Idempotent producers: what an append of a producer is, given what the stream knows of it. Pure.
+//! Idempotent producers: classifies an append, given the row of the producer. Pure.
 
 use everstep_store::ProducerRow;
 
 use super::error::StreamError;
 
-/// Who appends, and which of its appends it is.
+/// The identity of an append of a producer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Producer {
-    /// Who.
+    /// The id of the producer.
     pub id: String,
-    /// Which life of it; higher after each restart.
+    /// Rises with each restart of the producer.
     pub epoch: u64,
-    /// Which append of that life, from 0.
+    /// The number of the append in this epoch, from 0.
     pub seq: u64,
 }
 
-/// What the append is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// The next one.
+    /// The next append of the producer.
     Next,
-    /// One that is in the stream already.
+    /// An append that is already in the stream.
     Repeated,
 }
 
-/// Judges an append of a producer.
+/// Classifies an append of a producer.
 pub(super) fn judge(
     known: Option<&ProducerRow>,
     append: &Producer,

@@ -1,4 +1,4 @@
-//! Reading: from a place on, through the streams a stream was forked from, and waiting for more.
+//! Reads streams from an offset on, through the chain of sources, and waits for more.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,39 +15,39 @@ use super::handle::Streams;
 use super::path::StreamPath;
 use crate::observers::Watch;
 
-/// Records looked at for one chunk, however small their messages are.
+/// The maximum number of records read for one chunk, even if their messages are small.
 const RECORDS_MAX: usize = 16_384;
 
-/// Where to begin.
+/// Where a reader begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub enum ReadFrom {
-    /// At the first message.
+    /// Before the first message.
     Start,
-    /// Behind the last one there is.
+    /// After the last message.
     Tail,
-    /// At this place.
+    /// At this offset.
     Offset(Offset),
 }
 
-/// What was read.
+/// The result of a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Chunk {
-    /// The messages, in order.
     pub messages: Vec<Bytes>,
-    /// The place behind them.
+    /// The offset after the messages.
     pub next: Offset,
-    /// Whether nothing followed when it was read.
+    /// Whether this was the end of the stream at the time of the read.
     pub up_to_date: bool,
-    /// Whether nothing ever follows.
+    /// Whether this is the end of a closed stream.
     pub closed: bool,
 }
 
-/// What a reader who waits is waiting for.
+/// What ends the wait of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Until {
-    /// A message.
     Message,
-    /// A record, even one that becomes no message.
+    /// A record, even if the view renders no message for it.
     Movement,
 }
 
@@ -73,15 +73,15 @@ impl Content {
     }
 }
 
-/// A place in a stream that moves on as it is read. It stays with the stream it was opened on, also if that is deleted
-/// and another takes its path.
+/// A position in a stream. A reader keeps reading the stream it was opened on, even if that is
+/// deleted and another is created at its path.
 pub struct Reader {
     pub(super) streams: Streams,
     pub(super) info: StreamInfo,
     pub(super) chain: Chain,
     pub(super) content: Content,
     pub(super) next: RecordNumber,
-    /// From the first wait on.
+    /// Set by the first wait.
     pub(super) watch: Option<Watch>,
 }
 
@@ -92,14 +92,14 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Streams {
-    /// Opens a stream for reading, which prolongs its life.
+    /// Opens a stream for reading. This counts as a use of the stream.
     pub async fn read(&self, path: &StreamPath, from: ReadFrom) -> Result<Reader, StreamError> {
         let found = self.find(path).await?;
         let chain = self.chain(&found).await?;
         let next = match from {
             ReadFrom::Start => RecordNumber(0),
             ReadFrom::Tail => found.head.next,
-            ReadFrom::Offset(offset) => chain.place(offset, found.head.next)?,
+            ReadFrom::Offset(offset) => chain.number(offset, found.head.next)?,
         };
         self.touch(&found);
         Ok(Reader {
@@ -112,7 +112,8 @@ impl Streams {
         })
     }
 
-    /// Records `from..`, of one stream of the chain and of one append as far as it is in there.
+    /// Returns the messages from a record on to the end of its append, as far as they are in the
+    /// same stream of the chain.
     pub(super) async fn rest_of_append(
         &self,
         found: &Found,
@@ -153,27 +154,27 @@ impl Streams {
     }
 }
 
-/// What is left of what one chunk may hold.
+/// What a chunk may still contain.
 struct Budget {
     bytes: usize,
-    /// Looked at, whatever becomes of them.
+    /// Records to read, whether or not they become messages.
     records: usize,
 }
 
 impl Reader {
-    /// What is read.
+    /// The properties of the stream when it was opened.
     #[must_use]
     pub fn info(&self) -> &StreamInfo {
         &self.info
     }
 
-    /// Where it stands.
+    /// The current position.
     #[must_use]
     pub fn offset(&self) -> Offset {
         self.chain.offset(self.next)
     }
 
-    /// About so many bytes of messages from here on; nothing if there is no more yet.
+    /// Reads about this many bytes of messages. Returns an empty chunk at the end of the stream.
     pub async fn next_chunk(&mut self, bytes: usize) -> Result<Chunk, StreamError> {
         let mut chunk = Chunk {
             messages: Vec::new(),
@@ -206,7 +207,8 @@ impl Reader {
         Ok(chunk)
     }
 
-    /// A stream that is deleted while it has forks is closed too, but that is not its end.
+    /// Distinguishes a closed stream from one that was deleted while it had forks, which closes it
+    /// too.
     async fn check_kept(&self) -> Result<(), StreamError> {
         if matches!(self.content, Content::Journal(_)) {
             return Ok(());
@@ -218,7 +220,8 @@ impl Reader {
         }
     }
 
-    /// Reads on in one stream of the chain. If it is the last one, gives its end and whether it is closed.
+    /// Reads from one stream of the chain. If it is the last one, returns its end and whether it is
+    /// closed.
     async fn read_segment(
         &mut self,
         stream: StreamNumber,
@@ -257,7 +260,8 @@ impl Reader {
         })
     }
 
-    /// The same, and if there is no more yet, waits for it, for the close, or so long.
+    /// Like [`Self::next_chunk`], but waits at the end of the stream for a message or the close, at
+    /// most this long.
     pub async fn next_within(
         &mut self,
         bytes: usize,
@@ -266,7 +270,7 @@ impl Reader {
         self.next_until(Until::Message, bytes, patience).await
     }
 
-    /// The same, but a record that becomes no message ends the wait too.
+    /// Like [`Self::next_within`], but a record without a message ends the wait too.
     pub async fn next_move_within(
         &mut self,
         bytes: usize,
@@ -285,7 +289,7 @@ impl Reader {
         let parts = self.streams.parts.clone();
         let mut late = parts.node.runtime.sleep(patience);
         loop {
-            // Registered before reading, so that what lands after the read wakes it.
+            // Registered before reading, so that no later change is missed.
             let stream = self.info.number;
             let watch = self
                 .watch

@@ -1,5 +1,5 @@
-//! The task that fires timers. A timer fires by one commit that appends its record and deletes its row,
-//! so it fires once, even if several nodes try, and never early.
+//! The task that fires timers. A timer fires by one commit that appends its record and deletes its
+//! row, so it fires once, even if several nodes try, and never early.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -122,7 +122,8 @@ impl TimerTask {
         }
     }
 
-    /// Fires timers in the given order: their commits are queued one after the other without waiting.
+    /// Fires timers in the given order: their commits are queued one after the other without
+    /// waiting.
     async fn fire(self: &Arc<Self>, timers: &[TimerRow]) {
         let heads = timers.iter().map(|timer| self.head_for_firing(timer));
         let heads = join_all(heads).await;
@@ -147,8 +148,8 @@ impl TimerTask {
         }
     }
 
-    /// Reads the head of a timer's stream. Waits while the store is unavailable, so that no timer overtakes
-    /// another.
+    /// Reads the head of a timer's stream. Waits while the store is unavailable, so that no timer
+    /// overtakes another.
     async fn head_for_firing(&self, timer: &TimerRow) -> Result<Option<Head>, StoreError> {
         loop {
             let head = self.node.store.head(StreamRef::Number(timer.stream)).await;
@@ -212,7 +213,8 @@ impl TimerTask {
         self.committer.submit(commit, Box::new(|_, _| {}));
     }
 
-    /// Fires a timer again later. If the run is damaged, its timers stay in the store until the next sweep.
+    /// Fires a timer again later. If the run is damaged, its timers stay in the store until the
+    /// next sweep.
     fn retry(self: &Arc<Self>, timer: TimerRow, error: &StoreError) {
         if error.is_damage() {
             self.watchers.unreadable(timer.stream, error);

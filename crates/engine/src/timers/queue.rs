@@ -48,8 +48,8 @@ impl TimerSink for TimerQueue {
 }
 
 impl TimerQueue {
-    /// Handles the hint that another node set a timer. If it is near and not loaded, the store is read
-    /// again.
+    /// Handles the hint that another node set a timer. If it is near and not loaded, the store is
+    /// read again.
     pub(crate) fn hint(&self, due: Timestamp) {
         let mut state = self.state();
         if due <= state.loaded_until && !state.knows(due) {

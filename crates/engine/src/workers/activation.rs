@@ -32,13 +32,14 @@ pub trait Worker: Send + Sync + 'static {
         None
     }
 
-    /// Returns whether it executes as many runs as it can. The engine then leaves ready runs to other
-    /// workers, until [`Engine::look_for_runs`](crate::Engine::look_for_runs) is called.
+    /// Returns whether it executes as many runs as it can. The engine then leaves ready runs to
+    /// other workers, until [`Engine::look_for_runs`](crate::Engine::look_for_runs) is called.
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Executes a run until it ends, is lost, or is evicted. The future is polled as a task of its own.
+    /// Executes a run until it ends, is lost, or is evicted. The future is polled as a task of its
+    /// own.
     fn execute(&self, activation: Activation) -> BoxFuture<'static, ()>;
 }
 

@@ -1,4 +1,5 @@
-//! What workflows declare about their inputs, events and answers, by their code or by a description.
+//! What workflows declare about their inputs, events and answers, by their code or by a
+//! description.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The directory of workers and workflows: which worker executes a run, which version a new run gets.
+//! The directory of workers and workflows: which worker executes a run, which version a new run
+//! gets.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -62,8 +63,8 @@ impl Workers {
         Ok(self.registry.add(worker))
     }
 
-    /// Returns the worker that executes this version of a workflow. `None` if no worker offers it, or
-    /// the node executes no runs.
+    /// Returns the worker that executes this version of a workflow. `None` if no worker offers it,
+    /// or the node executes no runs.
     pub(crate) fn executor(&self, workflow: &Name, version: u32) -> Option<Arc<dyn Worker>> {
         let registry = self.node.has(Role::Worker).then_some(&self.registry)?;
         registry.find(workflow, version)

@@ -1,6 +1,6 @@
 //! Workers and the workflows they offer: the interface to the code that executes runs
-//! (`activation.rs`), the registry of the workers of this node, the catalog of the workflows that all
-//! nodes offer, and the checks of payloads against what workflows declare.
+//! (`activation.rs`), the registry of the workers of this node, the catalog of the workflows that
+//! all nodes offer, and the checks of payloads against what workflows declare.
 
 mod activation;
 mod catalog;

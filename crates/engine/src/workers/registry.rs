@@ -1,5 +1,5 @@
-//! The workers that offer workflows on this node: those it was opened with, and those that are added
-//! and removed later.
+//! The workers that offer workflows on this node: those it was opened with, and those that are
+//! added and removed later.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
@@ -109,8 +109,8 @@ impl Registry {
     }
 }
 
-/// The registration of a worker. Dropping it removes the worker: it gets no more runs, and keeps the
-/// runs that it has.
+/// The registration of a worker. Dropping it removes the worker: it gets no more runs, and keeps
+/// the runs that it has.
 pub struct Offered {
     registry: Weak<Registry>,
     id: u64,

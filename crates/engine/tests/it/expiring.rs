@@ -1,4 +1,4 @@
-//! Lifetimes: they slide with use, end on time, survive restarts, and leave nothing behind.
+//! Expiry of streams: use prolongs the lifetime, restarts keep it, and nothing is left afterwards.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ async fn is_alive(streams: &Streams, at: &str) -> bool {
     }
 }
 
-/// Lets tasks that were woken do their work.
+/// Lets woken tasks run.
 async fn settle() {
     for _ in 0..100 {
         tokio::task::yield_now().await;
@@ -37,14 +37,14 @@ async fn pass(time: Duration) {
 }
 
 #[test]
-fn a_stream_nobody_uses_ends_and_its_path_is_free() {
+fn an_unused_stream_expires_and_frees_its_path() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(mortal("a")).await.unwrap();
         streams.append(append("a", "old")).await.unwrap();
         pass(TTL - Duration::from_secs(1)).await;
         assert!(is_alive(&streams, "a").await);
-        // A twentieth is how late it may be.
+        // Expiry may be late by a twentieth of the lifetime.
         pass(Duration::from_secs(1) + TTL / 20).await;
         assert!(!is_alive(&streams, "a").await);
         let late = streams.append(append("a", "x")).await;
@@ -56,7 +56,7 @@ fn a_stream_nobody_uses_ends_and_its_path_is_free() {
 }
 
 #[test]
-fn use_prolongs_a_life_and_looking_at_it_does_not() {
+fn reads_and_appends_prolong_a_lifetime_and_inspection_does_not() {
     for_each_store(async |world| {
         let streams = world.streams();
         for at in ["read", "written", "looked-at"] {
@@ -76,14 +76,14 @@ fn use_prolongs_a_life_and_looking_at_it_does_not() {
 }
 
 #[test]
-fn a_restart_ends_no_life_early_and_prolongs_it_by_little() {
+fn a_restart_shortens_no_lifetime_and_prolongs_it_slightly() {
     for_each_store(async |mut world| {
         let streams = world.streams();
         streams.create(mortal("a")).await.unwrap();
         pass(TTL / 2).await;
         streams.read(&path("a"), ReadFrom::Tail).await.unwrap();
         settle().await;
-        // Too small a step to be written down.
+        // Too short an interval to be saved.
         pass(TTL / 50).await;
         streams.read(&path("a"), ReadFrom::Tail).await.unwrap();
         settle().await;
@@ -98,7 +98,7 @@ fn a_restart_ends_no_life_early_and_prolongs_it_by_little() {
 }
 
 #[test]
-fn a_fixed_end_does_not_move() {
+fn use_does_not_prolong_a_fixed_expiry() {
     for_each_store(async |world| {
         let streams = world.streams();
         let end = streams.now().after(TTL);
@@ -115,7 +115,7 @@ fn a_fixed_end_does_not_move() {
 }
 
 #[test]
-fn a_source_that_expires_stays_for_its_fork() {
+fn an_expired_source_is_kept_for_its_fork() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(mortal("a")).await.unwrap();

@@ -1,5 +1,5 @@
-//! Streams of users on real stores: what each verb promises, and random requests compared with a simple model. And workers
-//! that come and go.
+//! User streams on real stores: each verb, and random requests compared with a simple model. Also
+//! workers that are added and removed.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,12 +1,13 @@
-//! A simple model of all streams: every stream is a list of messages, and a fork a copy of its beginning.
+//! A simple model of streams: every stream is a list of messages, and a fork copies the beginning
+//! of its source.
 
 use std::collections::BTreeMap;
 
 use everstep_engine::streams::StreamError;
 
-/// What a request becomes, without its details.
+/// The outcome of a request, without details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fate {
+pub(crate) enum Verdict {
     Done,
     Again,
     Missing,
@@ -23,7 +24,7 @@ pub(crate) enum Fate {
     SourceGone,
 }
 
-impl Fate {
+impl Verdict {
     pub(crate) fn of(error: &StreamError) -> Self {
         match error {
             StreamError::Missing => Self::Missing,
@@ -46,15 +47,15 @@ impl Fate {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stream {
     pub(crate) json: bool,
-    /// Each message, and whether its append ends with it.
+    /// The messages, and whether each is the last of its append.
     pub(crate) messages: Vec<(String, bool)>,
     pub(crate) closed: bool,
     closer: Option<(u8, u64, u64)>,
     producers: BTreeMap<u8, (u64, u64)>,
     last_seq: Option<u8>,
-    /// Source, place and sub-offset that were asked for.
+    /// The requested source, offset and sub-offset.
     origin: Option<(usize, u8, usize, u64)>,
-    /// Where parts of other streams end.
+    /// The ends of the parts that are inherited from other streams.
     cuts: Vec<usize>,
     forks: usize,
     deleted: bool,
@@ -68,7 +69,7 @@ pub(crate) struct AppendPlan {
     pub(crate) seq: Option<u8>,
 }
 
-/// All streams there ever were, and which is at which path.
+/// All streams that ever existed, and the current one of each path.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     pub(crate) streams: Vec<Stream>,
@@ -76,18 +77,18 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    pub(crate) fn at(&self, path: u8) -> Result<usize, Fate> {
-        let id = *self.paths.get(&path).ok_or(Fate::Missing)?;
+    pub(crate) fn at(&self, path: u8) -> Result<usize, Verdict> {
+        let id = *self.paths.get(&path).ok_or(Verdict::Missing)?;
         match self.streams[id].deleted {
-            true => Err(Fate::Gone),
+            true => Err(Verdict::Gone),
             false => Ok(id),
         }
     }
 
-    fn add(&mut self, path: u8, stream: Stream) -> Fate {
+    fn add(&mut self, path: u8, stream: Stream) -> Verdict {
         self.paths.insert(path, self.streams.len());
         self.streams.push(stream);
-        Fate::Done
+        Verdict::Done
     }
 
     pub(crate) fn create(
@@ -96,14 +97,18 @@ impl Model {
         json: bool,
         closed: bool,
         messages: Vec<String>,
-    ) -> Fate {
+    ) -> Verdict {
         match self.at(path) {
             Ok(id) => {
                 let is = &self.streams[id];
                 let same = is.json == json && is.closed == closed && is.origin.is_none();
-                if same { Fate::Again } else { Fate::Exists }
+                if same {
+                    Verdict::Again
+                } else {
+                    Verdict::Exists
+                }
             }
-            Err(Fate::Gone) => Fate::Exists,
+            Err(Verdict::Gone) => Verdict::Exists,
             Err(_) => {
                 let stream = Stream {
                     json,
@@ -116,25 +121,29 @@ impl Model {
         }
     }
 
-    pub(crate) fn fork(&mut self, path: u8, source: u8, place: usize, sub: u64) -> Fate {
+    pub(crate) fn fork(&mut self, path: u8, source: u8, place: usize, sub: u64) -> Verdict {
         match self.at(path) {
             Ok(id) => {
                 let is = &self.streams[id];
                 let origin = is.origin.map(|(_, path, place, sub)| (path, place, sub));
                 let same = origin == Some((source, place, sub)) && !is.closed;
-                return if same { Fate::Again } else { Fate::Exists };
+                return if same {
+                    Verdict::Again
+                } else {
+                    Verdict::Exists
+                };
             }
-            Err(Fate::Gone) => return Fate::Exists,
+            Err(Verdict::Gone) => return Verdict::Exists,
             Err(_) => {}
         }
         let id = match self.at(source) {
             Ok(id) => id,
-            Err(Fate::Gone) => return Fate::SourceGone,
-            Err(_) => return Fate::SourceMissing,
+            Err(Verdict::Gone) => return Verdict::SourceGone,
+            Err(_) => return Verdict::SourceMissing,
         };
         let from = &self.streams[id];
         let Some((at, prefix)) = from.behind(place, sub) else {
-            return Fate::ForkPoint;
+            return Verdict::ForkPoint;
         };
         let mut messages = from.messages[..at].to_vec();
         messages.extend(prefix.map(|prefix| (prefix, true)));
@@ -151,35 +160,35 @@ impl Model {
         self.add(path, stream)
     }
 
-    pub(crate) fn append(&mut self, path: u8, plan: &AppendPlan) -> Fate {
+    pub(crate) fn append(&mut self, path: u8, plan: &AppendPlan) -> Verdict {
         let stream = match self.at(path) {
             Ok(id) => &mut self.streams[id],
-            Err(fate) => return fate,
+            Err(verdict) => return verdict,
         };
         if stream.closed {
             let repeats = plan.producer.is_some() && plan.producer == stream.closer;
             let closes = plan.producer.is_none() && plan.close && plan.messages.is_empty();
             return if repeats || closes {
-                Fate::Again
+                Verdict::Again
             } else {
-                Fate::Closed
+                Verdict::Closed
             };
         }
         if !plan.messages.is_empty() && plan.json != stream.json {
-            return Fate::ContentType;
+            return Verdict::ContentType;
         }
         if let Some((id, epoch, seq)) = plan.producer {
             match stream.producers.get(&id) {
-                None if seq != 0 => return Fate::Gap,
-                Some((known, _)) if epoch < *known => return Fate::Stale,
-                Some((known, _)) if epoch > *known && seq != 0 => return Fate::EpochStart,
-                Some((known, last)) if epoch == *known && seq <= *last => return Fate::Again,
-                Some((known, last)) if epoch == *known && seq > last + 1 => return Fate::Gap,
+                None if seq != 0 => return Verdict::Gap,
+                Some((known, _)) if epoch < *known => return Verdict::Stale,
+                Some((known, _)) if epoch > *known && seq != 0 => return Verdict::EpochStart,
+                Some((known, last)) if epoch == *known && seq <= *last => return Verdict::Again,
+                Some((known, last)) if epoch == *known && seq > last + 1 => return Verdict::Gap,
                 _ => {}
             }
         }
         if plan.seq.is_some() && plan.seq <= stream.last_seq {
-            return Fate::Seq;
+            return Verdict::Seq;
         }
         if let Some((id, epoch, seq)) = plan.producer {
             stream.producers.insert(id, (epoch, seq));
@@ -188,26 +197,26 @@ impl Model {
         stream.messages.extend(as_append(plan.messages.clone()));
         stream.closed = plan.close;
         stream.closer = plan.producer.filter(|_| plan.close);
-        Fate::Done
+        Verdict::Done
     }
 
-    pub(crate) fn delete(&mut self, path: u8) -> Fate {
+    pub(crate) fn delete(&mut self, path: u8) -> Verdict {
         let mut id = match self.at(path) {
             Ok(id) => id,
-            Err(fate) => return fate,
+            Err(verdict) => return verdict,
         };
         if self.streams[id].forks > 0 {
             self.streams[id].deleted = true;
-            return Fate::Done;
+            return Verdict::Done;
         }
         loop {
             self.paths.retain(|_, at| *at != id);
             let Some((source, ..)) = self.streams[id].origin else {
-                return Fate::Done;
+                return Verdict::Done;
             };
             self.streams[source].forks -= 1;
             if !self.streams[source].deleted || self.streams[source].forks > 0 {
-                return Fate::Done;
+                return Verdict::Done;
             }
             id = source;
         }
@@ -215,7 +224,7 @@ impl Model {
 }
 
 impl Stream {
-    /// The fork point behind a place, and the part of a message before it.
+    /// The fork point after an offset, and the part of a message before it.
     fn behind(&self, place: usize, sub: u64) -> Option<(usize, Option<String>)> {
         let sub = usize::try_from(sub).ok()?;
         if sub == 0 {

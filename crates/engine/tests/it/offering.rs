@@ -1,4 +1,4 @@
-//! Workers that come and go: a run that nobody executes waits, and what was told of its workflow is remembered.
+//! Workers that are added and removed: runs wait for them, and the catalog keeps their workflows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use everstep_store::BoxFuture;
 
 use crate::support::{for_each_store, two_nodes, virtual_time};
 
-/// Completes every run at once with its version.
+/// Completes every run immediately with its version.
 struct Completes {
     versions: std::ops::RangeInclusive<u32>,
     description: Arc<Description>,
@@ -56,7 +56,7 @@ impl Worker for Completes {
     }
 }
 
-/// Lets go of every run without a word, as if its task had died.
+/// Drops every run, as if its task had died.
 struct Dies;
 
 impl Worker for Dies {
@@ -78,7 +78,7 @@ fn json(text: &str) -> Payload {
     Payload::from_json(text.to_owned()).unwrap()
 }
 
-/// Takes numbers, and the event `go`.
+/// Accepts numbers as input, and the event `go`.
 fn worker(versions: std::ops::RangeInclusive<u32>) -> Arc<dyn Worker> {
     let number = Described {
         schema: Some(json(r#"{"type": "number"}"#)),
@@ -110,7 +110,7 @@ async fn ended(engine: &Engine, id: &str) -> String {
 }
 
 #[test]
-fn a_run_that_nobody_executes_waits_for_a_worker() {
+fn a_run_without_a_worker_waits_for_one() {
     for_each_store(async |mut world| {
         let unknown = world.engine().start(start("a", "1")).await;
         assert!(matches!(unknown, Err(StartError::UnknownWorkflow(_))));
@@ -121,7 +121,7 @@ fn a_run_that_nobody_executes_waits_for_a_worker() {
         world.reopen().await;
         let engine = world.engine();
         let started = engine.start(start("b", "1")).await.unwrap();
-        assert!(started.created, "the workflow is remembered");
+        assert!(started.created, "the workflow is in the catalog");
         let why = engine.why(&started.run).await.unwrap().to_string();
         assert!(why.contains("no live worker"), "{why}");
         let _offered = engine.offer(worker(1..=2)).await.unwrap();
@@ -130,7 +130,7 @@ fn a_run_that_nobody_executes_waits_for_a_worker() {
 }
 
 #[test]
-fn what_was_told_of_a_workflow_is_held_against_what_is_sent_while_no_worker_is_there() {
+fn payloads_are_checked_against_the_catalog_without_a_worker() {
     for_each_store(async |mut world| {
         drop(world.engine().offer(worker(1..=1)).await.unwrap());
         world.reopen().await;
@@ -160,7 +160,7 @@ fn what_was_told_of_a_workflow_is_held_against_what_is_sent_while_no_worker_is_t
 }
 
 #[test]
-fn a_node_starts_what_another_one_was_told_of() {
+fn a_node_starts_a_workflow_that_another_node_offers() {
     virtual_time(async {
         let (one, two) = two_nodes().await;
         let offered = one.offer(worker(1..=1)).await.unwrap();
@@ -170,14 +170,14 @@ fn a_node_starts_what_another_one_was_told_of() {
         let _newer = two.offer(worker(3..=3)).await.unwrap();
         one.start(start("b", "1")).await.unwrap();
         let row = one.row(&RunId::new("b").unwrap()).await.unwrap();
-        assert_eq!(row.version, 1, "this node has not heard of the newer one");
+        assert_eq!(row.version, 1, "this node does not know the newer one");
         let _older = one.offer(worker(1..=1)).await.unwrap();
         assert_eq!(ended(&two, "b").await, "1");
     });
 }
 
 #[test]
-fn a_run_whose_worker_leaves_while_it_is_created_waits_for_the_next() {
+fn a_run_whose_worker_is_removed_during_creation_waits_for_another() {
     for_each_store(async |world| {
         let engine = world.engine();
         let offered = engine.offer(worker(1..=1)).await.unwrap();
@@ -194,7 +194,7 @@ fn a_run_whose_worker_leaves_while_it_is_created_waits_for_the_next() {
 }
 
 #[test]
-fn a_run_that_died_on_a_node_which_cannot_execute_it_any_more_goes_to_another() {
+fn a_lost_run_of_a_node_without_a_worker_moves_to_another_node() {
     virtual_time(async {
         let (one, two) = two_nodes().await;
         let offered = one.offer(Arc::new(Dies)).await.unwrap();

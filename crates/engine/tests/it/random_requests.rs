@@ -1,5 +1,5 @@
-//! Random requests about a few streams, on each kind of store and across restarts, become what the model says; and every
-//! offset that was ever given goes on meaning the same place.
+//! Random requests to a few streams, on each kind of store and across restarts, have the outcomes
+//! of the model, and offsets stay valid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use everstep_model::Offset;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-use crate::model::{AppendPlan, Fate, Model};
+use crate::model::{AppendPlan, Model, Verdict};
 use crate::support::{World, create, json, path, read_all, text, virtual_time};
 
 const PATHS: u8 = 5;
@@ -65,13 +65,14 @@ fn at(number: u8) -> StreamPath {
     path(&format!("s/{number}"))
 }
 
-/// A world, what it should be, and the offsets that were given, by stream and number of messages before them.
+/// An engine, its model, and the offsets that it returned, by stream and number of messages before
+/// them.
 struct Trial {
     world: World,
     model: Model,
     offsets: BTreeMap<usize, Vec<(usize, Offset)>>,
     said: u64,
-    fates: BTreeSet<Fate>,
+    verdicts: BTreeSet<Verdict>,
 }
 
 impl Trial {
@@ -79,7 +80,7 @@ impl Trial {
         self.world.streams()
     }
 
-    /// Messages that never come twice.
+    /// The number of the next message, which makes each unique.
     fn say(&mut self, count: u8, json: bool) -> Vec<String> {
         let mut messages = Vec::new();
         for _ in 0..count {
@@ -106,8 +107,8 @@ impl Trial {
             Turn::Delete { path } => {
                 let expected = self.model.delete(path);
                 let became = self.streams().delete(&at(path)).await;
-                assert_eq!(fate(&became), expected);
-                self.fates.insert(expected);
+                assert_eq!(verdict(&became), expected);
+                self.verdicts.insert(expected);
             }
             Turn::Create {
                 path,
@@ -156,7 +157,7 @@ impl Trial {
         let expected = self.model.create(path, is_json, closed, messages);
         let became = self.streams().create(asked).await;
         assert_eq!(created(&became), expected);
-        self.fates.insert(expected);
+        self.verdicts.insert(expected);
         if let Ok(became) = became {
             self.note(path, became.info.next);
         }
@@ -186,7 +187,7 @@ impl Trial {
         let expected = self.model.fork(path, source, count, sub.into());
         let became = self.streams().create(asked).await;
         assert_eq!(created(&became), expected);
-        self.fates.insert(expected);
+        self.verdicts.insert(expected);
         if let Ok(became) = became {
             self.note(path, became.info.next);
             self.note(
@@ -215,19 +216,19 @@ impl Trial {
         };
         let expected = self.model.append(path, plan);
         let became = self.streams().append(append).await;
-        let fate = match &became {
-            Ok(appended) if appended.repeated => Fate::Again,
-            Ok(_) => Fate::Done,
-            Err(error) => Fate::of(error),
+        let verdict = match &became {
+            Ok(appended) if appended.repeated => Verdict::Again,
+            Ok(_) => Verdict::Done,
+            Err(error) => Verdict::of(error),
         };
-        assert_eq!(fate, expected);
-        self.fates.insert(expected);
+        assert_eq!(verdict, expected);
+        self.verdicts.insert(expected);
         if let Ok(appended) = became {
             self.note(path, appended.next);
         }
     }
 
-    /// Every stream reads as the model says, from its start and from every offset it ever gave.
+    /// Compares every stream with the model, from its start and from every offset that it returned.
     async fn check(&mut self) {
         let streams = self.streams();
         for path in 0..PATHS {
@@ -235,7 +236,7 @@ impl Trial {
                 Ok(id) => id,
                 Err(expected) => {
                     let read = read_all(&streams, &at(path), ReadFrom::Start).await;
-                    assert_eq!(Fate::of(&read.unwrap_err()), expected);
+                    assert_eq!(Verdict::of(&read.unwrap_err()), expected);
                     continue;
                 }
             };
@@ -275,28 +276,28 @@ fn body(messages: &[String], json: bool) -> Bytes {
     }
 }
 
-fn fate<T>(became: &Result<T, StreamError>) -> Fate {
+fn verdict<T>(became: &Result<T, StreamError>) -> Verdict {
     match became {
-        Ok(_) => Fate::Done,
-        Err(error) => Fate::of(error),
+        Ok(_) => Verdict::Done,
+        Err(error) => Verdict::of(error),
     }
 }
 
-fn created(became: &Result<everstep_engine::streams::Created, StreamError>) -> Fate {
+fn created(became: &Result<everstep_engine::streams::Created, StreamError>) -> Verdict {
     match became {
-        Ok(created) if !created.created => Fate::Again,
-        became => fate(became),
+        Ok(created) if !created.created => Verdict::Again,
+        became => verdict(became),
     }
 }
 
-fn try_all(in_memory: bool, turns: Vec<Turn>) -> BTreeSet<Fate> {
+fn try_all(in_memory: bool, turns: Vec<Turn>) -> BTreeSet<Verdict> {
     virtual_time(async {
         let mut trial = Trial {
             world: World::new(in_memory).await,
             model: Model::default(),
             offsets: BTreeMap::new(),
             said: 0,
-            fates: BTreeSet::new(),
+            verdicts: BTreeSet::new(),
         };
         for (n, turn) in turns.into_iter().enumerate() {
             trial.take(turn).await;
@@ -305,27 +306,27 @@ fn try_all(in_memory: bool, turns: Vec<Turn>) -> BTreeSet<Fate> {
             }
         }
         trial.check().await;
-        trial.fates
+        trial.verdicts
     })
 }
 
 #[test]
-fn the_requests_meet_every_fate() {
+fn the_requests_have_every_outcome() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let turns = proptest::collection::vec(turn(), 80);
-    let mut fates = BTreeSet::new();
+    let mut verdicts = BTreeSet::new();
     for _ in 0..40 {
         let turns = turns.new_tree(&mut runner).unwrap().current();
-        fates.extend(try_all(true, turns));
+        verdicts.extend(try_all(true, turns));
     }
-    assert_eq!(fates.len(), 14, "{fates:?}");
+    assert_eq!(verdicts.len(), 14, "{verdicts:?}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn in_memory_streams_are_what_the_model_says(turns in proptest::collection::vec(turn(), 1..80)) {
+    fn streams_in_memory_match_the_model(turns in proptest::collection::vec(turn(), 1..80)) {
         try_all(true, turns);
     }
 }
@@ -334,7 +335,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn streams_in_a_directory_are_what_the_model_says(turns in proptest::collection::vec(turn(), 1..80)) {
+    fn streams_in_a_directory_match_the_model(turns in proptest::collection::vec(turn(), 1..80)) {
         try_all(false, turns);
     }
 }

@@ -1,4 +1,4 @@
-//! Readers that wait: told of what lands and of the close, not of what is another stream's.
+//! Readers that wait for messages and for the close of a stream.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::{append, create, for_each_store, path, text};
 const LONG: Duration = Duration::from_secs(3_600);
 
 #[test]
-fn a_reader_that_waits_gets_what_lands_and_then_the_close() {
+fn a_waiting_reader_gets_messages_and_the_close() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();
@@ -26,7 +26,7 @@ fn a_reader_that_waits_gets_what_lands_and_then_the_close() {
 }
 
 #[test]
-fn a_reader_that_waits_in_vain_hears_so() {
+fn a_wait_without_messages_times_out() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();
@@ -65,7 +65,7 @@ fn a_reader_of_a_fork_does_not_see_its_source_grow() {
 }
 
 #[test]
-fn a_reader_of_a_stream_that_is_deleted_is_told() {
+fn a_waiting_reader_of_a_deleted_stream_gets_an_error() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();
@@ -78,7 +78,7 @@ fn a_reader_of_a_stream_that_is_deleted_is_told() {
 }
 
 #[test]
-fn a_reader_of_a_stream_that_is_kept_for_its_forks_does_not_take_it_for_closed() {
+fn a_deleted_stream_that_is_kept_for_forks_is_not_reported_as_closed() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();

@@ -1,4 +1,4 @@
-//! An engine on a clock that runs only when nothing else does, on a store in memory or in a directory.
+//! An engine on a virtual clock, with a store in memory or in a directory.
 #![allow(
     clippy::disallowed_methods,
     reason = "this is the runtime of these tests"
@@ -17,13 +17,13 @@ use everstep_model::Offset;
 use everstep_store::{Clock, LocalBus, MemoryStore, Store};
 use everstep_store_embedded::EmbeddedStore;
 
-/// Where a test keeps its streams.
+/// The kind of store of a test.
 pub(crate) enum Place {
     Memory(MemoryStore),
     Directory(tempfile::TempDir),
 }
 
-/// An engine that can be closed and opened again on the same place.
+/// An engine that can be closed and opened again on the same store.
 pub(crate) struct World {
     runtime: Arc<VirtualRuntime>,
     place: Place,
@@ -31,7 +31,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// On a fresh place.
+    /// Opens an engine on an empty store.
     pub(crate) async fn new(in_memory: bool) -> Self {
         let runtime = Arc::new(VirtualRuntime::new(1));
         let place = match in_memory {
@@ -64,7 +64,7 @@ impl World {
         self.engine = Some(Engine::open(parts).await.unwrap());
     }
 
-    /// Ends the engine and begins again with what is durable.
+    /// Shuts the engine down and opens it again.
     pub(crate) async fn reopen(&mut self) {
         if let Some(engine) = self.engine.take() {
             engine.shutdown().await;
@@ -81,7 +81,7 @@ impl World {
     }
 }
 
-/// Two engines on one store in memory, that hear each other's hints.
+/// Two engines on one store in memory, which receive each other's hints.
 pub(crate) async fn two_nodes() -> (Engine, Engine) {
     let runtime = Arc::new(VirtualRuntime::new(1));
     let store = MemoryStore::new(runtime.clone());
@@ -100,7 +100,7 @@ pub(crate) async fn two_nodes() -> (Engine, Engine) {
     (open().await, open().await)
 }
 
-/// Runs a test on a fresh store of each kind, on the virtual clock.
+/// Runs a test on an empty store of each kind, on the virtual clock.
 pub(crate) fn for_each_store<F: Future<Output = ()>>(test: impl Fn(World) -> F) {
     for in_memory in [true, false] {
         virtual_time(async {
@@ -129,19 +129,19 @@ pub(crate) fn text() -> ContentType {
     ContentType::new("text/plain")
 }
 
-/// A stream of a type, and nothing else said.
+/// A request to create a stream with defaults.
 pub(crate) fn create(at: &str, content_type: ContentType) -> Create {
     Create {
         path: path(at),
         content_type: Some(content_type),
-        lifetime: Lifetime::Unsaid,
+        lifetime: Lifetime::Unspecified,
         closed: false,
         fork: None,
         body: Bytes::new(),
     }
 }
 
-/// An append of text, and nothing else said.
+/// A request to append text with defaults.
 pub(crate) fn append(at: &str, body: &str) -> Append {
     Append {
         path: path(at),
@@ -153,7 +153,7 @@ pub(crate) fn append(at: &str, body: &str) -> Append {
     }
 }
 
-/// All there is from a place on, in chunks of a few bytes; and whether it is closed.
+/// Reads everything from an offset on in small chunks, and whether the stream is closed.
 pub(crate) async fn read_all(
     streams: &Streams,
     at: &StreamPath,

@@ -1,4 +1,4 @@
-//! Two engines on one store: what both want, one gets; what one writes, the other shows.
+//! Two engines on one store: conflicts have one winner, and each sees what the other writes.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ async fn append_soon(streams: &Streams, wanted: Append) -> Appended {
     loop {
         match streams.append(wanted.clone()).await {
             Ok(appended) => return appended,
-            // The one before it is still on its way through the other node.
+            // The previous append is still in progress on the other node.
             Err(StreamError::SequenceGap { .. }) => tokio::task::yield_now().await,
             Err(error) => panic!("{error}"),
         }
@@ -20,7 +20,7 @@ async fn append_soon(streams: &Streams, wanted: Append) -> Appended {
 }
 
 #[test]
-fn a_producer_that_speaks_through_both_is_heard_once() {
+fn appends_of_a_producer_through_both_nodes_take_effect_once() {
     virtual_time(async {
         let nodes = two_nodes().await;
         let (one, other) = (nodes.0.streams(), nodes.1.streams());
@@ -91,7 +91,7 @@ fn a_fork_never_loses_its_source_to_a_deletion_elsewhere() {
 }
 
 #[test]
-fn a_reader_on_one_node_is_told_of_an_append_on_the_other() {
+fn a_reader_on_one_node_sees_an_append_on_the_other() {
     virtual_time(async {
         let nodes = two_nodes().await;
         let (one, other) = (nodes.0.streams(), nodes.1.streams());

@@ -1,4 +1,4 @@
-//! What each verb promises.
+//! The verbs of streams, on each kind of store.
 
 use everstep_engine::streams::{Create, Fork, Producer, ReadFrom, StreamError};
 
@@ -35,7 +35,7 @@ fn each_append_answers_with_the_end_of_its_own_messages() {
 }
 
 #[test]
-fn json_elements_keep_their_very_bytes() {
+fn json_elements_keep_their_exact_bytes() {
     for_each_store(async |world| {
         let streams = world.streams();
         let body = br#"[ 12345678901234567890 , {"b": 1.10,  "a":[1,2]}, "x" ,[]]"#;
@@ -84,7 +84,7 @@ fn refused_json_changes_nothing() {
 }
 
 #[test]
-fn a_producers_repetition_is_known_after_a_restart() {
+fn a_repeated_append_is_recognised_after_a_restart() {
     for_each_store(async |mut world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();
@@ -121,7 +121,7 @@ fn a_producer_may_send_its_appends_at_once() {
 }
 
 #[test]
-fn a_closed_stream_knows_who_closed_it() {
+fn a_repeated_close_by_the_same_producer_succeeds() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();
@@ -140,7 +140,7 @@ fn a_closed_stream_knows_who_closed_it() {
 }
 
 #[test]
-fn an_offset_of_an_earlier_life_is_refused() {
+fn an_offset_of_an_earlier_stream_is_refused() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();
@@ -159,7 +159,7 @@ fn an_offset_of_an_earlier_life_is_refused() {
 }
 
 #[test]
-fn a_deleted_source_stays_for_its_forks_and_goes_with_the_last() {
+fn a_deleted_source_is_kept_until_its_last_fork_is_deleted() {
     for_each_store(async |world| {
         let streams = world.streams();
         streams.create(create("a", text())).await.unwrap();

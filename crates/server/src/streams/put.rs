@@ -53,7 +53,7 @@ pub(crate) fn lifetime(headers: &HeaderMap) -> Result<Lifetime, Failure> {
     let ttl = text(headers, &names::TTL)?;
     let expires_at = text(headers, &names::EXPIRES_AT)?;
     match (ttl, expires_at) {
-        (None, None) => Ok(Lifetime::Unsaid),
+        (None, None) => Ok(Lifetime::Unspecified),
         (Some(_), Some(_)) => Err(Failure::bad_request(
             "a stream has Stream-TTL or Stream-Expires-At, not both",
         )),

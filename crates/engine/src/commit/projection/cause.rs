@@ -37,9 +37,9 @@ impl<'a> Cause<'a> {
         }
     }
 
-    /// The effects of an executor's commit. `seen` is the number of records that the executor knew. The
-    /// numbers of its new records are not known yet, but they are not smaller, and `seen` of its next
-    /// commit is larger, so keys rise from commit to commit.
+    /// The effects of an executor's commit. `seen` is the number of records that the executor knew.
+    /// The numbers of its new records are not known yet, but they are not smaller, and `seen` of
+    /// its next commit is larger, so keys rise from commit to commit.
     pub(crate) fn effects(
         &self,
         records: &[Record],
@@ -67,8 +67,8 @@ impl<'a> Cause<'a> {
         row.into_iter().chain(self.leave(left, "~")).collect()
     }
 
-    /// The effects of a journal that begins as a copy: the run also receives the ends of the runs that
-    /// the original waits for.
+    /// The effects of a journal that begins as a copy: the run also receives the ends of the runs
+    /// that the original waits for.
     pub(crate) fn effects_of_copy(&self, open: &[ChildView]) -> Vec<Row> {
         let rows = open.iter().enumerate().filter_map(|(index, child)| {
             let effect = Effect::AwaitRun {

@@ -7,8 +7,8 @@ use everstep_model::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The maximum length of the chain of causes that a parent receives with the failure of a child. Each
-/// level of children adds one.
+/// The maximum length of the chain of causes that a parent receives with the failure of a child.
+/// Each level of children adds one.
 const CAUSES_MAX: usize = 16;
 
 /// An effect on another run. The link names the operation that caused it.
@@ -53,8 +53,8 @@ pub(crate) struct ChildFinished {
     pub(crate) parent: Link,
     pub(crate) run: RunId,
     pub(crate) generation: Generation,
-    /// Distinguishes the run from other runs that have had the same id. `None` if an older release wrote
-    /// the effect, or if the run does not exist.
+    /// Distinguishes the run from other runs that have had the same id. `None` if an older release
+    /// wrote the effect, or if the run does not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) identity: Option<Seed>,
     pub(crate) outcome: ChildOutcome,
@@ -74,7 +74,8 @@ impl ChildFinished {
 }
 
 impl Effect {
-    /// The run that is affected. Effects of one run on another are delivered in the order of their causes.
+    /// The run that is affected. Effects of one run on another are delivered in the order of their
+    /// causes.
     pub(crate) fn target(&self) -> &RunId {
         match self {
             Self::StartChild(start) => &start.run,

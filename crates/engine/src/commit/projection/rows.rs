@@ -1,5 +1,5 @@
-//! Derives rows of timers and open rpcs from records, and the records that a loop drops. Each record
-//! suffices by itself, so no run is folded.
+//! Derives rows of timers and open rpcs from records, and the records that a loop drops. Each
+//! record suffices by itself, so no run is folded.
 
 use everstep_machine::Obsolete;
 use everstep_model::record::TimerPurpose;
@@ -28,8 +28,8 @@ pub(crate) fn project(
     timers
 }
 
-/// Removes timers and rpcs that are set and deleted in the same commit. A commit may contain thousands of both,
-/// because code that finds its events waiting consumes them without a pause.
+/// Removes timers and rpcs that are set and deleted in the same commit. A commit may contain
+/// thousands of both, because code that finds its events waiting consumes them without a pause.
 fn cancel_out(commit: &mut Parts<'_>, timers: &mut Vec<TimerRow>) {
     if commit.delete.is_empty() || commit.put.is_empty() {
         return;
@@ -60,9 +60,9 @@ fn ends_what_it_names(key: &RowKey) -> bool {
     }
 }
 
-/// Returns the rows that a journal may still have: those that were set and not ended by a record. Code
-/// that drops an operation does not always record that, so some of them may not exist. A row too many
-/// is harmless, because its operation has ended.
+/// Returns the rows that a journal may still have: those that were set and not ended by a record.
+/// Code that drops an operation does not always record that, so some of them may not exist. A row
+/// too many is harmless, because its operation has ended.
 pub(crate) fn rows_of_journal<'a>(
     records: impl Iterator<Item = &'a Record>,
     stream: StreamNumber,
@@ -124,75 +124,50 @@ fn project_record(
         purpose,
         location: location.cloned(),
     };
-    let mut set = |commit: &mut Parts<'_>, row: TimerRow| {
-        timers.push(row.clone());
-        commit.put.push(Row::Timer(row));
-    };
     match &record.body {
-        Body::Created(r) => {
-            if let Some(due) = r.deadline {
-                set(commit, timer(due, TimerPurpose::Deadline, None));
-            }
-        }
-        Body::Sleeping(r) => set(
-            commit,
-            timer(r.until, TimerPurpose::Sleep, Some(&r.location)),
-        ),
-        Body::Waiting(r) => {
-            if let Some(due) = r.deadline {
-                set(commit, timer(due, TimerPurpose::Wait, Some(&r.location)));
-            }
-        }
-        Body::WaitCompleted(r) => {
-            if let Some(due) = r.deadline {
-                let row = timer(due, TimerPurpose::Wait, Some(&r.location));
-                commit.delete.push(RowKey::Timer(row));
-            }
-        }
-        Body::RpcRequested(r) => {
-            commit.put.push(Row::Rpc(RpcRow {
-                stream,
-                id: r.rpc_id.clone(),
-                location: r.location.clone(),
-                method: r.method.clone(),
-                deadline: r.deadline,
-                schema: r.schema.clone(),
-            }));
-            if let Some(due) = r.deadline {
-                set(commit, timer(due, TimerPurpose::Rpc, Some(&r.location)));
-            }
-        }
+        Body::RpcRequested(r) => commit.put.push(Row::Rpc(RpcRow {
+            stream,
+            id: r.rpc_id.clone(),
+            location: r.location.clone(),
+            method: r.method.clone(),
+            deadline: r.deadline,
+            schema: r.schema.clone(),
+        })),
+        Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
         Body::RpcCompleted(r) => {
             commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone()));
-            if let Some(due) = r.deadline {
-                let row = timer(due, TimerPurpose::Rpc, Some(&r.location));
-                commit.delete.push(RowKey::Timer(row));
-            }
+            let ended = |due| RowKey::Timer(timer(due, TimerPurpose::Rpc, Some(&r.location)));
+            commit.delete.extend(r.deadline.map(ended));
         }
-        Body::RpcAnswered(r) => commit.delete.push(RowKey::Rpc(stream, r.rpc_id.clone())),
-        Body::ChildStarted(r) => {
-            if let Some(due) = r.deadline {
-                set(commit, timer(due, TimerPurpose::Child, Some(&r.location)));
-            }
+        Body::WaitCompleted(r) => {
+            let ended = |due| RowKey::Timer(timer(due, TimerPurpose::Wait, Some(&r.location)));
+            commit.delete.extend(r.deadline.map(ended));
         }
-        Body::StepFailed(r) => {
-            if let Some(due) = r.retry_at {
-                set(commit, timer(due, TimerPurpose::Retry, Some(&r.location)));
-            }
-        }
-        Body::UndoFailed(r) => {
-            if let Some(due) = r.retry_at {
-                set(commit, timer(due, TimerPurpose::Undo, Some(&r.location)));
-            }
-        }
-        Body::ExecutionRetried(r) => set(
-            commit,
-            timer(r.retry_at, TimerPurpose::ExecutionRetry, None),
-        ),
         Body::LoopAdvanced(r) => commit.drop.extend(&r.dropped),
-        // The other kinds have no rows.
+        // The other kinds have no rows except timers.
         _ => {}
     }
+    if let Some((due, purpose, location)) = timer_of(&record.body) {
+        let row = timer(due, purpose, location);
+        timers.push(row.clone());
+        commit.put.push(Row::Timer(row));
+    }
+}
+
+/// The timer that a record sets.
+fn timer_of(body: &Body) -> Option<(Timestamp, TimerPurpose, Option<&Location>)> {
+    let (due, purpose, location) = match body {
+        Body::Created(r) => (r.deadline, TimerPurpose::Deadline, None),
+        Body::Sleeping(r) => (Some(r.until), TimerPurpose::Sleep, Some(&r.location)),
+        Body::Waiting(r) => (r.deadline, TimerPurpose::Wait, Some(&r.location)),
+        Body::RpcRequested(r) => (r.deadline, TimerPurpose::Rpc, Some(&r.location)),
+        Body::ChildStarted(r) => (r.deadline, TimerPurpose::Child, Some(&r.location)),
+        Body::StepFailed(r) => (r.retry_at, TimerPurpose::Retry, Some(&r.location)),
+        Body::UndoFailed(r) => (r.retry_at, TimerPurpose::Undo, Some(&r.location)),
+        Body::ExecutionRetried(r) => (Some(r.retry_at), TimerPurpose::ExecutionRetry, None),
+        _ => return None,
+    };
+    Some((due?, purpose, location))
 }
 
 #[cfg(test)]

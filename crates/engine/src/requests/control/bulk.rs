@@ -15,6 +15,7 @@ const AT_ONCE: usize = 64;
 
 /// The progress of a bulk request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct BulkProgress {
     /// Processed runs.
     pub done: usize,

@@ -4,8 +4,8 @@
 use everstep_model::RunId;
 use everstep_model::record::CancelRequested;
 
+use super::super::inbox_requests::InboxRequests;
 use super::done::{Because, Done, RequestOrigin};
-use super::inbox_request::InboxRequests;
 use crate::error::ControlError;
 
 impl InboxRequests {

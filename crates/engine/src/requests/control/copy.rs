@@ -1,7 +1,7 @@
 //! Copies of journals, with which revived and forked runs begin.
 //!
-//! One commit creates the copy with all its rows: open timers and rpcs, the row that names the latest
-//! generation, and the row in lists.
+//! One commit creates the copy with all its rows: open timers and rpcs, the row that names the
+//! latest generation, and the row in lists.
 
 use std::sync::Arc;
 
@@ -115,7 +115,8 @@ impl Copier {
         }
     }
 
-    /// Returns whether the journal of that name began as the same copy, including location and edit.
+    /// Returns whether the journal of that name began as the same copy, including location and
+    /// edit.
     async fn is_copy(&self, name: &StreamName, created: &Created) -> Result<bool, StoreError> {
         let Some(head) = self.node.store.head(StreamRef::Name(name.clone())).await? else {
             return Ok(false);

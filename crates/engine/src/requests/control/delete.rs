@@ -55,8 +55,8 @@ impl Deleter {
         }
     }
 
-    /// Deletes a run whose last generation is closed and has this journal. Returns false if that is no
-    /// longer so: the run may have been deleted concurrently, and its id used again.
+    /// Deletes a run whose last generation is closed and has this journal. Returns false if that is
+    /// no longer so: the run may have been deleted concurrently, and its id used again.
     pub(super) async fn delete_until(
         &self,
         run: &RunId,

@@ -15,14 +15,13 @@ pub struct RequestOrigin {
 
 /// The outcome of a control request. Displayed as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "plain data")]
 pub struct Done {
-    /// The run.
     pub run: RunId,
     /// The latest generation.
     pub generation: Generation,
     /// The status after the request.
     pub status: RunStatus,
-    /// The effect of the request.
     pub effect: Effect,
 }
 
@@ -31,8 +30,8 @@ pub struct Done {
 pub enum Effect {
     /// The request took effect, or an executor acts on it now.
     Done,
-    /// The request is recorded and takes effect when the run is executed. No worker known to this node
-    /// offers matching code.
+    /// The request is recorded and takes effect when the run is executed. No worker known to this
+    /// node offers matching code.
     NeedsWorker,
     /// The run was deleted. The status is its last.
     Deleted,
@@ -82,10 +81,8 @@ impl fmt::Display for Done {
         write!(f, "run `{}` is {}", self.run, self.status)?;
         match self.effect {
             Effect::Done | Effect::Deleted => Ok(()),
-            Effect::NeedsWorker => {
-                f.write_str("; it goes on from there when a worker offers code that fits it")
-            }
-            Effect::Nothing(because) => write!(f, "; there was nothing to do: {because}"),
+            Effect::NeedsWorker => f.write_str("; it continues when a worker offers matching code"),
+            Effect::Nothing(because) => write!(f, "; nothing to do: {because}"),
         }
     }
 }
@@ -94,10 +91,10 @@ impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Finished => "it is over",
-            Self::Paused => "it is paused already, or asked to be",
+            Self::Paused => "it is already paused or pausing",
             Self::NotPaused => "it is not paused",
-            Self::Ending => "it is coming to its end already",
-            Self::NotFailed => "it did not end badly",
+            Self::Ending => "it is already ending",
+            Self::NotFailed => "it did not fail",
             Self::RollbackDidNotFail => "its rollback did not fail",
         })
     }

@@ -25,8 +25,8 @@ pub struct ForkRun {
 }
 
 impl Copier {
-    /// Forks a run. Repeating the same fork (generation, location and edited result) returns the same
-    /// new run.
+    /// Forks a run. Repeating the same fork (generation, location and edited result) returns the
+    /// same new run.
     pub(super) async fn fork(
         &self,
         wanted: ForkRun,
@@ -45,7 +45,7 @@ impl Copier {
             (Some(at), edited) => ForkExtent::Before { at, edited },
             (None, None) => ForkExtent::End,
             (None, Some(_)) => {
-                let detail = "an edited result needs the step it belongs to".to_owned();
+                let detail = "an edited result needs the location of its step".to_owned();
                 return Err(InvalidOptions(detail).into());
             }
         };

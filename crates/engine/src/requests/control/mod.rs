@@ -1,18 +1,18 @@
 //! Control of runs by operators, one file per verb.
 //!
-//! Requests that the run itself carries out (pause, cancel) are inbox records; their position in the
-//! journal decides what they affect. Requests that overrule the executor (terminate, settle a step)
-//! revoke its claim in the same commit, so that none of its later appends succeed. Reviving creates
-//! a new generation. Each verb reports its outcome and can be repeated, also to complete it after a
-//! crash.
+//! Requests that the run itself carries out (pause, cancel) are inbox records; their position in
+//! the journal decides what they affect. Requests that overrule the executor (terminate, settle a
+//! step) revoke its claim in the same commit, so that none of its later appends succeed. Reviving
+//! creates a new generation. Each verb reports its outcome and can be repeated, also to complete it
+//! after a crash.
 
 mod bulk;
 mod cancel;
 mod copy;
 mod delete;
+mod deliver;
 mod done;
 mod fork;
-mod inbox_request;
 mod pause;
 mod retention;
 mod revive;
@@ -27,7 +27,6 @@ pub(crate) use delete::{Deleter, OutboxSettler};
 pub use done::{Because, Done, Effect, RequestOrigin};
 pub use everstep_model::Control;
 pub use fork::ForkRun;
-pub(crate) use inbox_request::InboxRequests;
 pub(crate) use retention::RetentionTask;
 pub use revive::Revival;
 pub(crate) use revive::Reviver;

@@ -1,11 +1,11 @@
-//! Pauses and resumes runs. A paused run starts nothing new: steps in flight finish, and timers fire
-//! into the journal, where the run sees them after it is resumed.
+//! Pauses and resumes runs. A paused run starts nothing new: steps in flight finish, and timers
+//! fire into the journal, where the run sees them after it is resumed.
 
 use everstep_model::RunId;
 use everstep_model::record::{PauseRequested, ResumeRequested};
 
+use super::super::inbox_requests::InboxRequests;
 use super::done::{Because, Done, RequestOrigin};
-use super::inbox_request::InboxRequests;
 use crate::error::ControlError;
 
 impl InboxRequests {

@@ -1,9 +1,9 @@
-//! Settles operations without a result: an operator sets the result of a step, skips it, or makes an
-//! operation or the run fail.
+//! Settles operations without a result: an operator sets the result of a step, skips it, or makes
+//! an operation or the run fail.
 //!
-//! The commit revokes the claim of the executor, so the first result in the journal wins, its own or
-//! the operator's. A guard ensures that nothing was appended since the operation was seen without a
-//! result.
+//! The commit revokes the claim of the executor, so the first result in the journal wins, its own
+//! or the operator's. A guard ensures that nothing was appended since the operation was seen
+//! without a result.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use everstep_model::{
 };
 use everstep_store::{Commit, DeliverCommit, Guard, Hint, InboxLease, Outcome, Refusal};
 
+use super::super::inbox_requests::InboxRequests;
 use super::done::{Because, Done, RequestOrigin};
-use super::inbox_request::InboxRequests;
 use super::run_state::{RunState, unexpected};
 use super::terminate::Terminator;
 use crate::commit::PostCommit;
@@ -194,8 +194,8 @@ fn check_unsettled(
     let retry = state.overview.execution_retry.as_ref();
     if let (Settlement::Fail(_), Some(retry)) = (settlement, retry) {
         return Err(wrong(format!(
-            "its function has failed and begins again at {}, so nothing of it is under way; make the whole run fail, or \
-             look again then",
+            "its function failed and is retried at {}, so no operation is in progress; make the whole run fail, or try \
+             again then",
             retry.retry_at
         )));
     }
@@ -217,10 +217,10 @@ fn check_unsettled(
     }
     match settlement {
         Settlement::Skip(_) | Settlement::Edit(_) => Err(wrong(format!(
-            "`{location}` is no step, so it has no result to give"
+            "`{location}` is not a step, so it has no result"
         ))),
         Settlement::Fail(_) if is_open(&state.overview, location) => Ok(()),
-        Settlement::Fail(_) => Err(wrong(format!("`{location}` is over"))),
+        Settlement::Fail(_) => Err(wrong(format!("`{location}` has ended"))),
     }
 }
 

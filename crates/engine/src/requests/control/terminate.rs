@@ -1,8 +1,9 @@
 //! Terminates runs immediately, whether or not they have an executor.
 //!
 //! This takes two commits. The first revokes the claim of the executor, after which the journal can
-//! only grow by inbox records. The second ends the run, and is repeated if the journal grew. Between
-//! them the run is ready and unclaimed: if the second commit never happens, the run continues.
+//! only grow by inbox records. The second ends the run, and is repeated if the journal grew.
+//! Between them the run is ready and unclaimed: if the second commit never happens, the run
+//! continues.
 
 use std::sync::Arc;
 
@@ -74,8 +75,8 @@ impl Terminator {
             .map(drop)
     }
 
-    /// Makes a commit that revokes the claim of the executor. Notifies a local executor before the run
-    /// can be claimed again.
+    /// Makes a commit that revokes the claim of the executor. Notifies a local executor before the
+    /// run can be claimed again.
     pub(super) async fn commit_and_revoke(
         &self,
         stream: StreamNumber,

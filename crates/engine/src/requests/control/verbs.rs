@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use everstep_model::{Control, Location, RunId};
 
+use super::super::inbox_requests::InboxRequests;
 use super::copy::Copier;
 use super::delete::Deleter;
 use super::done::{Done, RequestOrigin};
 use super::fork::ForkRun;
-use super::inbox_request::InboxRequests;
 use super::revive::{Revival, Reviver};
 use super::settle_step::{Settlement, StepSettler};
 use super::terminate::Terminator;

@@ -1,28 +1,29 @@
-//! What holding a value against a schema may cost, and what can come of it. Neither schemas nor values are this process's
-//! own: together they could keep it busy for ever.
+//! Limits the cost of a check, because schemas and values come from outside, and together they
+//! could keep the process busy forever.
 
 use std::cell::Cell;
 
 use everstep_model::limits::SCHEMA_STEPS_MAX;
 
-/// Why a value is refused.
+/// Why a value is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Misfit {
-    /// This does not fit; empty where nobody will read it.
+    /// The mismatch as text, which is empty if it is not needed.
     Wrong(String),
-    /// There is no telling: it took too long, or went too deep. No combination of schemas may take this for a plain no.
-    NoTelling(String),
+    /// The check was too expensive or too deep. Combinations of schemas must not treat this as a
+    /// mismatch.
+    Undecided(String),
 }
 
 impl Misfit {
-    pub(super) fn into_words(self) -> String {
+    pub(super) fn into_text(self) -> String {
         match self {
-            Self::Wrong(words) | Self::NoTelling(words) => words,
+            Self::Wrong(text) | Self::Undecided(text) => text,
         }
     }
 }
 
-/// The steps that are left of one check.
+/// The steps that one check may still take.
 pub(super) struct Budget(Cell<u64>);
 
 impl Budget {
@@ -30,20 +31,19 @@ impl Budget {
         Self(Cell::new(SCHEMA_STEPS_MAX))
     }
 
-    /// Takes steps from what is left.
     pub(super) fn spend(&self, steps: usize) -> Result<(), Misfit> {
         let left = self.0.get().checked_sub(steps as u64);
         let Some(left) = left else {
             let detail = format!(
-                "it takes more than {SCHEMA_STEPS_MAX} steps to hold it against its schema; send less at once, or make the schema simpler"
+                "the check against its schema takes more than {SCHEMA_STEPS_MAX} steps; send less at once, or simplify the schema"
             );
-            return Err(Misfit::NoTelling(detail));
+            return Err(Misfit::Undecided(detail));
         };
         self.0.set(left);
         Ok(())
     }
 
-    /// Takes what it costs to go through a text: little, but not nothing.
+    /// Spends the cost of reading a text.
     pub(super) fn spend_on_text(&self, text: &str) -> Result<(), Misfit> {
         const BYTES_PER_STEP: usize = 64;
         self.spend(1 + text.len() / BYTES_PER_STEP)

@@ -6,7 +6,7 @@ use super::Checker;
 use super::budget::Misfit;
 use super::place::Place;
 
-/// Alternatives of which it is said why the value fits none.
+/// The number of alternatives whose mismatches are reported.
 const ALTERNATIVES_EXPLAINED: usize = 8;
 
 impl<'a> Checker<'a> {
@@ -47,14 +47,16 @@ impl<'a> Checker<'a> {
                 1 => {}
                 0 => return self.explain(schemas, value, place),
                 fits => {
-                    return self.wrong(|| format!("{place} fits {fits} forms and must fit one"));
+                    return self.wrong(|| {
+                        format!("{place} matches {fits} alternatives and must match one")
+                    });
                 }
             }
         }
         if let Some(schema) = keywords.get("not")
             && self.fits(schema, value)?
         {
-            return self.wrong(|| format!("{place} has a form that is not allowed"));
+            return self.wrong(|| format!("{place} matches a schema that is not allowed"));
         }
         let Some(condition) = keywords.get("if") else {
             return Ok(());
@@ -66,7 +68,7 @@ impl<'a> Checker<'a> {
         branch.map_or(Ok(()), |schema| self.check(schema, value, place))
     }
 
-    /// Whether a value fits, without a word about it.
+    /// Returns whether a value matches, without building a message.
     fn fits(self, schema: &'a Value, value: &Value) -> Result<bool, Misfit> {
         let quietly = Self {
             explains: false,
@@ -79,7 +81,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// How many of the schemas a value fits; it is enough to know of so many.
+    /// Counts the schemas that a value matches, up to a maximum.
     fn count_fitting(
         self,
         schemas: &'a [Value],
@@ -96,7 +98,7 @@ impl<'a> Checker<'a> {
         Ok(fitting)
     }
 
-    /// Why a value fits none of the schemas. They are gone through again for it, the first ones.
+    /// Explains why a value matches none of the schemas, by checking the first ones again.
     fn explain(self, schemas: &'a [Value], value: &Value, place: Place<'_>) -> Result<(), Misfit> {
         if !self.explains {
             return self.wrong(String::new);

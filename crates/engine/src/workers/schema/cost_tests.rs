@@ -1,4 +1,4 @@
-//! What it costs to hold a value against a schema, and that it is refused when it would cost too much.
+//! The cost of checks: values whose check is too expensive are rejected.
 
 use everstep_model::Payload;
 
@@ -9,7 +9,7 @@ fn fits(schema: &str, value: &str) -> Result<(), String> {
     check(Some(&json(schema)), &json(value))
 }
 
-/// The same thing many times, with commas between.
+/// Repeats a text, separated by commas.
 fn many(what: &str) -> String {
     vec![what; 3_000].join(",")
 }
@@ -20,7 +20,7 @@ fn assert_too_costly(schema: &str, value: &str) {
 }
 
 #[test]
-fn alternatives_of_alternatives_are_not_followed_for_ever() {
+fn nested_alternatives_are_limited() {
     let level = |at: u32| {
         let next = format!(r##"{{"$ref": "#/$defs/{}"}}"##, at + 1);
         format!(r#""{at}": {{"anyOf": [{next}, {next}]}}"#)
@@ -34,7 +34,7 @@ fn alternatives_of_alternatives_are_not_followed_for_ever() {
 }
 
 #[test]
-fn much_in_the_schema_times_much_in_the_value_is_refused() {
+fn a_large_value_with_a_large_schema_is_rejected() {
     let numbers = format!("[{}]", many("1"));
     let enumerated = format!(r#"{{"items": {{"enum": [{}, 1]}}}}"#, many("2"));
     assert_too_costly(&enumerated, &numbers);
@@ -56,23 +56,23 @@ fn a_value_of_the_largest_size_is_checked() {
 }
 
 #[test]
-fn items_that_must_differ_are_each_looked_at_once() {
+fn unique_items_are_each_read_once() {
     let distinct = r#"{"uniqueItems": true}"#;
     assert_eq!(fits(distinct, r#"[1, "1", [1], {"a": 1}]"#), Ok(()));
-    let twice = "item 2 of the value was there before";
+    let twice = "item 2 of the value is repeated";
     assert_eq!(fits(distinct, "[1, 2, 1.0]"), Err(twice.to_owned()));
     let numbers: Vec<u32> = (0..100_000).collect();
     assert_eq!(fits(distinct, &format!("{numbers:?}")), Ok(()));
 }
 
 #[test]
-fn what_could_not_be_told_is_not_taken_for_a_no() {
+fn an_undecided_check_is_not_a_mismatch() {
     let endless = r##"{"not": {"$ref": "#/$defs/a"}, "$defs": {"a": {"$ref": "#/$defs/a"}}}"##;
     assert!(fits(endless, "1").is_err());
 }
 
 #[test]
-fn words_about_a_misfit_are_short_and_are_not_made_for_nobody() {
+fn messages_are_short_and_built_only_when_needed() {
     let name = "n".repeat(500_000);
     let either = r#"{"anyOf": [{"type": "string"}, {"type": "number"}]}"#;
     let schema = format!(r#"{{"additionalProperties": {{"items": {either}}}}}"#);

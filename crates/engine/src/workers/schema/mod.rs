@@ -1,10 +1,11 @@
-//! JSON schemas of workflows whose code is elsewhere: what is sent to their runs is held against them before it is stored.
+//! Checks payloads against the JSON schemas of workflows whose code runs elsewhere.
 //!
-//! The keywords that say what shape a value has are checked; those that need more than the value and the schema (`pattern`,
-//! `format`, references out of the schema) are left to the workflow's own code, which reads every payload anyway.
+//! Keywords about the shape of a value are checked. Those that need more than the value and the
+//! schema (`pattern`, `format`, external references) are left to the workflow's code, which decodes
+//! every payload anyway.
 //!
-//! Schema and value both come from outside. What a check costs is counted (`budget.rs`), and a value is refused when it
-//! costs too much; words about what does not fit are made only where somebody reads them.
+//! Schema and value both come from outside, so the cost of a check is limited (`budget.rs`), and
+//! messages are built only where they are needed.
 
 mod budget;
 mod combinations;
@@ -20,11 +21,11 @@ use serde_json::{Map, Value};
 use budget::{Budget, Misfit};
 use place::Place;
 
-/// How deep schemas may refer to each other, so that one that refers to itself comes to an end. Enough for the deepest value
-/// that is read at all, with a reference at every level.
+/// The maximum depth of nested schemas, which stops a schema that refers to itself. It suffices for
+/// the deepest value that can be decoded, with a reference at every level.
 const DEPTH_MAX: usize = 256;
 
-/// Whether a payload fits a schema, and what does not.
+/// Checks a payload against a schema, and returns the mismatch as text.
 pub(crate) fn check(schema: Option<&Payload>, payload: &Payload) -> Result<(), String> {
     let Some(schema) = schema else {
         return Ok(());
@@ -38,16 +39,15 @@ pub(crate) fn check(schema: Option<&Payload>, payload: &Payload) -> Result<(), S
         explains: true,
     };
     let checked = whole.check(&schema, &value, Place::Whole);
-    checked.map_err(Misfit::into_words)
+    checked.map_err(Misfit::into_text)
 }
 
-/// A schema that is being followed.
 #[derive(Clone, Copy)]
 struct Checker<'a> {
     root: &'a Value,
     budget: &'a Budget,
     depth: usize,
-    /// Whether somebody reads why a value does not fit.
+    /// Whether messages are needed.
     explains: bool,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
         };
         if self.depth > DEPTH_MAX {
             let detail = format!("{place} is nested too deeply for its schema");
-            return Err(Misfit::NoTelling(detail));
+            return Err(Misfit::Undecided(detail));
         }
         let inner = Self {
             depth: self.depth + 1,
@@ -78,14 +78,15 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A misfit, in words if somebody reads them. They cost as much as they say.
-    fn wrong(self, words: impl FnOnce() -> String) -> Result<(), Misfit> {
+    /// A mismatch, with its message if that is needed. The length of the message is part of the
+    /// cost.
+    fn wrong(self, message: impl FnOnce() -> String) -> Result<(), Misfit> {
         if !self.explains {
             return Err(Misfit::Wrong(String::new()));
         }
-        let words = words();
-        self.budget.spend(words.len())?;
-        Err(Misfit::Wrong(words))
+        let message = message();
+        self.budget.spend(message.len())?;
+        Err(Misfit::Wrong(message))
     }
 
     fn check_fields(
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn a_mismatch_is_reported_with_its_place() {
         let schema = r##"{
             "type": "object",
             "required": ["amount"],
@@ -184,10 +185,10 @@ mod tests {
     }
 
     #[test]
-    fn forms_can_be_combined() {
+    fn schemas_can_be_combined() {
         let either = r#"{"oneOf": [{"type": "null"}, {"const": 1}, {"enum": [1, "b"]}]}"#;
         assert!(fits(either, "null").is_ok() && fits(either, r#""b""#).is_ok());
-        assert!(fits(either, "1").is_err(), "it fits two");
+        assert!(fits(either, "1").is_err(), "it matches two");
         assert!(fits(either, "2").is_err());
         assert!(fits(r#"{"anyOf": [{"type": "string"}, {"minimum": 3}]}"#, "2").is_err());
         assert!(fits(r#"{"allOf": [{"minimum": 3}, {"maximum": 4}]}"#, "4").is_ok());
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_refers_to_itself_comes_to_an_end() {
+    fn a_check_of_a_recursive_schema_terminates() {
         assert!(fits(r##"{"$ref": "#"}"##, "1").is_err());
         let list = r##"{"type": ["object", "null"], "properties": {"next": {"$ref": "#"}}}"##;
         assert!(fits(list, r#"{"next": {"next": null}}"#).is_ok());
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_value_is_checked_to_its_bottom() {
+    fn a_deep_value_is_checked_completely() {
         let list = r##"{"type": ["object", "null"], "properties": {"next": {"$ref": "#"}}}"##;
         let nested = |inner: &str| {
             let (before, after) = (r#"{"next":"#.repeat(120), "}".repeat(120));
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_know_it_leaves_to_the_code() {
+    fn unknown_keywords_are_ignored() {
         assert!(
             fits(
                 r#"{"pattern": "^a", "format": "email", "x-own": 1}"#,

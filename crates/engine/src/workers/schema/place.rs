@@ -1,8 +1,8 @@
-//! Where in a value something does not fit. It is put into words only for somebody who reads them.
+//! The place of a mismatch in a value. It becomes text only if the message is needed.
 
 use std::fmt;
 
-/// Characters of a field's name, or of a value, that are shown.
+/// The number of characters of a field name, or of a value, that a message shows.
 const SHOWN_CHARS_MAX: usize = 100;
 
 /// A place in a value, from the inside out.
@@ -23,7 +23,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// The beginning of a text, as much as people care to read.
+/// Cuts a text that is too long for a message.
 pub(super) fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),

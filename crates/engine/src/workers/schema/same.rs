@@ -1,4 +1,4 @@
-//! When two values are the same: 1 and 1.0 are one number, and the order of fields says nothing.
+//! Equality of JSON values: 1 and 1.0 are the same number, and the order of fields is irrelevant.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 
 use super::budget::{Budget, Misfit};
 
-/// Whether two values are the same. It ends at the first difference.
+/// Returns whether two values are equal. Stops at the first difference.
 pub(super) fn is_same(one: &Value, other: &Value, budget: &Budget) -> Result<bool, Misfit> {
     budget.spend(1)?;
     match (one, other) {
@@ -40,7 +40,7 @@ pub(super) fn is_same(one: &Value, other: &Value, budget: &Budget) -> Result<boo
     }
 }
 
-/// The first item that was there before, each looked at once.
+/// Returns the first item that repeats an earlier one. Each item is read once.
 pub(super) fn repeated(items: &[Value], budget: &Budget) -> Result<Option<usize>, Misfit> {
     let mut before = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
@@ -54,7 +54,7 @@ pub(super) fn repeated(items: &[Value], budget: &Budget) -> Result<Option<usize>
     Ok(None)
 }
 
-/// Writes a value so that the same values are the same text.
+/// Writes a value in a canonical form: equal values become equal text.
 fn write_alike(value: &Value, text: &mut String) {
     let written = match value {
         Value::Number(number) => write!(text, "{}", alike(number)),
@@ -80,13 +80,13 @@ fn write_alike(value: &Value, text: &mut String) {
         }
         plain => write!(text, "{plain}"),
     };
-    // Nothing goes wrong when a string is written to.
+    // Writing to a string cannot fail.
     let _ = written;
 }
 
 /// 1.0 is written as 1.
 fn alike(number: &Number) -> Number {
-    /// Up to here every whole number is one of 64 bits with a fraction, too.
+    /// Up to here every integer is exact as a 64-bit floating point number.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let whole = number.as_f64().filter(|whole| {
         let is_whole = whole.fract() == 0.0;

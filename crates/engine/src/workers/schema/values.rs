@@ -1,4 +1,4 @@
-//! Keywords about one value, whatever is inside it.
+//! Keywords about a value itself: types, constants, ranges and sizes.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::budget::Misfit;
 use super::place::{Place, cut};
 use super::same::{is_same, repeated};
 
-/// Values of an `enum` that are shown to whoever sent another.
+/// The number of values of an `enum` that a message lists.
 const ALTERNATIVES_SHOWN: usize = 20;
 
 impl Checker<'_> {
@@ -98,12 +98,12 @@ impl Checker<'_> {
             && keywords.get("uniqueItems") == Some(&Value::Bool(true))
             && let Some(index) = repeated(items, self.budget)?
         {
-            return self.wrong(|| format!("item {index} of {place} was there before"));
+            return self.wrong(|| format!("item {index} of {place} is repeated"));
         }
         Ok(())
     }
 
-    /// How much is in a value; characters have to be counted.
+    /// The size of a value. Characters of a text are counted.
     fn size(self, value: &Value) -> Result<usize, Misfit> {
         Ok(match value {
             Value::String(text) => {

@@ -1,29 +1,17 @@
-//! Requests that the run itself carries out: records in its inbox.
-
-use std::sync::Arc;
+//! Delivers control requests that the run itself carries out to its inbox.
 
 use everstep_inspect::Overview;
 use everstep_model::{Body, Record, RunId, RunStatus};
 use everstep_store::{Outcome, Refusal};
 
+use super::super::inbox_requests::InboxRequests;
 use super::done::{Because, Done, Effect};
 use super::run_state::{RunState, unexpected};
-use crate::commit::Committer;
 use crate::error::ControlError;
-use crate::execution::Inbox;
-use crate::node::Node;
-use crate::workers::Workers;
-
-pub(crate) struct InboxRequests {
-    pub(crate) node: Arc<Node>,
-    pub(crate) committer: Arc<Committer>,
-    pub(crate) workers: Arc<Workers>,
-    pub(crate) inbox: Arc<Inbox>,
-}
 
 impl InboxRequests {
-    /// Appends a request to a run's inbox, unless `decide` finds a reason not to. The status in lists
-    /// changes in the same commit.
+    /// Appends a request to a run's inbox, unless `decide` finds a reason not to. The status in
+    /// lists changes in the same commit.
     pub(super) async fn request(
         &self,
         run: &RunId,
