@@ -296,6 +296,7 @@ impl Replay {
     }
 
     /// Fixes the location of the next operation of that name.
+    #[inline]
     fn locate(
         &mut self,
         scope: &Scope,
@@ -311,6 +312,7 @@ impl Replay {
         self.check_call(location, record, site)
     }
 
+    #[inline]
     fn check_call(
         &mut self,
         location: Location,

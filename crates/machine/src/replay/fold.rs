@@ -76,7 +76,7 @@ impl Replay {
 
     fn count_folded(&mut self, entry: &Entry) {
         self.context.position.fold(entry);
-        self.loops.fold(entry, &self.rollback.calling_scopes());
+        self.loops.fold(entry, self.rollback.calling_scopes());
     }
 
     /// Folds a line of the script. Some operations wait until their line is durable.

@@ -51,6 +51,7 @@ impl Replay {
     }
 
     /// Folds one record, or returns what there is to do.
+    #[inline]
     fn turn_once(&mut self) -> Option<Turn> {
         let context = &mut self.context;
         if let Some(halt) = &context.state.halt {
@@ -102,6 +103,7 @@ impl Replay {
     }
 
     /// The next operation that resolves without another record.
+    #[inline]
     fn next_resolution(&mut self) -> Option<(OpId, Resolution)> {
         let context = &mut self.context;
         let crossed = self.loops.cross(self.code.poll, context);

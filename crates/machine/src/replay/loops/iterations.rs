@@ -187,7 +187,10 @@ impl Iterations {
                 self.release(&replaced.scope);
             }
         }
-        let iteration = location.scope.iteration();
+        let iteration = match location.scope == Scope::ROOT {
+            true => None,
+            false => location.scope.iteration(),
+        };
         if let Body::WaitCompleted(record) = body {
             for event in &record.events {
                 let sent = self.events.remove(event);

@@ -231,11 +231,16 @@ impl Loops {
     }
 
     /// Moves the fold over a gap in front of a record. Returns whether the loops explain the gap.
+    #[inline]
     pub(super) fn cross_gap(&self, entry: &Entry, cx: &mut Context) -> bool {
         let next = cx.position.here.folded;
         if entry.number == next {
             return true;
         }
+        self.cross_dropped(next, entry, cx)
+    }
+
+    fn cross_dropped(&self, next: RecordNumber, entry: &Entry, cx: &mut Context) -> bool {
         if let Some(time) = self.iterations.time_between(next, entry.number) {
             cx.position.advance_time(time);
             return true;
