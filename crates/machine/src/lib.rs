@@ -4,7 +4,7 @@
 //! engine, the replay tests, remote workers and simulations all use this one crate.
 //!
 //! [`Replay`] drives workflow code record by record and compares what the code does with what was recorded.
-//! [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] knows what is done and not undone.
+//! [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] folds what is done and not undone.
 //! Readers that only show a journal are in `inspect`.
 
 mod fork;

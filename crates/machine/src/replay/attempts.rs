@@ -8,7 +8,7 @@ pub(super) enum Attempts {
     /// When their start is durable, as for fenced steps. If the run is what ends processes, the
     /// journal shows it.
     Announced,
-    /// None begins any more, because the executor ends. Attempts in flight may end.
+    /// No further attempt begins, because the executor ends. Attempts in flight may end.
     Ending,
     /// None ever begins: this is a dry execution.
     Never,

@@ -70,7 +70,7 @@ impl Replay {
         self
     }
 
-    /// Begins no attempt any more. Attempts in flight may end.
+    /// Prevents further attempts. Attempts in flight may end.
     pub fn begin_no_more(&mut self) {
         if self.attempts.may_begin() {
             self.attempts = Attempts::Ending;

@@ -26,7 +26,7 @@ pub(super) enum Phase {
     Broken(Box<Failure>),
 }
 
-/// Whether the fold stands still.
+/// Whether the fold is paused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Pause {
     #[default]

@@ -74,7 +74,7 @@ impl Loops {
         // The next poll corresponds to the one in which the iteration began.
         let first = record.iteration.saturating_sub(record.at_once);
         let scope = record.location.inner_scope();
-        self.iterations.come_to(&scope, first, poll + 1);
+        self.iterations.reach(&scope, first, poll + 1);
         Some((op, Resolution::Iteration(record.iteration, record.state)))
     }
 
