@@ -35,7 +35,7 @@ pub(crate) enum Conclusion {
     },
     /// Nothing is left to do until the inbox grows.
     Suspended(RunStatus),
-    /// An operator asked for a pause, and nothing is in flight.
+    /// A pause was requested, and nothing is in flight.
     Pause,
     /// The journal contains the pause already.
     Paused,

@@ -22,7 +22,7 @@ enum DryCode {
     NotStarted,
     Running,
     /// The code continues although its run was cancelled.
-    Defiant,
+    IgnoresCancellation,
     Returned(Returned),
 }
 
@@ -43,7 +43,7 @@ impl<H: Host> Dry<H> {
     }
 
     pub(crate) fn next(&mut self) -> Next {
-        if let DryCode::Defiant = self.code {
+        if let DryCode::IgnoresCancellation = self.code {
             return self.done();
         }
         let replay = &mut self.execution.replay;
@@ -64,7 +64,7 @@ impl<H: Host> Dry<H> {
         self.execution.forget_dropped();
         let is_running = matches!(self.code, DryCode::Running);
         if is_running && self.execution.replay.status().ignores_cancellation() {
-            self.code = DryCode::Defiant;
+            self.code = DryCode::IgnoresCancellation;
         }
     }
 
@@ -79,7 +79,7 @@ impl<H: Host> Dry<H> {
         let code = std::mem::replace(&mut self.code, DryCode::NotStarted);
         let returned = match code {
             DryCode::Returned(returned) => Some(returned),
-            DryCode::NotStarted | DryCode::Running | DryCode::Defiant => None,
+            DryCode::NotStarted | DryCode::Running | DryCode::IgnoresCancellation => None,
         };
         Next::Done(Ok(Verified {
             returned,

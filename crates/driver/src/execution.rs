@@ -25,7 +25,7 @@ pub trait Host: Default {
 pub struct Execution<H> {
     pub replay: Replay,
     pub host: H,
-    /// Whether the steps in flight know of the run's cancellation.
+    /// Whether the cancellation was signalled to the steps in flight.
     is_cancelled: bool,
 }
 
@@ -57,7 +57,7 @@ impl<H: Host> Execution<H> {
         }
     }
 
-    /// Whether the run was cancelled since this was last asked.
+    /// Whether the run was cancelled since the last call.
     pub(crate) fn take_cancellation(&mut self) -> bool {
         let is_new = !self.is_cancelled && self.replay.status().cancellation().is_some();
         self.is_cancelled |= is_new;
