@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use everstep_machine::{OpId, Turn};
+use everstep_machine::{Access, Attempts, OpId, Turn};
 use everstep_model::{Entry, Record, Timestamp};
 
 use crate::action::{Action, ExecutionKind};
@@ -64,7 +64,7 @@ impl<H: Host> Driver<H> {
     pub(crate) fn execute_anew(&mut self, journal: Vec<Entry>) {
         self.live = Execution::live(&self.setup, journal);
         if self.leave == Leave::Soon {
-            self.live.replay.begin_no_more();
+            self.live.replay.set_attempts(Attempts::Ending);
         }
     }
 
@@ -224,7 +224,7 @@ impl<H: Host> Driver<H> {
 
     /// Throws the code away. What it left open is not abandoned.
     pub(crate) fn drop_code(&mut self) {
-        self.live.replay.detach();
+        self.live.replay.set_access(Access::Detached);
         if let CodeState::Running = self.code {
             self.queue.push_back(Action::Drop(ExecutionKind::Live));
         }

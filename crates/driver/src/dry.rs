@@ -1,6 +1,6 @@
 //! A dry execution: the code runs against a journal, no step begins and nothing is written.
 
-use everstep_machine::{Divergence, Halt, Turn};
+use everstep_machine::{Access, Divergence, Halt, Turn};
 use everstep_model::{Entry, Timestamp};
 
 use crate::action::Action;
@@ -75,7 +75,7 @@ impl<H: Host> Dry<H> {
 
     fn done(&mut self) -> Next {
         let unrecorded = self.unrecorded();
-        self.execution.replay.detach();
+        self.execution.replay.set_access(Access::Detached);
         let code = std::mem::replace(&mut self.code, DryCode::NotStarted);
         let returned = match code {
             DryCode::Returned(returned) => Some(returned),

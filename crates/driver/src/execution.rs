@@ -1,6 +1,6 @@
 //! One execution of the code: its fold, and what the shell keeps beside it.
 
-use everstep_machine::Replay;
+use everstep_machine::{Attempts, Replay};
 use everstep_model::{Entry, Location, Payload};
 
 use crate::setup::Setup;
@@ -44,17 +44,17 @@ impl<H: Host> Execution<H> {
         if setup.development {
             live.replay.keep_call_sites();
         }
-        live.replay.set_cautious(setup.cautious);
+        if setup.cautious {
+            live.replay.set_attempts(Attempts::Announced);
+        }
         live
     }
 
     /// An execution in which no step begins.
     pub(crate) fn dry(setup: &Setup, journal: Vec<Entry>) -> Self {
-        let live = Self::new(setup, journal);
-        Self {
-            replay: live.replay.dry(),
-            ..live
-        }
+        let mut dry = Self::new(setup, journal);
+        dry.replay.set_attempts(Attempts::Never);
+        dry
     }
 
     /// Whether the run was cancelled since the last call.

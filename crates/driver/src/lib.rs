@@ -67,6 +67,8 @@ mod state;
 mod undo_search;
 mod undoing;
 
+pub use everstep_machine::UndoEnd;
+
 pub use action::{Action, ExecutionKind, ReadFor};
 pub use append::{Append, Then};
 pub use execution::{Execution, Host};
@@ -74,7 +76,6 @@ pub use message::Message;
 pub use returned::{CodeFailure, Returned, Verified};
 pub use setup::Setup;
 pub use state::Driver;
-pub use undoing::UndoEnd;
 
 #[cfg(test)]
 mod tests;

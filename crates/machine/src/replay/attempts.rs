@@ -2,7 +2,8 @@
 
 /// How attempts of steps and undos begin in this execution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Attempts {
+pub enum Attempts {
+    /// At once.
     #[default]
     AtOnce,
     /// When their start is durable, as for fenced steps. If the run is what ends processes, the

@@ -24,7 +24,7 @@ use super::operations::{Kind, Obsolete, OpId, Resolution};
 use super::state::Phase;
 use crate::undo::{Done, Progress, Subject, UndoFold};
 use log::UndoLog;
-pub use undo_attempts::UndoStart;
+pub use undo_attempts::{UndoEnd, UndoStart};
 
 /// The rollbacks of an execution.
 #[derive(Debug, Default)]
