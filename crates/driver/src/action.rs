@@ -1,4 +1,4 @@
-//! What a driver asks its shell to do.
+//! The actions that a driver returns to its shell.
 
 use everstep_machine::{Divergence, Halt, OpId, Resolution, UndoStart};
 use everstep_model::{Payload, RecordNumber};

@@ -5,8 +5,8 @@ use everstep_model::{Record, RecordNumber, RunStatus};
 
 /// What an append means for the run.
 ///
-/// "Guarded" means that the store refuses the append if the inbox holds records that the execution
-/// did not know when it decided.
+/// "Guarded" means that the store refuses the append if the inbox contains records that the
+/// execution did not know when it decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// The run continues.
@@ -40,7 +40,7 @@ pub struct Append {
     pub inbox_seen: u64,
     /// Whether the append resolves an operation or records a failed attempt.
     pub progress: bool,
-    /// Rows to delete because their operations are over.
+    /// Rows to delete because their operations have ended.
     pub obsolete: Vec<Obsolete>,
     /// Children that the run no longer waits for.
     pub left: Vec<LeftChild>,

@@ -35,7 +35,7 @@ pub(crate) enum Conclusion {
     },
     /// Nothing is left to do until the inbox grows.
     Suspended(RunStatus),
-    /// An operator asked for a pause, and nothing is in flight.
+    /// A pause was requested, and nothing is in flight.
     Pause,
     /// The journal contains the pause already.
     Paused,
@@ -69,8 +69,8 @@ impl Conclusion {
             .unwrap_or(0);
         let deadline = info.and_then(|info| info.deadline);
         // A further pass would rely on results that are undone.
-        let is_undoing =
-            replay.status().has_begun_undoing() || replay.rollback().state() != UndoState::Over;
+        let is_undoing = replay.status().has_begun_undoing()
+            || replay.status().rollback().state() != UndoState::Over;
         let retry_at = if failed.is_worth_another_pass && !is_undoing {
             after_execution_failure(replay.run().pass(), retries, now, deadline)
         } else {
@@ -166,7 +166,7 @@ impl Conclusion {
     fn then(&self, replay: &Replay) -> Then {
         // Once the journal fixes the final status, later records change nothing, except a child that
         // completes and must be undone.
-        let end = if replay.rollback().is_beyond_change() {
+        let end = if replay.status().rollback().is_beyond_change() {
             Then::EndAnyway
         } else {
             Then::End

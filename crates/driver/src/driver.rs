@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use everstep_machine::{OpId, Turn};
+use everstep_machine::{Access, Attempts, OpId, Turn};
 use everstep_model::{Entry, Record, Timestamp};
 
 use crate::action::{Action, ExecutionKind};
@@ -64,7 +64,7 @@ impl<H: Host> Driver<H> {
     pub(crate) fn execute_anew(&mut self, journal: Vec<Entry>) {
         self.live = Execution::live(&self.setup, journal);
         if self.leave == Leave::Soon {
-            self.live.replay.begin_no_more();
+            self.live.replay.set_attempts(Attempts::Ending);
         }
     }
 
@@ -112,10 +112,11 @@ impl<H: Host> Driver<H> {
         self.live.replay.set_wall(now);
     }
 
-    /// The next action. The shell performs it and asks again, until it is [`Action::Wait`],
+    /// The next action. The shell performs it and calls this again, until it is [`Action::Wait`],
     /// [`Action::Append`] or [`Action::Exit`]. `now` may be the time before the last poll, as long as
-    /// the shell calls [`Self::set_now`] before the next one. `is_woken` says whether something inside the code can continue without a
-    /// resolution, such as the work of a step that the code itself polls.
+    /// the shell calls [`Self::set_now`] before the next one. `is_woken` is whether something inside
+    /// the code can continue without a resolution, such as the work of a step that the code itself
+    /// polls.
     pub fn next(&mut self, now: Timestamp, is_woken: bool) -> Action {
         self.now = now;
         if let Stage::Over = self.stage {
@@ -139,9 +140,9 @@ impl<H: Host> Driver<H> {
         if self.reading.is_whole() {
             return Action::Wait;
         }
-        if let CodeState::Defiant = self.code {
+        if let CodeState::IgnoresCancellation = self.code {
             self.live.replay.returned(None);
-            self.code = CodeState::Returned(Returned::defiant());
+            self.code = CodeState::Returned(Returned::ignored_cancellation());
             self.outbox.collect(&mut self.live.replay, self.now);
         }
         match self.live.replay.turn(self.now) {
@@ -197,7 +198,7 @@ impl<H: Host> Driver<H> {
                 let is_running = matches!(self.code, CodeState::Running);
                 if is_running && self.live.replay.status().ignores_cancellation() {
                     self.queue.push_back(Action::Drop(ExecutionKind::Live));
-                    self.code = CodeState::Defiant;
+                    self.code = CodeState::IgnoresCancellation;
                 }
             }
         }
@@ -223,7 +224,7 @@ impl<H: Host> Driver<H> {
 
     /// Throws the code away. What it left open is not abandoned.
     pub(crate) fn drop_code(&mut self) {
-        self.live.replay.detach();
+        self.live.replay.set_access(Access::Detached);
         if let CodeState::Running = self.code {
             self.queue.push_back(Action::Drop(ExecutionKind::Live));
         }

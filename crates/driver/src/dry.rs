@@ -1,6 +1,6 @@
 //! A dry execution: the code runs against a journal, no step begins and nothing is written.
 
-use everstep_machine::{Divergence, Halt, Turn};
+use everstep_machine::{Access, Divergence, Halt, Turn};
 use everstep_model::{Entry, Timestamp};
 
 use crate::action::Action;
@@ -22,7 +22,7 @@ enum DryCode {
     NotStarted,
     Running,
     /// The code continues although its run was cancelled.
-    Defiant,
+    IgnoresCancellation,
     Returned(Returned),
 }
 
@@ -43,7 +43,7 @@ impl<H: Host> Dry<H> {
     }
 
     pub(crate) fn next(&mut self) -> Next {
-        if let DryCode::Defiant = self.code {
+        if let DryCode::IgnoresCancellation = self.code {
             return self.done();
         }
         let replay = &mut self.execution.replay;
@@ -64,7 +64,7 @@ impl<H: Host> Dry<H> {
         self.execution.forget_dropped();
         let is_running = matches!(self.code, DryCode::Running);
         if is_running && self.execution.replay.status().ignores_cancellation() {
-            self.code = DryCode::Defiant;
+            self.code = DryCode::IgnoresCancellation;
         }
     }
 
@@ -75,11 +75,11 @@ impl<H: Host> Dry<H> {
 
     fn done(&mut self) -> Next {
         let unrecorded = self.unrecorded();
-        self.execution.replay.detach();
+        self.execution.replay.set_access(Access::Detached);
         let code = std::mem::replace(&mut self.code, DryCode::NotStarted);
         let returned = match code {
             DryCode::Returned(returned) => Some(returned),
-            DryCode::NotStarted | DryCode::Running | DryCode::Defiant => None,
+            DryCode::NotStarted | DryCode::Running | DryCode::IgnoresCancellation => None,
         };
         Next::Done(Ok(Verified {
             returned,

@@ -1,6 +1,6 @@
 //! One execution of the code: its fold, and what the shell keeps beside it.
 
-use everstep_machine::Replay;
+use everstep_machine::{Attempts, Replay};
 use everstep_model::{Entry, Location, Payload};
 
 use crate::setup::Setup;
@@ -25,7 +25,7 @@ pub trait Host: Default {
 pub struct Execution<H> {
     pub replay: Replay,
     pub host: H,
-    /// Whether the steps in flight know of the run's cancellation.
+    /// Whether the cancellation was signalled to the steps in flight.
     is_cancelled: bool,
 }
 
@@ -44,20 +44,20 @@ impl<H: Host> Execution<H> {
         if setup.development {
             live.replay.keep_call_sites();
         }
-        live.replay.set_cautious(setup.cautious);
+        if setup.cautious {
+            live.replay.set_attempts(Attempts::Announced);
+        }
         live
     }
 
     /// An execution in which no step begins.
     pub(crate) fn dry(setup: &Setup, journal: Vec<Entry>) -> Self {
-        let live = Self::new(setup, journal);
-        Self {
-            replay: live.replay.dry(),
-            ..live
-        }
+        let mut dry = Self::new(setup, journal);
+        dry.replay.set_attempts(Attempts::Never);
+        dry
     }
 
-    /// Whether the run was cancelled since this was last asked.
+    /// Whether the run was cancelled since the last call.
     pub(crate) fn take_cancellation(&mut self) -> bool {
         let is_new = !self.is_cancelled && self.replay.status().cancellation().is_some();
         self.is_cancelled |= is_new;

@@ -17,7 +17,7 @@
 //! # The path of one step
 //!
 //! 1. The shell gets [`Action::Resolve`] (or `Start`) and polls the code. The code calls a step:
-//!    `Replay::call_step` of [`Driver::current`].
+//!    `Replay::call` of [`Driver::current`].
 //! 2. Nothing is left to fold, so the step may begin. In Rust the step begins its work in the same
 //!    poll; other shells get [`Action::Begin`]. The end of the work is `Replay::complete_attempt`.
 //! 3. The shell reports [`Driver::settled`], and the driver takes the records into its outbox.
@@ -30,42 +30,44 @@
 //!
 //! `Stage` (in `state.rs`) is what the activation does: *working*, *concluding* (a decision is in
 //! flight), *deciding again* (a decision waits for an earlier append), *looking* and *searching*
-//! (dry executions), *suspended*, *catching up*, *over*. Beside
-//! it stand the state of the code (`CodeState`), the read in flight (`Reading`), the append in
-//! flight, and whether the engine wants the activation to end (`Leave`).
+//! (dry executions), *suspended*, *catching up*, *over*. Beside it there are the state of the code
+//! (`CodeState`), the read in flight (`Reading`), the append in flight, and whether the engine wants
+//! the activation to end (`Leave`).
 //!
 //! # Dry executions
 //!
 //! A dry execution runs the code against a journal; no step begins and nothing is written. The
-//! driver needs them for the second look of development mode (`look.rs`), and to find undos that
-//! only earlier passes of the function supplied (`search.rs`). It drives them with the same actions
+//! driver needs them for the second look of development mode (`second_look.rs`), and to find undos that
+//! only earlier passes of the function supplied (`undo_search.rs`). It drives them with the same actions
 //! as the live execution, one poll at a time, so a shell can return to its event loop in between.
 //!
 //! # Modules
 //!
-//! `state.rs` contains the states. `driver.rs` decides what is next; `intake.rs` and `reading.rs`
-//! take in messages and records; `ending.rs` and `conclusion.rs` decide how the activation ends;
+//! `state.rs` contains the states. `driver.rs` decides what is next; `messages.rs` and `reading.rs`
+//! take in messages and records; `decision.rs` and `conclusion.rs` decide how the activation ends;
 //! `undoing.rs` runs undos; `outbox.rs` collects what is written.
 
 mod action;
 mod append;
 mod call_sites;
 mod conclusion;
+mod decision;
 mod driver;
 mod dry;
-mod ending;
 mod execution;
 mod history;
-mod intake;
-mod look;
 mod message;
+mod messages;
 mod outbox;
 mod reading;
 mod returned;
-mod search;
+mod second_look;
 mod setup;
 mod state;
+mod undo_search;
 mod undoing;
+
+pub use everstep_machine::UndoEnd;
 
 pub use action::{Action, ExecutionKind, ReadFor};
 pub use append::{Append, Then};
@@ -74,7 +76,6 @@ pub use message::Message;
 pub use returned::{CodeFailure, Returned, Verified};
 pub use setup::Setup;
 pub use state::Driver;
-pub use undoing::UndoEnd;
 
 #[cfg(test)]
 mod tests;

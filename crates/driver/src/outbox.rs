@@ -155,7 +155,7 @@ pub(crate) struct InFlight {
     pub(crate) then: Then,
     /// Rows of dropped operations that it deletes.
     pub(crate) obsolete: Vec<Obsolete>,
-    /// Children that it gives up.
+    /// Children that the run no longer waits for.
     pub(crate) left: Vec<LeftChild>,
 }
 

@@ -21,7 +21,7 @@ impl<H: Host> Driver<H> {
         }
     }
 
-    /// The records that [`Action::Read`] asked for.
+    /// Takes in the records that [`Action::Read`] requested.
     pub fn read(&mut self, purpose: ReadFor, entries: Vec<Entry>) {
         match purpose {
             ReadFor::Fold => self.read_journal(entries),

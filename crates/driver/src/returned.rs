@@ -1,4 +1,4 @@
-//! How a workflow function ended, as the driver needs to know it.
+//! How a workflow function ended.
 
 use everstep_machine::Divergence;
 use everstep_model::{ErrorCode, Failure, Location, Payload};
@@ -14,7 +14,7 @@ pub enum Returned {
 
 impl Returned {
     /// The end of code that ignored the cancellation of its run.
-    pub(crate) fn defiant() -> Self {
+    pub(crate) fn ignored_cancellation() -> Self {
         let message = "the code went on after its run was cancelled";
         let failure = Failure::new(ErrorCode::WorkflowFailed, message).named("Error");
         Self::Failed(Box::new(CodeFailure {

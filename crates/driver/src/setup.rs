@@ -8,7 +8,7 @@ use everstep_model::{Generation, RunId};
 pub struct Setup {
     pub run: RunId,
     pub generation: Generation,
-    /// How often the function may be executed again, unless the run itself says so.
+    /// How often the function may be executed again, unless the run has its own setting.
     pub execution_retries: Option<u32>,
     /// Keeps call sites and takes a second look before the run rests or ends.
     pub development: bool,

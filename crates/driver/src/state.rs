@@ -94,13 +94,13 @@ pub(crate) enum CodeState {
     Absent,
     Running,
     /// It continues although its run was cancelled, and is dropped.
-    Defiant,
+    IgnoresCancellation,
     Returned(Returned),
     /// Dropped, because the deadline passed or an operator made the run fail.
     Broken(Failure),
 }
 
-/// Whether the engine asked the activation to end. Later variants take precedence.
+/// Whether the engine requested the end of the activation. Later variants take precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Leave {
     No,
@@ -111,7 +111,7 @@ pub(crate) enum Leave {
 }
 
 impl CodeState {
-    /// What the run comes to, if its code is done.
+    /// How the run ends, if its code is done.
     pub(crate) fn ending(
         &self,
         replay: &Replay,
@@ -124,12 +124,12 @@ impl CodeState {
                 let retries = setup.execution_retries;
                 Some(Conclusion::of_return(returned, replay, retries, now))
             }
-            Self::Absent | Self::Running | Self::Defiant => None,
+            Self::Absent | Self::Running | Self::IgnoresCancellation => None,
         }
     }
 }
 
-/// Steps that were offered to the code. Code that does not begin one is not asked again.
+/// Steps that were offered to the code. A step is offered once.
 #[derive(Debug, Default)]
 pub(crate) struct Offered(pub(crate) Vec<OpId>);
 
@@ -157,7 +157,7 @@ pub(crate) struct Look<H> {
 #[derive(Debug)]
 pub(crate) enum LookPurpose {
     Conclude(Conclusion),
-    /// The run rolls back, and then comes to this end.
+    /// The run rolls back and then ends like this.
     RollBack(Conclusion),
     /// The dry execution is all there is: its result is reported.
     Report,
@@ -176,7 +176,7 @@ pub(crate) struct Search<H> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     Idle,
-    /// The records from where the fold knows them.
+    /// The records that the fold does not know yet.
     Tail {
         /// Whether there was another hint since.
         again: bool,

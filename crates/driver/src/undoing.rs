@@ -2,8 +2,8 @@
 //!
 //! The fold decides which undo is next and when it may begin; the shell runs it.
 
-use everstep_machine::{FailureClass, Halt, UndoState};
-use everstep_model::{Failure, RecordNumber, RetryPolicy, Timestamp};
+use everstep_machine::{Halt, UndoEnd, UndoState};
+use everstep_model::{RecordNumber, Timestamp};
 
 use crate::action::{Action, ReadFor};
 use crate::conclusion::Conclusion;
@@ -19,19 +19,12 @@ pub(crate) enum Missing {
     ForGood(Halt),
 }
 
-/// How an attempt to undo a step or child ended.
-#[derive(Clone, Debug)]
-pub enum UndoEnd {
-    /// It is undone.
-    Completed,
-    /// It failed, and is retried under this policy.
-    Failed(Failure, FailureClass, RetryPolicy),
-}
-
 impl<H: Host> Driver<H> {
     /// Begins the next undo when it is due.
     pub(crate) fn next_undo(&mut self) -> Option<Action> {
-        if !self.undoing.is_quiet() || self.live.replay.rollback().state() != UndoState::Due {
+        if !self.undoing.is_quiet()
+            || self.live.replay.status().rollback().state() != UndoState::Due
+        {
             return None;
         }
         match self.missing_undo() {
@@ -54,13 +47,7 @@ impl<H: Host> Driver<H> {
             return;
         };
         self.now = now;
-        let replay = &mut self.live.replay;
-        match end {
-            UndoEnd::Completed => replay.complete_undo(&start),
-            UndoEnd::Failed(failure, class, retry) => {
-                replay.fail_undo(&start, failure, class, retry, now);
-            }
-        }
+        self.live.replay.end_undo(&start, end, now);
         self.outbox.collect(&mut self.live.replay, self.now);
     }
 

@@ -4,7 +4,7 @@
 //! engine, the replay tests, remote workers and simulations all use this one crate.
 //!
 //! [`Replay`] drives workflow code record by record and compares what the code does with what was recorded.
-//! [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] knows what is done and not undone.
+//! [`fork()`] plans a journal that begins as a copy of another. [`UndoFold`] folds what is done and not undone.
 //! Readers that only show a journal are in `inspect`.
 
 mod fork;
@@ -16,11 +16,11 @@ mod undo;
 
 pub use fork::{CannotFork, ForkExtent, ForkPlan, Forked, fork};
 pub use replay::{
-    Access, Advance, BranchesCall, Call, CallSite, Called, ChildCall, ChildEnd, DetachedChild,
-    Divergence, EventTaken, Halt, IterationEnd, LeftChild, LoopCall, Obsolete, OpId, Outgoing,
-    PassRemoved, Position, RemovedKind, Replay, Resolution, Rollback, RpcCall, Run, RunInfo,
-    ScopeCall, Script, SleepCall, Status, StepFailure, StepStart, SwitchCall, Turn, UndoStart,
-    UndoState, WaitCall, Written, branch_scope, iteration_scope,
+    Access, Advance, Attempts, BranchesCall, Call, CallSite, Called, ChildCall, ChildEnd,
+    DetachedChild, Divergence, EventTaken, Halt, IterationEnd, LeftChild, LoopCall, Obsolete, OpId,
+    Outgoing, PassRemoved, Position, RemovedKind, Replay, Resolution, Rollback, RpcCall, Run,
+    RunInfo, ScopeCall, Script, SleepCall, Status, StepFailure, StepStart, SwitchCall, Turn,
+    UndoEnd, UndoStart, UndoState, WaitCall, Written, branch_scope, iteration_scope,
 };
 pub use retry::{FailureClass, after_execution_failure, after_step_failure, retry_delay};
 pub use trace::{RunTrace, TraceRoot};

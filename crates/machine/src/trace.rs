@@ -1,4 +1,4 @@
-//! Where a run and its operations stand in a trace.
+//! The position of a run and its operations in a trace.
 //!
 //! Ids follow from the run and the location of the operation, so a step can propagate its span id long before the span
 //! is exported, and every reader of the journal computes the same trace.
@@ -41,7 +41,7 @@ impl TraceRoot {
     }
 }
 
-/// Where a run and its operations stand in a trace.
+/// The position of a run and its operations in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunTrace {
     trace: TraceId,

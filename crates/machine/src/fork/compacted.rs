@@ -86,7 +86,7 @@ fn whole_without(
     }
 }
 
-/// The index after which all records of a loop stand.
+/// The index after which all records of a loop follow.
 fn beginning(journal: &[Entry], location: &Location) -> Option<usize> {
     let mut left = advances(journal).filter(|(_, advanced)| advanced.location == *location);
     let (_, any) = left.next()?;

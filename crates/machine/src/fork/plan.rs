@@ -31,7 +31,7 @@ pub enum ForkExtent {
     Beginning(Option<u32>),
     /// Everything before an operation.
     Before {
-        /// The operation. A location inside a loop stands for the whole loop.
+        /// The operation. A location inside a loop means the whole loop.
         at: Location,
         /// For a step: the result that the copy assigns to it.
         edited: Option<Payload>,

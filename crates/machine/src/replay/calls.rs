@@ -144,7 +144,7 @@ impl Replay {
         call: C,
         site: CallSite,
     ) -> Option<C::Output> {
-        let called = self.locate(scope, name.clone(), C::RECORD, site)?;
+        let called = locate(self, scope, name.clone(), C::RECORD, site)?;
         call.call(called, name, self)
     }
 
@@ -161,7 +161,7 @@ impl Replay {
         let Ok(name) = self.names.internal(written.name()) else {
             return true;
         };
-        if let Some(called) = self.locate(scope, name, written.type_name(), site) {
+        if let Some(called) = locate(self, scope, name, written.type_name(), site) {
             written::write(called, written, &mut self.context);
         }
         true
@@ -175,7 +175,7 @@ impl Replay {
         site: CallSite,
     ) -> Option<OpId> {
         let name = self.names.internal("__rollback").ok()?;
-        let called = self.locate(scope, name, "rollback", site)?;
+        let called = locate(self, scope, name, "rollback", site)?;
         let context = &mut self.context;
         self.rollback.call(called.location, reason, context)
     }
@@ -193,8 +193,8 @@ impl Replay {
             None => name.clone(),
         };
         let called = match kind {
-            RemovedKind::Version => self.check_call(first_of(scope, name), "removed", site),
-            _ => self.locate(scope, name, "removed", site),
+            RemovedKind::Version => check(self, first_of(scope, name), "removed", site),
+            _ => locate(self, scope, name, "removed", site),
         };
         let others = (&self.loops, &mut self.mailbox);
         let context = &mut self.context;
@@ -210,7 +210,7 @@ impl Replay {
             return latest;
         };
         let location = first_of(scope, name);
-        let Some(called) = self.check_call(location, "version_chosen", site) else {
+        let Some(called) = check(self, location, "version_chosen", site) else {
             return latest;
         };
         let is_known = self.loops.knew_earlier(scope, &self.context);
@@ -249,7 +249,7 @@ impl Replay {
 
     /// Records the winner of a race. The operation resolves when the record is durable.
     pub fn win_race(&mut self, race: &Location, winner: &Name, site: CallSite) -> Option<OpId> {
-        let called = self.check_call(race.clone(), "race_won", site)?;
+        let called = check(self, race.clone(), "race_won", site)?;
         branches::win(called, winner, &mut self.mailbox, &mut self.context)
     }
 
@@ -294,33 +294,35 @@ impl Replay {
         self.code.set_access(access);
         before
     }
+}
 
-    /// Fixes the location of the next operation of that name.
-    fn locate(
-        &mut self,
-        scope: &Scope,
-        name: Name,
-        record: &'static str,
-        site: CallSite,
-    ) -> Option<Called> {
-        let location = Location {
-            counter: self.scopes.count_call(scope, &name),
-            scope: scope.clone(),
-            name,
-        };
-        self.check_call(location, record, site)
-    }
+/// Fixes the location of the next operation of that name.
+#[inline]
+fn locate(
+    replay: &mut Replay,
+    scope: &Scope,
+    name: Name,
+    record: &'static str,
+    site: CallSite,
+) -> Option<Called> {
+    let location = Location {
+        counter: replay.scopes.count_call(scope, &name),
+        scope: scope.clone(),
+        name,
+    };
+    check(replay, location, record, site)
+}
 
-    fn check_call(
-        &mut self,
-        location: Location,
-        record: &'static str,
-        site: CallSite,
-    ) -> Option<Called> {
-        let state = &mut self.context.state;
-        let may_call = self.code.may_call(state, record, &location, site);
-        may_call.then_some(Called { location, site })
-    }
+#[inline]
+fn check(
+    replay: &mut Replay,
+    location: Location,
+    record: &'static str,
+    site: CallSite,
+) -> Option<Called> {
+    let state = &mut replay.context.state;
+    let may_call = replay.code.may_call(state, record, &location, site);
+    may_call.then_some(Called { location, site })
 }
 
 /// The location of an operation that a scope has only once.

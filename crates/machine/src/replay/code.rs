@@ -38,6 +38,7 @@ impl Code {
 
     /// Whether the code may call an operation. A call that does not follow from the journal would
     /// not be repeated by a replay, so it halts the run.
+    #[inline]
     pub(super) fn may_call(
         &self,
         state: &mut State,
@@ -45,14 +46,11 @@ impl Code {
         location: &Location,
         site: CallSite,
     ) -> bool {
-        if state.halt.is_some() || state.phase != Phase::Running {
+        if state.halt.is_some() || !state.is_running() {
             return false;
         }
         if self.access != Access::Allowed {
-            state.halt(Halt::NotDurable(format!(
-                "the code called `{location}` ({record}, at {site}) after something that is not in the journal woke it; \
-                 put timers, channels and I/O inside a step, and do not call ctx from inside a step"
-            )));
+            halt_on_call(state, record, location, site);
         }
         self.access == Access::Allowed
     }
@@ -67,4 +65,12 @@ impl Code {
             )));
         }
     }
+}
+
+#[cold]
+fn halt_on_call(state: &mut State, record: &'static str, location: &Location, site: CallSite) {
+    state.halt(Halt::NotDurable(format!(
+        "the code called `{location}` ({record}, at {site}) after something that is not in the journal woke it; \
+         put timers, channels and I/O inside a step, and do not call ctx from inside a step"
+    )));
 }

@@ -66,7 +66,7 @@ impl Context {
         operations.open_resolved(location, Kind::Refused, refused())
     }
 
-    /// Takes what an earlier pass knows about an operation, unless it was refused: see [`Earlier`].
+    /// Takes what earlier passes left of an operation that is called now.
     pub(super) fn earlier(&mut self, location: &Location) -> Earlier {
         match self.earlier.take(location) {
             Some(remembered) => Earlier::Known(remembered),

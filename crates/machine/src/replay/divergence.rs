@@ -1,4 +1,4 @@
-//! Code that no longer fits its journal, and the other reasons for which a run cannot go on here.
+//! Code that no longer fits its journal, and other reasons why an execution cannot continue.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum CallSite {
 }
 
 impl CallSite {
-    /// Where this is called from.
+    /// The caller of this function.
     #[must_use]
     #[track_caller]
     pub fn caller() -> Self {
@@ -31,39 +31,39 @@ impl fmt::Display for CallSite {
     }
 }
 
-/// The journal holds one thing, the code did another.
+/// A difference between the journal and the code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Divergence {
-    /// The record at which they part, if the journal holds one there.
+    /// The recorded operation, if there is one.
     pub record: Option<RecordNumber>,
-    /// What the journal holds: the record's type name and place.
+    /// The type name and location of the recorded operation.
     pub recorded: Option<(&'static str, Location)>,
-    /// Where the code called what is recorded, if that was in this process.
+    /// Where the code called the recorded operation, if that was in this process.
     pub recorded_site: Option<CallSite>,
-    /// What the code called instead; none if it ended or waits.
+    /// What the code called instead; `None` if it ended or waits.
     pub called: Option<(&'static str, Location)>,
-    /// Where it called that.
+    /// Where the code called it.
     pub called_site: Option<CallSite>,
     /// What else differs.
     pub detail: Option<String>,
 }
 
 impl Divergence {
-    /// The place to show: where the code is, or else where the journal is.
+    /// The location to show: that of the code, or else that of the journal.
     #[must_use]
     pub fn location(&self) -> Option<&Location> {
         let place = self.called.as_ref().or(self.recorded.as_ref());
         place.map(|(_, location)| location)
     }
 
-    /// As the error of a parked run. `sites` contains the text of the shell's call sites.
+    /// The error of the parked run. `sites` contains the text of the shell's call sites.
     #[must_use]
     pub fn failure(&self, sites: &[String]) -> Failure {
         Failure::new(ErrorCode::Diverged, Described(self, sites).to_string())
     }
 }
 
-/// The word people use for an operation that begins with a record of this type.
+/// The user-facing word for an operation that begins with a record of this type.
 fn operation_word(type_name: &str) -> &str {
     match type_name {
         "step_started" => "step",
@@ -141,14 +141,14 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// Why a run cannot go on in this execution.
+/// Why an execution cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt {
     /// The code no longer fits the journal: park the run.
     Diverged(Box<Divergence>),
     /// The code awaited, or acted on, something that is not durable: the run fails.
     NotDurable(String),
-    /// The journal holds records this release cannot execute: leave the run to a newer one.
+    /// The journal contains records that this release cannot execute: leave the run to a newer one.
     Newer(&'static str),
     /// The journal is not one that an engine wrote.
     Damaged(String),

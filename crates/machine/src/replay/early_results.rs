@@ -45,6 +45,7 @@ impl EarlyResults {
     }
 
     /// When the next result takes effect.
+    #[inline]
     pub(super) fn next(&self) -> Option<Moment> {
         let next = self.0.front();
         next.map(|early| Moment::of_result(&early.at))
@@ -60,7 +61,12 @@ impl EarlyResults {
 
     /// Applies the next result if it takes effect here. Results of steps that are not open are
     /// dropped: the code abandoned those steps.
+    #[inline]
     pub(super) fn apply(&mut self, cx: &mut Context) -> bool {
+        !self.0.is_empty() && self.apply_next(cx)
+    }
+
+    fn apply_next(&mut self, cx: &mut Context) -> bool {
         while self.next().is_some_and(|at| at <= cx.position.here) {
             let Some(early) = self.0.pop_front() else {
                 return false;

@@ -1,11 +1,10 @@
 //! One execution of a run: the composition of its parts.
 
-use everstep_model::{Entry, Generation, Interner, RunId, Timestamp};
+use everstep_model::{Interner, Timestamp};
 
 use super::attempts::Attempts;
 use super::code::Code;
 use super::context::Context;
-use super::divergence::Halt;
 use super::early_results::EarlyResults;
 use super::loops::Loops;
 use super::mailbox::Mailbox;
@@ -36,85 +35,16 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// An execution of a run from its whole journal.
-    #[must_use]
-    pub fn new(id: RunId, generation: Generation, journal: Vec<Entry>) -> Self {
-        let mut replay = Self {
-            context: Context::new(id, generation),
-            code: Code::default(),
-            attempts: Attempts::default(),
-            names: Interner::default(),
-            scopes: Scopes::default(),
-            early: EarlyResults::default(),
-            mailbox: Mailbox::default(),
-            replies: Replies::default(),
-            loops: Loops::default(),
-            removals: Removals::default(),
-            rollback: Rollback::default(),
-        };
-        let journal = replay.loops.foresee(journal);
-        replay.context.position.inbox_known = replay.loops.iterations.inbox_dropped();
-        let current = replay.fold_earlier_passes(journal);
-        for entry in &current {
-            replay.notice(entry);
-        }
-        // A journal may be long, so it is not copied.
-        replay.context.position.unfolded = current.into();
-        replay
-    }
-
-    /// Makes the execution dry: no attempt ever begins.
-    #[must_use]
-    pub fn dry(mut self) -> Self {
-        self.attempts = Attempts::Never;
-        self
-    }
-
-    /// Begins no attempt any more. Attempts in flight may end.
-    pub fn begin_no_more(&mut self) {
+    /// Sets how attempts begin. An execution in which none begins any more stays so.
+    pub fn set_attempts(&mut self, attempts: Attempts) {
         if self.attempts.may_begin() {
-            self.attempts = Attempts::Ending;
-        }
-    }
-
-    /// Sets whether the start of each attempt is durable before it begins, as for fenced steps. A run
-    /// whose executor died is treated so until it makes progress.
-    pub fn set_cautious(&mut self, cautious: bool) {
-        if self.attempts.may_begin() {
-            self.attempts = match cautious {
-                true => Attempts::Announced,
-                false => Attempts::AtOnce,
-            };
+            self.attempts = attempts;
         }
     }
 
     /// Keeps the call sites of recorded operations, for reports of nondeterminism.
     pub fn keep_call_sites(&mut self) {
         self.context.script.keep_sites();
-    }
-
-    /// Adds records of the journal, in order. Records that are known already are ignored.
-    pub fn extend(&mut self, entries: impl IntoIterator<Item = Entry>) {
-        for entry in entries {
-            if entry.number >= self.context.position.known {
-                self.notice(&entry);
-                self.context.position.unfolded.push_back(entry);
-            }
-        }
-    }
-
-    /// Takes notice of a record before it is folded.
-    fn notice(&mut self, entry: &Entry) {
-        let context = &mut self.context;
-        let body = &entry.record.body;
-        context.position.note_known(entry);
-        context.state.note_parking(body);
-        self.early.note_record(body);
-        if body.is_scripted()
-            && let Err(divergence) = context.script.record(entry)
-        {
-            context.state.halt(Halt::Diverged(divergence));
-        }
     }
 
     /// Sets the executor's clock for the next poll, if it has changed since the last turn.
@@ -146,13 +76,7 @@ impl Replay {
     }
 
     /// The rollbacks of the execution.
-    #[must_use]
-    pub fn rollback(&self) -> &Rollback {
-        &self.rollback
-    }
-
-    /// The rollbacks of the execution.
-    pub fn rollback_mut(&mut self) -> &mut Rollback {
+    pub fn rollback(&mut self) -> &mut Rollback {
         &mut self.rollback
     }
 

@@ -61,7 +61,15 @@ impl Mailbox {
 
     /// The next wait that resolves with buffered events, or without because it does not wait. Events
     /// are taken only when their wait resolves, so a wait that is dropped before takes none.
+    #[inline]
     pub(super) fn next_match(&mut self) -> Option<(OpId, Vec<EventTaken>)> {
+        if self.matches.is_empty() {
+            return None;
+        }
+        self.take_match()
+    }
+
+    fn take_match(&mut self) -> Option<(OpId, Vec<EventTaken>)> {
         while let Some(op) = self.matches.pop_front() {
             let Some(wanted) = self.waits.get(&op).cloned() else {
                 continue;

@@ -29,6 +29,7 @@ mod operations;
 mod outgoing;
 mod position;
 mod random;
+mod records;
 mod removals;
 mod replies;
 mod rollback;
@@ -50,6 +51,7 @@ mod written;
 #[cfg(test)]
 mod tests;
 
+pub use attempts::Attempts;
 pub use branches::{BranchesCall, branch_scope};
 pub use calls::{Call, LoopCall, ScopeCall};
 pub use children::{ChildCall, DetachedChild};
@@ -62,7 +64,7 @@ pub use operations::{ChildEnd, EventTaken, Obsolete, OpId, Resolution, StepFailu
 pub use outgoing::{LeftChild, Outgoing};
 pub use position::Position;
 pub use removals::{PassRemoved, RemovedKind};
-pub use rollback::{Rollback, UndoStart, UndoState};
+pub use rollback::{Rollback, UndoEnd, UndoStart, UndoState};
 pub use rpcs::RpcCall;
 pub use run::{Run, RunInfo};
 pub use script::Script;

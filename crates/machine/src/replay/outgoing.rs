@@ -6,7 +6,7 @@ use everstep_model::{Body, Location, RunId};
 
 use super::operations::Obsolete;
 
-/// A child that the run does not wait for any more.
+/// A child that the run no longer waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "plain data")]
 pub struct LeftChild {

@@ -26,7 +26,7 @@ pub(super) enum Phase {
     Broken(Box<Failure>),
 }
 
-/// Whether the fold stands still.
+/// Whether the fold is paused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Pause {
     #[default]
@@ -52,7 +52,7 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn is_running(&self) -> bool {
-        self.phase == Phase::Running
+        matches!(self.phase, Phase::Running)
     }
 
     pub(super) fn is_cancelled(&self) -> bool {
@@ -84,6 +84,7 @@ impl State {
 
     /// The result of a step, or a refusal if the run is being cancelled. The journal keeps the
     /// result for its undo, but the code does not continue with it.
+    #[inline]
     pub(super) fn unless_cancelled(&self, resolution: impl FnOnce() -> Resolution) -> Resolution {
         if self.is_cancelled() {
             refused()

@@ -159,6 +159,12 @@ impl<'a> Status<'a> {
         operation.map(|operation| &operation.location)
     }
 
+    /// The rollbacks of the execution.
+    #[must_use]
+    pub fn rollback(self) -> &'a Rollback {
+        self.rollback
+    }
+
     /// Whether anything was undone.
     #[must_use]
     pub fn has_undone(self) -> bool {

@@ -16,7 +16,7 @@ use everstep_model::{
 };
 
 use super::{
-    CallSite, Halt, OpId, Replay, Resolution, SleepCall, StepStart, Turn, WaitCall, Written,
+    Access, CallSite, Halt, OpId, Replay, Resolution, SleepCall, StepStart, Turn, WaitCall, Written,
 };
 use crate::retry::FailureClass;
 

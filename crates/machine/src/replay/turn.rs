@@ -7,6 +7,7 @@ use super::code::Access;
 use super::control;
 use super::divergence::Halt;
 use super::execution::Replay;
+use super::fold;
 use super::operations::{OpId, Resolution};
 use super::state::{Pause, Phase};
 use super::waits;
@@ -51,6 +52,7 @@ impl Replay {
     }
 
     /// Folds one record, or returns what there is to do.
+    #[inline]
     fn turn_once(&mut self) -> Option<Turn> {
         let context = &mut self.context;
         if let Some(halt) = &context.state.halt {
@@ -98,10 +100,11 @@ impl Replay {
             self.removals.end_open(&mut self.context);
             return Some(Turn::Idle);
         };
-        self.fold(entry).then_some(Turn::Start)
+        fold::fold(entry, self).then_some(Turn::Start)
     }
 
     /// The next operation that resolves without another record.
+    #[inline]
     fn next_resolution(&mut self) -> Option<(OpId, Resolution)> {
         let context = &mut self.context;
         let crossed = self.loops.cross(self.code.poll, context);
@@ -131,7 +134,7 @@ impl Replay {
                     Body::StepCompleted(_) | Body::TimerFired(_) | Body::ChildFinished(_)
                 )
             })?;
-            self.fold(next);
+            fold::fold(next, self);
         }
         let operations = &mut self.context.operations;
         let (op, resolution) = operations.pending.pop_front()?;

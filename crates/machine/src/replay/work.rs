@@ -1,13 +1,13 @@
 //! The work of an execution: attempts of steps and undos, and the end of the code.
 
-use everstep_model::{Failure, Payload, RetryPolicy, Timestamp};
+use everstep_model::{Failure, Payload, Timestamp};
 
 use super::children;
 use super::code::Access;
 use super::divergence::Halt;
 use super::execution::Replay;
 use super::operations::{Kind, OpId};
-use super::rollback::UndoStart;
+use super::rollback::{UndoEnd, UndoStart};
 use super::state::Phase;
 use super::steps::{self, StepStart};
 use crate::retry::FailureClass;
@@ -49,25 +49,11 @@ impl Replay {
         self.rollback.begin_undo(self.attempts, outgoing)
     }
 
-    /// Records that an attempt to undo a step or child succeeded.
-    pub fn complete_undo(&mut self, start: &UndoStart) {
+    /// Records the end of an attempt to undo a step or child. After a failure either another one
+    /// follows, or the rollback has failed.
+    pub fn end_undo(&mut self, start: &UndoStart, end: UndoEnd, now: Timestamp) {
         let outgoing = &mut self.context.outgoing;
-        self.rollback.complete_undo(start, outgoing);
-    }
-
-    /// Records that an attempt to undo a step or child failed. Either another one follows, or the
-    /// rollback has failed.
-    pub fn fail_undo(
-        &mut self,
-        start: &UndoStart,
-        error: Failure,
-        class: FailureClass,
-        retry: RetryPolicy,
-        now: Timestamp,
-    ) {
-        let outgoing = &mut self.context.outgoing;
-        let rollback = &mut self.rollback;
-        rollback.fail_undo(start, (error, class), retry, now, outgoing);
+        self.rollback.end_undo(start, end, now, outgoing);
     }
 
     /// Records that the code dropped an operation before it resolved.
@@ -108,12 +94,6 @@ impl Replay {
             divergence.detail = error.map(|error| format!("it failed before: {error}"));
             context.state.halt(Halt::Diverged(divergence));
         }
-    }
-
-    /// Prepares for dropping the code (eviction, takeover, shutdown). Operations that it drops are not
-    /// abandoned.
-    pub fn detach(&mut self) {
-        self.code.set_access(Access::Detached);
     }
 
     /// Halts the run because its code used something that is not durable. Code that has ended cannot

@@ -40,7 +40,7 @@ pub(crate) struct Done {
     pub(crate) highest: u32,
     /// The number of recorded failures of the undo. Attempts that a crash cut short do not count.
     pub(crate) failures: u32,
-    /// Set by replay: a rollback that the code asked for includes it.
+    /// Set by replay: a rollback that the code requested includes it.
     pub(crate) wanted: bool,
     /// Set by replay: the current pass of the function has reached it.
     pub(crate) reached: bool,

@@ -1,4 +1,4 @@
-//! The fold: what can be undone, in the order it was done, and whether a rollback is going on.
+//! The fold: what can be undone, in the order in which it was done, and whether the run rolls back.
 //!
 //! It is a function of the records alone, so it includes results of earlier passes of the function, late results of
 //! operations that the code abandoned, and rollbacks that another process began.
@@ -102,7 +102,7 @@ impl UndoFold {
         !then.is_rolling_back
     }
 
-    /// Whether the journal says that this was undone.
+    /// Whether this was undone, according to the journal.
     #[must_use]
     pub fn is_undone(&self, what: &Subject) -> bool {
         self.undone.contains(what)
@@ -113,7 +113,7 @@ impl UndoFold {
     fn child_started(&mut self, record: &ChildStarted) {
         let child = Subject::child(&record.location, &record.run);
         if record.undo.is_none() {
-            // A later pass waits for the same child, and does not undo it any more.
+            // A later pass waits for the same child, and no longer undoes it.
             if self.called.remove(&child).is_some() {
                 self.settle(&child);
             }
@@ -259,7 +259,7 @@ impl UndoFold {
         }
     }
 
-    /// Iterations that compaction dropped hold nothing that could have to be undone.
+    /// Compaction drops only iterations without anything that may have to be undone.
     fn forget_dropped(&mut self, record: &LoopAdvanced) {
         let iterations = record.location.inner_scope();
         let depth = iterations.segments().len();

@@ -1,4 +1,4 @@
-//! What replay asks of the fold.
+//! Queries of replay.
 
 use everstep_model::{Body, Scope};
 

@@ -9,7 +9,7 @@ use everstep_model::record::{
 use everstep_model::{Entry, ErrorCode, Generation, Record, RecordNumber, Scope, Seed};
 
 use super::*;
-use crate::replay::{Access, CallSite, Halt, Obsolete, Replay, Turn, Written};
+use crate::replay::{Access, CallSite, Halt, Obsolete, Replay, Turn, UndoEnd, Written};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 const DUE: Timestamp = Timestamp::from_millis(1_010_000);

@@ -65,6 +65,7 @@ impl EarlierPasses {
     }
 
     /// Takes what is known about an operation. Each operation takes it over once.
+    #[inline]
     pub(super) fn take(&mut self, location: &Location) -> Option<Remembered> {
         // Most runs have one pass, so avoid hashing the location.
         if self.0.is_empty() {

@@ -1,21 +1,25 @@
-//! What was undone while code waited for it. A journal without the undo would let that code go on too early, so the
-//! iteration of what was undone stays until everybody who waited is gone.
+//! Undos that code waited for. Without the record of the undo a replay would continue too early, so the
+//! iteration of the undone operation is kept until the iterations of all waiting calls are dropped.
 
 use everstep_model::{Location, Scope};
 
-/// Something that was undone, or passed over, and where the code stood that waited for it.
+/// An operation whose undo ended or was skipped, and the calls that waited for it.
 #[derive(Debug)]
 struct Awaited {
     location: Location,
-    /// The iterations around those who waited; the root for one who stands in none, which never goes.
-    by: Vec<Scope>,
+    /// The iterations of the calls; the root for a call outside of loops, which is never dropped.
+    waiting: Vec<Scope>,
 }
 
 impl Awaited {
-    /// Whether this keeps an iteration around the place from being dropped. Who waited inside it is dropped with it.
-    fn holds(&self, iteration: &Scope) -> bool {
+    /// Whether this pins an iteration around the operation. Calls inside the iteration are dropped
+    /// with it.
+    fn pins(&self, iteration: &Scope) -> bool {
         self.location.scope.is_within(iteration)
-            && self.by.iter().any(|waited| !waited.is_within(iteration))
+            && self
+                .waiting
+                .iter()
+                .any(|waited| !waited.is_within(iteration))
     }
 }
 
@@ -23,38 +27,39 @@ impl Awaited {
 pub(super) struct AwaitedUndos(Vec<Awaited>);
 
 impl AwaitedUndos {
-    /// Something inside an iteration is undone, or passed over, while the code of these scopes rolls back.
-    pub(super) fn note(&mut self, location: &Location, askers: &[Scope]) {
-        let iteration = |asker: &Scope| asker.iteration().unwrap_or(Scope::ROOT);
+    /// Notes the end of an undo inside an iteration, while calls in these scopes wait for it.
+    pub(super) fn note(&mut self, location: &Location, waiting: &[Scope]) {
+        let iteration = |scope: &Scope| scope.iteration().unwrap_or(Scope::ROOT);
         let awaited = Awaited {
             location: location.clone(),
-            by: askers.iter().map(iteration).collect(),
+            waiting: waiting.iter().map(iteration).collect(),
         };
         let own = location.scope.iteration();
-        if own.is_some_and(|own| awaited.holds(&own)) {
+        if own.is_some_and(|own| awaited.pins(&own)) {
             self.0.push(awaited);
         }
     }
 
-    /// Whether something in this iteration keeps it from being dropped.
-    pub(super) fn hold(&self, iteration: &Scope) -> bool {
-        self.0.iter().any(|awaited| awaited.holds(iteration))
+    /// Whether something in this iteration pins it.
+    pub(super) fn pin(&self, iteration: &Scope) -> bool {
+        self.0.iter().any(|awaited| awaited.pins(iteration))
     }
 
-    /// An iteration is gone, everything in it, and whoever waited in it: gives the scopes of what fewer wait for now.
-    pub(super) fn let_go(&mut self, gone: &Scope) -> Vec<Scope> {
+    /// Forgets a dropped iteration and the calls in it. Returns the scopes of operations for which
+    /// fewer calls wait than before.
+    pub(super) fn forget(&mut self, gone: &Scope) -> Vec<Scope> {
         let mut freed = Vec::new();
         self.0.retain_mut(|awaited| {
             if awaited.location.scope.is_within(gone) {
                 return false;
             }
-            let before = awaited.by.len();
-            awaited.by.retain(|waited| !waited.is_within(gone));
-            // An outer iteration around those who are left may be free already.
-            if awaited.by.len() < before {
+            let before = awaited.waiting.len();
+            awaited.waiting.retain(|waited| !waited.is_within(gone));
+            // The calls that are left may all be inside an outer iteration, which is then free.
+            if awaited.waiting.len() < before {
                 freed.push(awaited.location.scope.clone());
             }
-            !awaited.by.is_empty()
+            !awaited.waiting.is_empty()
         });
         freed
     }
@@ -75,8 +80,8 @@ mod tests {
         let place: Location = "outer/~0/inner/~0/step:0".parse().unwrap();
         let (own, other) = (scope("outer/~0/"), scope("beside/~3/"));
         awaited.note(&place, &[own.clone(), other.clone()]);
-        assert!(awaited.hold(&own));
-        assert_eq!(awaited.let_go(&other), [place.scope]);
-        assert!(!awaited.hold(&own));
+        assert!(awaited.pin(&own));
+        assert_eq!(awaited.forget(&other), [place.scope]);
+        assert!(!awaited.pin(&own));
     }
 }

@@ -1,4 +1,4 @@
-//! Compaction: which iterations go when a loop advances, and which records go with them.
+//! Compaction: which iterations are dropped when a loop advances, and which records belong to them.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,21 @@ use super::gaps;
 use super::iterations::{Iterations, joined};
 use crate::undo::UndoFold;
 
-/// How much of a loop's past is kept, and where the loop stands.
+/// How many iterations of a loop are kept, and the progress of the loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keep {
-    /// How many of the ended iterations stay.
+    /// The number of ended iterations that are kept.
     pub(super) last: u64,
-    /// The iteration that begins now, or the number of iterations if the loop is over.
+    /// The iteration that begins now, or the number of iterations if the loop has ended.
     pub(super) next: u64,
-    /// Whether the loop is over, so that no later iteration takes what is left.
+    /// Whether the loop has ended, so that there is no later opportunity to drop iterations.
     pub(super) at_end: bool,
-    /// The run's time.
+    /// Time as the code sees it.
     pub(super) now: Timestamp,
 }
 
 impl Iterations {
-    /// Drops what can be dropped, in batches, and says so in the record that is about to be written.
+    /// Drops iterations in batches, and adds them to the record that is about to be written.
     pub(super) fn compact(
         &mut self,
         iterations: &Scope,
@@ -47,7 +47,7 @@ impl Iterations {
         record.gaps = self.gaps.as_slice().to_vec();
     }
 
-    /// Iterations that have ended, are old enough, and that nothing holds.
+    /// Iterations that have ended, are old enough, and are not pinned.
     fn choose(
         &mut self,
         iterations: &Scope,
@@ -69,28 +69,28 @@ impl Iterations {
             return Vec::new();
         }
         let scope = |iteration| iterations.child(Segment::Iteration(iteration));
-        let answered = |iteration: &&u64| self.has_just_answered(&scope(**iteration), keep.now);
-        let answered = old.iter().rev().filter(answered);
-        let answered: BTreeSet<u64> = answered
+        let has_replied = |iteration: &&u64| self.has_just_replied(&scope(**iteration), keep.now);
+        let replied = old.iter().rev().filter(has_replied);
+        let replied: BTreeSet<u64> = replied
             .take(limits::ANSWERED_ITERATIONS_MAX)
             .copied()
             .collect();
-        let (held, free): (Vec<u64>, Vec<u64>) = old
+        let (pinned, free): (Vec<u64>, Vec<u64>) = old
             .into_iter()
             .partition(|iteration| self.must_stay(&scope(*iteration), undos));
         if let Some(known) = self.loops.get_mut(iterations) {
-            for iteration in held {
+            for iteration in pinned {
                 known.open.remove(&iteration);
-                known.held.insert(iteration);
+                known.pinned.insert(iteration);
             }
         }
         free.into_iter()
-            .filter(|iteration| !in_use.contains(iteration) && !answered.contains(iteration))
+            .filter(|iteration| !in_use.contains(iteration) && !replied.contains(iteration))
             .collect()
     }
 
-    /// Whether something inside this scope was answered so lately that whoever asked may not have seen it.
-    fn has_just_answered(&self, scope: &Scope, now: Timestamp) -> bool {
+    /// Whether the scope replied to an event so recently that the sender may not have read the reply.
+    fn has_just_replied(&self, scope: &Scope, now: Timestamp) -> bool {
         let from_here = self.iterations.range(scope.clone()..);
         let mut inside = from_here.take_while(|(inner, _)| inner.is_within(scope));
         let is_recent = |at: Timestamp| at.after(limits::REPLY_KEPT) > now;
@@ -117,7 +117,7 @@ impl Iterations {
                 self.loops.remove(&inner);
             }
             undos.forget(&scope);
-            self.settle_awaited(&scope);
+            self.forget_awaited(&scope);
         }
         let known = self.loops.entry(iterations.clone()).or_default();
         for iteration in chosen {
@@ -134,7 +134,7 @@ impl Iterations {
         spans.iter().map(gaps::range).collect()
     }
 
-    /// Another executor dropped these: they are gone here too.
+    /// Takes over the iterations that another executor dropped.
     pub(super) fn follow(&mut self, record: &LoopAdvanced) {
         if record.dropped.is_empty() {
             return;
@@ -148,7 +148,7 @@ impl Iterations {
         let Some(known) = self.loops.get(&iterations) else {
             return;
         };
-        let listed = known.open.union(&known.held).copied();
+        let listed = known.open.union(&known.pinned).copied();
         let in_ranges = |iteration: &u64| {
             let mut ranges = record.gone.iter();
             ranges.any(|range| (range.first..=range.last).contains(iteration))
@@ -168,7 +168,7 @@ impl Iterations {
                 && let Some(known) = self.loops.get_mut(&iterations)
             {
                 known.open.remove(&iteration);
-                known.held.remove(&iteration);
+                known.pinned.remove(&iteration);
             }
         }
     }

@@ -44,11 +44,19 @@ impl Waiting {
 impl Loops {
     /// Resolves a loop that continues now, because the fold has reached the moment at which a later
     /// iteration of it began.
+    #[inline]
     pub(in crate::replay) fn cross(
         &mut self,
         poll: u64,
         cx: &mut Context,
     ) -> Option<(OpId, Resolution)> {
+        if self.waiting.0.is_empty() {
+            return None;
+        }
+        self.cross_next(poll, cx)
+    }
+
+    fn cross_next(&mut self, poll: u64, cx: &mut Context) -> Option<(OpId, Resolution)> {
         let (op, record) = self.next_crossing(cx)?;
         let is_early = cx.position.here < Moment::of_iteration(record);
         if is_early || !self.has_resolved_as_much(record) {
@@ -66,7 +74,7 @@ impl Loops {
         // The next poll corresponds to the one in which the iteration began.
         let first = record.iteration.saturating_sub(record.at_once);
         let scope = record.location.inner_scope();
-        self.iterations.come_to(&scope, first, poll + 1);
+        self.iterations.reach(&scope, first, poll + 1);
         Some((op, Resolution::Iteration(record.iteration, record.state)))
     }
 
@@ -125,11 +133,17 @@ impl Loops {
 
     /// Moves the fold to the next moment at which a loop continues or a result takes effect, if all
     /// records up to it are gone and nothing is left to do here.
+    #[inline]
     pub(in crate::replay) fn skip_to_effect(
         &mut self,
         early: &EarlyResults,
         cx: &mut Context,
     ) -> bool {
+        let has_effects = !self.waiting.0.is_empty() || early.next().is_some();
+        has_effects && self.skip_to_next(early, cx)
+    }
+
+    fn skip_to_next(&mut self, early: &EarlyResults, cx: &mut Context) -> bool {
         let crossing = self.next_crossing(cx);
         let crossing = crossing.map(|(_, record)| Moment::of_iteration(record));
         let Some(there) = crossing.into_iter().chain(early.next()).min() else {
@@ -152,9 +166,6 @@ impl Loops {
 
     /// The loop that waits for the next record of the script, and that record.
     fn next_crossing<'a>(&self, cx: &'a Context) -> Option<(OpId, &'a LoopAdvanced)> {
-        if self.waiting.0.is_empty() {
-            return None;
-        }
         let Some(Body::LoopAdvanced(record)) = cx.script.next_expected() else {
             return None;
         };

@@ -1,9 +1,9 @@
-//! The gaps of a journal: which records were dropped, and what the run's time was there.
+//! The gaps of a journal: which records were dropped, and the time of the run there.
 
 use everstep_model::record::Gap;
 use everstep_model::{RecordNumber, RecordRange, Timestamp};
 
-/// Gaps in order, none touching the next.
+/// Sorted gaps that do not touch each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gaps(Vec<Gap>);
 
@@ -17,12 +17,12 @@ impl Gaps {
         self.0 = joined(std::mem::take(&mut self.0));
     }
 
-    /// Whether a record is said to be gone.
-    pub(super) fn holds(&self, number: RecordNumber) -> bool {
+    /// Whether a record was dropped.
+    pub(super) fn contains(&self, number: RecordNumber) -> bool {
         self.around(number).is_some()
     }
 
-    /// The latest time of the records from `first` on and before `end`, if it is known that all of them are gone.
+    /// The latest time of the records from `first` to before `end`, if all of them were dropped.
     pub(super) fn between(&self, first: RecordNumber, end: RecordNumber) -> Option<Timestamp> {
         let gap = self.around(first)?;
         (gap.last.plus(1) >= end).then_some(gap.time)
@@ -35,7 +35,7 @@ impl Gaps {
     }
 }
 
-/// The same records in as few gaps as possible.
+/// Merges adjacent and overlapping gaps.
 pub(super) fn joined(mut gaps: Vec<Gap>) -> Vec<Gap> {
     gaps.sort_by_key(|gap| gap.first);
     let mut joined: Vec<Gap> = Vec::with_capacity(gaps.len());
@@ -90,6 +90,6 @@ mod tests {
         assert_eq!(between(3, 7), None);
         assert_eq!(between(2, 4), None);
         assert_eq!(between(5, 10), None);
-        assert!(gaps.holds(RecordNumber(9)) && !gaps.holds(RecordNumber(8)));
+        assert!(gaps.contains(RecordNumber(9)) && !gaps.contains(RecordNumber(8)));
     }
 }

@@ -16,20 +16,20 @@ use super::awaited::AwaitedUndos;
 use super::gaps::Gaps;
 use crate::undo::UndoFold;
 
-/// One loop, by the scope its iterations stand in.
+/// One loop. The key is the scope of its iterations.
 #[derive(Debug, Default)]
 pub(super) struct Loop {
     /// Iterations that are no longer in the journal, in order.
     pub(super) gone: Vec<IterationRange>,
-    /// Iterations the journal holds something of, and that nothing is known to hold.
+    /// Iterations that the journal contains and that are not known to be pinned.
     pub(super) open: BTreeSet<u64>,
-    /// Iterations that were looked at and must stay.
-    pub(super) held: BTreeSet<u64>,
-    /// All iterations before this one have ended in this pass, and the journal says so.
+    /// Iterations that were examined and must be kept.
+    pub(super) pinned: BTreeSet<u64>,
+    /// All iterations before this one have ended in this pass, according to the journal.
     pub(super) ended_before: u64,
-    /// How much was folded when the code first called it, in whichever pass.
+    /// The number of folded records when any pass first called it.
     began: Option<RecordNumber>,
-    /// A poll of the code, and the first iteration it came to in it.
+    /// A poll of the code, and the first iteration that the code reached in it.
     polled: Option<(u64, u64)>,
 }
 
@@ -37,15 +37,15 @@ pub(super) struct Loop {
 #[derive(Debug, Default)]
 pub(super) struct Records {
     pub(super) spans: Vec<Gap>,
-    /// Those that came from outside, which are counted.
+    /// The inbox records among them.
     pub(super) inbox: Vec<RecordNumber>,
-    /// When it last answered an event.
+    /// When it last replied to an event.
     pub(super) replied_at: Option<Timestamp>,
-    /// What of them is about undos, which is not forgotten with them.
+    /// What the records say about undos, which is kept when they are dropped.
     pub(super) undos: UndosSeen,
 }
 
-/// Whether undos began, or were passed over, and whether one succeeded.
+/// Whether undos began or were skipped, and whether one succeeded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct UndosSeen {
     pub(super) begun: bool,
@@ -73,11 +73,12 @@ pub(in crate::replay) struct Iterations {
     pub(super) undos_dropped: UndosSeen,
     pub(super) loops: BTreeMap<Scope, Loop>,
     pub(super) iterations: BTreeMap<Scope, Records>,
-    /// What was undone while code waited for it that the journal still holds.
+    /// Undos in kept iterations that code waited for.
     awaited: AwaitedUndos,
-    /// Where the code passed the point of no return, which must not be forgotten.
+    /// Where the code passed the point of no return. Its iteration is pinned.
     no_return: Option<Location>,
-    /// Where the code last set each attribute. These records stay, because attributes are read from the journal.
+    /// Where the code last set each attribute. Only the newest record of an attribute pins its
+    /// iteration, because attributes are read from the journal.
     attributes: BTreeMap<Name, Location>,
     /// Events that no recorded wait has taken, with their times.
     events: FxHashMap<RecordNumber, Timestamp>,
@@ -86,7 +87,7 @@ pub(in crate::replay) struct Iterations {
 impl Iterations {
     /// Learns from a journal, before it is folded, what is missing in it.
     pub(super) fn foresee(&mut self, record: &LoopAdvanced) {
-        // A copied journal has no gaps; iterations are gone from it all the same.
+        // A copied journal has no gaps, but lacks the same iterations.
         if record.dropped.is_empty() && record.gone.is_empty() {
             return;
         }
@@ -100,22 +101,22 @@ impl Iterations {
         known.gone = joined(known.gone.iter().chain(&record.gone).copied().collect());
     }
 
-    /// Whether iterations are missing in the journal, and with them whatever the code asked for in them.
+    /// Whether iterations were dropped, and with them rollbacks that the code requested in them.
     pub(in crate::replay) fn has_forgotten(&self) -> bool {
         self.loops.values().any(|known| !known.gone.is_empty())
     }
 
-    /// Whether an undo began, or was passed over, in an iteration that is gone.
+    /// Whether an undo began or was skipped in a dropped iteration.
     pub(in crate::replay) fn has_dropped_undos(&self) -> bool {
         self.undos_dropped.begun
     }
 
-    /// Whether something was undone in an iteration that is gone.
+    /// Whether something was undone in a dropped iteration.
     pub(in crate::replay) fn has_dropped_undone(&self) -> bool {
         self.undos_dropped.undone
     }
 
-    /// The first iteration from `from` on that is not gone.
+    /// The first iteration from `from` on that was not dropped.
     pub(super) fn next_kept(&self, iterations: &Scope, from: u64) -> u64 {
         let gone = self.loops.get(iterations).map(|known| &known.gone);
         let mut ranges = gone.into_iter().flatten();
@@ -123,20 +124,21 @@ impl Iterations {
         around.map_or(from, |range| range.last + 1)
     }
 
-    /// The code calls a loop when so much is folded.
+    /// Notes a call of a loop, with the number of folded records.
     pub(super) fn call(&mut self, iterations: &Scope, folded: RecordNumber) {
         let known = self.loops.entry(iterations.clone()).or_default();
         known.began = Some(known.began.map_or(folded, |began| began.min(folded)));
     }
 
-    /// How much was folded when the code first called a loop.
+    /// The number of folded records when the code first called a loop.
     pub(super) fn began(&self, iterations: &Scope) -> RecordNumber {
         let known = self.loops.get(iterations);
         known.and_then(|known| known.began).unwrap_or_default()
     }
 
-    /// The code comes to an iteration in this poll: gives the first one it came to in it.
-    pub(super) fn come_to(&mut self, iterations: &Scope, iteration: u64, poll: u64) -> u64 {
+    /// Notes that the code reaches an iteration in this poll. Returns the first one that it reached in
+    /// the poll.
+    pub(super) fn reach(&mut self, iterations: &Scope, iteration: u64, poll: u64) -> u64 {
         let known = self.loops.entry(iterations.clone()).or_default();
         match known.polled {
             Some((known, first)) if known == poll => first,
@@ -147,7 +149,7 @@ impl Iterations {
         }
     }
 
-    /// The code begins an iteration.
+    /// Notes that the code begins an iteration.
     pub(super) fn begin(&mut self, iterations: &Scope, iteration: u64) {
         let known = self.loops.entry(iterations.clone()).or_default();
         known.open.insert(iteration);
@@ -155,15 +157,15 @@ impl Iterations {
         self.iterations.entry(scope).or_default();
     }
 
-    /// A new pass of the function begins: it goes through the iterations once more.
+    /// Begins a pass of the function, which executes the iterations again.
     pub(in crate::replay) fn begin_pass(&mut self) {
         for known in self.loops.values_mut() {
             known.ended_before = 0;
         }
     }
 
-    /// A record of the journal is folded, while the code of these scopes rolls back.
-    pub(in crate::replay) fn note(&mut self, entry: &Entry, askers: &[Scope]) {
+    /// Folds a record, while calls in these scopes wait for a rollback.
+    pub(in crate::replay) fn note(&mut self, entry: &Entry, rolling_back: &[Scope]) {
         let (number, time) = (entry.number, entry.record.time);
         let body = &entry.record.body;
         match body {
@@ -187,7 +189,10 @@ impl Iterations {
                 self.release(&replaced.scope);
             }
         }
-        let iteration = location.scope.iteration();
+        let iteration = match location.scope == Scope::ROOT {
+            true => None,
+            false => location.scope.iteration(),
+        };
         if let Body::WaitCompleted(record) = body {
             for event in &record.events {
                 let sent = self.events.remove(event);
@@ -203,7 +208,7 @@ impl Iterations {
             }
             match body {
                 Body::UndoCompleted(_) | Body::UndoSkipped(_) => {
-                    self.awaited.note(location, askers);
+                    self.awaited.note(location, rolling_back);
                     self.release(&location.scope);
                 }
                 // If it did not complete, there is nothing to undo.
@@ -220,9 +225,9 @@ impl Iterations {
         }
     }
 
-    /// An iteration is gone: what it waited for elsewhere holds nothing any more.
-    pub(super) fn settle_awaited(&mut self, gone: &Scope) {
-        for freed in self.awaited.let_go(gone) {
+    /// Releases what calls in a dropped iteration waited for.
+    pub(super) fn forget_awaited(&mut self, gone: &Scope) {
+        for freed in self.awaited.forget(gone) {
             self.release(&freed);
         }
     }
@@ -264,8 +269,8 @@ impl Iterations {
         }
     }
 
-    /// Makes an iteration known that the code has not begun here: one of an earlier pass, or one that is gone and gets a
-    /// late record, which goes with the next that are dropped.
+    /// Registers an iteration that the code has not begun: one of an earlier pass, or a dropped one
+    /// with a late record, which is dropped with the next batch.
     fn register(&mut self, iteration: &Scope, number: RecordNumber) {
         let path = iteration.segments();
         for (index, segment) in path.iter().enumerate() {
@@ -278,7 +283,7 @@ impl Iterations {
         }
     }
 
-    /// Something in this scope need not be undone any more: the iterations around it are to be looked at again.
+    /// Examines the iterations around a scope again, because something in it no longer pins them.
     fn release(&mut self, scope: &Scope) {
         let path = scope.segments();
         for (index, segment) in path.iter().enumerate() {
@@ -287,7 +292,7 @@ impl Iterations {
             };
             let outer = Scope::from_segments(path.iter().take(index).cloned());
             if let Some(known) = self.loops.get_mut(&outer)
-                && known.held.remove(number)
+                && known.pinned.remove(number)
             {
                 known.open.insert(*number);
             }
@@ -295,10 +300,10 @@ impl Iterations {
     }
 
     pub(super) fn is_gone(&self, number: RecordNumber) -> bool {
-        self.gaps.holds(number)
+        self.gaps.contains(number)
     }
 
-    /// Whether a place stands in an iteration that is no longer in the journal.
+    /// Whether a location is in a dropped iteration.
     pub(in crate::replay) fn has_dropped(&self, place: &Location) -> bool {
         self.has_dropped_scope(&place.scope)
     }
@@ -314,27 +319,27 @@ impl Iterations {
         })
     }
 
-    /// The latest time of the records from `first` on and before `end`, if all of them are gone.
+    /// The latest time of the records from `first` to before `end`, if all of them were dropped.
     pub(super) fn time_between(&self, first: RecordNumber, end: RecordNumber) -> Option<Timestamp> {
         self.gaps.between(first, end)
     }
 
-    /// How many inbox records are gone.
+    /// The number of dropped inbox records.
     pub(in crate::replay) fn inbox_dropped(&self) -> u64 {
         self.inbox_dropped
     }
 
-    /// Whether a replay needs what is in this scope, though the code has left it.
+    /// Whether a replay needs the records of a scope that the code has left.
     pub(super) fn must_stay(&self, scope: &Scope, undos: &UndoFold) -> bool {
         let is_inside = |location: &Location| location.scope.is_within(scope);
         undos.has_live_in(scope)
-            || self.awaited.hold(scope)
+            || self.awaited.pin(scope)
             || self.no_return.as_ref().is_some_and(is_inside)
             || self.attributes.values().any(is_inside)
     }
 }
 
-/// The loop and the iteration directly below it that a location stands in.
+/// The iteration of a loop that contains a location.
 pub(super) fn iteration_of(location: &Location, iterations: &Scope) -> Option<u64> {
     let path = location.scope.segments();
     match path.strip_prefix(iterations.segments())?.first() {
@@ -343,7 +348,7 @@ pub(super) fn iteration_of(location: &Location, iterations: &Scope) -> Option<u6
     }
 }
 
-/// The same iterations in as few ranges as possible.
+/// Merges adjacent and overlapping ranges.
 pub(super) fn joined(mut ranges: Vec<IterationRange>) -> Vec<IterationRange> {
     ranges.sort_by_key(|range| range.first);
     let mut joined: Vec<IterationRange> = Vec::with_capacity(ranges.len());

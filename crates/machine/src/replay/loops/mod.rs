@@ -90,7 +90,7 @@ impl Loops {
     ) -> Option<(Location, Advance)> {
         let scope = place.inner_scope();
         self.iterations.call(&scope, cx.position.here.folded);
-        self.iterations.come_to(&scope, 0, poll);
+        self.iterations.reach(&scope, 0, poll);
         let first = self.iterations.next_kept(&scope, 0);
         let may_be_ahead = first > 0 || cx.run.pass > 1;
         if may_be_ahead && cx.script.has_iteration_ahead(&place, first) {
@@ -123,7 +123,7 @@ impl Loops {
         self.resolved.forget(&ended);
         let scope = place.inner_scope();
         let next = self.iterations.next_kept(&scope, iteration + 1);
-        let first = self.iterations.come_to(&scope, iteration + 1, poll);
+        let first = self.iterations.reach(&scope, iteration + 1, poll);
         if next > iteration + 1 && cx.script.has_iteration_ahead(place, next) {
             return Some(self.continue_behind_gap(place, iteration + 1, next, cx));
         }
@@ -231,11 +231,16 @@ impl Loops {
     }
 
     /// Moves the fold over a gap in front of a record. Returns whether the loops explain the gap.
+    #[inline]
     pub(super) fn cross_gap(&self, entry: &Entry, cx: &mut Context) -> bool {
         let next = cx.position.here.folded;
         if entry.number == next {
             return true;
         }
+        self.cross_dropped(next, entry, cx)
+    }
+
+    fn cross_dropped(&self, next: RecordNumber, entry: &Entry, cx: &mut Context) -> bool {
         if let Some(time) = self.iterations.time_between(next, entry.number) {
             cx.position.advance_time(time);
             return true;

@@ -1,12 +1,13 @@
-//! What has resolved where the fold stands.
+//! Operations that have resolved at the current position of the fold.
 //!
-//! Several operations may resolve between two records, each in a poll of its own and some of them without saying
-//! anything. Where an iteration began among them cannot be told from the script, so its record says how many came before.
+//! Several operations may resolve between two records, each in a poll of its own and some without a
+//! line of the script. The script does not show where an iteration began among them, so the record of
+//! the iteration stores how many came before it.
 
 use everstep_model::Scope;
 use everstep_model::record::ResolvedInside;
 
-/// How many operations have resolved since the last record was folded, by the iteration they stand in.
+/// The number of operations that resolved since the last record was folded, by their iteration.
 #[derive(Debug, Default)]
 pub(super) struct ResolvedHere(Vec<(Option<Scope>, u32)>);
 
@@ -19,7 +20,8 @@ impl ResolvedHere {
         }
     }
 
-    /// Those that a loop in this scope finds again on every replay: iterations of other loops may be gone by then.
+    /// The number of operations that every replay of a loop in this scope repeats. Iterations of other
+    /// loops may be dropped by then.
     pub(super) fn seen_from(&self, scope: &Scope) -> u32 {
         let stays = |iteration: &Option<Scope>| match iteration {
             Some(iteration) => scope.is_within(iteration),
@@ -29,8 +31,8 @@ impl ResolvedHere {
         counts.map(|(_, count)| count).sum()
     }
 
-    /// Those in iterations around which a loop in this scope does not stand. A replay finds them again where their iteration
-    /// is still in the journal.
+    /// The operations in iterations that do not contain this scope. A replay repeats them if their
+    /// iteration is still in the journal.
     pub(super) fn elsewhere(&self, scope: &Scope) -> Vec<ResolvedInside> {
         let elsewhere = self.0.iter().filter_map(|(iteration, count)| {
             let iteration = iteration.as_ref()?;
@@ -44,14 +46,14 @@ impl ResolvedHere {
         elsewhere.collect()
     }
 
-    /// How many have resolved in this iteration.
+    /// The number of operations that resolved in this iteration.
     pub(super) fn inside(&self, iteration: &Scope) -> u32 {
         let mut counts = self.0.iter();
         let it = counts.find(|(known, _)| known.as_ref() == Some(iteration));
         it.map_or(0, |(_, count)| *count)
     }
 
-    /// An iteration has ended.
+    /// Forgets an iteration that has ended.
     pub(super) fn forget(&mut self, iteration: &Scope) {
         let is_inside = |known: &Option<Scope>| {
             known
@@ -61,7 +63,7 @@ impl ResolvedHere {
         self.0.retain(|(known, _)| !is_inside(known));
     }
 
-    /// The fold moves on.
+    /// Begins to count anew, because the fold moves on.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

@@ -104,15 +104,23 @@ impl Removals {
     }
 
     /// Resolves a removed operation whose end is reached.
+    #[inline]
     pub(super) fn pass(&mut self, cx: &mut Context) -> Option<(OpId, Resolution)> {
+        if self.0.is_empty() {
+            return None;
+        }
         self.resolve_first(cx, |removal, cx| is_reached(removal.end, cx))
     }
 
     /// Resolves a removed operation without a recorded end, because the code dropped it: the next
     /// record of the journal is a line that the code added after it.
+    #[inline]
     pub(super) fn pass_dropped(&mut self, cx: &mut Context) -> Option<(OpId, Resolution)> {
+        if self.0.is_empty() {
+            return None;
+        }
         let next = cx.position.next_number()?;
-        if self.0.is_empty() || cx.script.next_number() != Some(next) {
+        if cx.script.next_number() != Some(next) {
             return None;
         }
         self.resolve_first(cx, |removal, _| removal.end == End::Open)

@@ -42,7 +42,7 @@ impl UndoLog {
         }
     }
 
-    /// The code asks for a rollback. It includes everything that this pass has reached.
+    /// Requests a rollback of everything that this pass has reached.
     pub(super) fn want_reached(&mut self) {
         self.requested = true;
         let latest_first = self.fold.done_mut().rev();
@@ -91,7 +91,7 @@ impl UndoLog {
         self.no_return && done.options.undo != UndoMode::Internal
     }
 
-    /// Why the last rollback could not go on.
+    /// Why the last rollback stopped.
     pub(super) fn failure(&self) -> Option<&Failure> {
         self.fold.done().find_map(|done| match &done.progress {
             Progress::Failed(failure) => Some(&**failure),

@@ -24,15 +24,17 @@ use super::operations::{Kind, Obsolete, OpId, Resolution};
 use super::state::Phase;
 use crate::undo::{Done, Progress, Subject, UndoFold};
 use log::UndoLog;
-pub use undo_attempts::UndoStart;
+pub use undo_attempts::{UndoEnd, UndoStart};
 
 /// The rollbacks of an execution.
 #[derive(Debug, Default)]
 pub struct Rollback {
     log: UndoLog,
-    /// Calls of the code that have not resolved, with their scopes. A call that the code dropped
-    /// stays in the list, because it waited too.
-    calls: Vec<(OpId, Scope)>,
+    /// Calls of the code that have not resolved. A call that the code dropped stays in the list,
+    /// because it waited too.
+    calls: Vec<OpId>,
+    /// The scopes of `calls`.
+    calling_scopes: Vec<Scope>,
     /// Why the latest rollback was requested.
     reason: Option<Failure>,
     /// Whether the journal fixes the run's final status.
@@ -127,7 +129,8 @@ impl Rollback {
         self.reason = Some(reason);
         let scope = location.scope.clone();
         let op = cx.operations.open(location, Kind::Rollback);
-        self.calls.push((op, scope));
+        self.calls.push(op);
+        self.calling_scopes.push(scope);
         self.settle_calls(cx);
         Some(op)
     }
@@ -164,9 +167,8 @@ impl Rollback {
     }
 
     /// The scopes of the calls whose rollbacks have not ended.
-    pub(super) fn calling_scopes(&self) -> Vec<Scope> {
-        let calls = self.calls.iter();
-        calls.map(|(_, scope)| scope.clone()).collect()
+    pub(super) fn calling_scopes(&self) -> &[Scope] {
+        &self.calling_scopes
     }
 
     /// Folds a record of an earlier pass.
@@ -179,7 +181,7 @@ impl Rollback {
         if !is_about_undo(body) {
             self.log.fold(body);
         }
-        if *phase == Phase::Backoff {
+        if let Phase::Backoff = phase {
             self.log.begin_pass();
         }
     }
@@ -225,7 +227,8 @@ impl Rollback {
             return;
         }
         let failure = self.log.failure().cloned().map(Box::new);
-        for (op, _) in std::mem::take(&mut self.calls) {
+        self.calling_scopes.clear();
+        for op in std::mem::take(&mut self.calls) {
             let resolution = Resolution::RolledBack(failure.clone());
             cx.operations.resolve(op, resolution);
         }

@@ -14,8 +14,8 @@ use everstep_model::{
     RetryPolicy, RunId, RunStatus, Scope, Seed, StepOptions, Timestamp, UndoMode,
 };
 
-use super::{UndoStart, UndoState};
-use crate::replay::{Access, CallSite, Halt, OpId, Replay, Resolution, Turn, Written};
+use super::{UndoEnd, UndoStart, UndoState};
+use crate::replay::{Access, Attempts, CallSite, Halt, OpId, Replay, Resolution, Turn, Written};
 use crate::retry::FailureClass;
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000);
@@ -201,7 +201,7 @@ impl Run {
     /// The code returns an error, and the executor ends the run for it.
     fn end(&mut self) -> Turn {
         let turn = self.turn_of_return();
-        self.replay.rollback_mut().end_run(Some(stop()));
+        self.replay.rollback().end_run(Some(stop()));
         turn
     }
 
@@ -231,16 +231,16 @@ impl Run {
     /// Undoes everything that is to be undone, as an executor does, and says what was written.
     fn undo_all(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
-        if !self.replay.rollback().is_ending_decided()
-            && let Some(first) = self.replay.rollback_mut().announce()
+        if !self.replay.status().rollback().is_ending_decided()
+            && let Some(first) = self.replay.rollback().announce()
         {
             lines.push(line(&first));
             self.append(first);
             self.fold_all();
         }
-        while self.replay.rollback().state() == UndoState::Due {
+        while self.replay.status().rollback().state() == UndoState::Due {
             if let Some(start) = self.replay.begin_undo() {
-                self.replay.complete_undo(&start);
+                self.replay.end_undo(&start, UndoEnd::Completed, NOW);
             }
             lines.extend(self.commit());
         }
@@ -294,7 +294,7 @@ fn what_is_done_is_undone_in_reverse_order_of_completion() {
             "undo_completed b:0"
         ]
     );
-    assert_eq!(run.replay.rollback().state(), UndoState::Over);
+    assert_eq!(run.replay.status().rollback().state(), UndoState::Over);
     assert!(run.replay.status().has_undone());
 }
 
@@ -360,7 +360,7 @@ fn a_result_that_lands_after_the_deadline_passed_is_undone() {
     let Turn::Broken(failure) = run.turn() else {
         panic!("the deadline has passed");
     };
-    run.replay.rollback_mut().end_run(Some(*failure));
+    run.replay.rollback().end_run(Some(*failure));
     assert_eq!(
         run.undo_all(),
         ["undo_started a:0", "undo_completed a:0"],
@@ -390,7 +390,7 @@ fn a_failed_attempt_that_registered_a_payload_is_undone_and_moves_when_a_later_o
         run.fold_all();
         run.end();
         let order = run.replay.undos_to_run();
-        let first = run.replay.rollback_mut().announce().unwrap();
+        let first = run.replay.rollback().announce().unwrap();
         run.append(first);
         run.fold_all();
         (order, run.replay.begin_undo().unwrap())

@@ -34,6 +34,15 @@ pub struct UndoStart {
     pub failure: Failure,
 }
 
+/// How an attempt to undo a step or child ended.
+#[derive(Clone, Debug)]
+pub enum UndoEnd {
+    /// It is undone.
+    Completed,
+    /// It failed, and is retried under this policy.
+    Failed(Failure, FailureClass, RetryPolicy),
+}
+
 impl Rollback {
     /// The first record of a rollback that ends the run, which fixes the final status.
     pub fn announce(&mut self) -> Option<Body> {
@@ -101,50 +110,48 @@ impl Rollback {
         }
     }
 
-    pub(in crate::replay) fn complete_undo(&mut self, start: &UndoStart, outgoing: &mut Outgoing) {
-        if self.end_undo(start) {
-            outgoing.push_strict(UndoCompleted {
-                location: start.location.clone(),
-                attempt: start.attempt,
-                run: start.child.clone(),
-            });
-        }
-    }
-
-    pub(in crate::replay) fn fail_undo(
+    pub(in crate::replay) fn end_undo(
         &mut self,
         start: &UndoStart,
-        (error, class): (Failure, FailureClass),
-        retry: RetryPolicy,
+        end: UndoEnd,
         now: Timestamp,
         outgoing: &mut Outgoing,
     ) {
-        if self.end_undo(start) {
-            let options = StepOptions {
-                retry,
-                ..start.options
-            };
-            let (_, retry_at) = after_step_failure(&options, start.failures, class, now);
-            outgoing.push_strict(UndoFailed {
-                location: start.location.clone(),
-                attempt: start.attempt,
-                error: error.at_attempt(start.attempt),
-                retry_at,
-                run: start.child.clone(),
-            });
-        }
-    }
-
-    fn end_undo(&mut self, start: &UndoStart) -> bool {
         let what = Subject {
             location: start.location.clone(),
             child: start.child.clone(),
         };
         let done = self.log.fold.get_mut(&what);
-        let running = done.filter(|done| done.progress == Progress::Running);
-        let Some(done) = running else { return false };
+        let Some(done) = done.filter(|done| done.progress == Progress::Running) else {
+            return;
+        };
         done.progress = Progress::Recording;
-        true
+        let Subject {
+            location,
+            child: run,
+        } = what;
+        let attempt = start.attempt;
+        match end {
+            UndoEnd::Completed => outgoing.push_strict(UndoCompleted {
+                location,
+                attempt,
+                run,
+            }),
+            UndoEnd::Failed(error, class, retry) => {
+                let options = StepOptions {
+                    retry,
+                    ..start.options
+                };
+                let (_, retry_at) = after_step_failure(&options, start.failures, class, now);
+                outgoing.push_strict(UndoFailed {
+                    location,
+                    attempt,
+                    error: error.at_attempt(attempt),
+                    retry_at,
+                    run,
+                });
+            }
+        }
     }
 }
 

@@ -190,7 +190,7 @@ fn an_execution_that_is_thrown_away_abandons_nothing() {
     run.turn(NOW);
     let op = step(&mut run, "slow").unwrap();
     drop(run.outgoing().take_records());
-    run.detach();
+    run.set_access(Access::Detached);
     run.drop_operation(op);
     assert!(!run.outgoing().is_pending());
 }

@@ -58,13 +58,13 @@ fn undo_all(run: &mut Run) -> Vec<RunId> {
     run.replay.returned(Some("no"));
     assert_eq!(run.turn(), Turn::Idle);
     let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
-    run.replay.rollback_mut().end_run(Some(reason));
-    let first = run.replay.rollback_mut().announce();
+    run.replay.rollback().end_run(Some(reason));
+    let first = run.replay.rollback().announce();
     run.commit(first.into_iter().collect());
     assert_eq!(run.turn(), Turn::Idle);
     let mut undone = Vec::new();
     while let Some(start) = run.replay.begin_undo() {
-        run.replay.complete_undo(&start);
+        run.replay.end_undo(&start, UndoEnd::Completed, NOW);
         run.commit(vec![]);
         assert_eq!(run.turn(), Turn::Idle);
         undone.extend(start.child);
@@ -122,15 +122,15 @@ fn a_child_that_completes_while_the_other_in_its_place_is_undone_is_undone_next(
     run.replay.returned(Some("no"));
     assert_eq!(run.turn(), Turn::Idle);
     let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
-    run.replay.rollback_mut().end_run(Some(reason));
-    let announced = run.replay.rollback_mut().announce().unwrap();
+    run.replay.rollback().end_run(Some(reason));
+    let announced = run.replay.rollback().announce().unwrap();
     run.commit(vec![announced]);
     assert_eq!(run.turn(), Turn::Idle);
     let start = run.replay.begin_undo().unwrap();
     assert_eq!(start.child, Some(second));
     run.commit(vec![finished(&first, "1")]);
     assert_eq!(run.turn(), Turn::Idle);
-    run.replay.complete_undo(&start);
+    run.replay.end_undo(&start, UndoEnd::Completed, NOW);
     run.commit(vec![]);
     assert_eq!(run.turn(), Turn::Idle);
     let start = run.replay.begin_undo().unwrap();
@@ -200,8 +200,8 @@ fn an_undo_that_does_not_name_its_run_is_of_the_child_in_its_place() {
     run.replay.returned(Some("no"));
     assert_eq!(run.turn(), Turn::Idle);
     let reason = Failure::new(ErrorCode::WorkflowFailed, "no");
-    run.replay.rollback_mut().end_run(Some(reason));
-    let Some(Body::UndoStarted(mut started)) = run.replay.rollback_mut().announce() else {
+    run.replay.rollback().end_run(Some(reason));
+    let Some(Body::UndoStarted(mut started)) = run.replay.rollback().announce() else {
         panic!("nothing is undone");
     };
     started.run = None;
@@ -213,5 +213,5 @@ fn an_undo_that_does_not_name_its_run_is_of_the_child_in_its_place() {
     run.commit(vec![started.into(), undone.into()]);
     assert_eq!(run.turn(), Turn::Idle);
     assert_eq!(run.replay.begin_undo(), None);
-    assert_eq!(run.replay.rollback().state(), UndoState::Over);
+    assert_eq!(run.replay.status().rollback().state(), UndoState::Over);
 }

@@ -13,11 +13,11 @@ fn a_call_includes_what_was_done_when_it_was_made() {
     assert_eq!(run.replay.begin_undo(), None, "one at a time");
     let attempt = run.replay.begin_attempt(late).unwrap();
     run.replay.complete_attempt(late, &attempt, json("3"));
-    run.replay.complete_undo(&start);
+    run.replay.end_undo(&start, UndoEnd::Completed, NOW);
     run.commit();
     let start = run.replay.begin_undo().unwrap();
     assert_eq!(start.location, at("b:0"), "not the one that was done since");
-    run.replay.complete_undo(&start);
+    run.replay.end_undo(&start, UndoEnd::Completed, NOW);
     let (bodies, strict) = run.replay.outgoing().take_records();
     let bodies: Vec<Body> = bodies.collect();
     assert!(strict);

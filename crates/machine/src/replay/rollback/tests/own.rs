@@ -17,7 +17,7 @@ fn returned(more: impl IntoIterator<Item = Body>, error: Option<&str>) -> Run {
 fn what_the_code_asked_for_itself_does_not_decide_as_what_the_run_ends() {
     let undone = [undo_started("a:0", 1), undo_completed("a:0")];
     let mut run = returned(undone.clone(), None);
-    assert!(!run.replay.rollback().is_ending_decided());
+    assert!(!run.replay.status().rollback().is_ending_decided());
     // So a request that comes now still counts.
     run.append(cancel_requested(false));
     run.fold_all();
@@ -27,17 +27,17 @@ fn what_the_code_asked_for_itself_does_not_decide_as_what_the_run_ends() {
 #[test]
 fn it_goes_on_after_the_code_has_returned() {
     let mut run = returned([], None);
-    run.replay.rollback_mut().end_run(None);
+    run.replay.rollback().end_run(None);
     assert!(run.replay.status().is_next_undo_own());
     let start = run.replay.begin_undo().unwrap();
     assert_eq!(start.location, at("a:0"));
-    run.replay.complete_undo(&start);
+    run.replay.end_undo(&start, UndoEnd::Completed, NOW);
     assert_eq!(run.commit(), ["undo_started a:0", "undo_completed a:0"]);
     let start = run.replay.begin_undo().unwrap();
-    run.replay.complete_undo(&start);
+    run.replay.end_undo(&start, UndoEnd::Completed, NOW);
     run.commit();
-    assert_eq!(run.replay.rollback().state(), UndoState::Over);
-    assert!(!run.replay.rollback().is_ending_decided());
+    assert_eq!(run.replay.status().rollback().state(), UndoState::Over);
+    assert!(!run.replay.status().rollback().is_ending_decided());
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn what_was_done_since_is_undone_only_when_the_journal_says_as_what_the_run_ends
     run.end();
     assert!(!run.replay.status().is_next_undo_own());
     assert_eq!(run.replay.begin_undo(), None);
-    let first = run.replay.rollback_mut().announce().unwrap();
+    let first = run.replay.rollback().announce().unwrap();
     assert_eq!(line(&first), "undo_started late:0");
     run.append(first);
     run.fold_all();
-    assert!(run.replay.rollback().is_ending_decided());
+    assert!(run.replay.status().rollback().is_ending_decided());
 }

@@ -12,10 +12,10 @@ fn a_takeover_begins_the_next_attempt_and_uses_up_no_retry() {
         limit: 1,
         ..RetryPolicy::default()
     };
-    run.replay
-        .fail_undo(&start, stop(), FailureClass::Retryable, retry, NOW);
+    let failed = UndoEnd::Failed(stop(), FailureClass::Retryable, retry);
+    run.replay.end_undo(&start, failed, NOW);
     assert_eq!(run.commit(), ["undo_started a:0", "undo_failed a:0"]);
-    assert_eq!(run.replay.rollback().state(), UndoState::Waiting);
+    assert_eq!(run.replay.status().rollback().state(), UndoState::Waiting);
     assert_eq!(run.replay.status().suspended(), RunStatus::RollingBack);
 }
 
@@ -32,7 +32,7 @@ fn an_undo_waits_for_its_own_timer_and_for_no_other() {
     };
     let mut run = with_two([undo_started("a:0", 1), undo_failed("a:0", 1, Some(LATER))]);
     run.end();
-    assert_eq!(run.replay.rollback().state(), UndoState::Waiting);
+    assert_eq!(run.replay.status().rollback().state(), UndoState::Waiting);
     run.append(fired(TimerPurpose::Retry, LATER));
     run.append(fired(TimerPurpose::Undo, NOW));
     run.fold_all();
@@ -49,9 +49,9 @@ fn an_undo_waits_for_its_own_timer_and_for_no_other() {
 fn an_undo_that_failed_for_good_stops_the_chain() {
     let mut run = with_two([undo_started("a:0", 1), undo_failed("a:0", 1, None)]);
     run.end();
-    assert_eq!(run.replay.rollback().state(), UndoState::Over);
+    assert_eq!(run.replay.status().rollback().state(), UndoState::Over);
     assert!(run.replay.undos_to_run().is_empty());
-    let failure = run.replay.rollback().failure().unwrap();
+    let failure = run.replay.status().rollback().failure().unwrap();
     assert!(failure.is(ErrorCode::UndoFailed));
     assert!(!run.replay.status().has_undone());
 }
@@ -69,7 +69,7 @@ fn a_request_before_the_first_record_of_a_rollback_counts_and_one_after_it_does_
     ]);
     assert_eq!(run.end(), Turn::Idle, "the deadline changes nothing either");
     assert!(run.replay.status().cancellation().is_none());
-    assert!(run.replay.rollback().is_ending_decided());
+    assert!(run.replay.status().rollback().is_ending_decided());
 }
 
 #[test]
@@ -77,12 +77,12 @@ fn no_undo_begins_before_the_journal_says_as_what_the_run_ends() {
     let mut run = with_two([]);
     run.end();
     assert_eq!(run.replay.begin_undo(), None);
-    let first = run.replay.rollback_mut().announce().unwrap();
-    assert_eq!(run.replay.rollback().state(), UndoState::InFlight);
+    let first = run.replay.rollback().announce().unwrap();
+    assert_eq!(run.replay.status().rollback().state(), UndoState::InFlight);
     // Something came before it: decided again.
-    run.replay.rollback_mut().retract();
-    assert_eq!(run.replay.rollback().state(), UndoState::Due);
-    let again = run.replay.rollback_mut().announce().unwrap();
+    run.replay.rollback().retract();
+    assert_eq!(run.replay.status().rollback().state(), UndoState::Due);
+    let again = run.replay.rollback().announce().unwrap();
     assert_eq!(first, again);
     run.append(again);
     run.fold_all();
@@ -152,7 +152,9 @@ fn an_undo_is_durable_before_it_begins_if_its_step_was_fenced_or_the_run_ends_pr
             options: Some(options),
         };
         let mut run = Run::of([first.into(), completed("a:0", "1")]);
-        run.replay.set_cautious(cautious);
+        if cautious {
+            run.replay.set_attempts(Attempts::Announced);
+        }
         run.call("a", UndoMode::Undo);
         run.turn();
         run.roll_back();
@@ -168,7 +170,7 @@ fn an_undo_is_durable_before_it_begins_if_its_step_was_fenced_or_the_run_ends_pr
 #[test]
 fn a_dry_execution_undoes_nothing() {
     let mut run = with_two([]);
-    run.replay.begin_no_more();
+    run.replay.set_attempts(Attempts::Ending);
     run.roll_back();
     assert_eq!(run.replay.begin_undo(), None);
     assert!(!run.replay.outgoing().is_pending());

@@ -58,7 +58,7 @@ impl<H: Host> Driver<H> {
     fn after_look(&mut self, purpose: LookPurpose) -> Action {
         match purpose {
             LookPurpose::Conclude(conclusion) => self.conclude(conclusion),
-            LookPurpose::RollBack(_) => match self.live.replay.rollback_mut().announce() {
+            LookPurpose::RollBack(_) => match self.live.replay.rollback().announce() {
                 Some(first) => self.conclude(Conclusion::RollBack(Box::new(first))),
                 None => self.write(),
             },

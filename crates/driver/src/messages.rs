@@ -1,5 +1,6 @@
 //! Messages of the engine: answers to appends, and what others did to the run.
 
+use everstep_machine::Attempts;
 use everstep_model::{Entry, Record, RecordNumber};
 
 use crate::append::Then;
@@ -31,7 +32,7 @@ impl<H: Host> Driver<H> {
             Message::Evict => self.leave = self.leave.max(Leave::WhenSuspended),
             Message::Stop => {
                 self.leave = Leave::Soon;
-                self.live.replay.begin_no_more();
+                self.live.replay.set_attempts(Attempts::Ending);
             }
         }
         if let Stage::Suspended = self.stage
@@ -47,7 +48,7 @@ impl<H: Host> Driver<H> {
             Stage::Concluding(on_answer) => {
                 self.enter(Stage::Working);
                 if on_answer == OnAnswer::ContinueRollback {
-                    self.live.replay.rollback_mut().retract();
+                    self.live.replay.rollback().retract();
                 }
             }
             Stage::DecidingAgain => self.enter(Stage::Working),
@@ -73,7 +74,7 @@ impl<H: Host> Driver<H> {
         };
         if self.setup.cautious && records.iter().any(is_progress) {
             self.setup.cautious = false;
-            self.live.replay.set_cautious(false);
+            self.live.replay.set_attempts(Attempts::AtOnce);
         }
         let own = records.drain(..).enumerate().map(|(index, record)| Entry {
             number: first.plus(index),

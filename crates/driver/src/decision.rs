@@ -56,7 +56,7 @@ impl<H: Host> Driver<H> {
         if self.outbox.is_due_now() {
             return Decision::None;
         }
-        let undo = replay.rollback().state();
+        let undo = replay.status().rollback().state();
         let is_startable = replay.status().startable().next().is_some() || undo == UndoState::Due;
         if replay.status().steps_in_flight().next().is_some()
             || undo == UndoState::InFlight
@@ -84,10 +84,15 @@ impl<H: Host> Driver<H> {
             return Decision::None;
         }
         let replay = &mut self.live.replay;
-        replay.rollback_mut().end_run(reason);
-        match replay.rollback().state() {
+        replay.rollback().end_run(reason);
+        match replay.status().rollback().state() {
             UndoState::Over => {
-                let failure = replay.rollback().failure().filter(|_| rolls_back).cloned();
+                let failure = replay
+                    .status()
+                    .rollback()
+                    .failure()
+                    .filter(|_| rolls_back)
+                    .cloned();
                 let ending = match failure {
                     Some(rollback_error) => ending.with_failed_rollback(rollback_error),
                     None => ending,
@@ -102,7 +107,9 @@ impl<H: Host> Driver<H> {
             // The first record of the rollback fixes the final status and is durable before any undo
             // begins.
             UndoState::Due => match self.missing_undo() {
-                Missing::None if self.live.replay.rollback().is_ending_decided() => Decision::None,
+                Missing::None if self.live.replay.status().rollback().is_ending_decided() => {
+                    Decision::None
+                }
                 Missing::None => Decision::Look(LookPurpose::RollBack(ending)),
                 Missing::Searched => Decision::None,
                 Missing::ForGood(halt) => Decision::Conclude(Conclusion::Halted(halt)),
