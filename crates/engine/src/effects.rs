@@ -67,7 +67,7 @@ impl Effects {
     /// Those of a commit that copies records: what they told was told before.
     pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self::setting(timers);
-        for row in commit.put() {
+        for row in &commit.rows().put {
             match row {
                 Row::Outbox(row) => effects.rare().outbox.push(row.clone()),
                 Row::Timer(_)

@@ -197,7 +197,7 @@ impl Core {
     /// The run is over or gone, and left this behind: nothing will ever come of it.
     fn clear_away(self: &Arc<Self>, timer: TimerRow) {
         let mut commit = RowsCommit::new(timer.stream, self.runtime.now());
-        commit.delete.push(RowKey::Timer(timer));
+        commit.rows.delete.push(RowKey::Timer(timer));
         // If it fails, whoever reads the timers next finds it.
         self.committer.submit(commit, Box::new(|_, _| {}));
     }
@@ -225,7 +225,7 @@ impl Core {
         let key = RowKey::Timer(timer.clone());
         let mut commit = DeliverCommit::new(timer.stream, now);
         commit.guards.push(Guard::RowPresent(key.clone()));
-        commit.delete.push(key);
+        commit.rows.delete.push(key);
         commit.ready = Some(true);
         let body: Body = match timer.purpose {
             TimerPurpose::Deadline => DeadlinePassed {
@@ -251,7 +251,7 @@ impl Core {
             // An rpc that gave up takes no answer from this commit on.
             if let (TimerPurpose::Rpc, Some(location)) = (timer.purpose, &timer.location) {
                 let id = RpcId::of(&run.id, run.generation, location);
-                commit.delete.push(RowKey::Rpc(timer.stream, id));
+                commit.rows.delete.push(RowKey::Rpc(timer.stream, id));
             }
             if self.takes(timer.stream, run) && !self.is_closing() {
                 commit.lease = InboxLease::Claim(self.take());

@@ -45,12 +45,12 @@ impl Core {
             return Ok(false);
         }
         let mut commit = RemoveCommit::new(streams.clone(), self.runtime.now());
-        commit.delete.push(RowKey::Generation(run.clone()));
+        commit.rows.delete.push(RowKey::Generation(run.clone()));
         for stream in &streams {
             let settled = self.settle_effects_of(run, *stream).await?;
-            commit.delete.extend(settled);
+            commit.rows.delete.extend(settled);
         }
-        commit.delete.extend(self.used_key(&streams).await?);
+        commit.rows.delete.extend(self.used_key(&streams).await?);
         match self.committer.commit(commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
                 for stream in streams {

@@ -183,7 +183,7 @@ impl Core {
             trace: created.trace,
         };
         let open = children_of(&records);
-        commit.put.extend(cause.effects_of_copy(&open));
+        commit.rows.put.extend(cause.effects_of_copy(&open));
         commit.run = Some(list_row(&run, generation, &created, now).into());
         commit.ready = true;
         if self.has_room(&created.workflow, created.version) {
@@ -191,7 +191,7 @@ impl Core {
         }
         if revives {
             commit.supersedes = Some(sight.head.number);
-            commit.put.push(Row::Generation(GenerationRow {
+            commit.rows.put.push(Row::Generation(GenerationRow {
                 run: run.clone(),
                 generation,
                 stream: StreamNumber(0),
@@ -263,7 +263,7 @@ fn open_rows(commit: &mut CreateCommit, records: &[Record]) -> Vec<TimerRow> {
         _ => None,
     });
     let timers = timers.collect();
-    commit.put.extend(rows);
+    commit.rows.put.extend(rows);
     timers
 }
 

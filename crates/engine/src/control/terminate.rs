@@ -116,8 +116,8 @@ impl Core {
             trace: birth.trace,
         };
         commit.guards.push(Guard::EndsAt(sight.end()));
-        commit.put = cause.effects_of_end(&end, &left_by(&sight.journal));
-        commit.delete = projection::rows_left(&sight.journal, stream);
+        commit.rows.put = cause.effects_of_end(&end, &left_by(&sight.journal));
+        commit.rows.delete = projection::rows_left(&sight.journal, stream);
         commit.lease = InboxLease::Revoke;
         commit.ready = Some(false);
         commit.status = Some(RunStatus::Terminated);

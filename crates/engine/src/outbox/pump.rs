@@ -265,7 +265,7 @@ impl Core {
         }
         let mut commit = RowsCommit::new(stream, self.runtime.now());
         let keys = delivered.iter().cloned();
-        commit.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
+        commit.rows.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
         let core = self.clone();
         let reply = move |_: &mut Commit, _| {
             let keys = delivered.into_iter().map(|key| (stream, key));

@@ -107,7 +107,7 @@ impl Streams {
         let mut commit = RowsCommit::new(from.stream, self.core.runtime.now());
         let guard = Row::Stream(Box::new(from.clone()));
         commit.guards.push(Guard::RowIs(guard));
-        commit.put.push(Row::Stream(Box::new(to)));
+        commit.rows.put.push(Row::Stream(Box::new(to)));
         commit
     }
 
@@ -133,7 +133,7 @@ impl Streams {
 
     async fn clear_timer(&self, timer: &TimerRow) -> Result<(), StoreError> {
         let mut commit = RowsCommit::new(timer.stream, self.core.runtime.now());
-        commit.delete.push(RowKey::Timer(timer.clone()));
+        commit.rows.delete.push(RowKey::Timer(timer.clone()));
         self.core.committer.commit(commit).await.map(drop)
     }
 
@@ -148,8 +148,8 @@ impl Streams {
         };
         let next = timer(found.row.stream, due);
         let mut commit = self.row_change(&found.row, changed);
-        commit.delete.push(RowKey::Timer(fired.clone()));
-        commit.put.push(Row::Timer(next.clone()));
+        commit.rows.delete.push(RowKey::Timer(fired.clone()));
+        commit.rows.put.push(Row::Timer(next.clone()));
         match self.core.committer.commit(commit).await? {
             Outcome::Refused(refusal) => decide_again(refusal).map(|()| false),
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {

@@ -290,12 +290,12 @@ impl Journals {
     /// Invariant 13: one idempotency key leads to one run for ever.
     fn take_keys(&mut self, commit: &Commit, number: StreamNumber) -> Vec<Violation> {
         let mut broken = Vec::new();
-        for key in commit.delete() {
+        for key in &commit.rows().delete {
             if let RowKey::Idempotency(workflow, key) = key {
                 self.keys.remove(&(workflow.to_string(), key.clone()));
             }
         }
-        for row in commit.put() {
+        for row in &commit.rows().put {
             let Row::Idempotency(row) = row else { continue };
             let key = (row.workflow.to_string(), row.key.clone());
             let before = self.keys.insert(key, row.stream.clone());
@@ -367,12 +367,12 @@ fn apply(stream: &mut Stream, commit: &Commit, landed: &Landed) {
     }
     stream.dedup.extend(commit.dedup().map(str::to_owned));
     stream.dropped.extend(commit.dropped().iter().copied());
-    for key in commit.delete() {
+    for key in &commit.rows().delete {
         if let RowKey::Timer(timer) = key {
             stream.timers.remove(timer);
         }
     }
-    for row in commit.put() {
+    for row in &commit.rows().put {
         if let Row::Timer(timer) = row {
             let stream_number = stream.number;
             let timer = TimerRow {

@@ -220,13 +220,13 @@ impl Judged {
             _ => 0,
         };
         self.columns.c_dedup.push(dedup);
-        for key in commit.delete() {
+        for key in &commit.rows().delete {
             self.rows.delete(index, commit, RowPlace::of(key));
         }
-        for row in commit.delete_exact() {
+        for row in &commit.rows().delete_exact {
             self.rows.delete_exact(index, commit, row);
         }
-        for row in commit.put() {
+        for row in &commit.rows().put {
             self.rows.put(index, commit, row);
         }
     }

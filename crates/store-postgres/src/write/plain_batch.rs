@@ -139,11 +139,11 @@ fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
         | Guard::UnconsumedEventsBelow(_)
         | Guard::NotBefore(_) => None,
     });
-    let named = guarded.chain(commit.delete().iter().cloned());
+    let named = guarded.chain(commit.rows().delete.iter().cloned());
     let mut named = named.map(|key| RowPlace::of(&key));
     // Rows that are put become the stream's own, unless they are shared.
-    let mut put = commit.put().iter().map(|row| RowPlace::of(&row.key()));
-    !commit.delete_exact().is_empty()
+    let mut put = commit.rows().put.iter().map(|row| RowPlace::of(&row.key()));
+    !commit.rows().delete_exact.is_empty()
         || named.any(|place| place.kind.is_shared() || place.stream != own)
         || put.any(|place| place.kind.is_shared())
 }

@@ -98,7 +98,7 @@ pub async fn a_refused_commit_changes_nothing<S: Store>(f: &Fixture<S>) {
     refused.dedup = Some("id".to_owned());
     refused.ready = Some(true);
     refused.close = true;
-    refused.put = vec![
+    refused.rows.put = vec![
         Row::Timer(timer(stream, 1, None)),
         Row::Rpc(rpc(stream, "r")),
     ];
