@@ -236,7 +236,7 @@ impl Judged {
         let (slots, changes) = self.rows.finish(&columns);
         for slot in slots {
             columns.k_kind.push(slot.row.kind.code());
-            let stream = slot.is_born.then_some(None);
+            let stream = slot.is_created.then_some(None);
             let number = count(slot.row.stream.0);
             columns.k_stream.push(stream.unwrap_or(Some(number)));
             columns.k_key.push(slot.row.key);

@@ -75,7 +75,7 @@ pub async fn paging_gives_every_effect_once<S: Store>(f: &Fixture<S>) {
 }
 
 /// An effect goes when a commit deletes it; deleting it again is no error, and its neighbours stay.
-pub async fn a_deleted_effect_is_gone<S: Store>(f: &Fixture<S>) {
+pub async fn a_deleted_effect_is_not_listed<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let (x, y) = (effect(stream, "x"), effect(stream, "y"));
     f.accept(put(stream, [&x, &y])).await;
@@ -100,7 +100,7 @@ pub async fn a_closing_commit_may_leave_effects<S: Store>(f: &Fixture<S>) {
 }
 
 /// What a run left behind is cleared away after its end; nothing else about it changes.
-pub async fn a_closed_stream_lets_its_rows_go<S: Store>(f: &Fixture<S>) {
+pub async fn rows_of_a_closed_stream_can_be_deleted<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Running))
         .await;
@@ -132,7 +132,7 @@ pub async fn a_closed_stream_lets_its_rows_go<S: Store>(f: &Fixture<S>) {
 }
 
 /// A closed stream takes nothing but deletes: no row, mark, status or claim along with them.
-pub async fn a_closed_stream_takes_nothing_but_deletes<S: Store>(f: &Fixture<S>) {
+pub async fn a_closed_stream_accepts_only_deletions<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let row = effect(stream, "x");
     let mut close = put(stream, [&row]);

@@ -74,7 +74,7 @@ pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
 }
 
 /// Timers are found by time, so one may outlive its stream; it can be taken away by its key.
-pub async fn rows_of_a_removed_stream_can_be_cleared_away<S: Store>(f: &Fixture<S>) {
+pub async fn rows_of_a_removed_stream_can_be_deleted<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Completed))
         .await;
@@ -98,7 +98,7 @@ pub async fn rows_of_a_removed_stream_can_be_cleared_away<S: Store>(f: &Fixture<
 }
 
 /// A name can be used again: under a new number and a higher term, with nothing of the old stream.
-pub async fn a_removed_name_can_be_used_anew<S: Store>(f: &Fixture<S>) {
+pub async fn a_removed_name_can_be_used_again<S: Store>(f: &Fixture<S>) {
     let old = closed_run(f, "a").await;
     let mut anew = run_creation("a", "order", RunStatus::Queued);
     anew.records.push(event("new"));

@@ -217,7 +217,7 @@ pub async fn a_revocation_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClo
 }
 
 /// Stream numbers go on where they ended; none is used twice.
-pub async fn numbers_go_on<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+pub async fn stream_numbers_continue_after_reopening<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     let mut f = Fixture::open(place, &clock);
     let mut last = None;
     for n in 0..4 {
@@ -247,7 +247,7 @@ pub async fn a_removal_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>
 }
 
 /// Dropped records stay dropped, a closed stream stays closed, deleted rows stay deleted.
-pub async fn what_is_gone_stays_gone<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+pub async fn deleted_data_stays_deleted<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     let f = Fixture::open(place, &clock);
     let stream = f.create("a").await;
     let mut commit = inbox(stream, vec![event("x"), event("y"), event("z")]);

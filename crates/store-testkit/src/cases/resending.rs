@@ -71,7 +71,7 @@ pub async fn a_creation_sent_again_is_still_the_creation<S: Store>(f: &Fixture<S
 }
 
 /// The firing of a timer, which removes the row that it requires.
-pub async fn a_firing_sent_again_has_fired<S: Store>(f: &Fixture<S>) {
+pub async fn a_timer_that_fires_twice_has_one_effect<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
     commit
         .rows
@@ -152,7 +152,7 @@ pub async fn an_overtaken_commit_is_refused<S: Store>(f: &Fixture<S>) {
 }
 
 /// What came too late does not take the place of what can still be sent again.
-pub async fn an_overtaken_commit_makes_nothing_forgotten<S: Store>(f: &Fixture<S>) {
+pub async fn an_overtaken_commit_discards_no_outcome<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let commit = |number| numbered(inbox(stream, vec![event("x")]), number);
     let last = f.commit_one(commit(5)).await;

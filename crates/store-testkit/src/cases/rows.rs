@@ -74,7 +74,7 @@ pub async fn a_row_put_again_is_replaced<S: Store>(f: &Fixture<S>) {
 }
 
 /// Keys that look alike when joined are different keys.
-pub async fn keys_do_not_run_into_each_other<S: Store>(f: &Fixture<S>) {
+pub async fn keys_with_common_prefixes_are_distinct<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let pairs = [
         ("a", "bc"),
@@ -100,7 +100,7 @@ pub async fn keys_do_not_run_into_each_other<S: Store>(f: &Fixture<S>) {
 }
 
 /// Long keys are kept apart in their whole length.
-pub async fn long_keys_are_kept_apart<S: Store>(f: &Fixture<S>) {
+pub async fn long_keys_are_distinct<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let workflow: Name = name(&"ü".repeat(256));
     for length in [512, 5_000, 70_000, 70_001] {

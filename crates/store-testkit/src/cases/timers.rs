@@ -91,7 +91,7 @@ pub async fn paging_gives_every_timer_once<S: Store>(f: &Fixture<S>) {
 }
 
 /// A timer goes when a commit deletes it; deleting it again is no error.
-pub async fn a_deleted_timer_is_gone<S: Store>(f: &Fixture<S>) {
+pub async fn a_deleted_timer_is_not_listed<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let (kept, gone) = (timer(stream, 5, Some("s:0")), timer(stream, 5, Some("s:1")));
     f.accept(put(stream, [&kept, &gone])).await;

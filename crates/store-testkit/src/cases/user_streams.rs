@@ -53,7 +53,7 @@ pub async fn stream_and_producer_rows_come_back<S: Store>(f: &Fixture<S>) {
     commit.records = vec![data("b", false), data("c", true)];
     let end = RecordNumber(3);
     let rows = commit.rows.put.clone().into_iter();
-    let rows: Vec<Row> = rows.map(|row| row.placed(full, end, f.now())).collect();
+    let rows: Vec<Row> = rows.map(|row| row.filled_in(full, end, f.now())).collect();
     f.accept(commit).await;
     for row in rows {
         assert_eq!(f.row(row.key()).await, Some(row));

@@ -210,7 +210,7 @@ impl State {
     fn change(&mut self, rows: &RowChanges, head: &Head, now: Timestamp) {
         self.delete(rows);
         for row in &rows.put {
-            let row = row.clone().placed(head.number, head.next, now);
+            let row = row.clone().filled_in(head.number, head.next, now);
             self.rows.insert(row.key(), row);
         }
     }

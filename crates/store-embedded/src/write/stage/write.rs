@@ -225,7 +225,7 @@ impl<'a> Stage<'a> {
             self.stage_row(key, None);
         }
         for row in &rows.put {
-            let row = row.clone().placed(stream, end, self.now);
+            let row = row.clone().filled_in(stream, end, self.now);
             self.stage_row(&row.key(), Some(&row));
         }
     }
