@@ -33,6 +33,7 @@ fn filled() -> TempDir {
             let mut commit = run_creation(&format!("r{n}"), "order", RunStatus::Queued);
             commit.ready = true;
             commit
+                .rows
                 .put
                 .push(Row::Timer(timer(StreamNumber(0), n, Some("s:0"))));
             let stream = f.create_with(commit).await;

@@ -39,7 +39,7 @@ impl Three {
             let mut commit = run_creation(id, "order", RunStatus::Queued);
             commit.ready = true;
             let row = timer(StreamNumber(0), seconds, Some("s:0"));
-            commit.put.push(Row::Timer(row));
+            commit.rows.put.push(Row::Timer(row));
             streams.push(f.create_with(commit).await);
         }
         drop(f);
@@ -139,8 +139,11 @@ fn a_commit_that_cannot_drop_what_it_should_changes_nothing() {
         let dropped = [range(1, 1), range(3, 3)];
         let mut advance = executor(a, fence, 1, 4, vec![loop_advanced(&dropped)]);
         advance.drop = dropped.to_vec();
-        advance.delete.push(RowKey::Timer(timer(a, 1, Some("s:0"))));
-        advance.put.push(Row::Rpc(rpc(a, "q")));
+        advance
+            .rows
+            .delete
+            .push(RowKey::Timer(timer(a, 1, Some("s:0"))));
+        advance.rows.put.push(Row::Rpc(rpc(a, "q")));
         let outcomes =
             t.f.commit(batch![advance, inbox(b, vec![event("x")])])
                 .await;
@@ -163,7 +166,7 @@ fn a_damaged_row_refuses_the_creation_that_asks_for_it() {
         t.damage(|tables| &tables.lookups, keys::lookup(&key).unwrap());
         let mut asking = creation("d");
         asking.guards.push(Guard::RowAbsent(key));
-        asking.put.push(idempotency("order", "k", "d"));
+        asking.rows.put.push(idempotency("order", "k", "d"));
         let outcomes = t.f.commit(vec![asking, creation("e")]).await;
         assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
         let Outcome::Committed { stream, .. } = outcomes[1] else {
@@ -230,7 +233,7 @@ fn a_damaged_shared_row_refuses_no_commit_that_deletes_it_by_value() {
         let key = RowKey::Shared(row.key.clone());
         t.damage(|tables| &tables.lookups, keys::lookup(&key).unwrap());
         let mut commit = inbox(t.streams[0], vec![event("x")]);
-        commit.delete_exact.push(row);
+        commit.rows.delete_exact.push(row);
         t.f.accept(commit).await;
         let found = t.f.store.row(key).await;
         assert!(found.is_err_and(|error| error.is_damage()), "it stays");
@@ -243,7 +246,7 @@ fn a_damaged_shared_row_is_left_out_of_ranges() {
         let t = Three::new().await;
         let row = |number: u64| shared(SharedKind::Slot, &[KeyPart::from(number)], "v");
         let mut commit = inbox(t.streams[0], vec![]);
-        commit.put = (0..4).map(|number| Row::Shared(row(number))).collect();
+        commit.rows.put = (0..4).map(|number| Row::Shared(row(number))).collect();
         t.f.accept(commit).await;
         for number in [0, 2] {
             let key = keys::lookup(&RowKey::Shared(row(number).key)).unwrap();
@@ -274,11 +277,13 @@ fn a_removal_that_meets_damage_changes_nothing() {
         t.damage(|tables| &tables.journal, &key[..15]);
         let row = shared(SharedKind::Slot, &[KeyPart::from("s")], "v");
         let mut put = inbox(c, vec![]);
-        put.put.push(Row::Shared(row.clone()));
+        put.rows.put.push(Row::Shared(row.clone()));
         t.f.accept(put).await;
         let mut gone = removal(&[a, b]);
-        gone.delete_exact.push(row.clone());
-        gone.delete.push(RowKey::Timer(timer(a, 1, Some("s:0"))));
+        gone.rows.delete_exact.push(row.clone());
+        gone.rows
+            .delete
+            .push(RowKey::Timer(timer(a, 1, Some("s:0"))));
         let outcomes = t.f.commit(batch![gone, inbox(c, vec![event("x")])]).await;
         assert!(is_unreadable(&outcomes[0]), "{outcomes:?}");
         assert!(matches!(outcomes[1], Outcome::Committed { .. }));

@@ -1,9 +1,9 @@
--- The calls: how each begins, and those for plain commits (`plain.sql`), which are nearly all that a node sends while its runs
--- take their steps. `commit_batch` could serve them as well, but to judge one costs as much as five, and to read and bind its
+-- The beginning of every call, and the entry functions for plain commits (`plain.sql`), which are nearly all commits of a
+-- busy node. `commit_batch` could serve them too, but judging a commit costs as much as five plain ones, and binding its
 -- columns as much as fifteen.
 
--- Refuses to work where commits would not be safe, and locks the sender's row in `answers`. Says from which number on commits
--- are judged (none that is lower is sent again), and whether some of them may have been answered before.
+-- Fails if commits would not be safe, and locks the sender's row in `answers`. Returns the lowest commit number that is
+-- judged (lower ones are never sent again), and whether some of the commits may have been answered before.
 CREATE FUNCTION begin_batch(
     clock bigint, sender bigint, sender_since bigint,
     OUT term_found bigint, OUT known_since bigint, OUT any_kept boolean
@@ -31,9 +31,8 @@ BEGIN
     END IF;
 END $function$;
 
--- Whether plain commits may be tried: where commits are safe, and if none of these has been answered before. Everything else is
--- for `begin_batch`. Locks the sender's row in `answers` by writing there what is likely: that all steps and turns take
--- effect.
+-- Returns whether plain commits may be tried: commits are safe, and none of these has been answered before. Otherwise
+-- `begin_batch` decides. Locks the sender's row in `answers` by writing the likely outcome, that all appends take effect.
 CREATE FUNCTION begin_plain(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint, appends bigint[],
     OUT fresh boolean, OUT term_found bigint
@@ -44,8 +43,8 @@ BEGIN
         SELECT m.term INTO term_found FROM meta m WHERE m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
             AND current_setting('transaction_isolation') = 'read committed';
     ELSE
-        UPDATE answers a SET since = sender_since, until = sender_until, given = '{}', done = appends, born = '{}',
-            born_streams = '{}', at = coalesce(clock, clock_millis())
+        UPDATE answers a SET since = sender_since, until = sender_until, given = '{}', done = appends, created = '{}',
+            created_streams = '{}', at = coalesce(clock, clock_millis())
         FROM meta m WHERE a.node = sender AND a.since <= sender_since AND a.until < sender_since
             AND m.timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
             AND current_setting('transaction_isolation') = 'read committed'
@@ -54,7 +53,7 @@ BEGIN
     fresh := FOUND;
 END $function$;
 
--- A batch of steps. Says which of them took effect; nothing, if all did. Each statement costs as much as three steps, so
+-- A batch of steps. Returns those that took effect, or null if all did. Each statement costs as much as three steps, so
 -- there are few.
 CREATE FUNCTION append_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint,
@@ -78,8 +77,8 @@ BEGIN
     RETURN effective;
 END $function$;
 
--- A batch of plain commits, alone or as the beginning of another one (`commit_batch`). Says which steps and turns took effect
--- (nothing, if all did), what became of births, and whether they were tried at all.
+-- A batch of plain commits, alone or before `commit_batch` in the same statement. Returns the appends that took effect
+-- (null if all did), the outcomes of creations, and whether the commits were tried at all.
 CREATE FUNCTION plain_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint,
     p_number bigint[], p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[],
@@ -90,7 +89,7 @@ CREATE FUNCTION plain_batch_{format}(
     b_number bigint[], b_name bytea[], b_bytes bytea[], b_count integer[], b_inbox integer[], b_events integer[],
     b_ready boolean[], b_node bigint[], b_nonce bigint[], b_id text[], b_workflow text[], b_version bigint[], b_status smallint[],
     b_created bigint[], b_updated bigint[], b_tags text[],
-    OUT done bigint[], OUT born bigint[], OUT fresh boolean
+    OUT done bigint[], OUT created bigint[], OUT fresh boolean
 )
 LANGUAGE plpgsql
 {settings}
@@ -102,7 +101,7 @@ DECLARE
 BEGIN
     begun := begin_plain(clock, sender, sender_since, sender_until, p_number || t_number);
     fresh := begun.fresh;
-    born := '{}';
+    created := '{}';
     IF NOT fresh THEN
         done := '{}';
         RETURN;
@@ -111,7 +110,7 @@ BEGIN
         appended := append_steps(p_stream, p_epoch, p_nonce, p_seq, p_seen, p_count, p_bytes);
     END IF;
     IF cardinality(t_stream) > 0 THEN
-        appended := appended + append_turns(t_stream, t_epoch, t_nonce, t_seq, t_seen, t_bytes, t_count, t_inbox, t_events,
+        appended := appended + append_many(t_stream, t_epoch, t_nonce, t_seq, t_seen, t_bytes, t_count, t_inbox, t_events,
             t_events_min, t_progress, t_inbox_seen, t_leaves, t_closes, t_status, t_now);
     END IF;
     IF appended < cardinality(p_stream) + cardinality(t_stream) THEN
@@ -119,8 +118,8 @@ BEGIN
         UPDATE answers a SET done = plain_batch_{format}.done WHERE a.node = sender;
     END IF;
     IF cardinality(b_name) > 0 THEN
-        born := create_runs(begun.term_found, b_name, b_bytes, b_count, b_inbox, b_events, b_ready, b_node, b_nonce, b_id,
+        created := create_runs(begun.term_found, b_name, b_bytes, b_count, b_inbox, b_events, b_ready, b_node, b_nonce, b_id,
             b_workflow, b_version, b_status, b_created, b_updated, b_tags);
-        UPDATE answers a SET born = b_number, born_streams = plain_batch_{format}.born WHERE a.node = sender;
+        UPDATE answers a SET created = b_number, created_streams = plain_batch_{format}.created WHERE a.node = sender;
     END IF;
 END $function$;

@@ -1,21 +1,21 @@
--- One batch of commits in one call and one transaction: the judgements of `everstep_store::judge` in SQL, one branch for
--- each kind of commit, and what follows from them.
+-- Judges and writes a batch of commits in one call and one transaction: the judgements of `everstep_store::judge` in SQL,
+-- one branch for each kind of commit, and their effects.
 --
---   1. the node's row in `answers` is locked: the same batch, sent again while its first sending still runs, waits for it
---   2. the heads of all streams are locked in the order of their numbers, and their tails become rows of `frames`; a
---      stream that somebody else holds is busy, and so is every later commit that names it
---   3. every row that a guard asks for is read
---   4. commits are judged in order against heads and rows in memory, each seeing the ones before it
---   5. what changed is written, each head and each row once
+--   1. lock the sender's row in `answers`: if the same batch is sent again while the first call still runs, it waits here
+--   2. lock the heads of all streams in the order of their numbers, and move their tails to `frames`; a stream that another
+--      transaction holds is busy, and so is every later commit that names it
+--   3. read every row that a guard names, and lock those that several streams share; then take the time
+--   4. judge the commits in order against heads and rows in memory, each seeing the ones before it
+--   5. write what changed, each head and each row once
 --
--- Waiting for others is possible at rows that several streams share (3), then at the names of new streams, then at new rows
--- (both in 5), each in the order of keys; so nobody waits in a circle. What was absent when it was judged and is there when
--- it is written ends the call with `unique_violation`: nothing happened, and the caller calls again.
+-- The call can wait for other transactions at shared rows (3), then at the names of new streams, then at new rows (both in
+-- 5), each in the order of keys, so there is no deadlock. If a row or name was absent when it was judged and exists when it
+-- is written, the call fails with `unique_violation`: nothing has happened, and the caller repeats it.
 --
--- `begun` says that `plain_batch` has begun the same call, and written what became of its commits. The other arguments are
--- columns: `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows that are touched, `o_` what happens
--- to rows, `m_` removed streams, `x_` dropped records, `r_` runs.
--- Places count from 1; 0 is none. `Columns` in columns.rs is the same list in Rust.
+-- `begun` is true if `plain_batch` has begun the same call and written the outcomes of its commits. The other arguments are
+-- columns: `c_` commits, `g_` guards, `s_` streams, `n_` names of new streams, `k_` rows, `o_` changes of rows,
+-- `m_` removed streams, `x_` dropped records, `r_` runs. Slots count from 1; 0 is none. `Columns` in columns.rs is the
+-- same list in Rust.
 CREATE FUNCTION commit_batch_{format}(
     clock bigint, sender bigint, sender_since bigint, sender_until bigint, begun boolean, may_wait boolean,
     c_number bigint[], c_kind smallint[], c_slot integer[], c_flags integer[],
@@ -104,19 +104,19 @@ DECLARE
     row_dirty boolean[] := array_fill(false, ARRAY[cardinality(k_kind)]);
     any_row_dirty boolean := false;
 
-    born streams[] := '{}';
-    born_runs runs[] := '{}';
+    created streams[] := '{}';
+    created_runs runs[] := '{}';
     gone bigint[] := '{}';
     gap_streams bigint[] := '{}';
     gap_from bigint[] := '{}';
     gap_to bigint[] := '{}';
 
-    -- Records that an outcome tells: of which commit, which stream, from where to where, and the gaps at that moment.
-    told_commit integer[] := '{}';
-    told_stream bigint[] := '{}';
-    told_from bigint[] := '{}';
-    told_to bigint[] := '{}';
-    told_gaps int8multirange[] := '{}';
+    -- Records that an outcome returns: the commit, the stream, the first record and the end, and the gaps at that time.
+    unseen_commit integer[] := '{}';
+    unseen_stream bigint[] := '{}';
+    unseen_from bigint[] := '{}';
+    unseen_to bigint[] := '{}';
+    unseen_gaps int8multirange[] := '{}';
 
     -- Where the guards, changes, drops and removals of the current commit begin.
     g integer := 1;
@@ -146,9 +146,9 @@ BEGIN
     any_kept := batch.any_kept AND NOT begun;
     term_now := term_found;
 
-    -- 1. What this node has been answered.
+    -- 1. Earlier answers to this sender.
     IF any_kept THEN
-        SELECT a.done, a.born, a.born_streams INTO kept FROM answers a WHERE a.node = sender;
+        SELECT a.done, a.created, a.created_streams INTO kept FROM answers a WHERE a.node = sender;
         SELECT coalesce(array_agg(g::answer), '{}') INTO kept_answers FROM answers a, unnest(a.given) g
             WHERE a.node = sender AND EXISTS (SELECT FROM unnest(g.numbers) n WHERE n >= known_since);
     END IF;
@@ -182,7 +182,7 @@ BEGIN
             ) SELECT array_agg(l.st), array_agg(l.slot), bool_or((l.st).tail <> '') INTO heads, held, any_tail FROM locked l;
         END IF;
         IF cardinality(held) IS DISTINCT FROM cardinality(s_number) THEN
-            -- Some are busy, or do not exist: their places stay empty.
+            -- Some are busy or do not exist: their slots stay empty.
             held_heads := heads;
             heads := array_fill(NULL::streams, ARRAY[cardinality(s_number)]);
             FOR j IN 1..coalesce(cardinality(held), 0) LOOP
@@ -256,8 +256,7 @@ BEGIN
                 kinds[i] := 17;
                 CONTINUE commits;
             END IF;
-            -- Here and below, what needs a query is asked for only if all else does not decide: a condition with a query in
-            -- it costs as much as the rest of the judgement.
+            -- Here and below, conditions with a query come last: one costs as much as the rest of the judgement.
             IF any_kept THEN
                 IF EXISTS (SELECT FROM unnest(kept_answers) a, unnest(a.numbers) n WHERE n = c_number[i]) THEN
                     kinds[i] := -1;
@@ -269,21 +268,21 @@ BEGIN
                     firsts[i] := c_seen[i];
                     CONTINUE commits;
                 END IF;
-                k := array_position(kept.born, c_number[i]);
-                IF kept.born_streams[k] > 0 THEN
+                k := array_position(kept.created, c_number[i]);
+                IF kept.created_streams[k] > 0 THEN
                     kinds[i] := 4;
-                    of_streams[i] := kept.born_streams[k];
+                    of_streams[i] := kept.created_streams[k];
                     epochs[i] := CASE WHEN c_lease[i] = 1 THEN 1 ELSE 0 END;
                     CONTINUE commits;
-                ELSIF kept.born_streams[k] < 0 THEN
+                ELSIF kept.created_streams[k] < 0 THEN
                     kinds[i] := 10;
-                    firsts[i] := -kept.born_streams[k];
+                    firsts[i] := -kept.created_streams[k];
                     CONTINUE commits;
                 END IF;
             END IF;
         END IF;
 
-        -- A commit that cannot be judged yet is overtaken by no other to any of its streams.
+        -- No later commit to the same streams overtakes one that cannot be judged yet.
         busy := CASE WHEN has_stream THEN is_busy[s] WHEN what = is_create THEN n_busy[s] ELSE false END;
         busy := busy OR (c_supersedes[i] > 0 AND is_busy[c_supersedes[i]]);
         IF what = is_remove THEN
@@ -422,11 +421,11 @@ BEGIN
         IF has_stream THEN of_streams[i] := s_number[s]; END IF;
         -- The records that an executor has not seen.
         IF what = is_append AND verdict IN (3, 19) AND c_seen[i] < first_record THEN
-            told_commit := told_commit || i;
-            told_stream := told_stream || h.number;
-            told_from := told_from || c_seen[i];
-            told_to := told_to || first_record;
-            told_gaps := array_append(told_gaps, h.gaps);
+            unseen_commit := unseen_commit || i;
+            unseen_stream := unseen_stream || h.number;
+            unseen_from := unseen_from || c_seen[i];
+            unseen_to := unseen_to || first_record;
+            unseen_gaps := array_append(unseen_gaps, h.gaps);
         END IF;
         CONTINUE commits WHEN verdict <> 1;
 
@@ -452,7 +451,7 @@ BEGIN
             taken := false;
             -- A gated run is not claimed.
             IF c_lease[i] <> 0 AND (c_lease[i] <> 1 OR h.gate = 0) THEN
-                -- How often it was lost without progress. A run given up or abandoned knows its count.
+                -- Takeovers without progress. A release or an abandonment has already set the count.
                 takeovers := CASE WHEN h.owner IS NULL THEN h.takeovers WHEN h.progress_epoch = h.epoch THEN 1
                     WHEN h.last_epoch = h.epoch THEN h.takeovers + 1 ELSE h.takeovers END;
                 IF c_lease[i] = 1 THEN
@@ -480,11 +479,11 @@ BEGIN
             END IF;
             IF what = is_append THEN
                 IF c_seen[i] < first_record THEN
-                    told_commit := told_commit || i;
-                    told_stream := told_stream || h.number;
-                    told_from := told_from || c_seen[i];
-                    told_to := told_to || first_record;
-                    told_gaps := array_append(told_gaps, h.gaps);
+                    unseen_commit := unseen_commit || i;
+                    unseen_stream := unseen_stream || h.number;
+                    unseen_from := unseen_from || c_seen[i];
+                    unseen_to := unseen_to || first_record;
+                    unseen_gaps := array_append(unseen_gaps, h.gaps);
                 END IF;
                 h.last_epoch := c_epoch[i];
                 h.last_seq := c_seq[i];
@@ -511,7 +510,7 @@ BEGIN
                 h.tail_first := h.next;
                 n_number[s] := h.number;
                 of_streams[i] := h.number;
-                born := born || h;
+                created := created || h;
                 run := NULL;
             ELSE
                 heads[s] := h;
@@ -524,7 +523,7 @@ BEGIN
                     run := ROW(h.number, r_created[k], r_updated[k], r_version[k], r_generation[k], r_status[k], h.ready,
                         NOT h.superseded, r_id[k], r_workflow[k], r_tags[k]::bytea[]);
                 END IF;
-                -- A run that is taken is running, unless it is on its way to something else.
+                -- A claimed run is running, unless it is pausing, paused, cancelling or rolling back.
                 j := c_status[i];
                 IF j = 0 AND taken AND run.status NOT IN (6, 7, 8, 9) THEN j := 2; END IF;
                 IF j > 0 AND j <> run.status THEN
@@ -534,7 +533,7 @@ BEGIN
                 run.ready := h.ready;
                 any_run_changed := true;
                 IF what = is_create THEN
-                    born_runs := born_runs || run;
+                    created_runs := created_runs || run;
                 ELSE
                     run_found[s] := run;
                     run_changed[s] := true;
@@ -565,10 +564,10 @@ BEGIN
             END IF;
         END IF;
 
-        -- Rows: those that go, streams that go, those that appear.
+        -- Delete rows, remove streams, put rows.
         WHILE o <= changes AND o_commit[o] = i AND NOT o_put[o] LOOP
             k := o_row[o];
-            -- One that is named by its value stays if it differs.
+            -- A row that is deleted by value stays if it differs.
             IF o_value[o] IS NULL
                 OR (present[k] AND vals[k] = o_value[o] AND places[k] IS NOT DISTINCT FROM o_place[o]) THEN
                 present[k] := false;
@@ -605,7 +604,7 @@ BEGIN
         END LOOP;
     END LOOP commits;
 
-    -- 5. What changed. First what goes, because names and rows of it may come again.
+    -- 5. Write. Removals come first, because their names and rows may be used again.
     IF cardinality(gone) > 0 THEN
         PERFORM remove_streams(gone);
     END IF;
@@ -619,15 +618,15 @@ BEGIN
             superseded, is_user, framed, name, gaps, tail, gate, dirty)
         WHERE (w.dirty OR w.tail <> '') AND st.number BETWEEN w.number AND w.number;
     END IF;
-    IF cardinality(born) > 0 THEN
-        INSERT INTO streams SELECT b.* FROM unnest(born) b ORDER BY b.name;
-        -- Somebody may have removed a stream of such a name in between.
+    IF cardinality(created) > 0 THEN
+        INSERT INTO streams SELECT b.* FROM unnest(created) b ORDER BY b.name;
+        -- Another transaction may have removed a stream of such a name in the meantime.
         IF (SELECT term FROM meta) <> term_found THEN
             RAISE EXCEPTION 'a stream was removed meanwhile' USING ERRCODE = 'ES002';
         END IF;
     END IF;
     IF any_run_changed THEN
-        PERFORM write_runs(born_runs, run_found, run_changed);
+        PERFORM write_runs(created_runs, run_found, run_changed);
     END IF;
     IF 1 = ANY (kinds) THEN
         INSERT INTO frames SELECT w.stream, w.first, w.count, w.bytes
@@ -647,17 +646,17 @@ BEGIN
     reply.row_guards := shown_guard;
     reply.row_values := shown_values;
     reply.row_places := shown_places;
-    IF cardinality(told_commit) > 0 THEN
+    IF cardinality(unseen_commit) > 0 THEN
         SELECT array_agg(f.commit), array_agg(f.first), array_agg(f.bytes)
             INTO reply.frame_commits, reply.frame_firsts, reply.frame_bytes
             FROM (SELECT w.commit, fr.first, fr.bytes
-                FROM unnest(told_commit, told_stream, told_from, told_to) AS w(commit, stream, from_, to_)
+                FROM unnest(unseen_commit, unseen_stream, unseen_from, unseen_to) AS w(commit, stream, from_, to_)
                 JOIN frames fr ON fr.stream = ANY (ARRAY[w.stream]) AND fr.first < w.to_ AND fr.first >= coalesce(
                     (SELECT max(b.first) FROM frames b WHERE b.stream = w.stream AND b.first <= w.from_), w.from_)
                 ORDER BY w.commit, fr.first) f;
         SELECT array_agg(w.commit), array_agg(lower(gap)), array_agg(upper(gap))
             INTO reply.gap_commits, reply.gap_lowers, reply.gap_uppers
-            FROM unnest(told_commit, told_gaps) AS w(commit, gaps), unnest(w.gaps) gap;
+            FROM unnest(unseen_commit, unseen_gaps) AS w(commit, gaps), unnest(w.gaps) gap;
     END IF;
     IF cardinality(gap_streams) > 0 THEN
         PERFORM drop_frames(gap_streams, gap_from, gap_to);
@@ -671,15 +670,15 @@ BEGIN
         RETURN QUERY SELECT a.* FROM unnest(kept_answers) a;
     END IF;
     IF sender IS NOT NULL THEN
-        -- What was busy, or answered before, is not answered here.
+        -- Busy commits, and those answered before, are not part of this answer.
         IF 0 = ANY (reply.kinds) OR -1 = ANY (reply.kinds) THEN
             reply.numbers := ARRAY(SELECT CASE WHEN w.kind > 0 THEN w.number ELSE 0 END
                 FROM unnest(reply.numbers, reply.kinds) WITH ORDINALITY AS w(number, kind, place) ORDER BY w.place);
         END IF;
         UPDATE answers a SET since = known_since, until = greatest(a.until, sender_until), given = kept_answers || reply,
             done = CASE WHEN any_kept OR begun THEN a.done ELSE '{}' END,
-            born = CASE WHEN any_kept OR begun THEN a.born ELSE '{}' END,
-            born_streams = CASE WHEN any_kept OR begun THEN a.born_streams ELSE '{}' END, at = moment
+            created = CASE WHEN any_kept OR begun THEN a.created ELSE '{}' END,
+            created_streams = CASE WHEN any_kept OR begun THEN a.created_streams ELSE '{}' END, at = moment
             WHERE a.node = sender;
     END IF;
 END $function$;

@@ -1,4 +1,4 @@
--- Leases, clearing away, and what is done when the history of the database has changed.
+-- Leases, deletion of garbage, and the reaction to a failover.
 
 -- Tags that are too long for an index are cut and hashed.
 CREATE FUNCTION tag_key(tag bytea) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -7,8 +7,8 @@ CREATE FUNCTION tag_key(tag bytea) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL
 CREATE FUNCTION clock_millis() RETURNS bigint LANGUAGE sql VOLATILE
     RETURN floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 
--- A node says that it lives. Says in return whether something is to be cleared away.
-CREATE FUNCTION renew_lease_{format}(clock bigint, who bigint, ttl bigint) RETURNS boolean
+-- Renews the lease of a node. Returns whether there is garbage to delete.
+CREATE FUNCTION renew_lease_{format}(clock bigint, this_node bigint, ttl bigint) RETURNS boolean
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
 AS $function$
@@ -19,24 +19,24 @@ BEGIN
     IF (SELECT timeline FROM meta) IS DISTINCT FROM substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) THEN
         RAISE EXCEPTION 'the history of the database has changed' USING ERRCODE = 'ES001';
     END IF;
-    INSERT INTO nodes VALUES (who, moment + ttl) ON CONFLICT (node) DO UPDATE SET until = excluded.until;
-    -- What nodes left that died long ago. Both tables have a row per node, so looking through them is cheap.
+    INSERT INTO nodes VALUES (this_node, moment + ttl) ON CONFLICT (node) DO UPDATE SET until = excluded.until;
+    -- Rows of nodes that died long ago. Both tables have a row per node, so scanning them is cheap.
     DELETE FROM nodes WHERE until < moment - day;
     DELETE FROM answers a WHERE a.at < moment - day AND NOT EXISTS (SELECT FROM nodes n WHERE n.node = a.node);
     RETURN EXISTS (SELECT FROM garbage);
 END $function$;
 
--- A node says that it is gone.
-CREATE FUNCTION retire_node_{format}(who bigint) RETURNS void
+-- Ends the lease of a node.
+CREATE FUNCTION retire_node_{format}(this_node bigint) RETURNS void
 LANGUAGE sql
 SET search_path = {schema}, pg_temp
 AS $function$
-    DELETE FROM nodes WHERE node = who;
-    DELETE FROM answers WHERE node = who;
+    DELETE FROM nodes WHERE node = this_node;
+    DELETE FROM answers WHERE node = this_node;
 $function$;
 
--- Makes the store belong to the database it is found in, as it is now. If that is another one, or another history of it,
--- commits may be lost, and with them epochs that were granted: nobody holds anything any more, and every epoch rises.
+-- Records the identity and timeline of the database. If they have changed, commits may be lost, and with them epochs that
+-- were granted: all leases are deleted, all runs lose their holders, and their epochs rise. Returns whether they changed.
 CREATE FUNCTION adopt_history_{format}() RETURNS boolean
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
@@ -49,7 +49,7 @@ BEGIN
     IF FOUND THEN
         RETURN false;
     END IF;
-    -- Of several nodes that notice, one does it.
+    -- Only one of several nodes does this.
     PERFORM FROM meta FOR UPDATE;
     PERFORM FROM meta WHERE system_id = system_now AND timeline = timeline_now;
     IF FOUND THEN
@@ -61,7 +61,7 @@ BEGIN
     RETURN true;
 END $function$;
 
--- Deletes up to `most` frames of streams that are gone; says how many, and forgets streams that have none left.
+-- Deletes up to `most` frames of removed streams. Returns how many; streams without frames leave the list.
 CREATE FUNCTION clear_garbage_{format}(most bigint) RETURNS bigint
 LANGUAGE plpgsql
 SET search_path = {schema}, pg_temp
@@ -73,7 +73,7 @@ DECLARE
     which bigint;
     deleted bigint;
 BEGIN
-    -- Several nodes may clear away at once, each another stream.
+    -- Several nodes may do this at once, each for another stream.
     SELECT stream INTO which FROM garbage ORDER BY stream LIMIT 1 FOR UPDATE SKIP LOCKED;
     IF which IS NULL THEN
         RETURN 0;

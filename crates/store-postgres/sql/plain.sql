@@ -1,22 +1,21 @@
--- The most common commits, each kind in one statement for all of a batch: steps, which append a few bytes; turns, in which
--- an executor appends more, or leaves its run; and births of runs. Each is the only commit of its batch that names its
--- stream. What does not simply take effect is left alone and judged by `commit_batch` in the next call: a right that is lost, a
--- repetition, records that the executor has not seen. A name that somebody takes at this moment ends the call, which is made
--- again.
+-- Plain commits, each kind in one statement for all commits of a batch: steps, which append a few bytes; longer appends,
+-- with which an executor may also leave its run; and creations of runs. Each is the only commit of its batch that names
+-- its stream. A commit that does not simply apply (lost right, repetition, records that the executor has not seen) is
+-- left alone, and `commit_batch` judges it in the next call. If another transaction creates the same name, the call fails
+-- and is repeated.
 --
--- Heads are not locked before they are written, as `commit_batch` does: that costs a third of a step. Who meets one that
--- somebody else writes waits a little (`lock_timeout`) and gives up for this call. To wait for an executor's head is rare: only
--- it appends steps to its run, and what comes into an inbox is written in a moment.
+-- Unlike `commit_batch`, these statements do not lock heads before they write them, which would cost a third of a step.
+-- If another transaction is writing a head, the call waits briefly (`lock_timeout`) and then fails. This is rare: only the
+-- executor appends steps to its run, and inbox commits are short.
 --
--- Only places travel through a statement: what else is known of a commit is taken from its column where it is needed. To
--- carry all columns from node to node of the plan copies each frame four times.
+-- Only positions travel through a statement; all other values are read from the argument arrays where they are needed.
+-- Passing all columns from node to node of the plan would copy each frame four times.
 
--- Steps: a short frame, and an operation that resolves by it. Says how many took effect, each from the record on that its
+-- Appends steps: a short frame that resolves an operation. Returns how many took effect, each at the record that its
 -- executor expected.
 --
--- The frame goes into the tail of its head, before those that are there: of two versions of a head only what lies between
--- their equal beginnings and ends is written to the log. A tail that has become long is copied to `frames`, and the next
--- frame begins a new one.
+-- The frame is put in front of the tail of its head: of two versions of a head, the log contains only what lies between
+-- their equal beginnings and ends. A tail that has become long is copied to `frames`, and the next frame begins a new one.
 CREATE FUNCTION append_steps(
     p_stream bigint[], p_epoch bigint[], p_nonce bigint[], p_seq bigint[], p_seen bigint[], p_count integer[],
     p_bytes bytea[]
@@ -48,9 +47,9 @@ BEGIN
     RETURN appended;
 END $function$;
 
--- Turns: any number of records. An executor that leaves its run may close it. `t_inbox_seen` is -1 where it does not matter what
--- else has come, `t_status` is 0 where it stays as it is.
-CREATE FUNCTION append_turns(
+-- Appends any number of records. An executor that leaves its run may close it. `t_inbox_seen` is -1 if the size of the
+-- inbox does not matter, `t_status` is 0 if the status does not change.
+CREATE FUNCTION append_many(
     t_stream bigint[], t_epoch bigint[], t_nonce bigint[], t_seq bigint[], t_seen bigint[], t_bytes bytea[],
     t_count integer[], t_inbox integer[], t_events integer[], t_events_min integer[], t_progress boolean[],
     t_inbox_seen bigint[], t_leaves boolean[], t_closes boolean[], t_status smallint[], t_now bigint[]
@@ -84,8 +83,8 @@ BEGIN
                     ON st.number BETWEEN t_stream[w.place] AND t_stream[w.place]
             ) w
         ) w
-        -- A head that somebody else wrote after this statement had begun is not the one whose tail was read. Servers before 15.15,
-        -- 16.11 and 17.7 find it nevertheless, so its tail is compared, which is known by where it begins and the stream ends.
+        -- A head that another transaction wrote after this statement began is not the one whose tail was read. Servers before
+        -- 15.15, 16.11 and 17.7 find it nevertheless, so the tail is compared by where it begins and where the stream ends.
         WHERE st.ctid = w.version AND st.tail_first = w.had_first AND st.framed = w.was_framed AND st.next = t_seen[w.place]
             AND st.owner IS NOT NULL AND st.epoch = t_epoch[w.place] AND st.nonce = t_nonce[w.place] AND NOT st.closed
             AND t_seq[w.place] = CASE WHEN st.last_epoch = st.epoch THEN st.last_seq ELSE 0 END + 1
@@ -94,7 +93,7 @@ BEGIN
     ), framed AS (
         INSERT INTO frames SELECT t_stream[a.place], a.tail_first, a.next - a.tail_first, a.bytes FROM appended a
             WHERE a.bytes IS NOT NULL
-    ), told AS (
+    ), updated AS (
         UPDATE runs ru SET ready = ru.ready AND NOT t_leaves[a.place], status = t_status[a.place],
             updated_at = CASE WHEN ru.status = t_status[a.place] THEN ru.updated_at ELSE t_now[a.place] END
         FROM appended a WHERE t_status[a.place] > 0 AND ru.stream BETWEEN t_stream[a.place] AND t_stream[a.place]
@@ -103,9 +102,8 @@ BEGIN
     RETURN appended;
 END $function$;
 
--- Births: a run that nobody has heard of, with its first records, held by whoever is to execute it, or by nobody. Says by
--- place which number each got; one that is below zero is that of the stream which has the name already. `b_tags`
--- is empty where no run has tags.
+-- Creates runs with their first records, claimed by a node or by none. Returns by position the number of each new stream,
+-- or the negative number of the existing stream that has the name. `b_tags` is empty if no run has tags.
 CREATE FUNCTION create_runs(
     term_found bigint, b_name bytea[], b_bytes bytea[], b_count integer[], b_inbox integer[], b_events integer[],
     b_ready boolean[], b_node bigint[], b_nonce bigint[], b_id text[], b_workflow text[], b_version bigint[], b_status smallint[],
@@ -118,23 +116,23 @@ DECLARE
     numbers bigint[];
     all_fit boolean;
 BEGIN
-    WITH born AS MATERIALIZED (
+    WITH created AS MATERIALIZED (
         SELECT w.place, coalesce(-st.number, nextval('numbers')) AS number, octet_length(b_bytes[w.place]) <= tail_max AS fits
         FROM generate_subscripts(b_name, 1) AS w(place) LEFT JOIN streams st
             ON st.name BETWEEN b_name[w.place] AND b_name[w.place]
     ), heads AS (
-        -- Who waits for others at a name does so in the order of names.
+        -- In the order of names, so that transactions that wait for each other's names do not deadlock.
         INSERT INTO streams SELECT b.number, term_found, b_count[b.place], 0, 0, 0, 0, b_inbox[b.place], b_events[b.place],
             CASE WHEN b.fits THEN 0 ELSE b_count[b.place] END, CASE WHEN b_node[b.place] IS NULL THEN 0 ELSE 1 END,
             b_node[b.place], b_nonce[b.place], 0, b_ready[b.place], false, false, false, false, b_name[b.place], NULL,
             CASE WHEN b.fits THEN b_bytes[b.place] ELSE '' END
-        FROM born b WHERE b.number > 0 ORDER BY b_name[b.place]
+        FROM created b WHERE b.number > 0 ORDER BY b_name[b.place]
     ), listed AS (
         INSERT INTO runs SELECT b.number, b_created[b.place], b_updated[b.place], b_version[b.place], 1, b_status[b.place],
             b_ready[b.place], true, b_id[b.place], b_workflow[b.place], coalesce(b_tags[b.place], '{}')::bytea[]
-        FROM born b WHERE b.number > 0
+        FROM created b WHERE b.number > 0
     )
-    SELECT array_agg(b.number ORDER BY b.place), bool_and(b.fits) INTO numbers, all_fit FROM born b;
+    SELECT array_agg(b.number ORDER BY b.place), bool_and(b.fits) INTO numbers, all_fit FROM created b;
     IF NOT all_fit THEN
         INSERT INTO frames SELECT numbers[w.place], 0, b_count[w.place], b_bytes[w.place]
             FROM generate_subscripts(b_bytes, 1) AS w(place)
@@ -144,14 +142,14 @@ BEGIN
         INSERT INTO tags SELECT DISTINCT tag_key(tag), numbers[w.place]
             FROM generate_subscripts(b_tags, 1) AS w(place), unnest(b_tags[w.place]::bytea[]) tag WHERE numbers[w.place] > 0;
     END IF;
-    -- Somebody may have removed a stream of such a name in between.
+    -- Another transaction may have removed a stream of such a name in the meantime.
     IF (SELECT m.term FROM meta m) <> term_found THEN
         RAISE EXCEPTION 'a stream was removed meanwhile' USING ERRCODE = 'ES002';
     END IF;
     RETURN numbers;
 END $function$;
 
--- Of these heads, the ones that this transaction has written, by the numbers of their commits.
+-- The numbers of those commits whose heads this transaction has written.
 CREATE FUNCTION written_here(heads bigint[], commits bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql AS $function$
 BEGIN

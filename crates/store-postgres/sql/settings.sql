@@ -1,9 +1,9 @@
--- What holds in the functions that commit, whatever the session or the server says.
+-- Settings of the functions that commit, whatever the session or the server says.
 SET search_path = {schema}, pg_temp
--- The same plans on empty tables and on full ones: every table is met by its key, and statistics come too late. What is left to
--- choose is to walk an index from end to end and compare, as is best for a table of three rows, and goes on while it grows to
--- thousands. That is considered where nothing but the key is asked for (an index-only scan), and for the sake of an order by which
--- equals could be joined; so keys are not compared with `=`, but are BETWEEN a value and the same value, or equal to ANY of one.
+-- The same plans on empty and on full tables: every table is accessed by its key, and statistics arrive too late. The planner
+-- could still scan an index from end to end, which is best for three rows and stays in use while the table grows. It considers
+-- that if only the key is needed (an index-only scan), or for the order of a merge join; therefore keys are not compared with
+-- `=`, but with BETWEEN the same value twice, or with ANY of an array of one.
 SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET enable_indexonlyscan = off

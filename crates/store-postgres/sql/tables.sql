@@ -1,23 +1,23 @@
 -- The tables of one installation, all in its own schema. Format 4; docs/format.md describes what the bytes hold.
 --
 -- Few tables, each for a reason:
---   streams  one row per stream, written by every commit: nothing that changes is indexed, so every update is HOT. The last
---            few records are in it, too
---   runs     what lists and sweeps look for: indexed, and written only when a status or a ready mark changes
+--   streams  one row per stream, written by every commit: no indexed column changes, so every update is HOT. It contains the
+--            last few records
+--   runs     what lists and sweeps search: indexed, and written only when a status or a ready mark changes
 --   tags     one row per tag of a run: lists by tag are read in order
---   frames   the journals but for their tails, append-only
---   rows     everything that must be found without reading a journal, timers included
---   nodes    leases, apart from what commits lock, so that a renewal waits for nobody
---   answers  what became of each node's last batch
---   garbage  streams that are gone and whose frames are still to be deleted, in small pieces
---   meta     one row about all of it
+--   frames   the journals without their tails, append-only
+--   rows     everything that must be found without reading a journal, including timers
+--   nodes    leases; commits do not lock them, so a renewal does not wait
+--   answers  the outcomes of each sender's last batch
+--   garbage  removed streams whose frames are still to be deleted, in small steps
+--   meta     one row with the format and the identity of the database
 
 CREATE TABLE meta (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     format integer NOT NULL,
     -- The term of new streams: higher than that of any removed one.
     term bigint NOT NULL,
-    -- Which database this is and which of its histories: where either changes, commits may be lost, and every lease is void.
+    -- The identity and timeline of the database: if either changes, commits may be lost, and all leases are void.
     system_id bigint NOT NULL,
     timeline text NOT NULL
 );
@@ -47,10 +47,10 @@ CREATE TABLE streams (
     closed boolean NOT NULL,
     superseded boolean NOT NULL,
     is_user boolean NOT NULL,
-    -- Whether the tail is in `frames` too, because it has become long: the next frame begins a new one.
+    -- Whether the tail has become long and was copied to `frames`: the next frame begins a new tail.
     framed boolean NOT NULL,
     name bytea NOT NULL,
-    -- Records that were dropped. A row of `frames` goes when all of it is in here; of others, readers leave the records out.
+    -- Dropped records. A row of `frames` is deleted when all its records are dropped; readers skip dropped records of others.
     gaps int8multirange,
     -- The last frames, the newest first, until they are worth a row: a row of `frames` and its place in the index cost a third
     -- of a short append, and the head is written anyway.
@@ -114,7 +114,7 @@ CREATE TABLE rows (
     place bigint,
     value bytea NOT NULL,
     PRIMARY KEY (kind, stream, key)
--- Timers, rpcs and effects come and go, and what is gone is in the way of those who look for what is due.
+-- Timers, rpcs and effects are short-lived, and dead rows slow down the search for due timers.
 ) WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 -- Timers have an order of their own; kind 1 is a timer.
 CREATE INDEX rows_due ON rows (due, stream, key) WHERE kind = 1;
@@ -125,7 +125,7 @@ CREATE TABLE nodes (
     until bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- What became of the commits that were judged in one call, by their place in it. A kind of 0 is a stream that was busy.
+-- The outcomes of the commits of one call, by position. A kind of 0 means that the stream was busy.
 CREATE TYPE answer AS (
     numbers bigint[],
     kinds smallint[],
@@ -151,14 +151,14 @@ CREATE TABLE answers (
     -- The highest number among those answered.
     until bigint NOT NULL,
     given answer[] NOT NULL,
-    -- Plain commits: the numbers of steps and turns that took effect; those of births, and the streams they became, or, below
-    -- zero, those that had their names.
+    -- Plain commits: the numbers of appends that took effect; the numbers of creations, and their streams or, negated, the
+    -- existing streams with their names.
     done bigint[] NOT NULL,
-    born bigint[] NOT NULL,
-    born_streams bigint[] NOT NULL,
-    -- When it was last written, so that what dead nodes left is cleared away.
+    created bigint[] NOT NULL,
+    created_streams bigint[] NOT NULL,
+    -- When it was last written, so that rows of dead nodes can be deleted.
     at bigint NOT NULL
--- A page for each row, with room for its next version: what 400 steps became is kept in the row itself.
+-- A page for each row, with room for its next version: the outcomes of 400 steps fit into the row itself.
 ) WITH (fillfactor = 10, toast_tuple_target = 4000);
 -- Written with every batch and read after a lost connection: not worth compressing.
 ALTER TABLE answers ALTER COLUMN given SET STORAGE EXTERNAL, ALTER COLUMN done SET STORAGE EXTERNAL;

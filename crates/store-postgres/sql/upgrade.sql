@@ -8,6 +8,8 @@
 SET LOCAL lock_timeout = '10s';
 
 ALTER TABLE streams ADD COLUMN gate smallint NOT NULL DEFAULT 0;
+ALTER TABLE answers RENAME COLUMN born TO created;
+ALTER TABLE answers RENAME COLUMN born_streams TO created_streams;
 
 DO $functions$
 DECLARE

@@ -1,30 +1,30 @@
--- What `commit_batch` writes besides heads and frames. Only it calls these functions, and its settings hold in them.
+-- Writes of `commit_batch` besides heads and frames. Only `commit_batch` calls these functions, so its settings apply.
 
 CREATE FUNCTION remove_streams(gone bigint[]) RETURNS void
 LANGUAGE plpgsql AS $function$
 DECLARE
     one bigint;
 BEGIN
-    -- Everything below a stream; timers, idempotency keys and generations are not. One by one: of two lists the database may look
-    -- for one and walk through what it finds.
+    -- Rows that belong to a stream; timers, idempotency keys and generations do not. One stream at a time, because for a list of
+    -- streams the planner may scan all rows of the kinds.
     FOREACH one IN ARRAY gone LOOP
         DELETE FROM rows WHERE kind IN (4, 5, 6, 7, 8) AND stream = one;
     END LOOP;
     DELETE FROM tags WHERE stream = ANY (gone);
     DELETE FROM runs WHERE stream = ANY (gone);
     DELETE FROM streams WHERE number = ANY (gone);
-    -- Nobody can find the frames any more. There may be many, so they go later and little by little.
+    -- The frames can no longer be found. There may be many, so they are deleted later in small steps.
     INSERT INTO garbage SELECT unnest(gone) ON CONFLICT DO NOTHING;
 END $function$;
 
-CREATE FUNCTION write_runs(born runs[], known runs[], changed boolean[]) RETURNS void
+CREATE FUNCTION write_runs(created runs[], known runs[], changed boolean[]) RETURNS void
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 BEGIN
-    -- To begin a statement on a table with indexes costs more than a row does.
-    IF cardinality(born) > 0 THEN
-        INSERT INTO runs SELECT b.* FROM unnest(born) b;
-        INSERT INTO tags SELECT DISTINCT tag_key(tag), b.stream FROM unnest(born) b, unnest(b.tags) tag;
+    -- Starting a statement on a table with indexes costs more than writing a row.
+    IF cardinality(created) > 0 THEN
+        INSERT INTO runs SELECT b.* FROM unnest(created) b;
+        INSERT INTO tags SELECT DISTINCT tag_key(tag), b.stream FROM unnest(created) b, unnest(b.tags) tag;
     END IF;
     IF true = ANY (changed) THEN
         UPDATE runs ru SET updated_at = w.updated_at, status = w.status, ready = w.ready, listed = w.listed
@@ -49,7 +49,7 @@ BEGIN
             AS w(kind, stream, key, due, place, value, dirty, present, mode, was_present)
         WHERE w.dirty AND w.present AND (w.mode <> 2 OR w.was_present)
         ON CONFLICT (kind, stream, key) DO UPDATE SET place = excluded.place, value = excluded.value;
-    -- What others may have written since it was found absent must not be overwritten.
+    -- A row that was absent must not overwrite one that another transaction has inserted since.
     INSERT INTO rows SELECT w.kind, w.stream, w.key, w.due, w.place, w.value
         FROM unnest(kinds, streams, keys, dues, places, vals, dirty, present, modes, was_present)
             AS w(kind, stream, key, due, place, value, dirty, present, mode, was_present)
@@ -57,7 +57,7 @@ BEGIN
         ORDER BY w.kind, w.stream, w.key;
 END $function$;
 
--- Deletes the frames of which nothing is left, as far as these ranges touch them.
+-- Deletes frames within these ranges whose records are all dropped.
 CREATE FUNCTION drop_frames(of_streams bigint[], firsts bigint[], lasts bigint[]) RETURNS void
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column

@@ -17,7 +17,7 @@ const UPGRADED: &str = "ES004";
 
 /// A failed call, by what the caller can do about it.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum CallError {
     /// Nothing was written. The call can be repeated.
     Again(StoreError),
     /// Nothing was written, because another transaction held a lock for too long.
@@ -30,7 +30,7 @@ pub(crate) enum Trouble {
     Failed(StoreError),
 }
 
-impl Trouble {
+impl CallError {
     pub(crate) fn of(error: &tokio_postgres::Error) -> Self {
         let unavailable = unavailable(error);
         let Some(database) = error.as_db_error() else {
@@ -64,7 +64,7 @@ impl Trouble {
             SqlState::T_R_DEADLOCK_DETECTED,
             SqlState::T_R_SERIALIZATION_FAILURE,
         ];
-        // A connection to what has become a replica is of no more use than one that is lost.
+        // A server that has become a replica accepts no commits, so the connection counts as lost.
         let lost = [
             SqlState::ADMIN_SHUTDOWN,
             SqlState::CRASH_SHUTDOWN,
@@ -103,7 +103,7 @@ impl Trouble {
     }
 }
 
-impl From<tokio_postgres::Error> for Trouble {
+impl From<tokio_postgres::Error> for CallError {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::of(&error)
     }
@@ -114,7 +114,7 @@ fn is_io(error: &tokio_postgres::Error) -> bool {
     source.is_some_and(|source| source.is::<std::io::Error>())
 }
 
-/// The words of the database, with what it says to do; never a password.
+/// The message of the database. It never contains a password.
 pub(crate) fn unavailable(error: &tokio_postgres::Error) -> StoreError {
     let detail = match error.as_db_error() {
         Some(database) => format!("{} ({})", database.message(), database.code().code()),
@@ -169,7 +169,7 @@ pub(crate) fn of_frame(stream: StreamNumber, error: &DecodeError) -> StoreError 
     }
 }
 
-/// A single row that is damaged does not stand in the way of all.
+/// Logs a damaged row that a query leaves out.
 pub(crate) fn left_out(of: &str, error: &StoreError) {
-    tracing::error!(%error, "a row cannot be read and is left out of the {of}");
+    tracing::error!(%error, "damaged row left out of the {of}");
 }

@@ -3,11 +3,11 @@
 //!
 //! ```text
 //!   commit(batch) ─▶ columns ─▶ one round trip, one transaction, one sync ─▶ answers ─▶ outcomes
-//!                                 plain_batch(...): steps, ends and births, a statement for each kind
+//!                                 plain_batch(...): steps, ends and creations, a statement for each kind
 //!                                 commit_batch(...): lock heads in order, judge, write
 //! ```
 //!
-//! Every node opens the store and, to hear of the others' work at once, the bus:
+//! Every node opens the store, and the bus, which carries hints between nodes:
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -24,9 +24,9 @@
 //! # }
 //! ```
 //!
-//! Guards are judged in the database, by `sql/commit.sql`: `everstep_store::judge` once more, and
-//! compared with it by the property tests. The tables are in `sql/tables.sql`, the choice of them
-//! and of the driver in `docs/adr/0011-postgres.md`, the bytes in `docs/format.md`.
+//! The database judges commits by the rules of `everstep_store::judge` (`sql/commit.sql`); property
+//! tests compare both. The tables are in `sql/tables.sql`, the reasons for them and for the driver
+//! in `docs/adr/0011-postgres.md`, the bytes in `docs/format.md`.
 
 mod connection;
 mod failure;

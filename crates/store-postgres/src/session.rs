@@ -11,11 +11,11 @@ use crate::connection::connector::Connector;
 use crate::connection::options::Options;
 use crate::connection::pool::{Pool, is_yes};
 use crate::connection::rest::Rest;
-use crate::failure::Trouble;
+use crate::failure::CallError;
 use crate::number::millis;
 use crate::schema::migrate::{function, migrate};
 
-/// How many may wait at a time; a node has two batches under way.
+/// Commits that may wait for locks at a time; a node has two batches in flight.
 const PATIENT_COMMITS: usize = 2;
 /// Frames deleted per statement. Small, so that locks are short and vacuum keeps up.
 const GARBAGE_AT_ONCE: i64 = 1_000;
@@ -32,7 +32,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Connects, makes what is missing, and takes the database as it is now.
+    /// Connects, creates or upgrades the schema, and records the identity of the database.
     pub(crate) async fn open(options: Options) -> Result<Self, StoreError> {
         if options.may_be_plain() {
             tracing::warn!(
@@ -52,7 +52,10 @@ impl Session {
             is_clearing: AtomicBool::new(false),
         };
         migrate(&session.reads, &session.schema).await?;
-        session.adopt_history().await.map_err(Trouble::into_error)?;
+        session
+            .adopt_history()
+            .await
+            .map_err(CallError::into_error)?;
         Ok(session)
     }
 
@@ -61,25 +64,22 @@ impl Session {
         function(&self.schema, name)
     }
 
-    /// The time that leases are judged by; none if it is the database's.
+    /// The injected clock of the store; `None` if the database's own clock is used.
     pub(crate) fn now(&self) -> Option<i64> {
         self.clock.as_ref().map(|clock| millis(clock.now()))
     }
 
-    /// Voids every lease if this is not the database it was, or not the same history of it.
-    pub(crate) async fn adopt_history(&self) -> Result<(), Trouble> {
+    /// Voids every lease if the identity or the timeline of the database has changed.
+    pub(crate) async fn adopt_history(&self) -> Result<(), CallError> {
         let adopt = format!("SELECT {}()", self.function("adopt_history"));
         let rows = self.reads.write(&adopt, &[]).await?;
         if is_yes(&rows) {
-            tracing::error!(
-                "this is another database than before, or another history of it: every lease is void"
-            );
+            tracing::error!("identity or timeline of the database changed: all leases are void");
         }
         Ok(())
     }
 
-    /// Deletes frames of removed streams, little by little, until there are none left or something
-    /// goes wrong.
+    /// Deletes frames of removed streams in small steps, until none are left or a step fails.
     pub(crate) async fn clear_garbage(self: Arc<Self>) {
         if self.is_clearing.swap(true, Ordering::AcqRel) {
             return;
@@ -94,12 +94,12 @@ impl Session {
                 Ok(Some(Ok(0i64))) | Ok(None) => break,
                 Ok(Some(Ok(_))) => tokio::task::yield_now().await,
                 Ok(Some(Err(error))) => {
-                    tracing::warn!(%error, "frames of removed streams are left for later");
+                    tracing::warn!(%error, "cannot delete frames of removed streams, trying again later");
                     break;
                 }
-                Err(trouble) => {
-                    let error = trouble.into_error();
-                    tracing::warn!(%error, "frames of removed streams are left for later");
+                Err(call_error) => {
+                    let error = call_error.into_error();
+                    tracing::warn!(%error, "cannot delete frames of removed streams, trying again later");
                     break;
                 }
             }

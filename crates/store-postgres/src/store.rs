@@ -14,7 +14,7 @@ use crate::connection::argument::Argument;
 use crate::connection::io::Io;
 use crate::connection::options::Options;
 use crate::connection::pool::is_yes;
-use crate::failure::Trouble;
+use crate::failure::CallError;
 use crate::number::{limit, node};
 use crate::read::count;
 use crate::read::due;
@@ -32,10 +32,10 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Opens the store, and makes its tables if they are not there.
+    /// Opens the store, and creates its tables if they do not exist.
     ///
     /// # Errors
-    /// If the database cannot be reached, is of a newer format, or would lose what it acknowledges.
+    /// If the database cannot be reached, has another format, or could lose acknowledged commits.
     pub async fn open(options: Options) -> Result<Self, StoreError> {
         let io = Io::start()?;
         let session = io.run(Session::open(options)).await?;
@@ -125,7 +125,7 @@ impl Store for PostgresStore {
             let statement = format!("SELECT {}($1)::text", session.function("retire_node"));
             let who = node(who);
             let retired = session.reads.read(&statement, &[(&who, Type::INT8)]).await;
-            retired.map(|_| ()).map_err(Trouble::into_error)
+            retired.map(|_| ()).map_err(CallError::into_error)
         })
     }
 
@@ -156,10 +156,11 @@ async fn renew(session: Arc<Session>, lease: Lease) -> Result<(), StoreError> {
                 }
                 return Ok(());
             }
-            Err(Trouble::HistoryChanged) => {
-                session.adopt_history().await.map_err(Trouble::into_error)?
-            }
-            Err(trouble) => return Err(trouble.into_error()),
+            Err(CallError::HistoryChanged) => session
+                .adopt_history()
+                .await
+                .map_err(CallError::into_error)?,
+            Err(call_error) => return Err(call_error.into_error()),
         }
     }
 }

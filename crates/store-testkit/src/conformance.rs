@@ -9,15 +9,15 @@ macro_rules! conformance {
             commit: [
                 records_are_numbered_in_order,
                 a_commit_without_records_names_the_next_number,
-                an_empty_batch_is_fine,
+                an_empty_batch_is_accepted,
                 commits_of_one_stream_are_judged_in_batch_order,
-                a_refusal_leaves_the_rest_of_the_batch_alone,
+                a_refusal_does_not_affect_the_rest_of_the_batch,
                 a_refused_commit_changes_nothing,
-                a_closed_stream_takes_nothing,
+                a_closed_stream_accepts_no_commit,
                 an_unknown_stream_is_refused,
                 an_inbox_commit_cannot_write_executor_records,
-                an_executor_is_told_what_landed_before,
-                an_executor_that_saw_all_is_told_nothing,
+                an_executor_gets_the_records_it_has_not_seen,
+                an_executor_that_saw_all_gets_no_records,
             ];
             creation: [
                 numbers_rise_in_the_order_of_creation,
@@ -43,7 +43,7 @@ macro_rules! conformance {
                 a_repeated_commit_without_records_is_a_duplicate,
                 a_refused_executor_commit_refuses_its_successors,
                 nothing_lands_after_a_revocation,
-                a_new_epoch_counts_anew,
+                a_new_epoch_restarts_the_sequence,
             ];
             inbox_guard: [
                 unseen_records_refuse_with_what_was_missed,
@@ -60,8 +60,8 @@ macro_rules! conformance {
                 a_known_id_outlives_the_close,
             ];
             lease: [
-                a_free_run_is_taken,
-                a_held_run_is_not_taken_but_the_rest_lands,
+                a_free_run_is_claimed,
+                a_failed_claim_leaves_the_rest_of_the_commit,
                 of_two_claims_in_one_batch_the_first_wins,
                 a_lease_runs_out,
                 a_renewed_lease_lasts,
@@ -74,13 +74,13 @@ macro_rules! conformance {
                 progress_resets_the_takeovers,
                 a_release_resets_the_takeovers,
                 a_lost_executor_counts_as_a_takeover,
-                a_taken_run_runs_unless_it_is_on_its_way_to_something_else,
+                a_claimed_run_is_running_unless_it_is_stopping,
             ];
             timers: [
                 timers_come_in_the_order_they_are_due,
                 a_timer_is_due_at_its_time_and_not_before,
                 paging_gives_every_timer_once,
-                a_deleted_timer_is_gone,
+                a_deleted_timer_is_not_listed,
                 an_earlier_timer_is_found_later,
                 deletes_come_before_puts,
                 a_batch_may_set_and_delete,
@@ -88,10 +88,10 @@ macro_rules! conformance {
             ];
             ready: [
                 a_marked_run_is_found,
-                a_cleared_mark_is_gone,
-                a_commit_without_a_word_keeps_the_mark,
+                a_run_without_a_mark_is_not_ready,
+                a_commit_that_names_no_ready_mark_keeps_it,
                 paging_gives_every_ready_run_once,
-                a_living_holder_is_named,
+                a_ready_run_names_its_live_holder,
                 a_stream_without_a_run_is_not_listed,
             ];
             list: [
@@ -121,8 +121,8 @@ macro_rules! conformance {
             ];
             removal: [
                 nothing_is_left_of_a_removed_stream,
-                a_removed_name_can_be_used_anew,
-                rows_of_a_removed_stream_can_be_cleared_away,
+                a_removed_name_can_be_used_again,
+                rows_of_a_removed_stream_can_be_deleted,
                 an_open_stream_is_not_removed,
                 numbers_of_removed_streams_are_not_used_again,
                 a_superseded_run_is_not_listed,
@@ -136,8 +136,8 @@ macro_rules! conformance {
                 a_present_row_is_required_once,
                 an_absent_row_is_required,
                 a_row_put_again_is_replaced,
-                keys_do_not_run_into_each_other,
-                long_keys_are_kept_apart,
+                keys_with_common_prefixes_are_distinct,
+                long_keys_are_distinct,
                 deleting_nothing_is_no_error,
             ];
             user_streams: [
@@ -166,7 +166,7 @@ macro_rules! conformance {
                 a_range_begins_after_a_key_of_any_kind,
             ];
             gate: [
-                a_held_run_takes_records_only,
+                a_held_run_accepts_only_records,
                 a_commit_opens_the_gate_and_claims_the_run,
                 a_run_that_needs_a_slot_is_marked_and_not_claimed,
                 an_executor_sets_the_gate,
@@ -182,10 +182,10 @@ macro_rules! conformance {
                 an_effect_comes_back_as_it_was,
                 effects_come_by_stream_and_key,
                 paging_gives_every_effect_once,
-                a_deleted_effect_is_gone,
+                a_deleted_effect_is_not_listed,
                 a_closing_commit_may_leave_effects,
-                a_closed_stream_lets_its_rows_go,
-                a_closed_stream_takes_nothing_but_deletes,
+                rows_of_a_closed_stream_can_be_deleted,
+                a_closed_stream_accepts_only_deletions,
                 effects_of_a_creation_belong_to_the_new_stream,
                 a_refused_commit_leaves_no_effect,
             ];
@@ -211,12 +211,12 @@ macro_rules! resending {
         $crate::conformance! { @topics $open;
             resending: [
                 a_creation_sent_again_is_still_the_creation,
-                a_firing_sent_again_has_fired,
+                a_timer_that_fires_twice_has_one_effect,
                 an_event_sent_again_lands_once,
                 a_batch_sent_again_is_answered_one_by_one,
                 the_rest_of_a_batch_may_be_sent_again_with_more,
                 an_overtaken_commit_is_refused,
-                an_overtaken_commit_makes_nothing_forgotten,
+                an_overtaken_commit_discards_no_outcome,
                 shared_rows_sent_again_change_once,
                 a_gate_sent_again_is_opened_once,
                 a_commit_that_was_too_early_stays_refused,
@@ -238,9 +238,9 @@ macro_rules! reopening {
             takeovers_and_progress_are_what_they_were,
             leases_of_an_exclusive_store_are_void,
             a_revocation_is_remembered,
-            numbers_go_on,
+            stream_numbers_continue_after_reopening,
             a_removal_is_remembered,
-            what_is_gone_stays_gone,
+            deleted_data_stays_deleted,
             a_status_change_alone_is_remembered,
             effects_are_what_they_were,
             user_streams_are_what_they_were,

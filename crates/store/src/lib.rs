@@ -25,7 +25,7 @@ pub use bus::{Bus, Hint, LocalBus, Subscription};
 pub use clock::Clock;
 pub use commit::{
     AppendCommit, Claim, Commit, CommitId, CreateCommit, DeliverCommit, Executor, ExecutorLease,
-    Fence, Gate, GateChange, Guard, InboxLease, LeaseChange, RemoveCommit, RowsCommit,
+    Fence, Gate, GateChange, Guard, InboxLease, LeaseChange, RemoveCommit, RowChanges, RowsCommit,
 };
 pub use contract::{
     BoxFuture, Description, Lease, Page, ReadRequest, ReadyRun, Store, StreamRef, TimerQuery,
@@ -34,7 +34,7 @@ pub use error::StoreError;
 pub use head::{Head, Owner};
 pub use intercept::{Answer, Call, Intercept};
 pub use judge::{
-    Liveness, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
+    JudgeContext, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
     judge_superseded, status_once_taken,
 };
 pub use list::{Count, Cursor, InvalidCursor, ListPage, ListQuery, RunRow};

@@ -147,7 +147,7 @@ impl Row {
     /// Fills in what only the store knows: the number of the commit's stream, its end after the
     /// commit, and the time by the store's clock.
     #[must_use]
-    pub fn placed(mut self, number: StreamNumber, end: RecordNumber, now: Timestamp) -> Self {
+    pub fn filled_in(mut self, number: StreamNumber, end: RecordNumber, now: Timestamp) -> Self {
         match &mut self {
             Self::Timer(timer) => timer.stream = number,
             Self::Rpc(rpc) => rpc.stream = number,

@@ -57,7 +57,7 @@ async fn undo_removal(store: &TestStore) {
     }});
     let now = Timestamp::default();
     let mut commit = RowsCommit::new(head.number, now);
-    commit.put.push(Row::Outbox(OutboxRow {
+    commit.rows.put.push(Row::Outbox(OutboxRow {
         stream: head.number,
         key: "0000000000000001".to_owned(),
         effect: json(&effect),
@@ -139,7 +139,7 @@ fn revive(store: &MemoryStore, id: &str) {
     begins.run = Some(row.into());
     begins.supersedes = Some(head.number);
     begins.ready = true;
-    begins.put.push(Row::Generation(GenerationRow {
+    begins.rows.put.push(Row::Generation(GenerationRow {
         run,
         generation: Generation(2),
         stream: head.number,

@@ -247,7 +247,7 @@ async fn left_behind(store: &TestStore, due: Timestamp) {
     let name = StreamName::of_run(&RunId::new("r").unwrap(), Generation::FIRST);
     let head = store.head(StreamRef::Name(name)).await.unwrap().unwrap();
     let mut commit = RowsCommit::new(head.number, Timestamp::default());
-    commit.put.push(Row::Timer(TimerRow {
+    commit.rows.put.push(Row::Timer(TimerRow {
         due,
         stream: head.number,
         purpose: TimerPurpose::Wait,

@@ -70,7 +70,7 @@ impl PostCommit {
     /// before.
     pub(crate) fn of_copy(commit: &Commit, timers: Vec<TimerRow>) -> Self {
         let mut effects = Self::of_timers(timers);
-        for row in commit.put() {
+        for row in &commit.rows().put {
             if let Row::Outbox(row) = row {
                 effects.rare().outbox.push(row.clone());
             }

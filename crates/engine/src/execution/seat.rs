@@ -74,14 +74,15 @@ impl Seat for LocalSeat {
         conclude(&mut commit, then, append.inbox_seen);
         let obsolete = append.obsolete.into_iter();
         commit
+            .rows
             .delete
             .extend(obsolete.map(|row| projection::obsolete_key(row, self.stream)));
         let cause = Cause::new(self.stream, &self.run, self.generation, &self.origin);
-        commit.put = cause.effects(&append.records, &append.left, append.seen);
+        commit.rows.put = cause.effects(&append.records, &append.left, append.seen);
         commit.records = append.records;
         let parts = projection::Parts {
-            put: &mut commit.put,
-            delete: &mut commit.delete,
+            put: &mut commit.rows.put,
+            delete: &mut commit.rows.delete,
             drop: &mut commit.drop,
         };
         let timers = projection::project(&commit.records, self.stream, parts);

@@ -204,7 +204,7 @@ impl OutboxPump {
         }
         let mut commit = RowsCommit::new(stream, self.node.now());
         let keys = delivered.iter().cloned();
-        commit.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
+        commit.rows.delete = keys.map(|key| RowKey::Outbox(stream, key)).collect();
         let queue = self.queue.clone();
         let reply = move |_: &mut Commit, _| {
             queue.forget(delivered.into_iter().map(|key| (stream, key)));

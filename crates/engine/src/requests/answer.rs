@@ -88,8 +88,8 @@ impl InboxRequests {
             .into(),
         });
         let parts = projection::Parts {
-            put: &mut commit.put,
-            delete: &mut commit.delete,
+            put: &mut commit.rows.put,
+            delete: &mut commit.rows.delete,
             drop: &mut commit.drop,
         };
         projection::project(&commit.records, head.number, parts);

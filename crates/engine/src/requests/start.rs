@@ -100,8 +100,8 @@ impl Starter {
         };
         let (mut commit, record) = self.creation(&start, &id, version);
         let parts = projection::Parts {
-            put: &mut commit.put,
-            delete: &mut commit.delete,
+            put: &mut commit.rows.put,
+            delete: &mut commit.rows.delete,
             drop: &mut Vec::new(),
         };
         let timers = projection::project(&commit.records, StreamNumber(0), parts);
@@ -197,7 +197,7 @@ impl Starter {
         if let Some(key) = &start.idempotency_key {
             let key_of = RowKey::Idempotency(start.workflow.clone(), key.clone());
             commit.guards.push(Guard::RowAbsent(key_of));
-            commit.put.push(Row::Idempotency(IdempotencyRow {
+            commit.rows.put.push(Row::Idempotency(IdempotencyRow {
                 workflow: start.workflow.clone(),
                 key: key.clone(),
                 stream: name,

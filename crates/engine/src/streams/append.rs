@@ -38,12 +38,12 @@ impl Streams {
             commit.close = append.close;
             if let Some(producer) = producer {
                 commit.guards.push(producer_guard(&producer, known));
-                commit.put.push(Row::Producer(producer));
+                commit.rows.put.push(Row::Producer(producer));
             }
             if let Some(row) = row {
                 let guard = Row::Stream(Box::new(found.row.clone()));
                 commit.guards.push(Guard::RowIs(guard));
-                commit.put.push(Row::Stream(row));
+                commit.rows.put.push(Row::Stream(row));
             }
             if let Some(appended) = self.commit_append(&append, &found, commit).await? {
                 return Ok(appended);

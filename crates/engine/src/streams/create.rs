@@ -145,12 +145,13 @@ fn creation(
             forks: source.forks.saturating_add(1),
             ..source.clone()
         };
-        commit.put.push(Row::Stream(Box::new(counted)));
+        commit.rows.put.push(Row::Stream(Box::new(counted)));
     }
     let timers = row.looked_at.map(|due| timer(StreamNumber(0), due));
     commit
+        .rows
         .put
         .extend(timers.map(|timer: TimerRow| Row::Timer(timer)));
-    commit.put.push(Row::Stream(Box::new(row.clone())));
+    commit.rows.put.push(Row::Stream(Box::new(row.clone())));
     Ok(commit)
 }

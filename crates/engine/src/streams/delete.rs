@@ -45,7 +45,7 @@ impl Streams {
         let mut row = found.row.clone();
         loop {
             commit.streams.push(row.stream);
-            commit.delete.extend(timer_of(&row));
+            commit.rows.delete.extend(timer_of(&row));
             let guard = Row::Stream(Box::new(row.clone()));
             commit.guards.push(Guard::RowIs(guard));
             let Some(fork) = &row.forked_from else { break };
@@ -59,7 +59,7 @@ impl Streams {
                     forks: source.forks.saturating_sub(1),
                     ..source
                 };
-                commit.put.push(Row::Stream(Box::new(counted)));
+                commit.rows.put.push(Row::Stream(Box::new(counted)));
                 break;
             }
             row = source;
@@ -76,15 +76,14 @@ fn marking(found: &Found, now: Timestamp) -> Commit {
         ..found.row.clone()
     };
     let mut change = row_change(&found.row, marked, now);
-    change.delete.extend(timer_of(&found.row));
+    change.rows.delete.extend(timer_of(&found.row));
     if found.head.closed {
         return change.into();
     }
     // Closing makes the store refuse appends that were decided before.
     let mut commit = DeliverCommit::new(change.stream, change.now);
     commit.guards = change.guards;
-    commit.put = change.put;
-    commit.delete = change.delete;
+    commit.rows = change.rows;
     commit.close = true;
     commit.into()
 }

@@ -57,7 +57,7 @@ pub(super) fn row_change(from: &StreamRow, to: StreamRow, now: Timestamp) -> Row
     let mut commit = RowsCommit::new(from.stream, now);
     let guard = Row::Stream(Box::new(from.clone()));
     commit.guards.push(Guard::RowIs(guard));
-    commit.put.push(Row::Stream(Box::new(to)));
+    commit.rows.put.push(Row::Stream(Box::new(to)));
     commit
 }
 
@@ -134,7 +134,7 @@ impl Streams {
 
     async fn clear_timer(&self, timer: &TimerRow) -> Result<(), StoreError> {
         let mut commit = RowsCommit::new(timer.stream, self.now());
-        commit.delete.push(RowKey::Timer(timer.clone()));
+        commit.rows.delete.push(RowKey::Timer(timer.clone()));
         self.parts.committer.commit(commit).await.map(drop)
     }
 
@@ -149,8 +149,8 @@ impl Streams {
         };
         let next = timer(found.row.stream, due);
         let mut commit = row_change(&found.row, changed, self.now());
-        commit.delete.push(RowKey::Timer(fired.clone()));
-        commit.put.push(Row::Timer(next.clone()));
+        commit.rows.delete.push(RowKey::Timer(fired.clone()));
+        commit.rows.put.push(Row::Timer(next.clone()));
         match self.parts.committer.commit(commit).await? {
             Outcome::Refused(refusal) => decide_again(refusal).map(|()| false),
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {

@@ -208,7 +208,7 @@ impl TimerTask {
     /// Deletes a timer whose run has ended or was deleted.
     fn delete(self: &Arc<Self>, timer: TimerRow) {
         let mut commit = RowsCommit::new(timer.stream, self.node.now());
-        commit.delete.push(RowKey::Timer(timer));
+        commit.rows.delete.push(RowKey::Timer(timer));
         // If this fails, the timer is found when timers are read again.
         self.committer.submit(commit, Box::new(|_, _| {}));
     }
@@ -236,7 +236,7 @@ impl TimerTask {
         let key = RowKey::Timer(timer.clone());
         let mut commit = DeliverCommit::new(timer.stream, now);
         commit.guards.push(Guard::RowPresent(key.clone()));
-        commit.delete.push(key);
+        commit.rows.delete.push(key);
         commit.ready = Some(true);
         let body: Body = match timer.purpose {
             TimerPurpose::Deadline => DeadlinePassed {
@@ -262,7 +262,7 @@ impl TimerTask {
             // An rpc that timed out accepts no answer from this commit on.
             if let (TimerPurpose::Rpc, Some(location)) = (timer.purpose, &timer.location) {
                 let id = RpcId::of(&run.id, run.generation, location);
-                commit.delete.push(RowKey::Rpc(timer.stream, id));
+                commit.rows.delete.push(RowKey::Rpc(timer.stream, id));
             }
             if let Some(claim) = self.claims.for_delivery(timer.stream, run) {
                 commit.lease = InboxLease::Claim(claim);

@@ -175,12 +175,12 @@ impl Journals {
     /// Invariant 13: an idempotency key leads to one run for ever.
     fn take_keys(&mut self, commit: &Commit, number: StreamNumber) -> Vec<Violation> {
         let mut broken = Vec::new();
-        for key in commit.delete() {
+        for key in &commit.rows().delete {
             if let RowKey::Idempotency(workflow, key) = key {
                 self.keys.remove(&(workflow.to_string(), key.clone()));
             }
         }
-        for row in commit.put() {
+        for row in &commit.rows().put {
             let Row::Idempotency(row) = row else { continue };
             let key = (row.workflow.to_string(), row.key.clone());
             let before = self.keys.insert(key, row.stream.clone());

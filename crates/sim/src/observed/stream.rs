@@ -167,12 +167,12 @@ impl Stream {
         }
         self.dedup.extend(commit.dedup().map(str::to_owned));
         self.dropped.extend(commit.dropped().iter().copied());
-        for key in commit.delete() {
+        for key in &commit.rows().delete {
             if let RowKey::Timer(timer) = key {
                 self.timers.remove(timer);
             }
         }
-        for row in commit.put() {
+        for row in &commit.rows().put {
             if let Row::Timer(timer) = row {
                 let timer = TimerRow {
                     stream: self.number,

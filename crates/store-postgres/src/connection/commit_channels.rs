@@ -19,7 +19,7 @@ use crate::connection::connector::Connector;
 use crate::connection::direct::is_direct;
 use crate::connection::pace::Pace;
 use crate::connection::pool::answer;
-use crate::failure::Trouble;
+use crate::failure::CallError;
 
 pub(crate) struct CommitChannels {
     connector: Connector,
@@ -63,13 +63,13 @@ impl CommitChannels {
         &self,
         statement: &str,
         arguments: &[Argument<'_>],
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, CallError> {
         let channel = self.channel();
         let _under_way = UnderWay::begin(&channel.calls);
         let (connection, _alone) = self.turn(channel).await?;
         let sent = Instant::now();
         let answer = answer(&connection.client, statement, arguments).await;
-        if let Err(Trouble::Lost(_)) = answer {
+        if let Err(CallError::Lost(_)) = answer {
             channel.give_up(&connection).await;
         }
         let took = channel.answered_after(sent);
@@ -94,7 +94,7 @@ impl CommitChannels {
     async fn turn<'a>(
         &self,
         channel: &'a Channel,
-    ) -> Result<(Arc<Connection>, Option<MutexGuard<'a, ()>>), Trouble> {
+    ) -> Result<(Arc<Connection>, Option<MutexGuard<'a, ()>>), CallError> {
         let connection = self.connection(channel).await?;
         if connection.is_direct {
             return Ok((connection, None));
@@ -105,14 +105,14 @@ impl CommitChannels {
         Ok((self.connection(channel).await?, Some(turn)))
     }
 
-    async fn connection(&self, channel: &Channel) -> Result<Arc<Connection>, Trouble> {
+    async fn connection(&self, channel: &Channel) -> Result<Arc<Connection>, CallError> {
         let connection = channel.connection(&self.connector).await;
         if connection.is_err() {
             // One that was kept is of no use either.
             self.first.close_if_free();
             self.second.close_if_free();
         }
-        connection.map_err(Trouble::Failed)
+        connection.map_err(CallError::Failed)
     }
 }
 

@@ -73,7 +73,7 @@ fn mostly_waiting() -> Arc<CommitChannels> {
 
 /// A call that passes the gate, or, without one, does nothing. Says which process of the server has
 /// served it.
-fn call(channels: &Arc<CommitChannels>, gate: Option<i64>) -> JoinHandle<Result<i32, Trouble>> {
+fn call(channels: &Arc<CommitChannels>, gate: Option<i64>) -> JoinHandle<Result<i32, CallError>> {
     let channels = channels.clone();
     tokio::spawn(async move {
         let waits = "pg_advisory_xact_lock($1)::text";
@@ -88,8 +88,8 @@ fn call(channels: &Arc<CommitChannels>, gate: Option<i64>) -> JoinHandle<Result<
 struct Pair {
     /// The process of the server that serves them.
     process: i32,
-    first: JoinHandle<Result<i32, Trouble>>,
-    second: JoinHandle<Result<i32, Trouble>>,
+    first: JoinHandle<Result<i32, CallError>>,
+    second: JoinHandle<Result<i32, CallError>>,
 }
 
 impl Pair {
@@ -156,7 +156,7 @@ fn of_a_lost_connection_all_hear_and_the_next_call_opens_another() {
         gate.kill(pair.process).await;
         for lost in [pair.first, pair.second] {
             let lost = lost.await.unwrap();
-            assert!(matches!(lost, Err(Trouble::Lost(_))), "{lost:?}");
+            assert!(matches!(lost, Err(CallError::Lost(_))), "{lost:?}");
         }
         assert_ne!(call(&channels, None).await.unwrap().unwrap(), pair.process);
     });

@@ -11,7 +11,7 @@ use tokio_postgres::{Client, Row};
 
 use crate::connection::argument::Argument;
 use crate::connection::connector::Connector;
-use crate::failure::Trouble;
+use crate::failure::CallError;
 
 /// How long a call may take. The server gives up waiting for locks long before.
 const CALL_MAX: Duration = Duration::from_secs(60);
@@ -46,12 +46,12 @@ impl Pool {
         &self,
         statement: &str,
         arguments: &[Argument<'_>],
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, CallError> {
         loop {
-            let lent = self.lend().await.map_err(Trouble::Failed)?;
+            let lent = self.lend().await.map_err(CallError::Failed)?;
             let was_new = lent.is_new;
             match self.call(lent, statement, arguments).await {
-                Err(Trouble::Lost(_)) if !was_new => {}
+                Err(CallError::Lost(_)) if !was_new => {}
                 result => return result,
             }
         }
@@ -62,14 +62,14 @@ impl Pool {
         &self,
         statement: &str,
         arguments: &[Argument<'_>],
-    ) -> Result<Vec<Row>, Trouble> {
-        let lent = self.lend().await.map_err(Trouble::Failed)?;
+    ) -> Result<Vec<Row>, CallError> {
+        let lent = self.lend().await.map_err(CallError::Failed)?;
         self.call(lent, statement, arguments).await
     }
 
     /// Statements without arguments, in one transaction.
-    pub(crate) async fn script(&self, script: &str) -> Result<(), Trouble> {
-        let lent = self.lend().await.map_err(Trouble::Failed)?;
+    pub(crate) async fn script(&self, script: &str) -> Result<(), CallError> {
+        let lent = self.lend().await.map_err(CallError::Failed)?;
         lent.client.batch_execute(script).await?;
         self.keep(lent);
         Ok(())
@@ -80,10 +80,10 @@ impl Pool {
         lent: Lent<'_>,
         statement: &str,
         arguments: &[Argument<'_>],
-    ) -> Result<Vec<Row>, Trouble> {
+    ) -> Result<Vec<Row>, CallError> {
         let answer = answer(&lent.client, statement, arguments).await;
         // One that is lost is closed, and so is one whose next answer would be to this call.
-        if !matches!(answer, Err(Trouble::Lost(_))) {
+        if !matches!(answer, Err(CallError::Lost(_))) {
             self.keep(lent);
         }
         answer
@@ -138,12 +138,12 @@ pub(crate) async fn answer(
     client: &Client,
     statement: &str,
     arguments: &[Argument<'_>],
-) -> Result<Vec<Row>, Trouble> {
+) -> Result<Vec<Row>, CallError> {
     // No statement has a name: PgBouncer may give the next one to another server process.
     let call = client.query_typed(statement, arguments);
     match timeout(CALL_MAX, call).await {
-        Ok(answer) => answer.map_err(|error| Trouble::of(&error)),
-        Err(_) => Err(Trouble::Lost(StoreError::Unavailable {
+        Ok(answer) => answer.map_err(|error| CallError::of(&error)),
+        Err(_) => Err(CallError::Lost(StoreError::Unavailable {
             detail: format!("the database has not answered for {} s", CALL_MAX.as_secs()),
         })),
     }

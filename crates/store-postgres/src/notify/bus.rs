@@ -88,8 +88,8 @@ async fn send_all(pool: Pool, channel: String, me: String, mut waiting: mpsc::Re
             let notify =
                 "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)::text";
             let arguments = [(&channel as _, Type::TEXT), (&payload as _, Type::TEXT)];
-            if let Err(trouble) = pool.read(notify, &arguments).await {
-                let error = trouble.into_error();
+            if let Err(call_error) = pool.read(notify, &arguments).await {
+                let error = call_error.into_error();
                 tracing::debug!(%error, "hints to other nodes are lost");
                 break;
             }

@@ -2,7 +2,7 @@
 
 use everstep_store::{Count, ListQuery, StoreError};
 
-use crate::failure::Trouble;
+use crate::failure::CallError;
 use crate::read::run_filters::RunFilters;
 use crate::session::Session;
 
@@ -17,10 +17,10 @@ pub(crate) async fn count(session: &Session, query: ListQuery) -> Result<Count, 
     let condition = filters.condition();
     let statement = format!("SELECT count(*), count(*) FILTER (WHERE {condition}) FROM ({walk}) r");
     let lines = session.reads.read(&statement, &filters.arguments()).await;
-    let lines = lines.map_err(Trouble::into_error)?;
+    let lines = lines.map_err(CallError::into_error)?;
     let number = |at| {
         let found: Result<i64, _> = lines.first().map_or(Ok(0), |line| line.try_get(at));
-        found.map_err(|error| Trouble::of(&error).into_error())
+        found.map_err(|error| CallError::of(&error).into_error())
     };
     let (read, matching) = (number(0)?, number(1)?.unsigned_abs());
     if read <= READ_MAX {
@@ -40,7 +40,7 @@ pub(crate) async fn count(session: &Session, query: ListQuery) -> Result<Count, 
     let statement =
         format!("EXPLAIN SELECT FROM {schema}.runs r {tags} WHERE {condition} {tagged}");
     let lines = session.reads.read(&statement, &filters.arguments()).await;
-    let lines = lines.map_err(Trouble::into_error)?;
+    let lines = lines.map_err(CallError::into_error)?;
     let plan: Option<&str> = lines.first().and_then(|line| line.try_get(0).ok());
     let estimate = plan.and_then(estimated_rows).unwrap_or(0);
     Ok(Count {

@@ -7,7 +7,7 @@ use tokio_postgres::Row as Line;
 use tokio_postgres::types::Type;
 
 use crate::connection::argument::Argument;
-use crate::failure::{self, Trouble};
+use crate::failure::{self, CallError};
 use crate::number::{count, limit, millis, uncount};
 use crate::read::reading::unusable_error;
 use crate::schema::head::Unusable;
@@ -23,8 +23,7 @@ pub(crate) async fn timers(
         Some(place) => (place.due, count(place.stream.0), place.key),
         None => (None, 0, Vec::new()),
     };
-    // Said twice, because an index does not see through the comparison of rows if one may be
-    // missing.
+    // Two forms, because a comparison of rows with a null does not use the index.
     let condition = match due {
         Some(_) => "(due, stream, key) > ($1, $2, $3)",
         None => "$1::int8 IS NULL AND $2 = 0 AND $3 = ''",
@@ -43,7 +42,7 @@ pub(crate) async fn timers(
         (&most, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    sound("timers", &lines.map_err(Trouble::into_error)?, |line| {
+    sound("timers", &lines.map_err(CallError::into_error)?, |line| {
         let stream = StreamNumber(uncount(line.try_get(0)?));
         Ok(row_place::timer(
             stream,
@@ -74,16 +73,20 @@ pub(crate) async fn ready(
         (&now, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    sound("ready runs", &lines.map_err(Trouble::into_error)?, |line| {
-        let version: i64 = line.try_get(2)?;
-        let node: Option<i64> = line.try_get(3)?;
-        Ok(ReadyRun {
-            stream: StreamNumber(uncount(line.try_get(0)?)),
-            workflow: checked_name(line.try_get(1)?)?,
-            version: u32::try_from(version).unwrap_or(u32::MAX),
-            executed_by: node.map(|node| NodeId(node.cast_unsigned())),
-        })
-    })
+    sound(
+        "ready runs",
+        &lines.map_err(CallError::into_error)?,
+        |line| {
+            let version: i64 = line.try_get(2)?;
+            let node: Option<i64> = line.try_get(3)?;
+            Ok(ReadyRun {
+                stream: StreamNumber(uncount(line.try_get(0)?)),
+                workflow: checked_name(line.try_get(1)?)?,
+                version: u32::try_from(version).unwrap_or(u32::MAX),
+                executed_by: node.map(|node| NodeId(node.cast_unsigned())),
+            })
+        },
+    )
 }
 
 pub(crate) async fn outbox(
@@ -98,7 +101,7 @@ pub(crate) async fn outbox(
     let after = after.map(|(stream, key)| RowPlace::of(&RowKey::Outbox(stream, key)));
     let (stream, key) = match after {
         Some(place) => (count(place.stream.0), place.key),
-        // Before the first that could be.
+        // Before all streams.
         None => (-1, Vec::new()),
     };
     let (kind, most) = (Kind::Outbox.code(), limit(most));
@@ -109,7 +112,7 @@ pub(crate) async fn outbox(
         (&most, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(Trouble::into_error)?;
+    let lines = lines.map_err(CallError::into_error)?;
     let mut rows = Vec::with_capacity(lines.len());
     for line in &lines {
         let read =
@@ -121,8 +124,7 @@ pub(crate) async fn outbox(
     Ok(rows)
 }
 
-/// What lines say; those that are damaged are left out, so that one run does not stand in the way
-/// of all.
+/// Decodes lines and leaves out damaged ones, so that one damaged run does not block the others.
 pub(crate) fn sound<T>(
     of: &str,
     lines: &[Line],
@@ -135,7 +137,7 @@ pub(crate) fn sound<T>(
             Err(unusable @ Unusable::Damaged(_)) => {
                 failure::left_out(of, &unusable_error(of, unusable))
             }
-            Err(Unusable::Trouble(trouble)) => return Err(trouble.into_error()),
+            Err(Unusable::CallError(call_error)) => return Err(call_error.into_error()),
         }
     }
     Ok(found)

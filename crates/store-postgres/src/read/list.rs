@@ -3,7 +3,7 @@
 use everstep_model::StreamNumber;
 use everstep_store::{Cursor, ListPage, ListQuery, StoreError};
 
-use crate::failure::Trouble;
+use crate::failure::CallError;
 use crate::number::{limit, uncount};
 use crate::read::due::sound;
 use crate::read::run_filters::RunFilters;
@@ -17,7 +17,7 @@ pub(crate) async fn page(session: &Session, query: ListQuery) -> Result<ListPage
     let columns = format!("r.stream, {RUN}");
     let statement = filters.walk(&session.schema, &columns, &filters.condition(), false);
     let lines = session.reads.read(&statement, &filters.arguments()).await;
-    let lines = lines.map_err(Trouble::into_error)?;
+    let lines = lines.map_err(CallError::into_error)?;
     let is_more = lines.len() > query.limit;
     let lines = lines.get(..query.limit.min(lines.len())).unwrap_or(&lines);
     let rows = sound("list of runs", lines, |line| run(line, 1))?;

@@ -6,7 +6,7 @@ use tokio_postgres::Row as Line;
 use tokio_postgres::types::Type;
 
 use crate::connection::argument::Argument;
-use crate::failure::{self, Trouble};
+use crate::failure::{self, CallError};
 use crate::number::limit;
 use crate::read::due::sound;
 use crate::schema::head::Unusable;
@@ -36,7 +36,7 @@ pub(crate) async fn rows(session: &Session, range: RowRange) -> Result<Vec<Share
             (&most, Type::INT8),
         ];
         let lines = session.reads.read(&statement, &arguments).await;
-        let lines = lines.map_err(Trouble::into_error)?;
+        let lines = lines.map_err(CallError::into_error)?;
         rows.extend(sound("shared rows", &lines, |line| decode(&range, line))?);
         let Some(last) = lines.last() else {
             return Ok(rows);

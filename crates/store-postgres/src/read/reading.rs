@@ -6,7 +6,7 @@ use everstep_store::{Head, Page, ReadRequest, Row, RowKey, StoreError, StreamRef
 use tokio_postgres::types::Type;
 
 use crate::connection::argument::Argument;
-use crate::failure::{self, Trouble};
+use crate::failure::{self, CallError};
 use crate::number::{count, limit, uncount};
 use crate::schema::frames::{Gaps, StoredFrames};
 use crate::schema::head::{self, HEAD, RUN, Unusable};
@@ -23,7 +23,7 @@ pub(crate) async fn head(session: &Session, stream: StreamRef) -> Result<Option<
         "SELECT {HEAD}, {RUN} FROM {schema}.streams s LEFT JOIN {schema}.runs r ON r.stream = s.number WHERE {condition}"
     );
     let lines = session.reads.read(&statement, &[argument]).await;
-    let lines = lines.map_err(Trouble::into_error)?;
+    let lines = lines.map_err(CallError::into_error)?;
     let found = lines.first().map(head::head).transpose();
     found.map_err(|unusable| unusable_error("the head of a stream", unusable))
 }
@@ -31,7 +31,7 @@ pub(crate) async fn head(session: &Session, stream: StreamRef) -> Result<Option<
 /// What is said of a line that cannot be used.
 pub(crate) fn unusable_error(what: &str, unusable: Unusable) -> StoreError {
     match unusable {
-        Unusable::Trouble(trouble) => trouble.into_error(),
+        Unusable::CallError(call_error) => call_error.into_error(),
         Unusable::Damaged(damaged) => failure::of_value(what, damaged.into()),
     }
 }
@@ -71,7 +71,7 @@ pub(crate) async fn read(
         (&bytes, Type::INT8),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(Trouble::into_error)?;
+    let lines = lines.map_err(CallError::into_error)?;
     page(request, &lines)
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn row(session: &Session, key: RowKey) -> Result<Option<Row>, S
         (&place.key, Type::BYTEA),
     ];
     let lines = session.reads.read(&statement, &arguments).await;
-    let lines = lines.map_err(Trouble::into_error)?;
+    let lines = lines.map_err(CallError::into_error)?;
     let Some(line) = lines.first() else {
         return Ok(None);
     };

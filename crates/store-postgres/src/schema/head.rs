@@ -10,7 +10,7 @@ use everstep_store::encoding::{Damaged, checked_name, text};
 use everstep_store::{Gate, Head, Owner, RunRow};
 use tokio_postgres::Row as Line;
 
-use crate::failure::Trouble;
+use crate::failure::CallError;
 use crate::number::{time, uncount};
 
 /// The columns of a head, in the order they are read.
@@ -24,13 +24,13 @@ pub(crate) const RUN: &str =
 
 /// Why a line is no head.
 pub(crate) enum Unusable {
-    Trouble(Trouble),
+    CallError(CallError),
     Damaged(Damaged),
 }
 
 impl From<tokio_postgres::Error> for Unusable {
     fn from(error: tokio_postgres::Error) -> Self {
-        Self::Trouble(Trouble::of(&error))
+        Self::CallError(CallError::of(&error))
     }
 }
 

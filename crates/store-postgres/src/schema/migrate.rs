@@ -4,7 +4,7 @@ use everstep_store::StoreError;
 use tokio_postgres::types::Type;
 
 use crate::connection::pool::{Pool, is_yes};
-use crate::failure::Trouble;
+use crate::failure::CallError;
 
 /// The format that this release writes.
 const FORMAT: i32 = 4;
@@ -42,7 +42,7 @@ pub(crate) async fn migrate(pool: &Pool, schema: &str) -> Result<(), StoreError>
     }
     pool.script(&script(schema))
         .await
-        .map_err(Trouble::into_error)?;
+        .map_err(CallError::into_error)?;
     match format(pool, schema).await? {
         Some(FORMAT) => Ok(()),
         Some(other) => Err(unknown(schema, other)),
@@ -74,12 +74,12 @@ async fn format(pool: &Pool, schema: &str) -> Result<Option<i32>, StoreError> {
     let table = format!("{schema}.meta");
     let exists = "SELECT to_regclass($1) IS NOT NULL";
     let found = pool.read(exists, &[(&table, Type::TEXT)]).await;
-    let found = found.map_err(Trouble::into_error)?;
+    let found = found.map_err(CallError::into_error)?;
     if !is_yes(&found) {
         return Ok(None);
     }
     let found = pool.read(&format!("SELECT format FROM {table}"), &[]).await;
-    let found = found.map_err(Trouble::into_error)?;
+    let found = found.map_err(CallError::into_error)?;
     Ok(found.first().and_then(|row| row.try_get(0).ok()))
 }
 

@@ -9,14 +9,14 @@ use tokio_postgres::types::Type;
 
 use crate::connection::argument::Argument;
 use crate::connection::pace::WORKED;
-use crate::failure::Trouble;
+use crate::failure::CallError;
 use crate::number::{count, node};
 use crate::session::Session;
 use crate::write::answer::{Answers, COLUMNS, COLUMNS_COUNT};
 use crate::write::columns::{Columns, PlainColumns};
 use crate::write::plain_answer::PlainAnswer;
 
-/// How often a call is made again that met a moment which was over when it wrote.
+/// How often a call is sent whose state had changed when it wrote.
 const CALLS_MAX: u32 = 20;
 /// The arguments that every call begins with: the time, the sender, its first number and its last.
 const SCALARS: usize = 4;
@@ -26,14 +26,14 @@ pub(crate) struct Call {
     /// Nothing numbered lower is sent again.
     since: i64,
     until: i64,
-    /// Whether it takes effect once however often it is sent.
+    /// Whether all commits have ids, so that the call has one effect however often it is sent.
     may_be_repeated: bool,
     plain: Option<PlainColumns>,
     judged: Option<Columns>,
     may_wait: bool,
 }
 
-/// What the database says about a call.
+/// The answers of the database to a call.
 pub(crate) struct Answered {
     pub(crate) plain: PlainAnswer,
     pub(crate) judged: Answers,
@@ -63,7 +63,7 @@ impl Call {
         }
     }
 
-    /// Sends it until the database has judged it, or cannot be reached.
+    /// Sends the call until the database has judged it, or cannot be reached.
     pub(crate) async fn send(self, session: Arc<Session>) -> Result<Answered, StoreError> {
         let mut calls = 0;
         loop {
@@ -76,15 +76,22 @@ impl Call {
                 false => session.commits.write(&statement, &arguments).await,
             };
             match answer {
-                Ok(lines) => return self.read(&lines).map_err(|e| Trouble::of(&e).into_error()),
-                Err(Trouble::Again(_)) if calls < CALLS_MAX => {}
-                Err(Trouble::Lost(_)) if calls == 1 && self.may_be_repeated => {}
-                Err(Trouble::HistoryChanged) if calls < CALLS_MAX => {
-                    session.adopt_history().await.map_err(Trouble::into_error)?;
+                Ok(lines) => {
+                    return self
+                        .read(&lines)
+                        .map_err(|e| CallError::of(&e).into_error());
                 }
-                // Nothing is done, and everything is judged, which does not wait for heads.
-                Err(Trouble::Busy(_)) if self.plain.is_some() => return Ok(Answered::nothing()),
-                Err(trouble) => return Err(trouble.into_error()),
+                Err(CallError::Again(_)) if calls < CALLS_MAX => {}
+                Err(CallError::Lost(_)) if calls == 1 && self.may_be_repeated => {}
+                Err(CallError::HistoryChanged) if calls < CALLS_MAX => {
+                    session
+                        .adopt_history()
+                        .await
+                        .map_err(CallError::into_error)?;
+                }
+                // Nothing was applied. The next call judges all commits, which does not wait for heads.
+                Err(CallError::Busy(_)) if self.plain.is_some() => return Ok(Answered::nothing()),
+                Err(call_error) => return Err(call_error.into_error()),
             }
         }
     }
@@ -108,9 +115,8 @@ impl Call {
         arguments
     }
 
-    /// The statement that takes these arguments. There is a smaller one for a batch of nothing but
-    /// steps, as many are, and where something is to be judged the plain commits are done first, in
-    /// the same transaction.
+    /// The statement for these arguments. Batches of steps only, which are frequent, have a smaller
+    /// one. If commits must be judged, plain commits are applied first in the same transaction.
     fn statement(&self, session: &Session) -> String {
         let first = places(1, SCALARS);
         let plain = places(SCALARS + 1, self.plain_columns());
@@ -125,13 +131,13 @@ impl Call {
                 format!("SELECT {append_batch}({first}, {plain}), {WORKED}")
             }
             (Some(_), None) => {
-                format!("SELECT done, born, {WORKED} FROM {plain_batch}({first}, {plain})")
+                format!("SELECT done, created, {WORKED} FROM {plain_batch}({first}, {plain})")
             }
             (None, _) => format!(
                 "SELECT {COLUMNS}, {WORKED} FROM {commit_batch}({first}, false, {may_wait}, {judged})"
             ),
             (Some(_), Some(_)) => format!(
-                "SELECT {COLUMNS}, done, born, {WORKED} FROM {plain_batch}({first}, {plain}), \
+                "SELECT {COLUMNS}, done, created, {WORKED} FROM {plain_batch}({first}, {plain}), \
                     {commit_batch}({first}, fresh, {may_wait}, {judged})"
             ),
         }
@@ -145,7 +151,7 @@ impl Call {
         }
     }
 
-    /// Whether there is nothing but steps.
+    /// Whether all commits are steps.
     fn is_steps(&self) -> bool {
         let plain = self.plain.as_ref();
         self.judged.is_none() && plain.is_some_and(PlainColumns::are_steps)
@@ -177,7 +183,7 @@ impl Answered {
     }
 }
 
-/// So many places of arguments, from this one on.
+/// The placeholders of `count` arguments from this one on.
 fn places(first: usize, count: usize) -> String {
     let places = (first..first + count).map(|place| format!("${place}"));
     places.collect::<Vec<_>>().join(", ")

@@ -14,10 +14,8 @@ macro_rules! columns {
         }
 
         impl $list {
-            /// How many there are.
             pub(crate) const COUNT: usize = [$(stringify!($name)),*].len();
 
-            /// All of them.
             pub(crate) fn arguments(&self) -> Vec<Argument<'_>> {
                 vec![$((&self.$name as &(dyn ToSql + Sync), Type::$sql)),*]
             }
@@ -133,10 +131,10 @@ columns! {
 }
 
 impl PlainColumns {
-    /// How many are about steps: the first ones.
+    /// The number of columns for steps, which come first.
     pub(crate) const OF_STEPS: usize = 8;
 
-    /// Whether there is nothing but steps.
+    /// Whether all commits are steps.
     pub(crate) fn are_steps(&self) -> bool {
         self.t_number.is_empty() && self.b_number.is_empty()
     }

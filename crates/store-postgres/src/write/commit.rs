@@ -8,9 +8,9 @@ use everstep_store::{Commit, CommitId, Outcome, StoreError};
 
 use crate::connection::io::Io;
 use crate::session::Session;
+use crate::write::batch_item::BatchItem;
 use crate::write::call::Call;
 use crate::write::judged;
-use crate::write::placed::Placed;
 use crate::write::plain_batch::PlainBatch;
 
 /// How often busy streams are tried together before the store waits for each one separately.
@@ -24,8 +24,8 @@ pub(crate) async fn commit(
 ) -> Result<Vec<Outcome>, StoreError> {
     let mut outcomes: Vec<Option<Outcome>> = Vec::new();
     outcomes.resize_with(batch.len(), || None);
-    let placed: Vec<Placed<'_>> = batch.iter().enumerate().collect();
-    for part in of_one_node(&placed) {
+    let items: Vec<BatchItem<'_>> = batch.iter().enumerate().collect();
+    for part in of_one_node(&items) {
         let mut writer = Writer {
             io,
             session,
@@ -40,14 +40,14 @@ pub(crate) async fn commit(
     })
 }
 
-/// The longest stretches without ids of two nodes.
-fn of_one_node<'a, 'b>(placed: &'a [Placed<'b>]) -> Vec<&'a [Placed<'b>]> {
-    let sender = |(_, commit): &Placed<'_>| commit.id().map(|id| id.node);
+/// Splits a batch where the node changes whose ids the commits have.
+fn of_one_node<'a, 'b>(items: &'a [BatchItem<'b>]) -> Vec<&'a [BatchItem<'b>]> {
+    let sender = |(_, commit): &BatchItem<'_>| commit.id().map(|id| id.node);
     let mut parts = Vec::new();
-    let mut rest = placed;
+    let mut rest = items;
     while !rest.is_empty() {
         let first: Option<NodeId> = rest.iter().find_map(sender);
-        let is_other = |commit: &Placed<'_>| sender(commit).is_some_and(|id| Some(id) != first);
+        let is_other = |commit: &BatchItem<'_>| sender(commit).is_some_and(|id| Some(id) != first);
         let length = rest.iter().position(is_other).unwrap_or(rest.len());
         let (part, others) = rest.split_at(length);
         parts.push(part);
@@ -66,14 +66,17 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    async fn write(&mut self, placed: Vec<Placed<'_>>) -> Result<(), StoreError> {
-        let (plain, judged) = PlainBatch::of(placed);
+    async fn write(&mut self, items: Vec<BatchItem<'_>>) -> Result<(), StoreError> {
+        let (plain, judged) = PlainBatch::of(items);
         let mut left = self.call(plain, judged, false).await?;
         for _ in 0..MISSES_MAX {
             if left.is_empty() {
                 return Ok(());
             }
-            tracing::debug!(commits = left.len(), "to be judged, or busy; called again");
+            tracing::debug!(
+                commits = left.len(),
+                "commits are busy or not plain, calling again"
+            );
             left = self.judge(left, false).await?;
         }
         // Separately, so that no transaction waits for a stream while it holds another.
@@ -87,22 +90,22 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// One call that judges everything. Gives back what was busy.
+    /// One call that judges everything. Returns the commits that were busy.
     async fn judge<'c>(
         &mut self,
-        placed: Vec<Placed<'c>>,
+        items: Vec<BatchItem<'c>>,
         may_wait: bool,
-    ) -> Result<Vec<Placed<'c>>, StoreError> {
-        self.call(PlainBatch::default(), placed, may_wait).await
+    ) -> Result<Vec<BatchItem<'c>>, StoreError> {
+        self.call(PlainBatch::default(), items, may_wait).await
     }
 
-    /// One call. Gives back what was busy, and what must be judged although it looked plain.
+    /// One call. Returns the commits that were busy, and plain ones that must be judged.
     async fn call<'c>(
         &mut self,
         mut plain: PlainBatch<'c>,
-        judged: Vec<Placed<'c>>,
+        judged: Vec<BatchItem<'c>>,
         may_wait: bool,
-    ) -> Result<Vec<Placed<'c>>, StoreError> {
+    ) -> Result<Vec<BatchItem<'c>>, StoreError> {
         let commits: Vec<&Commit> = judged.iter().map(|(_, commit)| *commit).collect();
         let columns = plain.take_columns();
         let ids = plain.commits().chain(commits.iter().copied());
@@ -135,7 +138,7 @@ impl Writer<'_> {
 }
 
 /// The first commit and all that share a stream with it: those are committed together, in order.
-fn first_alone(left: &[Placed<'_>]) -> Vec<usize> {
+fn first_alone(left: &[BatchItem<'_>]) -> Vec<usize> {
     let mut streams: Vec<StreamNumber> = Vec::new();
     let mut alone = Vec::new();
     for (at, commit) in left {

@@ -220,13 +220,13 @@ impl Judged {
             _ => 0,
         };
         self.columns.c_dedup.push(dedup);
-        for key in commit.delete() {
+        for key in &commit.rows().delete {
             self.rows.delete(index, commit, RowPlace::of(key));
         }
-        for row in commit.delete_exact() {
+        for row in &commit.rows().delete_exact {
             self.rows.delete_exact(index, commit, row);
         }
-        for row in commit.put() {
+        for row in &commit.rows().put {
             self.rows.put(index, commit, row);
         }
     }
@@ -236,7 +236,7 @@ impl Judged {
         let (slots, changes) = self.rows.finish(&columns);
         for slot in slots {
             columns.k_kind.push(slot.row.kind.code());
-            let stream = slot.is_born.then_some(None);
+            let stream = slot.is_created.then_some(None);
             let number = count(slot.row.stream.0);
             columns.k_stream.push(stream.unwrap_or(Some(number)));
             columns.k_key.push(slot.row.key);

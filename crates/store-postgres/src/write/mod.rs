@@ -1,12 +1,12 @@
 //! The write path.
 
 pub(crate) mod answer;
+pub(crate) mod batch_item;
 pub(crate) mod call;
 pub(crate) mod columns;
 pub(crate) mod commit;
 pub(crate) mod framed;
 pub(crate) mod judged;
-pub(crate) mod placed;
 pub(crate) mod plain;
 pub(crate) mod plain_answer;
 pub(crate) mod plain_batch;

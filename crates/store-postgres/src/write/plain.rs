@@ -27,10 +27,8 @@ impl<'a> PlainAppend<'a> {
             [Guard::InboxSeen(seen)] => Some(*seen),
             _ => return None,
         };
-        let changes_rows =
-            !commit.put.is_empty() || !commit.delete.is_empty() || !commit.delete_exact.is_empty();
         let is_plain = !commit.records.is_empty()
-            && !changes_rows
+            && commit.rows.is_empty()
             && commit.drop.is_empty()
             && commit.gate.is_none()
             && (leaves || !commit.close);
@@ -56,10 +54,7 @@ impl<'a> PlainCreate<'a> {
             && commit.supersedes.is_none()
             && commit.begins_at == RecordNumber(0)
             && commit.name.user_path().is_none();
-        let is_bare = commit.guards.is_empty()
-            && commit.put.is_empty()
-            && commit.delete.is_empty()
-            && commit.delete_exact.is_empty();
+        let is_bare = commit.guards.is_empty() && commit.rows.is_empty();
         let is_open = commit.gate == Gate::Open && !commit.close;
         let is_plain = is_first && is_bare && is_open && !commit.records.is_empty();
         is_plain.then_some(Self { commit, run })

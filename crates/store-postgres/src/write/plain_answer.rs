@@ -6,46 +6,46 @@ use everstep_model::{Epoch, RecordNumber, StreamNumber};
 use everstep_store::{Claim, Commit, Fence, LeaseChange, Outcome, Refusal};
 use tokio_postgres::Row as Line;
 
-use crate::write::placed::{Placed, label};
+use crate::write::batch_item::{BatchItem, label};
 
 /// What the database says about plain commits.
 pub(crate) struct PlainAnswer {
-    /// The numbers of the appends that took effect; none if all did.
+    /// The numbers of the appends that took effect; `None` if all did.
     done: Option<HashSet<i64>>,
-    /// By place: the numbers that births got, or, below zero, those that their names have.
-    born: Vec<i64>,
+    /// By position: the numbers of created streams, or, negated, of existing ones with their names.
+    created: Vec<i64>,
 }
 
 impl PlainAnswer {
-    /// About nothing: all is left to be judged.
+    /// No commit was applied: all must be judged.
     pub(crate) fn nothing() -> Self {
         Self {
             done: Some(HashSet::new()),
-            born: Vec::new(),
+            created: Vec::new(),
         }
     }
 
-    /// About a batch of steps.
+    /// The answer of `append_batch`.
     pub(crate) fn of_steps(line: &Line) -> Result<Self, tokio_postgres::Error> {
         Ok(Self {
             done: numbers(line, 0)?,
-            born: Vec::new(),
+            created: Vec::new(),
         })
     }
 
-    /// From the two columns that begin here.
+    /// The answer of `plain_batch`, in two columns from `at` on.
     pub(crate) fn read(line: &Line, at: usize) -> Result<Self, tokio_postgres::Error> {
         Ok(Self {
             done: numbers(line, at)?,
-            born: line.try_get(at + 1)?,
+            created: line.try_get(at + 1)?,
         })
     }
 
-    /// The outcome of an append; none if it is left to be judged.
-    pub(crate) fn of_append(&self, placed: Placed<'_>) -> Option<Outcome> {
+    /// The outcome of an append; `None` if it must be judged.
+    pub(crate) fn of_append(&self, item: BatchItem<'_>) -> Option<Outcome> {
         let done = self.done.as_ref();
-        let took_effect = done.is_none_or(|done| done.contains(&label(placed)));
-        match placed.1 {
+        let took_effect = done.is_none_or(|done| done.contains(&label(item)));
+        match item.1 {
             Commit::Append(append) if took_effect => Some(Outcome::Committed {
                 stream: append.stream,
                 // Where its executor expected it.
@@ -57,9 +57,9 @@ impl PlainAnswer {
         }
     }
 
-    /// The outcome of a birth; none if it is left to be judged.
-    pub(crate) fn of_birth(&self, place: usize, commit: &Commit) -> Option<Outcome> {
-        let number = *self.born.get(place)?;
+    /// The outcome of a creation; `None` if it must be judged.
+    pub(crate) fn of_creation(&self, place: usize, commit: &Commit) -> Option<Outcome> {
+        let number = *self.created.get(place)?;
         let stream = StreamNumber(number.unsigned_abs());
         if number < 0 {
             return Some(Outcome::Refused(Refusal::Exists(stream)));

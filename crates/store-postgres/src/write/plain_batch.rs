@@ -7,10 +7,10 @@ use everstep_store::{Commit, Guard, Outcome, status_once_taken};
 
 use crate::number::{count, millis, node, nonce};
 use crate::schema::row_place::RowPlace;
+use crate::write::batch_item::{BatchItem, label};
 use crate::write::columns::PlainColumns;
 use crate::write::framed::Framed;
 use crate::write::judged::{NO_TAGS, bytea_array};
-use crate::write::placed::{Placed, label};
 use crate::write::plain::{PlainAppend, PlainCreate};
 use crate::write::plain_answer::PlainAnswer;
 
@@ -37,21 +37,21 @@ const STEP_BYTES_MAX: usize = 256;
 #[derive(Default)]
 pub(crate) struct PlainBatch<'a> {
     /// Of executors.
-    appends: Vec<Placed<'a>>,
-    births: Vec<Placed<'a>>,
+    appends: Vec<BatchItem<'a>>,
+    creations: Vec<BatchItem<'a>>,
     columns: PlainColumns,
 }
 
 impl<'a> PlainBatch<'a> {
-    /// Takes the plain ones out of a batch. The others keep their order: only what shares its
-    /// stream with no other commit may leave it.
-    pub(crate) fn of(placed: Vec<Placed<'a>>) -> (Self, Vec<Placed<'a>>) {
-        let mut appends = Vec::with_capacity(placed.len());
-        let (mut births, mut judged) = (Vec::new(), Vec::new());
-        for (at, commit) in placed {
+    /// Splits a batch into plain commits and others, which keep their order. Only a commit that
+    /// shares its stream with no other one is plain.
+    pub(crate) fn of(items: Vec<BatchItem<'a>>) -> (Self, Vec<BatchItem<'a>>) {
+        let mut appends = Vec::with_capacity(items.len());
+        let (mut creations, mut judged) = (Vec::new(), Vec::new());
+        for (at, commit) in items {
             match Plain::of(commit) {
                 Some(Plain::Append(append)) => appends.push(((at, commit), append)),
-                Some(Plain::Create(create)) => births.push(((at, commit), create)),
+                Some(Plain::Create(create)) => creations.push(((at, commit), create)),
                 None => judged.push((at, commit)),
             }
         }
@@ -59,21 +59,21 @@ impl<'a> PlainBatch<'a> {
         // The order in which the database meets their heads.
         appends.sort_by_key(|(_, append)| append.commit.stream);
         let alone = alone(&appends, &judged);
-        for ((placed, append), is_alone) in appends.into_iter().zip(alone) {
+        for ((item, append), is_alone) in appends.into_iter().zip(alone) {
             if is_alone {
-                batch.columns.append(placed, &append);
-                batch.appends.push(placed);
+                batch.columns.append(item, &append);
+                batch.appends.push(item);
             } else {
-                judged.push(placed);
+                judged.push(item);
             }
         }
-        let alone = !births.is_empty() && are_alone(&births, &judged);
-        for (placed, create) in births {
+        let alone = !creations.is_empty() && are_alone(&creations, &judged);
+        for (item, create) in creations {
             if alone {
-                batch.columns.birth(placed, &create);
-                batch.births.push(placed);
+                batch.columns.creation(item, &create);
+                batch.creations.push(item);
             } else {
-                judged.push(placed);
+                judged.push(item);
             }
         }
         batch.columns.leave_out_tags();
@@ -82,28 +82,28 @@ impl<'a> PlainBatch<'a> {
     }
 
     pub(crate) fn commits(&self) -> impl Iterator<Item = &'a Commit> {
-        let all = self.appends.iter().chain(&self.births);
+        let all = self.appends.iter().chain(&self.creations);
         all.map(|(_, commit)| *commit)
     }
 
-    /// The arguments for its call; none if there are no such commits.
+    /// The arguments of the call; `None` if there are no plain commits.
     pub(crate) fn take_columns(&mut self) -> Option<PlainColumns> {
-        let is_empty = self.appends.is_empty() && self.births.is_empty();
+        let is_empty = self.appends.is_empty() && self.creations.is_empty();
         (!is_empty).then(|| std::mem::take(&mut self.columns))
     }
 
-    /// What became of each; none of those that are left to be judged.
-    pub(crate) fn outcomes(self, answer: &PlainAnswer) -> Vec<(Placed<'a>, Option<Outcome>)> {
+    /// The outcome of each commit; `None` if it must be judged.
+    pub(crate) fn outcomes(self, answer: &PlainAnswer) -> Vec<(BatchItem<'a>, Option<Outcome>)> {
         let appends = self.appends.into_iter();
-        let appends = appends.map(|placed| (placed, answer.of_append(placed)));
-        let births = self.births.into_iter().enumerate();
-        let births = births.map(|(place, placed)| (placed, answer.of_birth(place, placed.1)));
-        appends.chain(births).collect()
+        let appends = appends.map(|item| (item, answer.of_append(item)));
+        let creations = self.creations.into_iter().enumerate();
+        let creations = creations.map(|(place, item)| (item, answer.of_creation(place, item.1)));
+        appends.chain(creations).collect()
     }
 }
 
-/// Of appends in the order of their streams, which are the only ones to name them.
-fn alone(appends: &[(Placed<'_>, PlainAppend<'_>)], judged: &[Placed<'_>]) -> Vec<bool> {
+/// For appends in the order of their streams: whether each is the only commit of its stream.
+fn alone(appends: &[(BatchItem<'_>, PlainAppend<'_>)], judged: &[BatchItem<'_>]) -> Vec<bool> {
     let elsewhere: HashSet<StreamNumber> = judged.iter().flat_map(|(_, c)| c.streams()).collect();
     let stream = |place: usize| appends.get(place).map(|(_, append)| append.commit.stream);
     let is_alone = |place: usize| {
@@ -117,19 +117,19 @@ fn alone(appends: &[(Placed<'_>, PlainAppend<'_>)], judged: &[Placed<'_>]) -> Ve
     (0..appends.len()).map(is_alone).collect()
 }
 
-/// Whether births may leave the order of their batch: each has another name, no other stream is
-/// created, because numbers rise in the order of creations, and none goes whose name they could
-/// take. Nor are rows locked that several streams share, which must come before names.
-fn are_alone(births: &[(Placed<'_>, PlainCreate<'_>)], judged: &[Placed<'_>]) -> bool {
+/// Whether creations may be applied before the rest of their batch. Their names must differ; no
+/// other commit may create a stream, because numbers rise in the order of creations, or remove one,
+/// which could free a name; and none may lock shared rows, which must be locked before names.
+fn are_alone(creations: &[(BatchItem<'_>, PlainCreate<'_>)], judged: &[BatchItem<'_>]) -> bool {
     let mut names = HashSet::new();
-    let mut births = births.iter();
-    births.all(|(_, create)| names.insert(&create.commit.name))
+    let mut creations = creations.iter();
+    creations.all(|(_, create)| names.insert(&create.commit.name))
         && judged
             .iter()
             .all(|(_, commit)| commit.stream().is_some_and(|own| !locks_rows(commit, own)))
 }
 
-/// Whether a commit to this stream looks at, or writes, rows that its lock does not protect.
+/// Whether a commit to this stream reads or writes rows that the lock of the stream does not protect.
 fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
     let guarded = commit.guards().iter().filter_map(|guard| match guard {
         Guard::RowPresent(key) | Guard::RowAbsent(key) => Some(key.clone()),
@@ -139,32 +139,32 @@ fn locks_rows(commit: &Commit, own: StreamNumber) -> bool {
         | Guard::UnconsumedEventsBelow(_)
         | Guard::NotBefore(_) => None,
     });
-    let named = guarded.chain(commit.delete().iter().cloned());
+    let named = guarded.chain(commit.rows().delete.iter().cloned());
     let mut named = named.map(|key| RowPlace::of(&key));
     // Rows that are put become the stream's own, unless they are shared.
-    let mut put = commit.put().iter().map(|row| RowPlace::of(&row.key()));
-    !commit.delete_exact().is_empty()
+    let mut put = commit.rows().put.iter().map(|row| RowPlace::of(&row.key()));
+    !commit.rows().delete_exact.is_empty()
         || named.any(|place| place.kind.is_shared() || place.stream != own)
         || put.any(|place| place.kind.is_shared())
 }
 
 impl PlainColumns {
-    fn append(&mut self, placed: Placed<'_>, append: &PlainAppend<'_>) {
+    fn append(&mut self, item: BatchItem<'_>, append: &PlainAppend<'_>) {
         let frame = Framed::of(&append.commit.records);
         let has_events = frame.events != 0 || frame.events_min != 0;
         let is_own = frame.inbox == 0 && !has_events;
         let goes_on = append.inbox_seen.is_none() && append.commit.status.is_none();
         let is_short = frame.bytes.len() <= STEP_BYTES_MAX;
         if is_own && is_short && goes_on && append.commit.executor.progress {
-            self.step(placed, append, frame);
+            self.step(item, append, frame);
         } else {
-            self.turn(placed, append, frame);
+            self.longer_append(item, append, frame);
         }
     }
 
-    fn step(&mut self, placed: Placed<'_>, append: &PlainAppend<'_>, frame: Framed) {
+    fn step(&mut self, item: BatchItem<'_>, append: &PlainAppend<'_>, frame: Framed) {
         let executor = &append.commit.executor;
-        self.p_number.push(label(placed));
+        self.p_number.push(label(item));
         self.p_stream.push(count(append.commit.stream.0));
         self.p_epoch.push(count(executor.fence.epoch.0));
         self.p_nonce.push(nonce(executor.fence.nonce));
@@ -174,10 +174,10 @@ impl PlainColumns {
         self.p_bytes.push(frame.bytes);
     }
 
-    fn turn(&mut self, placed: Placed<'_>, append: &PlainAppend<'_>, frame: Framed) {
+    fn longer_append(&mut self, item: BatchItem<'_>, append: &PlainAppend<'_>, frame: Framed) {
         let commit = append.commit;
         let executor = &commit.executor;
-        self.t_number.push(label(placed));
+        self.t_number.push(label(item));
         self.t_stream.push(count(append.commit.stream.0));
         self.t_epoch.push(count(executor.fence.epoch.0));
         self.t_nonce.push(nonce(executor.fence.nonce));
@@ -197,11 +197,11 @@ impl PlainColumns {
         self.t_now.push(millis(commit.now));
     }
 
-    fn birth(&mut self, placed: Placed<'_>, create: &PlainCreate<'_>) {
+    fn creation(&mut self, item: BatchItem<'_>, create: &PlainCreate<'_>) {
         let commit = create.commit;
         let frame = Framed::of(&commit.records);
         let holder = commit.claim.map(|by| (node(by.node), nonce(by.nonce)));
-        self.b_number.push(label(placed));
+        self.b_number.push(label(item));
         self.b_name.push(commit.name.as_str().as_bytes().to_vec());
         self.b_bytes.push(frame.bytes);
         self.b_count.push(frame.count);
@@ -229,7 +229,7 @@ impl PlainColumns {
         self.b_tags.push(bytea_array(&run.tags));
     }
 
-    /// Leaves tags out if there are none, so that nothing is done about them.
+    /// Clears the tags if no run has any, so that the database skips them.
     fn leave_out_tags(&mut self) {
         if self.b_tags.iter().all(|tags| tags == NO_TAGS) {
             self.b_tags.clear();

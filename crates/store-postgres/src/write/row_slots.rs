@@ -9,14 +9,14 @@ use crate::number::{place, uncount};
 use crate::schema::row_place::{RowPlace, contents, expected_contents};
 use crate::write::columns::Columns;
 
-/// It is only written.
+/// The row is only written.
 const BLIND: i16 = 0;
-/// It is read; its stream's lock protects it.
+/// The row is read; the lock of its stream protects it.
 const READ: i16 = 1;
-/// It is read and locked: commits of other streams write it too.
+/// The row is read and locked: commits of other streams write it too.
 const LOCKED: i16 = 2;
 
-/// The place is what the row says.
+/// The place is given by the row.
 const GIVEN: i16 = 0;
 /// The place is the number of the commit's stream.
 const NUMBER: i16 = 1;
@@ -29,8 +29,8 @@ const TIME: i16 = 3;
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) row: RowPlace,
-    /// Whether it is below a stream that has no number yet.
-    pub(crate) is_born: bool,
+    /// Whether it belongs to a stream that the batch creates, which has no number yet.
+    pub(crate) is_created: bool,
     pub(crate) mode: i16,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct RowSlots {
     slots: Vec<Slot>,
     /// By row, and by the commit that creates its stream.
     places: HashMap<(RowPlace, Option<usize>), usize>,
-    /// What goes, then what appears, by commit.
+    /// By commit: deletions, then puts.
     changes: Vec<Vec<Change>>,
 }
 
@@ -77,14 +77,14 @@ impl RowSlots {
         }
     }
 
-    /// A row that decides about a commit.
+    /// A row that the judgement reads.
     pub(crate) fn looked_at(&mut self, commit: &Commit, row: RowPlace) -> i32 {
         let mode = mode(commit, &row, READ);
         self.slot(row, None, mode)
     }
 
-    /// A row below the stream that a commit creates.
-    pub(crate) fn born(&mut self, index: usize, row: RowPlace) -> i32 {
+    /// A row of the stream that a commit creates.
+    pub(crate) fn created(&mut self, index: usize, row: RowPlace) -> i32 {
         self.slot(row, Some(index), BLIND)
     }
 
@@ -120,7 +120,7 @@ impl RowSlots {
         };
         let slot = if is_own && commit.created().is_some() {
             at.stream = StreamNumber(0);
-            self.born(index, at)
+            self.created(index, at)
         } else {
             if let Some(number) = commit.stream().filter(|_| is_own) {
                 at.stream = number;
@@ -136,15 +136,15 @@ impl RowSlots {
         self.change(index, Change { row: slot, what });
     }
 
-    fn slot(&mut self, row: RowPlace, born: Option<usize>, mode: i16) -> i32 {
+    fn slot(&mut self, row: RowPlace, created: Option<usize>, mode: i16) -> i32 {
         let slots = &mut self.slots;
         let at = self
             .places
-            .entry((row, born))
+            .entry((row, created))
             .or_insert_with_key(|(row, _)| {
                 slots.push(Slot {
                     row: row.clone(),
-                    is_born: born.is_some(),
+                    is_created: created.is_some(),
                     mode,
                 });
                 slots.len() - 1
@@ -167,7 +167,7 @@ impl RowSlots {
         let mut below: HashMap<StreamNumber, Vec<i32>> = HashMap::new();
         if !columns.m_commit.is_empty() {
             for (at, slot) in self.slots.iter().enumerate() {
-                if slot.row.kind.goes_with_stream() && !slot.is_born {
+                if slot.row.kind.goes_with_stream() && !slot.is_created {
                     below.entry(slot.row.stream).or_default().push(place(at));
                 }
             }

@@ -203,7 +203,7 @@ fn of_creations_under_one_key_one_wins() {
                     let row = idempotency("order", key, &name);
                     let mut commit = creation(&name);
                     commit.guards.push(Guard::RowAbsent(row.key()));
-                    commit.put.push(row);
+                    commit.rows.put.push(row);
                     commit
                 });
                 let sent = sender.send(batch.collect::<Vec<_>>()).await;
@@ -234,7 +234,7 @@ fn a_shared_row_loses_no_change() {
         let store = place.store().await;
         let source = create(&store, &["streams/source"]).await[0];
         let mut put = inbox(source, vec![]);
-        put.put.push(Row::Stream(Box::new(stream_row(source))));
+        put.rows.put.push(Row::Stream(Box::new(stream_row(source))));
         store.commit(&[put.into()]).await.unwrap();
         let begun = stream_row(source).forks;
         on_all_nodes(&place, move |node, store| async move {
@@ -249,7 +249,7 @@ fn a_shared_row_loses_no_change() {
                     after.forks += 1;
                     let mut fork = creation(&format!("streams/{node}-{round}"));
                     fork.guards.push(Guard::RowIs(Row::Stream(before)));
-                    fork.put.push(Row::Stream(after));
+                    fork.rows.put.push(Row::Stream(after));
                     match sender.send_one(fork).await {
                         Outcome::Committed { .. } => break,
                         Outcome::Refused(Refusal::RowChanged) => {}
@@ -297,7 +297,7 @@ fn a_timer_fires_once_whoever_polls() {
         let stream = create(&store, &["sleepers"]).await[0];
         let mut arm = inbox(stream, vec![]);
         let timers = (0..200).map(|n| timer(stream, n, Some("s:0")));
-        arm.put = timers.map(Row::Timer).collect();
+        arm.rows.put = timers.map(Row::Timer).collect();
         store.commit(&[arm.into()]).await.unwrap();
         let fired = on_all_nodes(&place, |_, store| async move {
             let mut sender = Sender::new(store.clone());
@@ -316,7 +316,7 @@ fn a_timer_fires_once_whoever_polls() {
                     let key = RowKey::Timer(timer.clone());
                     let mut firing = inbox(timer.stream, vec![event("fired")]);
                     firing.guards.push(Guard::RowPresent(key.clone()));
-                    firing.delete.push(key);
+                    firing.rows.delete.push(key);
                     firing
                 });
                 for outcome in sender.send(firings.collect::<Vec<_>>()).await {

@@ -50,8 +50,8 @@ fn of_many_steps_each_gets_the_answer_it_deserves() {
         runs[2].written.pop();
         batch[2] = runs[2].append(step("of another"));
         runs[2].written.pop();
-        batch.push(Run::birth("run-3"));
-        batch.push(Run::birth("run-4"));
+        batch.push(Run::creation("run-3"));
+        batch.push(Run::creation("run-4"));
         let outcomes = sender.send(batch).await;
         assert!(is_committed(&outcomes[0]) && is_committed(&outcomes[3]));
         let Outcome::Committed { before, .. } = &outcomes[1] else {
@@ -100,7 +100,7 @@ fn steps_ends_and_births_sent_again_are_answered_as_before() {
         let mut batch = vec![
             runs[0].append(step("s")),
             runs[1].end(step("last")),
-            Run::birth("new"),
+            Run::creation("new"),
             // And one that is judged.
             inbox(runs[2].stream, vec![event("news")]).into(),
         ];
@@ -134,12 +134,12 @@ fn a_birth_refused_for_its_name_is_refused_again_when_the_name_is_free() {
         let (_, store, mut sender, mut runs) = begun(1).await;
         let end = runs[0].end(step("last"));
         sender.send_one(end).await;
-        let mut birth = Run::birth("run-0");
-        let refused = sender.send_one(birth.clone()).await;
+        let mut creation = Run::creation("run-0");
+        let refused = sender.send_one(creation.clone()).await;
         assert_eq!(refused, Outcome::Refused(Refusal::Exists(runs[0].stream)));
-        birth.set_id(sender.last_id());
+        creation.set_id(sender.last_id());
         store.commit(&[removal(&runs[0])]).await.unwrap();
-        assert_eq!(store.commit(&[birth]).await.unwrap(), [refused]);
+        assert_eq!(store.commit(&[creation]).await.unwrap(), [refused]);
         assert_eq!(number_of(&store, "run-0").await, None);
     });
 }
@@ -152,7 +152,7 @@ fn a_birth_behind_a_removal_finds_the_name_free() {
         let end = runs[0].end(step("last"));
         sender.send_one(end).await;
         let outcomes = sender
-            .send(vec![removal(&runs[0]), Run::birth("run-0")])
+            .send(vec![removal(&runs[0]), Run::creation("run-0")])
             .await;
         assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
         let number = number_of(&store, "run-0").await;
@@ -218,7 +218,7 @@ async fn looked_at(sql: &mut Client, run: &mut Run) -> i64 {
     rows
 }
 
-/// Invariants 4 and 6: killed at random, steps, ends and births are there or not, and sent again
+/// Invariants 4 and 6: killed at random, steps, ends and creations are there or not, and sent again
 /// they are there once.
 #[test]
 fn plain_commits_on_killed_connections_land_once() {
@@ -253,12 +253,12 @@ fn plain_commits_on_killed_connections_land_once() {
                 .map(|run| run.append(step(&format!("step-{round}"))))
                 .collect();
             batch.push(runs[0].end(step("last")));
-            batch.push(Run::birth(&format!("born-{round}")));
+            batch.push(Run::creation(&format!("created-{round}")));
             let outcomes = sender.send(batch.clone()).await;
             assert!(outcomes.iter().all(is_committed), "{outcomes:?}");
             sent.fetch_add(1, Ordering::Relaxed);
             ended.push(runs.remove(0));
-            runs.push(Run::born(&batch[3], &outcomes[3]));
+            runs.push(Run::created(&batch[3], &outcomes[3]));
         }
         over.store(true, Ordering::Relaxed);
         killing.await.unwrap();

@@ -16,7 +16,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// The creation of a run that is taken at once.
-    pub(crate) fn birth(name: &str) -> Commit {
+    pub(crate) fn creation(name: &str) -> Commit {
         let mut creating = creation(name);
         creating.claim = Some(Claim {
             node: NodeId(1),
@@ -28,7 +28,7 @@ impl Run {
     }
 
     /// The run that a creation has become.
-    pub(crate) fn born(birth: &Commit, outcome: &Outcome) -> Self {
+    pub(crate) fn created(creation: &Commit, outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Committed {
                 stream,
@@ -38,16 +38,16 @@ impl Run {
                 stream: *stream,
                 fence: *fence,
                 seq: 0,
-                written: birth.records().to_vec(),
+                written: creation.records().to_vec(),
             },
             other => panic!("not created: {other:?}"),
         }
     }
 
     pub(crate) async fn begin(sender: &mut Sender, name: &str) -> Self {
-        let birth = Self::birth(name);
-        let outcome = sender.send_one(birth.clone()).await;
-        Self::born(&birth, &outcome)
+        let creation = Self::creation(name);
+        let outcome = sender.send_one(creation.clone()).await;
+        Self::created(&creation, &outcome)
     }
 
     pub(crate) fn append(&mut self, record: Record) -> Commit {

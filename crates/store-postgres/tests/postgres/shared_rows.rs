@@ -58,7 +58,7 @@ fn a_slot_has_one_holder() {
                         let mut take = inbox(stream, vec![event("taken")]);
                         let key = RowKey::Shared(mine.key.clone());
                         take.guards.push(Guard::RowAbsent(key));
-                        take.put.push(Row::Shared(mine.clone()));
+                        take.rows.put.push(Row::Shared(mine.clone()));
                         match sender.send_one(take).await {
                             Outcome::Committed { .. } => {
                                 taken = Some(mine);
@@ -71,7 +71,7 @@ fn a_slot_has_one_holder() {
                     let mine = taken.unwrap();
                     let mut free = row_change(stream);
                     free.guards.push(Guard::RowIs(Row::Shared(mine.clone())));
-                    free.delete_exact.push(mine);
+                    free.rows.delete_exact.push(mine);
                     let freed = sender.send_one(free).await;
                     assert!(matches!(freed, Outcome::Committed { .. }), "{freed:?}");
                 }
@@ -93,7 +93,7 @@ fn times_are_those_after_the_locks() {
         let store = place.store().await;
         let stream = create(&store, &["a"]).await[0];
         let mut put = row_change(stream);
-        put.put.push(Row::Shared(slot(0, "old")));
+        put.rows.put.push(Row::Shared(slot(0, "old")));
         store.commit(&[put.into()]).await.unwrap();
         let (sql, watch) = (place.sql().await, place.sql().await);
         let lock = "BEGIN; SELECT FROM rows WHERE kind = 10 FOR UPDATE";
@@ -103,7 +103,7 @@ fn times_are_those_after_the_locks() {
             .after(Duration::from_millis(400));
         let mut commit = row_change(stream);
         commit.guards.push(Guard::NotBefore(due));
-        commit.put.push(Row::Shared(SharedRow {
+        commit.rows.put.push(Row::Shared(SharedRow {
             committed_at: CommitTime::FillIn,
             ..slot(0, "new")
         }));
@@ -149,7 +149,7 @@ fn damaged_rows_are_left_out_of_full_pages() {
         let store = place.store().await;
         let stream = create(&store, &["a"]).await[0];
         let mut put = row_change(stream);
-        put.put = (0..6).map(|n| Row::Shared(slot(n, "v"))).collect();
+        put.rows.put = (0..6).map(|n| Row::Shared(slot(n, "v"))).collect();
         store.commit(&[put.into()]).await.unwrap();
         let sql = place.sql().await;
         let damage = "UPDATE rows SET value = '' WHERE kind = 10 AND get_byte(key, length(key) - 1) IN (0, 1, 3, 5)";

@@ -146,7 +146,7 @@ async fn works(f: Fixture<PostgresStore>) {
     let mut held = run_creation("held", "order", RunStatus::Queued);
     held.gate = Gate::Held;
     held.ready = true;
-    held.put.push(Row::Shared(slot.clone()));
+    held.rows.put.push(Row::Shared(slot.clone()));
     let outcomes = f.commit(batch![held]).await;
     let Outcome::Committed { stream, .. } = outcomes[0] else {
         panic!("{outcomes:?}");

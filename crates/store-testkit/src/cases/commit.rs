@@ -33,7 +33,7 @@ pub async fn a_commit_without_records_names_the_next_number<S: Store>(f: &Fixtur
 }
 
 /// An empty batch is answered with no outcomes.
-pub async fn an_empty_batch_is_fine<S: Store>(f: &Fixture<S>) {
+pub async fn an_empty_batch_is_accepted<S: Store>(f: &Fixture<S>) {
     assert!(f.commit(Vec::<Commit>::new()).await.is_empty());
 }
 
@@ -66,7 +66,7 @@ pub async fn commits_of_one_stream_are_judged_in_batch_order<S: Store>(f: &Fixtu
 }
 
 /// One refusal does not touch the other commits of its batch.
-pub async fn a_refusal_leaves_the_rest_of_the_batch_alone<S: Store>(f: &Fixture<S>) {
+pub async fn a_refusal_does_not_affect_the_rest_of_the_batch<S: Store>(f: &Fixture<S>) {
     let (a, b) = (f.create("a").await, f.create("b").await);
     let mut refused = inbox(a, vec![event("x")]);
     refused.guards.push(Guard::InboxSeen(99));
@@ -98,7 +98,7 @@ pub async fn a_refused_commit_changes_nothing<S: Store>(f: &Fixture<S>) {
     refused.dedup = Some("id".to_owned());
     refused.ready = Some(true);
     refused.close = true;
-    refused.put = vec![
+    refused.rows.put = vec![
         Row::Timer(timer(stream, 1, None)),
         Row::Rpc(rpc(stream, "r")),
     ];
@@ -123,7 +123,7 @@ pub async fn a_refused_commit_changes_nothing<S: Store>(f: &Fixture<S>) {
 }
 
 /// A closed stream takes nothing and says so.
-pub async fn a_closed_stream_takes_nothing<S: Store>(f: &Fixture<S>) {
+pub async fn a_closed_stream_accepts_no_commit<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
     commit.close = true;
     let stream = f.create_with(commit).await;
@@ -152,7 +152,7 @@ pub async fn an_inbox_commit_cannot_write_executor_records<S: Store>(f: &Fixture
 }
 
 /// An executor learns what landed between what it had seen and its own records.
-pub async fn an_executor_is_told_what_landed_before<S: Store>(f: &Fixture<S>) {
+pub async fn an_executor_gets_the_records_it_has_not_seen<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;
     let batch = batch![
@@ -172,7 +172,7 @@ pub async fn an_executor_is_told_what_landed_before<S: Store>(f: &Fixture<S>) {
 }
 
 /// An executor that has seen everything is told nothing.
-pub async fn an_executor_that_saw_all_is_told_nothing<S: Store>(f: &Fixture<S>) {
+pub async fn an_executor_that_saw_all_gets_no_records<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;
     let outcome = f

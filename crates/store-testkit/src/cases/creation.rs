@@ -87,6 +87,7 @@ pub async fn rows_of_a_creation_belong_to_the_new_stream<S: Store>(f: &Fixture<S
     f.create("other").await;
     let mut commit = creation("a");
     commit
+        .rows
         .put
         .push(Row::Timer(timer(Default::default(), 5, None)));
     let stream = f.create_with(commit).await;
@@ -102,7 +103,7 @@ pub async fn a_used_key_refuses_a_second_creation<S: Store>(f: &Fixture<S>) {
     let keyed = |name: &str| {
         let mut commit = creation(name);
         commit.guards.push(Guard::RowAbsent(row.key()));
-        commit.put.push(row.clone());
+        commit.rows.put.push(row.clone());
         commit
     };
     let outcomes = f.commit(vec![keyed("a"), keyed("b")]).await;

@@ -215,7 +215,7 @@ pub async fn nothing_lands_after_a_revocation<S: Store>(f: &Fixture<S>) {
 }
 
 /// Each epoch counts its commits from 1.
-pub async fn a_new_epoch_counts_anew<S: Store>(f: &Fixture<S>) {
+pub async fn a_new_epoch_restarts_the_sequence<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let first = f.take(stream, NODE, NONCE).await;
     for seq in 1..=3 {

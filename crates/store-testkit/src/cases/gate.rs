@@ -44,7 +44,7 @@ fn claimed(outcome: &Outcome) -> bool {
 }
 
 /// An event for a held run is appended, and nothing else happens.
-pub async fn a_held_run_takes_records_only<S: Store>(f: &Fixture<S>) {
+pub async fn a_held_run_accepts_only_records<S: Store>(f: &Fixture<S>) {
     let stream = gated(f, Gate::Held).await;
     assert!(f.ready().await.is_empty());
     assert!(!claimed(&f.commit_one(send(stream)).await));

@@ -14,7 +14,7 @@ use crate::sample::{
 const TTL: Duration = Duration::from_secs(60);
 
 /// A free run is taken, under a higher epoch each time.
-pub async fn a_free_run_is_taken<S: Store>(f: &Fixture<S>) {
+pub async fn a_free_run_is_claimed<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;
     assert_eq!(
@@ -36,7 +36,7 @@ pub async fn a_free_run_is_taken<S: Store>(f: &Fixture<S>) {
 }
 
 /// A held run is not taken, and the rest of the commit still takes effect.
-pub async fn a_held_run_is_not_taken_but_the_rest_lands<S: Store>(f: &Fixture<S>) {
+pub async fn a_failed_claim_leaves_the_rest_of_the_commit<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let fence = f.take(stream, NODE, NONCE).await;
     f.renew(OTHER, TTL).await;
@@ -236,7 +236,7 @@ pub async fn a_lost_executor_counts_as_a_takeover<S: Store>(f: &Fixture<S>) {
 
 /// A run that is taken runs; one that is pausing, paused, cancelling or rolling back goes on with
 /// that.
-pub async fn a_taken_run_runs_unless_it_is_on_its_way_to_something_else<S: Store>(f: &Fixture<S>) {
+pub async fn a_claimed_run_is_running_unless_it_is_stopping<S: Store>(f: &Fixture<S>) {
     for status in RunStatus::ALL {
         let id = format!("r-{}", status.code());
         let stream = f.create_with(run_creation(&id, "order", *status)).await;

@@ -12,7 +12,7 @@ use crate::sample::{NODE, NONCE, creation, effect, event, inbox, row_change, rpc
 
 fn put<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow>) -> DeliverCommit {
     let mut commit = inbox(stream, vec![]);
-    commit.put = rows.into_iter().cloned().map(Row::Outbox).collect();
+    commit.rows.put = rows.into_iter().cloned().map(Row::Outbox).collect();
     commit
 }
 
@@ -22,7 +22,7 @@ fn key(row: &OutboxRow) -> RowKey {
 
 fn delete<'a>(stream: StreamNumber, rows: impl IntoIterator<Item = &'a OutboxRow>) -> RowsCommit {
     let mut commit = row_change(stream);
-    commit.delete = rows.into_iter().map(key).collect();
+    commit.rows.delete = rows.into_iter().map(key).collect();
     commit
 }
 
@@ -75,7 +75,7 @@ pub async fn paging_gives_every_effect_once<S: Store>(f: &Fixture<S>) {
 }
 
 /// An effect goes when a commit deletes it; deleting it again is no error, and its neighbours stay.
-pub async fn a_deleted_effect_is_gone<S: Store>(f: &Fixture<S>) {
+pub async fn a_deleted_effect_is_not_listed<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let (x, y) = (effect(stream, "x"), effect(stream, "y"));
     f.accept(put(stream, [&x, &y])).await;
@@ -100,20 +100,23 @@ pub async fn a_closing_commit_may_leave_effects<S: Store>(f: &Fixture<S>) {
 }
 
 /// What a run left behind is cleared away after its end; nothing else about it changes.
-pub async fn a_closed_stream_lets_its_rows_go<S: Store>(f: &Fixture<S>) {
+pub async fn rows_of_a_closed_stream_can_be_deleted<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Running))
         .await;
     let (x, y) = (effect(stream, "x"), effect(stream, "y"));
     let asked = rpc(stream, "r");
     let mut close = put(stream, [&x, &y]);
-    close.put.push(Row::Rpc(asked.clone()));
+    close.rows.put.push(Row::Rpc(asked.clone()));
     close.close = true;
     close.status = Some(RunStatus::Completed);
     f.accept(close).await;
     let before = f.head(stream).await;
     let mut clear = delete(stream, [&x]);
-    clear.delete.push(RowKey::Rpc(stream, asked.id.clone()));
+    clear
+        .rows
+        .delete
+        .push(RowKey::Rpc(stream, asked.id.clone()));
     let outcome = f.commit_one(clear).await;
     assert!(matches!(
         outcome,
@@ -129,14 +132,14 @@ pub async fn a_closed_stream_lets_its_rows_go<S: Store>(f: &Fixture<S>) {
 }
 
 /// A closed stream takes nothing but deletes: no row, mark, status or claim along with them.
-pub async fn a_closed_stream_takes_nothing_but_deletes<S: Store>(f: &Fixture<S>) {
+pub async fn a_closed_stream_accepts_only_deletions<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let row = effect(stream, "x");
     let mut close = put(stream, [&row]);
     close.close = true;
     f.accept(close).await;
     let mut put_late = delete(stream, [&row]);
-    put_late.put.push(Row::Outbox(effect(stream, "late")));
+    put_late.rows.put.push(Row::Outbox(effect(stream, "late")));
     assert_eq!(f.refuse(put_late).await, Refusal::Closed);
     let changes: [fn(&mut DeliverCommit); 6] = [
         |_| {},
@@ -153,7 +156,7 @@ pub async fn a_closed_stream_takes_nothing_but_deletes<S: Store>(f: &Fixture<S>)
     ];
     for change in changes {
         let mut commit = inbox(stream, vec![]);
-        commit.delete.push(key(&row));
+        commit.rows.delete.push(key(&row));
         change(&mut commit);
         assert_eq!(f.refuse(commit).await, Refusal::Closed);
     }
@@ -164,7 +167,10 @@ pub async fn a_closed_stream_takes_nothing_but_deletes<S: Store>(f: &Fixture<S>)
 pub async fn effects_of_a_creation_belong_to_the_new_stream<S: Store>(f: &Fixture<S>) {
     f.create("a").await;
     let mut commit = creation("b");
-    commit.put.push(Row::Outbox(effect(StreamNumber(0), "x")));
+    commit
+        .rows
+        .put
+        .push(Row::Outbox(effect(StreamNumber(0), "x")));
     let stream = f.create_with(commit).await;
     assert_eq!(f.outbox().await, [effect(stream, "x")]);
 }
@@ -175,7 +181,7 @@ pub async fn a_refused_commit_leaves_no_effect<S: Store>(f: &Fixture<S>) {
     assert_eq!(f.refuse(commit.clone()).await, Refusal::NoStream);
     let stream = f.create("a").await;
     commit.stream = stream;
-    commit.put.push(Row::Outbox(effect(stream, "y")));
+    commit.rows.put.push(Row::Outbox(effect(stream, "y")));
     commit
         .guards
         .push(everstep_store::Guard::InboxSeen(u64::MAX));

@@ -41,7 +41,7 @@ pub async fn a_marked_run_is_found<S: Store>(f: &Fixture<S>) {
 }
 
 /// A cleared mark is gone; setting it twice is the same as once.
-pub async fn a_cleared_mark_is_gone<S: Store>(f: &Fixture<S>) {
+pub async fn a_run_without_a_mark_is_not_ready<S: Store>(f: &Fixture<S>) {
     let stream = ready_run(f, "a").await;
     mark(f, stream, true).await;
     mark(f, stream, false).await;
@@ -52,7 +52,7 @@ pub async fn a_cleared_mark_is_gone<S: Store>(f: &Fixture<S>) {
 }
 
 /// A commit that says nothing about the mark leaves it.
-pub async fn a_commit_without_a_word_keeps_the_mark<S: Store>(f: &Fixture<S>) {
+pub async fn a_commit_that_names_no_ready_mark_keeps_it<S: Store>(f: &Fixture<S>) {
     let stream = ready_run(f, "a").await;
     f.accept(inbox(stream, vec![])).await;
     assert_eq!(f.ready().await.len(), 1);
@@ -82,7 +82,7 @@ pub async fn paging_gives_every_ready_run_once<S: Store>(f: &Fixture<S>) {
 }
 
 /// Who executes a ready run is said while that node lives.
-pub async fn a_living_holder_is_named<S: Store>(f: &Fixture<S>) {
+pub async fn a_ready_run_names_its_live_holder<S: Store>(f: &Fixture<S>) {
     let stream = ready_run(f, "a").await;
     f.take(stream, NODE, NONCE).await;
     assert_eq!(f.ready().await[0].executed_by, Some(NODE));

@@ -52,12 +52,12 @@ pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
     let (open, due) = (rpc(stream, "r"), timer(stream, 5, None));
     let mut commit = inbox(stream, vec![event("x")]);
     commit.dedup = Some("once".to_owned());
-    commit.put = vec![Row::Rpc(open.clone()), Row::Timer(due.clone())];
+    commit.rows.put = vec![Row::Rpc(open.clone()), Row::Timer(due.clone())];
     commit.ready = Some(true);
     commit.close = true;
     f.accept(commit).await;
     let mut gone = removal(&[stream]);
-    gone.delete.push(Row::Timer(due.clone()).key());
+    gone.rows.delete.push(Row::Timer(due.clone()).key());
     f.accept(gone).await;
     assert_eq!(f.head_of("workflows/a").await, None);
     assert_eq!(f.store.head(StreamRef::Number(stream)).await.unwrap(), None);
@@ -74,31 +74,31 @@ pub async fn nothing_is_left_of_a_removed_stream<S: Store>(f: &Fixture<S>) {
 }
 
 /// Timers are found by time, so one may outlive its stream; it can be taken away by its key.
-pub async fn rows_of_a_removed_stream_can_be_cleared_away<S: Store>(f: &Fixture<S>) {
+pub async fn rows_of_a_removed_stream_can_be_deleted<S: Store>(f: &Fixture<S>) {
     let stream = f
         .create_with(run_creation("a", "order", RunStatus::Completed))
         .await;
     let due = timer(stream, 5, None);
     let mut commit = inbox(stream, vec![]);
-    commit.put = vec![Row::Timer(due.clone())];
+    commit.rows.put = vec![Row::Timer(due.clone())];
     commit.close = true;
     f.accept(commit).await;
     f.accept(removal(&[stream])).await;
     assert_eq!(f.timers(due.due).await.len(), 1);
     let mut cleared = row_change(stream);
-    cleared.delete.push(Row::Timer(due.clone()).key());
+    cleared.rows.delete.push(Row::Timer(due.clone()).key());
     f.accept(cleared.clone()).await;
     assert!(f.timers(due.due).await.is_empty());
     let mut refused = inbox(stream, vec![]);
-    refused.delete.push(Row::Timer(due).key());
+    refused.rows.delete.push(Row::Timer(due).key());
     assert_eq!(f.refuse(refused).await, Refusal::NoStream);
-    cleared.put.push(Row::Rpc(rpc(stream, "r")));
+    cleared.rows.put.push(Row::Rpc(rpc(stream, "r")));
     assert_eq!(f.refuse(cleared).await, Refusal::NoStream);
     assert_eq!(f.head_of("workflows/a").await, None);
 }
 
 /// A name can be used again: under a new number and a higher term, with nothing of the old stream.
-pub async fn a_removed_name_can_be_used_anew<S: Store>(f: &Fixture<S>) {
+pub async fn a_removed_name_can_be_used_again<S: Store>(f: &Fixture<S>) {
     let old = closed_run(f, "a").await;
     let mut anew = run_creation("a", "order", RunStatus::Queued);
     anew.records.push(event("new"));
@@ -143,7 +143,7 @@ pub async fn a_superseded_run_is_not_listed<S: Store>(f: &Fixture<S>) {
     row.tags.push("red".to_owned());
     next.run = Some(row.into());
     next.supersedes = Some(old);
-    next.put.push(generation("a", 2, StreamNumber(0)));
+    next.rows.put.push(generation("a", 2, StreamNumber(0)));
     let stream = f.create_with(next).await;
     lists_show(f, &["second"]).await;
     assert!(f.head(old).await.superseded);
@@ -212,7 +212,7 @@ pub async fn guards_are_judged_after_the_stream_is_gone<S: Store>(f: &Fixture<S>
     let clear = |guard| {
         let mut commit = row_change(stream);
         commit.guards.push(guard);
-        commit.delete.push(generation("a", 2, stream).key());
+        commit.rows.delete.push(generation("a", 2, stream).key());
         commit
     };
     let absent = idempotency("order", "k", "workflows/a");

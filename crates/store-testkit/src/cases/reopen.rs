@@ -37,7 +37,7 @@ pub async fn everything_acknowledged_is_there<R: Reopen>(place: &R, clock: Arc<T
     let f = Fixture::open(place, &clock);
     let mut commit = run_creation("a", "order", RunStatus::Running);
     commit.ready = true;
-    commit.put = vec![
+    commit.rows.put = vec![
         Row::Timer(timer(StreamNumber(0), 5, Some("s:0"))),
         Row::Rpc(rpc(StreamNumber(0), "r")),
     ];
@@ -217,7 +217,7 @@ pub async fn a_revocation_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClo
 }
 
 /// Stream numbers go on where they ended; none is used twice.
-pub async fn numbers_go_on<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+pub async fn stream_numbers_continue_after_reopening<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     let mut f = Fixture::open(place, &clock);
     let mut last = None;
     for n in 0..4 {
@@ -247,16 +247,19 @@ pub async fn a_removal_is_remembered<R: Reopen>(place: &R, clock: Arc<TestClock>
 }
 
 /// Dropped records stay dropped, a closed stream stays closed, deleted rows stay deleted.
-pub async fn what_is_gone_stays_gone<R: Reopen>(place: &R, clock: Arc<TestClock>) {
+pub async fn deleted_data_stays_deleted<R: Reopen>(place: &R, clock: Arc<TestClock>) {
     let f = Fixture::open(place, &clock);
     let stream = f.create("a").await;
     let mut commit = inbox(stream, vec![event("x"), event("y"), event("z")]);
-    commit.put.push(Row::Timer(timer(stream, 5, None)));
+    commit.rows.put.push(Row::Timer(timer(stream, 5, None)));
     f.accept(commit).await;
     let f = again(f, place);
     let mut commit = inbox(stream, vec![]);
     commit.drop = vec![range(2, 9)];
-    commit.delete.push(RowKey::Timer(timer(stream, 5, None)));
+    commit
+        .rows
+        .delete
+        .push(RowKey::Timer(timer(stream, 5, None)));
     commit.close = true;
     f.accept(commit).await;
     let before = f.head(stream).await;
@@ -296,11 +299,11 @@ pub async fn effects_are_what_they_were<R: Reopen>(place: &R, clock: Arc<TestClo
     let long = effect(stream, &"l".repeat(5_000));
     let (x, y) = (effect(stream, "x"), effect(stream, "y"));
     let mut close = inbox(stream, vec![]);
-    close.put = [&x, &y, &long].map(|row| Row::Outbox(row.clone())).into();
+    close.rows.put = [&x, &y, &long].map(|row| Row::Outbox(row.clone())).into();
     close.close = true;
     f.accept(close).await;
     let mut clear = sample::row_change(stream);
-    clear.delete.push(RowKey::Outbox(stream, y.key));
+    clear.rows.delete.push(RowKey::Outbox(stream, y.key));
     f.accept(clear).await;
     drop(f);
     let f = Fixture::open(place, &clock);
@@ -315,11 +318,11 @@ pub async fn user_streams_are_what_they_were<R: Reopen>(place: &R, clock: Arc<Te
     creation.begins_at = RecordNumber(40);
     creation.records.clear();
     let row = sample::stream_row(StreamNumber(0));
-    creation.put.push(Row::Stream(Box::new(row)));
+    creation.rows.put.push(Row::Stream(Box::new(row)));
     let stream = f.create_with(creation).await;
     let producer = Row::Producer(sample::producer(stream, "p", 40));
     let mut append = sample::inbox(stream, vec![sample::data("a", true)]);
-    append.put.push(producer.clone());
+    append.rows.put.push(producer.clone());
     let mut empty = sample::creation("streams/empty");
     empty.begins_at = RecordNumber(7);
     empty.records.clear();
@@ -343,14 +346,14 @@ pub async fn shared_rows_and_gates_are_what_they_were<R: Reopen>(place: &R, cloc
     let gone = sample::shared(SharedKind::Slot, &["l".into(), 2.into()], "gone");
     let mut rate = sample::shared(SharedKind::Rate, &["l".into()], "rate");
     rate.committed_at = CommitTime::FillIn;
-    commit.put = [&kept, &gone, &rate]
+    commit.rows.put = [&kept, &gone, &rate]
         .map(|row| Row::Shared(row.clone()))
         .into();
     let held = f.create_with(commit).await;
     rate.fill_in(f.now());
     let mut commit = run_creation("b", "order", RunStatus::Queued);
     commit.gate = Gate::NeedsSlot;
-    commit.delete_exact = vec![
+    commit.rows.delete_exact = vec![
         gone,
         sample::shared(SharedKind::Slot, &["l".into(), 1.into()], "other"),
     ];

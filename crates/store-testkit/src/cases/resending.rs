@@ -71,16 +71,17 @@ pub async fn a_creation_sent_again_is_still_the_creation<S: Store>(f: &Fixture<S
 }
 
 /// The firing of a timer, which removes the row that it requires.
-pub async fn a_firing_sent_again_has_fired<S: Store>(f: &Fixture<S>) {
+pub async fn a_timer_that_fires_twice_has_one_effect<S: Store>(f: &Fixture<S>) {
     let mut commit = creation("a");
     commit
+        .rows
         .put
         .push(Row::Timer(timer(StreamNumber(0), 5, Some("s:0"))));
     let stream = f.create_with(commit).await;
     let key = RowKey::Timer(timer(stream, 5, Some("s:0")));
     let mut firing = inbox(stream, vec![event("fired")]);
     firing.guards.push(Guard::RowPresent(key.clone()));
-    firing.delete.push(key);
+    firing.rows.delete.push(key);
     firing.lease = InboxLease::Claim(Claim {
         node: NODE,
         nonce: NONCE,
@@ -117,7 +118,7 @@ pub async fn a_batch_sent_again_is_answered_one_by_one<S: Store>(f: &Fixture<S>)
     ];
     // What was refused stays refused, though it would be accepted by now.
     let mut between = inbox(stream, vec![]);
-    between.put.push(Row::Rpc(rpc(stream, "q")));
+    between.rows.put.push(Row::Rpc(rpc(stream, "q")));
     let outcomes = sent_twice(f, batch, Some(between.into())).await;
     assert_eq!(outcomes[1], Outcome::Refused(Refusal::RowAbsent));
     let Outcome::Committed { before, .. } = &outcomes[2] else {
@@ -151,7 +152,7 @@ pub async fn an_overtaken_commit_is_refused<S: Store>(f: &Fixture<S>) {
 }
 
 /// What came too late does not take the place of what can still be sent again.
-pub async fn an_overtaken_commit_makes_nothing_forgotten<S: Store>(f: &Fixture<S>) {
+pub async fn an_overtaken_commit_discards_no_outcome<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let commit = |number| numbered(inbox(stream, vec![event("x")]), number);
     let last = f.commit_one(commit(5)).await;
@@ -167,17 +168,17 @@ pub async fn shared_rows_sent_again_change_once<S: Store>(f: &Fixture<S>) {
     let key = RowKey::Shared(slot("").key);
     let mut take = inbox(stream, vec![event("x")]);
     take.guards.push(Guard::RowAbsent(key.clone()));
-    take.put.push(Row::Shared(slot("mine")));
+    take.rows.put.push(Row::Shared(slot("mine")));
     let mut refused = row_change(stream);
     refused.guards.push(Guard::RowAbsent(key.clone()));
-    refused.put.push(Row::Shared(slot("other")));
+    refused.rows.put.push(Row::Shared(slot("other")));
     let mut stamped = row_change(stream);
-    stamped.put.push(Row::Shared(SharedRow {
+    stamped.rows.put.push(Row::Shared(SharedRow {
         committed_at: CommitTime::FillIn,
         ..shared(SharedKind::Rate, &[KeyPart::from("r")], "rate")
     }));
     let mut free = row_change(stream);
-    free.delete_exact.push(slot("mine"));
+    free.rows.delete_exact.push(slot("mine"));
     let batch = vec![
         numbered(take, 1),
         numbered(refused, 2),
@@ -186,7 +187,7 @@ pub async fn shared_rows_sent_again_change_once<S: Store>(f: &Fixture<S>) {
     ];
     // Another node takes the slot that the batch has freed.
     let mut between = row_change(stream);
-    between.put.push(Row::Shared(slot("mine")));
+    between.rows.put.push(Row::Shared(slot("mine")));
     let outcomes = sent_twice(f, batch.clone(), Some(between.into())).await;
     let held = Refusal::RowPresent(Box::new(Row::Shared(slot("mine"))));
     assert_eq!(outcomes[1], Outcome::Refused(held));

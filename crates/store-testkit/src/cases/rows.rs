@@ -20,7 +20,7 @@ pub async fn an_rpc_row_comes_back<S: Store>(f: &Fixture<S>) {
         ..rpc(stream, "bare")
     };
     let mut commit = inbox(stream, vec![]);
-    commit.put = vec![Row::Rpc(full.clone()), Row::Rpc(bare.clone())];
+    commit.rows.put = vec![Row::Rpc(full.clone()), Row::Rpc(bare.clone())];
     f.accept(commit).await;
     assert_eq!(f.row(key(&full)).await, Some(Row::Rpc(full)));
     assert_eq!(f.row(key(&bare)).await, Some(Row::Rpc(bare)));
@@ -32,12 +32,12 @@ pub async fn a_present_row_is_required_once<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let open = rpc(stream, "r");
     let mut ask = inbox(stream, vec![]);
-    ask.put.push(Row::Rpc(open.clone()));
+    ask.rows.put.push(Row::Rpc(open.clone()));
     f.accept(ask).await;
     let answer = || {
         let mut commit = inbox(stream, vec![event("answer")]);
         commit.guards.push(Guard::RowPresent(key(&open)));
-        commit.delete.push(key(&open));
+        commit.rows.delete.push(key(&open));
         commit
     };
     let outcomes = f.commit(vec![answer(), answer()]).await;
@@ -52,7 +52,7 @@ pub async fn an_absent_row_is_required<S: Store>(f: &Fixture<S>) {
     let row = idempotency("order", "key", "a");
     let mut commit = inbox(stream, vec![]);
     commit.guards.push(Guard::RowAbsent(row.key()));
-    commit.put.push(row.clone());
+    commit.rows.put.push(row.clone());
     f.accept(commit.clone()).await;
     assert_eq!(f.refuse(commit).await, Refusal::RowPresent(Box::new(row)));
 }
@@ -67,14 +67,14 @@ pub async fn a_row_put_again_is_replaced<S: Store>(f: &Fixture<S>) {
     };
     for row in [&old, &new] {
         let mut commit = inbox(stream, vec![]);
-        commit.put.push(Row::Rpc(row.clone()));
+        commit.rows.put.push(Row::Rpc(row.clone()));
         f.accept(commit).await;
     }
     assert_eq!(f.row(key(&old)).await, Some(Row::Rpc(new)));
 }
 
 /// Keys that look alike when joined are different keys.
-pub async fn keys_do_not_run_into_each_other<S: Store>(f: &Fixture<S>) {
+pub async fn keys_with_common_prefixes_are_distinct<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let pairs = [
         ("a", "bc"),
@@ -88,7 +88,7 @@ pub async fn keys_do_not_run_into_each_other<S: Store>(f: &Fixture<S>) {
         let mut commit = inbox(stream, vec![]);
         let row = idempotency(workflow, key, &format!("s{n}"));
         commit.guards.push(Guard::RowAbsent(row.key()));
-        commit.put.push(row);
+        commit.rows.put.push(row);
         f.accept(commit).await;
     }
     for (n, (workflow, key)) in pairs.iter().enumerate() {
@@ -100,7 +100,7 @@ pub async fn keys_do_not_run_into_each_other<S: Store>(f: &Fixture<S>) {
 }
 
 /// Long keys are kept apart in their whole length.
-pub async fn long_keys_are_kept_apart<S: Store>(f: &Fixture<S>) {
+pub async fn long_keys_are_distinct<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let workflow: Name = name(&"ü".repeat(256));
     for length in [512, 5_000, 70_000, 70_001] {
@@ -108,7 +108,10 @@ pub async fn long_keys_are_kept_apart<S: Store>(f: &Fixture<S>) {
         let row = RowKey::Idempotency(workflow.clone(), key.clone());
         assert_eq!(f.row(row.clone()).await, None);
         let mut commit = inbox(stream, vec![]);
-        commit.put.push(idempotency(workflow.as_str(), &key, "s"));
+        commit
+            .rows
+            .put
+            .push(idempotency(workflow.as_str(), &key, "s"));
         f.accept(commit).await;
         assert_eq!(
             f.row(row).await,
@@ -122,8 +125,9 @@ pub async fn deleting_nothing_is_no_error<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let row = rpc(stream, "r");
     let mut commit = inbox(stream, vec![]);
-    commit.put.push(Row::Rpc(row.clone()));
+    commit.rows.put.push(Row::Rpc(row.clone()));
     commit
+        .rows
         .delete
         .push(RowKey::Rpc(stream, RpcId("other".into())));
     f.accept(commit).await;

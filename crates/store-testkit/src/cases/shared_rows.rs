@@ -29,7 +29,7 @@ async fn stored<S: Store>(f: &Fixture<S>, key: &SharedKey) -> Option<SharedRow> 
 
 async fn put<S: Store>(f: &Fixture<S>, stream: StreamNumber, rows: &[SharedRow]) {
     let mut commit = row_change(stream);
-    commit.put = rows.iter().cloned().map(Row::Shared).collect();
+    commit.rows.put = rows.iter().cloned().map(Row::Shared).collect();
     f.accept(commit).await;
 }
 
@@ -71,7 +71,7 @@ pub async fn commits_of_all_streams_share_a_row<S: Store>(f: &Fixture<S>) {
         commit
             .guards
             .push(Guard::RowAbsent(RowKey::Shared(row.key.clone())));
-        commit.put.push(Row::Shared(slot(0, value)));
+        commit.rows.put.push(Row::Shared(slot(0, value)));
         commit
     };
     let outcomes = f.commit(vec![take(a, "a"), take(b, "b")]).await;
@@ -84,7 +84,7 @@ pub async fn commits_of_all_streams_share_a_row<S: Store>(f: &Fixture<S>) {
     let fence = f.take(b, NODE, NONCE).await;
     let mut replace = executor(b, fence, 1, 1, vec![step("s")]);
     replace.guards.push(Guard::RowIs(Row::Shared(row.clone())));
-    replace.put.push(Row::Shared(slot(0, "b")));
+    replace.rows.put.push(Row::Shared(slot(0, "b")));
     f.accept(replace).await;
     assert_eq!(stored(f, &row.key).await, Some(slot(0, "b")));
 }
@@ -94,16 +94,16 @@ pub async fn a_shared_row_is_deleted_by_value<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     put(f, stream, &[slot(0, "new"), slot(1, "one"), slot(2, "two")]).await;
     let mut commit = inbox(stream, vec![event("x")]);
-    commit.delete_exact = vec![slot(0, "old"), slot(1, "one"), slot(9, "absent")];
+    commit.rows.delete_exact = vec![slot(0, "old"), slot(1, "one"), slot(9, "absent")];
     f.accept(commit).await;
     assert_eq!(f.numbers(stream).await, [0, 1]);
     let left = [slot(0, "new"), slot(2, "two")];
     assert_eq!(f.rows(all(SharedKind::Slot)).await, left);
     // Earlier commits of the batch count.
     let mut free = row_change(stream);
-    free.delete_exact.push(slot(0, "new"));
+    free.rows.delete_exact.push(slot(0, "new"));
     let mut take = row_change(stream);
-    take.put.push(Row::Shared(slot(0, "newer")));
+    take.rows.put.push(Row::Shared(slot(0, "newer")));
     let outcomes = f.commit(vec![free.clone(), take, free]).await;
     assert!(
         outcomes
@@ -118,8 +118,8 @@ pub async fn a_commit_may_replace_what_it_deletes<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     put(f, stream, &[slot(0, "old")]).await;
     let mut commit = row_change(stream);
-    commit.delete_exact.push(slot(0, "old"));
-    commit.put.push(Row::Shared(slot(0, "new")));
+    commit.rows.delete_exact.push(slot(0, "old"));
+    commit.rows.put.push(Row::Shared(slot(0, "new")));
     f.accept(commit).await;
     assert_eq!(stored(f, &slot(0, "").key).await, Some(slot(0, "new")));
 }
@@ -139,7 +139,10 @@ pub async fn the_store_fills_in_the_time_of_the_commit<S: Store>(f: &Fixture<S>)
     let replace = |from: &SharedRow| {
         let mut commit = row_change(stream);
         commit.guards.push(Guard::RowIs(Row::Shared(from.clone())));
-        commit.put.push(Row::Shared(rate("a", CommitTime::FillIn)));
+        commit
+            .rows
+            .put
+            .push(Row::Shared(rate("a", CommitTime::FillIn)));
         commit
     };
     let outcomes = f.commit(vec![replace(&first), replace(&first)]).await;
@@ -148,10 +151,10 @@ pub async fn the_store_fills_in_the_time_of_the_commit<S: Store>(f: &Fixture<S>)
     let left = f.rows(all(SharedKind::Rate)).await;
     assert_eq!(left.as_slice(), std::slice::from_ref(&second));
     let mut delete = row_change(stream);
-    delete.delete_exact.push(first);
+    delete.rows.delete_exact.push(first);
     f.accept(delete.clone()).await;
     assert_eq!(stored(f, &second.key).await, Some(second.clone()));
-    delete.delete_exact = vec![second.clone()];
+    delete.rows.delete_exact = vec![second.clone()];
     f.accept(delete).await;
     assert_eq!(stored(f, &second.key).await, None);
 }
@@ -162,8 +165,8 @@ pub async fn a_removal_leaves_shared_rows<S: Store>(f: &Fixture<S>) {
     put(f, stream, &[slot(0, "a"), slot(1, "a")]).await;
     f.accept(closing(stream)).await;
     let mut gone = removal(&[stream]);
-    gone.delete_exact.push(slot(1, "a"));
-    gone.put.push(Row::Shared(slot(2, "b")));
+    gone.rows.delete_exact.push(slot(1, "a"));
+    gone.rows.put.push(Row::Shared(slot(2, "b")));
     f.accept(gone).await;
     assert_eq!(
         f.rows(all(SharedKind::Slot)).await,
@@ -171,7 +174,7 @@ pub async fn a_removal_leaves_shared_rows<S: Store>(f: &Fixture<S>) {
     );
     // A sweep clears rows of streams that are gone.
     let mut sweep = row_change(stream);
-    sweep.delete_exact.push(slot(0, "a"));
+    sweep.rows.delete_exact.push(slot(0, "a"));
     f.accept(sweep).await;
     assert_eq!(f.rows(all(SharedKind::Slot)).await, [slot(2, "b")]);
 }
@@ -184,9 +187,9 @@ pub async fn a_closed_stream_deletes_shared_rows<S: Store>(f: &Fixture<S>) {
     put(f, stream, &[slot(0, "a")]).await;
     f.accept(closing(stream)).await;
     let mut clear = row_change(stream);
-    clear.delete_exact.push(slot(0, "a"));
+    clear.rows.delete_exact.push(slot(0, "a"));
     f.accept(clear.clone()).await;
-    clear.put.push(Row::Shared(slot(0, "b")));
+    clear.rows.put.push(Row::Shared(slot(0, "b")));
     assert_eq!(f.refuse(clear).await, Refusal::Closed);
     assert_eq!(f.rows(all(SharedKind::Slot)).await, []);
 }
@@ -246,8 +249,8 @@ pub async fn a_refused_commit_changes_no_shared_row<S: Store>(f: &Fixture<S>) {
     put(f, stream, &[slot(0, "a")]).await;
     let mut refused = inbox(stream, vec![]);
     refused.guards.push(Guard::InboxSeen(99));
-    refused.delete_exact.push(slot(0, "a"));
-    refused.put.push(Row::Shared(slot(1, "a")));
+    refused.rows.delete_exact.push(slot(0, "a"));
+    refused.rows.put.push(Row::Shared(slot(1, "a")));
     let outcomes = f.commit(batch![refused, row_change(stream)]).await;
     assert!(matches!(outcomes[0], Outcome::Refused(_)));
     assert_eq!(f.rows(all(SharedKind::Slot)).await, [slot(0, "a")]);
@@ -262,7 +265,7 @@ pub async fn a_time_to_fill_in_equals_no_stored_row<S: Store>(f: &Fixture<S>) {
         ..slot(0, "a")
     };
     let mut delete = row_change(stream);
-    delete.delete_exact.push(unfilled.clone());
+    delete.rows.delete_exact.push(unfilled.clone());
     f.accept(delete.clone()).await;
     assert_eq!(stored(f, &unfilled.key).await, Some(slot(0, "a")));
     delete.guards.push(Guard::RowIs(Row::Shared(unfilled)));

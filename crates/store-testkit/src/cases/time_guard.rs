@@ -41,6 +41,7 @@ pub async fn every_kind_of_commit_waits_for_its_time<S: Store>(f: &Fixture<S>) {
     let mut change = row_change(open);
     change.guards.clone_from(&guards);
     change
+        .rows
         .put
         .push(everstep_store::Row::Timer(timer(open, 1, None)));
     let mut remove = removal(&[closed]);

@@ -9,13 +9,13 @@ use crate::sample::{row_change, timer};
 
 fn put<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRow>) -> RowsCommit {
     let mut commit = row_change(stream);
-    commit.put = timers.into_iter().cloned().map(Row::Timer).collect();
+    commit.rows.put = timers.into_iter().cloned().map(Row::Timer).collect();
     commit
 }
 
 fn delete<'a>(stream: StreamNumber, timers: impl IntoIterator<Item = &'a TimerRow>) -> RowsCommit {
     let mut commit = row_change(stream);
-    commit.delete = timers.into_iter().cloned().map(RowKey::Timer).collect();
+    commit.rows.delete = timers.into_iter().cloned().map(RowKey::Timer).collect();
     commit
 }
 
@@ -91,7 +91,7 @@ pub async fn paging_gives_every_timer_once<S: Store>(f: &Fixture<S>) {
 }
 
 /// A timer goes when a commit deletes it; deleting it again is no error.
-pub async fn a_deleted_timer_is_gone<S: Store>(f: &Fixture<S>) {
+pub async fn a_deleted_timer_is_not_listed<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let (kept, gone) = (timer(stream, 5, Some("s:0")), timer(stream, 5, Some("s:1")));
     f.accept(put(stream, [&kept, &gone])).await;
@@ -122,7 +122,7 @@ pub async fn deletes_come_before_puts<S: Store>(f: &Fixture<S>) {
     let stream = f.create("a").await;
     let set = timer(stream, 5, None);
     let mut commit = put(stream, [&set]);
-    commit.delete.push(RowKey::Timer(set.clone()));
+    commit.rows.delete.push(RowKey::Timer(set.clone()));
     f.accept(commit).await;
     assert_eq!(f.timers(END).await, [set]);
 }

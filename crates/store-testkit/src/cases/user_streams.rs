@@ -16,7 +16,7 @@ fn user_creation(path: &str) -> CreateCommit {
     commit.name = StreamName::of_user(path);
     commit.records = vec![data("a", true)];
     let row = bare_stream_row(StreamNumber(0));
-    commit.put.push(Row::Stream(Box::new(row)));
+    commit.rows.put.push(Row::Stream(Box::new(row)));
     commit
 }
 
@@ -36,7 +36,7 @@ fn change(stream: StreamNumber, from: &StreamRow) -> RowsCommit {
     let mut commit = row_change(stream);
     let row = Row::Stream(Box::new(from.clone()));
     commit.guards.push(Guard::RowIs(row));
-    commit.put.push(changed(from));
+    commit.rows.put.push(changed(from));
     commit
 }
 
@@ -45,15 +45,15 @@ pub async fn stream_and_producer_rows_come_back<S: Store>(f: &Fixture<S>) {
     let (full, bare) = (create(f, "full").await, create(f, "bare").await);
     let long = "p".repeat(3_000);
     let mut commit = inbox(full, vec![]);
-    commit.put = vec![
+    commit.rows.put = vec![
         Row::Stream(Box::new(stream_row(full))),
         Row::Producer(producer(full, "p", 1)),
         Row::Producer(producer(full, &long, 2)),
     ];
     commit.records = vec![data("b", false), data("c", true)];
     let end = RecordNumber(3);
-    let rows = commit.put.clone().into_iter();
-    let rows: Vec<Row> = rows.map(|row| row.placed(full, end, f.now())).collect();
+    let rows = commit.rows.put.clone().into_iter();
+    let rows: Vec<Row> = rows.map(|row| row.filled_in(full, end, f.now())).collect();
     f.accept(commit).await;
     for row in rows {
         assert_eq!(f.row(row.key()).await, Some(row));
@@ -111,7 +111,7 @@ pub async fn a_stream_row_may_be_of_another_stream<S: Store>(f: &Fixture<S>) {
     let mut commit = user_creation("fork");
     let guard = Guard::RowIs(Row::Stream(Box::new(row.clone())));
     commit.guards.push(guard);
-    commit.put.push(changed(&row));
+    commit.rows.put.push(changed(&row));
     let fork = f.create_with(commit.clone()).await;
     let own = Row::Stream(Box::new(bare_stream_row(fork)));
     assert_eq!(f.row(RowKey::Stream(fork)).await, Some(own));
@@ -140,7 +140,10 @@ pub async fn an_open_user_stream_is_removed_with_its_rows<S: Store>(f: &Fixture<
     let (stream, kept) = (create(f, "a").await, create(f, "b").await);
     for stream in [stream, kept] {
         let mut commit = inbox(stream, vec![data("b", true)]);
-        commit.put.push(Row::Producer(producer(stream, "p", 1)));
+        commit
+            .rows
+            .put
+            .push(Row::Producer(producer(stream, "p", 1)));
         f.accept(commit).await;
     }
     f.accept(removal(&[stream])).await;
@@ -176,7 +179,7 @@ pub async fn a_removal_may_change_rows_of_others<S: Store>(f: &Fixture<S>) {
     let mut gone = removal(&[fork]);
     let guard = Guard::RowIs(Row::Stream(Box::new(row.clone())));
     gone.guards.push(guard);
-    gone.put.push(changed(&row));
+    gone.rows.put.push(changed(&row));
     f.accept(gone).await;
     assert_eq!(f.row(RowKey::Stream(source)).await, Some(changed(&row)));
     assert_eq!(f.row(RowKey::Stream(fork)).await, None);

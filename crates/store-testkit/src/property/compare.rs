@@ -42,6 +42,7 @@ pub(super) async fn same_everything<S: Store>(candidate: &Fixture<S>, reference:
         shared(reference).await,
         "shared rows"
     );
+    same_ranges(candidate, reference).await;
     for look in looks() {
         same_list(candidate, reference, &look).await;
     }
@@ -114,6 +115,24 @@ pub(super) async fn shared<S: Store>(f: &Fixture<S>) -> Vec<SharedRow> {
         }
     }
     all
+}
+
+/// Ranges below every prefix of every key, from that key on in both directions.
+async fn same_ranges<S: Store>(candidate: &Fixture<S>, reference: &Reference) {
+    for row in shared(reference).await {
+        let parts = row.key.parts();
+        for (length, reverse) in (0..=parts.len()).flat_map(|n| [(n, false), (n, true)]) {
+            let range = RowRange {
+                kind: row.key.kind(),
+                prefix: parts[..length].to_vec(),
+                after: Some(row.key.clone()),
+                limit: 3,
+                reverse,
+            };
+            let expected = reference.rows(range.clone()).await;
+            assert_eq!(candidate.rows(range.clone()).await, expected, "{range:?}");
+        }
+    }
 }
 
 pub(super) async fn timers<S: Store>(f: &Fixture<S>) -> Vec<TimerRow> {

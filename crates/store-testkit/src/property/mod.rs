@@ -13,7 +13,7 @@ mod workload;
 
 use std::sync::Arc;
 
-use everstep_store::{Clock, MemoryStore, Store};
+use everstep_store::{Clock, CommitId, MemoryStore, Store};
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::block_on::block_on;
@@ -50,6 +50,7 @@ async fn play<R: Reopen>(place: &R, clock: Arc<TestClock>, turns: &[Turn]) {
     };
     let mut candidate = Fixture::open(place, &clock);
     let exclusive = candidate.store.describe().exclusive;
+    let mut sent = 0;
     for turn in turns {
         match turn {
             Turn::Commit(changes) => {
@@ -57,6 +58,28 @@ async fn play<R: Reopen>(place: &R, clock: Arc<TestClock>, turns: &[Turn]) {
                 let expected = reference.commit(batch.clone()).await;
                 let found = candidate.commit(batch).await;
                 assert_eq!(found, expected, "outcomes of {changes:?}");
+            }
+            Turn::Send {
+                sender,
+                again,
+                changes,
+            } => {
+                let mut batch = batch(&reference, changes).await;
+                // An exclusive store ignores ids, so nothing is sent to it again.
+                let times = if *again && !exclusive { 2 } else { 1 };
+                for commit in batch.iter_mut().filter(|_| !exclusive) {
+                    sent += 1;
+                    let node = node(*sender);
+                    commit.set_id(CommitId { node, number: sent });
+                }
+                for time in 0..times {
+                    let expected = reference.commit(batch.clone()).await;
+                    let found = candidate.commit(batch.clone()).await;
+                    assert_eq!(
+                        found, expected,
+                        "outcomes of {changes:?}, repeated {time} times"
+                    );
+                }
             }
             Turn::Advance(by) => clock.advance(*by),
             Turn::Renew(who, ttl) => {

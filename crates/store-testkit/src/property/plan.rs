@@ -19,6 +19,12 @@ pub(super) const SHARED: u8 = 12;
 #[derive(Clone, Debug)]
 pub(super) enum Turn {
     Commit(Vec<Change>),
+    /// Commits with ids of this node, perhaps sent again.
+    Send {
+        sender: u8,
+        again: bool,
+        changes: Vec<Change>,
+    },
     Advance(Duration),
     Renew(u8, Duration),
     Retire(u8),
@@ -159,6 +165,8 @@ pub(super) fn turns() -> impl Strategy<Value = Vec<Turn>> {
 fn turn() -> impl Strategy<Value = Turn> {
     prop_oneof![
         20 => vec(change(), 1..6).prop_map(Turn::Commit),
+        5 => (0..NODES, any::<bool>(), vec(change(), 1..6))
+            .prop_map(|(sender, again, changes)| Turn::Send { sender, again, changes }),
         2 => seconds().prop_map(Turn::Advance),
         3 => (0..NODES, seconds()).prop_map(|(node, ttl)| Turn::Renew(node, ttl)),
         1 => (0..NODES).prop_map(Turn::Retire),

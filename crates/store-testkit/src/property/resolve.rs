@@ -12,8 +12,8 @@ use everstep_model::{
 use everstep_store::{
     AppendCommit, Claim, Commit, CommitTime, CreateCommit, DeliverCommit, Executor, ExecutorLease,
     Fence, Gate, GateChange, Guard, Head, InboxLease, KeyPart, MemoryStore, RemoveCommit, Row,
-    RowKey, RowsCommit, RunRow, SharedKey, SharedKind, SharedRow, Store, StreamRef, StreamRow,
-    TimerRow,
+    RowChanges, RowKey, RowsCommit, RunRow, SharedKey, SharedKind, SharedRow, Store, StreamRef,
+    StreamRow, TimerRow,
 };
 
 use super::plan::{Asked, Change, Gating, Kept, Lease, NAMES, Run, Said, Seq, Stream, Who};
@@ -97,7 +97,7 @@ impl<'a> Resolver<'a> {
         commit.ready = change.ready == Some(true);
         commit.gate = gate(change.gate).unwrap_or_default();
         commit.close = change.close;
-        (commit.put, commit.delete, commit.delete_exact) = rows(change, NEW);
+        commit.rows = rows(change, NEW);
         commit
     }
 
@@ -118,7 +118,7 @@ impl<'a> Resolver<'a> {
         commit.ready = change.ready;
         commit.gate = gate(change.gate);
         commit.close = change.close;
-        (commit.put, commit.delete, commit.delete_exact) = rows(change, number);
+        commit.rows = rows(change, number);
         commit
     }
 
@@ -141,7 +141,7 @@ impl<'a> Resolver<'a> {
             other => gate(other).map_or(GateChange::Keep, GateChange::Set),
         };
         commit.close = change.close;
-        (commit.put, commit.delete, commit.delete_exact) = rows(change, number);
+        commit.rows = rows(change, number);
         commit
     }
 
@@ -149,7 +149,7 @@ impl<'a> Resolver<'a> {
         let (number, head) = self.existing(pick);
         let mut commit = RowsCommit::new(number, START);
         commit.guards = guards(change, head);
-        (commit.put, commit.delete, commit.delete_exact) = rows(change, number);
+        commit.rows = rows(change, number);
         commit
     }
 
@@ -158,7 +158,7 @@ impl<'a> Resolver<'a> {
         streams.extend(two.then(|| self.closed(pick.wrapping_add(1))));
         let mut commit = RemoveCommit::new(streams, START);
         commit.guards = guards(change, None);
-        (commit.put, commit.delete, commit.delete_exact) = rows(change, NEW);
+        commit.rows = rows(change, NEW);
         commit
     }
 
@@ -254,11 +254,15 @@ fn gate(gating: Gating) -> Option<Gate> {
     }
 }
 
-fn rows(change: &Change, stream: StreamNumber) -> (Vec<Row>, Vec<RowKey>, Vec<SharedRow>) {
+fn rows(change: &Change, stream: StreamNumber) -> RowChanges {
     let put = change.put.iter().map(|kept| row(*kept, stream));
     let deleted = change.delete.iter().map(|kept| row(*kept, stream).key());
     let exact = change.delete_exact.iter().map(|n| stored(shared(*n)));
-    (put.collect(), deleted.collect(), exact.collect())
+    RowChanges {
+        put: put.collect(),
+        delete: deleted.collect(),
+        delete_exact: exact.collect(),
+    }
 }
 
 /// One of a few shared rows. Some have the time of their commit.

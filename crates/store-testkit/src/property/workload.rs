@@ -99,7 +99,7 @@ mod tests {
 
     /// What a commit does, in words.
     fn deeds(commit: &Commit) -> Vec<&'static str> {
-        let rows = commit.put().iter().map(|row| match row {
+        let rows = commit.rows().put.iter().map(|row| match row {
             Row::Timer(_) => "timer",
             Row::Rpc(_) => "rpc",
             Row::Idempotency(_) => "idempotency key",
@@ -125,8 +125,11 @@ mod tests {
             (by_executor && has_records, "step"),
             (!by_executor && has_records, "event"),
             (!commit.dropped().is_empty(), "drop"),
-            (!commit.delete().is_empty(), "deleted row"),
-            (!commit.delete_exact().is_empty(), "exactly deleted row"),
+            (!commit.rows().delete.is_empty(), "deleted row"),
+            (
+                !commit.rows().delete_exact.is_empty(),
+                "exactly deleted row",
+            ),
             (gate, "gate"),
             (commit.dedup().is_some(), "dedup id"),
             (supersedes, "generation that follows"),

@@ -8,8 +8,7 @@ use super::commit_id::CommitId;
 use super::gate::Gate;
 use super::guard::Guard;
 use super::lease::{ExecutorLease, Fence};
-use crate::row::{Row, RowKey};
-use crate::shared_row::SharedRow;
+use super::row_changes::RowChanges;
 
 /// The executor that writes a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,12 +53,8 @@ pub struct AppendCommit {
     pub gate: Option<Gate>,
     /// Closes the stream for good.
     pub close: bool,
-    /// Rows to put. See [`super::Commit::put`].
-    pub put: Vec<Row>,
-    /// Rows to delete. See [`super::Commit::delete`].
-    pub delete: Vec<RowKey>,
-    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
-    pub delete_exact: Vec<SharedRow>,
+    /// The rows that change with it.
+    pub rows: RowChanges,
 }
 
 impl AppendCommit {
@@ -79,9 +74,7 @@ impl AppendCommit {
             ready: None,
             gate: None,
             close: false,
-            put: Vec::new(),
-            delete: Vec::new(),
-            delete_exact: Vec::new(),
+            rows: RowChanges::default(),
         }
     }
 }

@@ -9,9 +9,8 @@ use super::deliver::DeliverCommit;
 use super::guard::Guard;
 use super::lease::LeaseChange;
 use super::remove::RemoveCommit;
+use super::row_changes::RowChanges;
 use super::rows::RowsCommit;
-use crate::row::{Row, RowKey};
-use crate::shared_row::SharedRow;
 
 /// One atomic change of the store: it applies as a whole, or not at all and the outcome gives the
 /// reason.
@@ -84,28 +83,10 @@ impl Commit {
         }
     }
 
-    /// Rows that it inserts or replaces.
-    ///
-    /// They belong to the stream of the commit: the store fills in its number, which the author of
-    /// a creation cannot know, and the end of a producer's append. Only a stream row that names a
-    /// stream keeps that number. Shared rows belong to no stream; the store fills in the time of
-    /// the commit where they ask for it.
+    /// The rows that change with it.
     #[must_use]
-    pub fn put(&self) -> &[Row] {
-        common!(self, put)
-    }
-
-    /// Rows that it deletes before it puts others. Deleting a row that does not exist is no error.
-    #[must_use]
-    pub fn delete(&self) -> &[RowKey] {
-        common!(self, delete)
-    }
-
-    /// Shared rows that it deletes before it puts others, each only if the stored row is equal. A
-    /// row that differs stays, and the rest of the commit applies.
-    #[must_use]
-    pub fn delete_exact(&self) -> &[SharedRow] {
-        common!(self, delete_exact)
+    pub fn rows(&self) -> &RowChanges {
+        common!(self, rows)
     }
 
     /// The existing stream that it is about, unless it is a removal.

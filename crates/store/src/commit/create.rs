@@ -8,9 +8,8 @@ use super::commit_id::CommitId;
 use super::gate::Gate;
 use super::guard::Guard;
 use super::lease::Claim;
+use super::row_changes::RowChanges;
 use crate::list::RunRow;
-use crate::row::{Row, RowKey};
-use crate::shared_row::SharedRow;
 
 /// Creates a stream. Refused with [`crate::Refusal::Exists`] if the name is taken.
 #[derive(Clone, Debug)]
@@ -40,12 +39,8 @@ pub struct CreateCommit {
     pub gate: Gate,
     /// Whether the stream is closed from the beginning.
     pub close: bool,
-    /// Rows to put. See [`super::Commit::put`].
-    pub put: Vec<Row>,
-    /// Rows to delete. See [`super::Commit::delete`].
-    pub delete: Vec<RowKey>,
-    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
-    pub delete_exact: Vec<SharedRow>,
+    /// The rows that change with it.
+    pub rows: RowChanges,
 }
 
 impl CreateCommit {
@@ -65,9 +60,7 @@ impl CreateCommit {
             ready: false,
             gate: Gate::Open,
             close: false,
-            put: Vec::new(),
-            delete: Vec::new(),
-            delete_exact: Vec::new(),
+            rows: RowChanges::default(),
         }
     }
 }

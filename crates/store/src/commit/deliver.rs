@@ -6,8 +6,7 @@ use super::commit_id::CommitId;
 use super::gate::GateChange;
 use super::guard::Guard;
 use super::lease::InboxLease;
-use crate::row::{Row, RowKey};
-use crate::shared_row::SharedRow;
+use super::row_changes::RowChanges;
 
 /// Delivers to the inbox of a stream. Any node may do so, without a right to execute the run.
 #[derive(Clone, Debug)]
@@ -38,12 +37,8 @@ pub struct DeliverCommit {
     pub gate: GateChange,
     /// Closes the stream for good.
     pub close: bool,
-    /// Rows to put. See [`super::Commit::put`].
-    pub put: Vec<Row>,
-    /// Rows to delete. See [`super::Commit::delete`].
-    pub delete: Vec<RowKey>,
-    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
-    pub delete_exact: Vec<SharedRow>,
+    /// The rows that change with it.
+    pub rows: RowChanges,
 }
 
 impl DeliverCommit {
@@ -63,9 +58,7 @@ impl DeliverCommit {
             ready: None,
             gate: GateChange::Keep,
             close: false,
-            put: Vec::new(),
-            delete: Vec::new(),
-            delete_exact: Vec::new(),
+            rows: RowChanges::default(),
         }
     }
 }

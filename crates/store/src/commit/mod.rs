@@ -12,6 +12,7 @@ mod gate;
 mod guard;
 mod lease;
 mod remove;
+mod row_changes;
 mod rows;
 
 pub use append::{AppendCommit, Executor};
@@ -23,4 +24,5 @@ pub use gate::{Gate, GateChange};
 pub use guard::Guard;
 pub use lease::{Claim, ExecutorLease, Fence, InboxLease, LeaseChange};
 pub use remove::RemoveCommit;
+pub use row_changes::RowChanges;
 pub use rows::RowsCommit;

@@ -4,8 +4,7 @@ use everstep_model::{StreamNumber, Timestamp};
 
 use super::commit_id::CommitId;
 use super::guard::Guard;
-use crate::row::{Row, RowKey};
-use crate::shared_row::SharedRow;
+use super::row_changes::RowChanges;
 
 /// Removes streams with their records, heads, list rows, dedup ids, rpcs and effects.
 ///
@@ -21,12 +20,9 @@ pub struct RemoveCommit {
     pub id: Option<CommitId>,
     /// Conditions on rows, judged in order.
     pub guards: Vec<Guard>,
-    /// Rows to put, also of other streams. The store fills in nothing.
-    pub put: Vec<Row>,
-    /// Rows to delete besides those of the streams.
-    pub delete: Vec<RowKey>,
-    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
-    pub delete_exact: Vec<SharedRow>,
+    /// The rows that change with it, besides those of the streams. Rows to put keep the stream that
+    /// they name.
+    pub rows: RowChanges,
 }
 
 impl RemoveCommit {
@@ -38,9 +34,7 @@ impl RemoveCommit {
             now,
             id: None,
             guards: Vec::new(),
-            put: Vec::new(),
-            delete: Vec::new(),
-            delete_exact: Vec::new(),
+            rows: RowChanges::default(),
         }
     }
 }

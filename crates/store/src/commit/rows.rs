@@ -4,8 +4,7 @@ use everstep_model::{StreamNumber, Timestamp};
 
 use super::commit_id::CommitId;
 use super::guard::Guard;
-use crate::row::{Row, RowKey};
-use crate::shared_row::SharedRow;
+use super::row_changes::RowChanges;
 
 /// Changes rows and leaves the stream itself as it is.
 ///
@@ -22,12 +21,8 @@ pub struct RowsCommit {
     pub id: Option<CommitId>,
     /// Conditions, judged in order.
     pub guards: Vec<Guard>,
-    /// Rows to put. See [`super::Commit::put`].
-    pub put: Vec<Row>,
-    /// Rows to delete. See [`super::Commit::delete`].
-    pub delete: Vec<RowKey>,
-    /// Shared rows to delete if they are unchanged. See [`super::Commit::delete_exact`].
-    pub delete_exact: Vec<SharedRow>,
+    /// The rows that change with it.
+    pub rows: RowChanges,
 }
 
 impl RowsCommit {
@@ -39,16 +34,13 @@ impl RowsCommit {
             now,
             id: None,
             guards: Vec::new(),
-            put: Vec::new(),
-            delete: Vec::new(),
-            delete_exact: Vec::new(),
+            rows: RowChanges::default(),
         }
     }
 
     /// Whether it deletes rows and puts none.
     #[must_use]
     pub fn only_deletes(&self) -> bool {
-        let deletes = !self.delete.is_empty() || !self.delete_exact.is_empty();
-        deletes && self.put.is_empty()
+        self.rows.put.is_empty() && !self.rows.is_empty()
     }
 }

@@ -1,4 +1,4 @@
-//! Places in lists, as clients send them back.
+//! Positions in lists, which clients send back.
 
 use crate::list::Cursor;
 

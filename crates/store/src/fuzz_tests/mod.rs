@@ -1,3 +1,4 @@
-//! What clients send back is fed what nobody wrote (`everstep-fuzz`), one file each.
+//! Fuzz tests of the decoders of this crate (`everstep-fuzz`), one file each.
 
 mod cursor;
+mod shared_key;

@@ -5,20 +5,20 @@ use everstep_model::ExecutorSeq;
 use super::guards::judge_guards;
 use super::lease::change_own;
 use super::status::change_status;
-use super::verdict::{Liveness, Verdict};
+use super::verdict::{JudgeContext, Verdict};
 use crate::commit::{AppendCommit, Executor};
 use crate::head::Head;
 use crate::outcome::Refusal;
 
 /// Judges an executor's commit against the head of its stream.
-pub fn judge_append(head: &Head, commit: &AppendCommit, world: &impl Liveness) -> Verdict {
+pub fn judge_append(head: &Head, commit: &AppendCommit, context: &impl JudgeContext) -> Verdict {
     if let Some(verdict) = judge_fence(head, &commit.executor) {
         return verdict;
     }
     if head.closed {
         return Verdict::Refuse(Refusal::Closed);
     }
-    if let Some(verdict) = judge_guards(head, &commit.guards, commit.executor.seen, world) {
+    if let Some(verdict) = judge_guards(head, &commit.guards, commit.executor.seen, context) {
         return verdict;
     }
     let first = head.next;

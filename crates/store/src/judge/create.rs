@@ -3,16 +3,16 @@
 use super::guards::judge_guards;
 use super::lease::claim;
 use super::status::change_status;
-use super::verdict::{Liveness, Verdict};
+use super::verdict::{JudgeContext, Verdict};
 use crate::commit::{CreateCommit, Gate};
 use crate::head::Head;
 use crate::outcome::Refusal;
 
 /// Judges a creation. `new` is the head of the new stream, whose name the backend has found to be
 /// free.
-pub fn judge_create(mut new: Head, commit: &CreateCommit, world: &impl Liveness) -> Verdict {
+pub fn judge_create(mut new: Head, commit: &CreateCommit, context: &impl JudgeContext) -> Verdict {
     new.next = commit.begins_at;
-    if let Some(verdict) = judge_guards(&new, &commit.guards, new.next, world) {
+    if let Some(verdict) = judge_guards(&new, &commit.guards, new.next, context) {
         return verdict;
     }
     let first = new.next;
@@ -23,7 +23,7 @@ pub fn judge_create(mut new: Head, commit: &CreateCommit, world: &impl Liveness)
     new.ready = commit.ready && commit.gate != Gate::Held;
     new.closed = commit.close;
     let claimed = commit.claim.filter(|_| commit.gate == Gate::Open);
-    let taken = claimed.and_then(|by| claim(&mut new, by, world));
+    let taken = claimed.and_then(|by| claim(&mut new, by, context));
     change_status(&mut new, None, taken.is_some(), commit.now);
     Verdict::Apply {
         head: Box::new(new),

@@ -5,14 +5,14 @@ use everstep_model::{Epoch, Origin};
 use super::guards::judge_guards;
 use super::lease::change_from_inbox;
 use super::status::change_status;
-use super::verdict::{Liveness, Verdict};
+use super::verdict::{JudgeContext, Verdict};
 use crate::commit::{DeliverCommit, Gate, GateChange};
 use crate::head::Head;
 use crate::outcome::Refusal;
 
 /// Judges a delivery against the head of its stream.
-pub fn judge_deliver(head: &Head, commit: &DeliverCommit, world: &impl Liveness) -> Verdict {
-    if let Some(first) = commit.dedup.as_deref().and_then(|id| world.dedup(id)) {
+pub fn judge_deliver(head: &Head, commit: &DeliverCommit, context: &impl JudgeContext) -> Verdict {
+    if let Some(first) = commit.dedup.as_deref().and_then(|id| context.dedup(id)) {
         return Verdict::Duplicate { first };
     }
     let mut records = commit.records.iter();
@@ -22,7 +22,7 @@ pub fn judge_deliver(head: &Head, commit: &DeliverCommit, world: &impl Liveness)
     if head.closed {
         return Verdict::Refuse(Refusal::Closed);
     }
-    if let Some(verdict) = judge_guards(head, &commit.guards, head.next, world) {
+    if let Some(verdict) = judge_guards(head, &commit.guards, head.next, context) {
         return verdict;
     }
     let first = head.next;
@@ -30,7 +30,7 @@ pub fn judge_deliver(head: &Head, commit: &DeliverCommit, world: &impl Liveness)
     after.next = first.plus(commit.records.len());
     after.frame = after.frame.after(&commit.records);
     after.gate = gate_after(head, commit.gate);
-    let taken = change_from_inbox(&mut after, commit.lease, world);
+    let taken = change_from_inbox(&mut after, commit.lease, context);
     change_status(&mut after, commit.status, taken.is_some(), commit.now);
     after.ready = match commit.ready {
         Some(true) if after.gate == Gate::Held => head.ready,

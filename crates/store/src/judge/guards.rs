@@ -2,7 +2,7 @@
 
 use everstep_model::RecordNumber;
 
-use super::verdict::{Liveness, Verdict};
+use super::verdict::{JudgeContext, Verdict};
 use crate::commit::Guard;
 use crate::head::Head;
 use crate::outcome::Refusal;
@@ -12,17 +12,17 @@ pub(super) fn judge_guards(
     head: &Head,
     guards: &[Guard],
     seen: RecordNumber,
-    world: &impl Liveness,
+    context: &impl JudgeContext,
 ) -> Option<Verdict> {
     let mut guards = guards.iter();
-    guards.find_map(|guard| judge_guard(head, guard, seen, world))
+    guards.find_map(|guard| judge_guard(head, guard, seen, context))
 }
 
 fn judge_guard(
     head: &Head,
     guard: &Guard,
     seen: RecordNumber,
-    world: &impl Liveness,
+    context: &impl JudgeContext,
 ) -> Option<Verdict> {
     match guard {
         Guard::InboxSeen(count) => {
@@ -36,7 +36,7 @@ fn judge_guard(
             (events >= *limit).then(|| Verdict::Refuse(Refusal::TooManyEvents(events)))
         }
         Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) | Guard::NotBefore(_) => {
-            judge_row_guard(guard, world).map(Verdict::Refuse)
+            judge_row_guard(guard, context).map(Verdict::Refuse)
         }
     }
 }
@@ -44,7 +44,7 @@ fn judge_guard(
 /// Judges the guards of a commit whose stream is gone. A guard on the stream cannot hold.
 pub(super) fn judge_guards_without_stream(
     guards: &[Guard],
-    world: &impl Liveness,
+    context: &impl JudgeContext,
 ) -> Option<Refusal> {
     let mut guards = guards.iter();
     guards.find_map(|guard| match guard {
@@ -52,25 +52,25 @@ pub(super) fn judge_guards_without_stream(
             Some(Refusal::NoStream)
         }
         Guard::RowPresent(_) | Guard::RowAbsent(_) | Guard::RowIs(_) | Guard::NotBefore(_) => {
-            judge_row_guard(guard, world)
+            judge_row_guard(guard, context)
         }
     })
 }
 
 /// Judges a guard that does not depend on a head. The others hold.
-pub(super) fn judge_row_guard(guard: &Guard, world: &impl Liveness) -> Option<Refusal> {
+pub(super) fn judge_row_guard(guard: &Guard, context: &impl JudgeContext) -> Option<Refusal> {
     match guard {
-        Guard::RowPresent(key) => world.row(key).is_none().then_some(Refusal::RowAbsent),
+        Guard::RowPresent(key) => context.row(key).is_none().then_some(Refusal::RowAbsent),
         Guard::RowAbsent(key) => {
-            let row = world.row(key)?;
+            let row = context.row(key)?;
             Some(Refusal::RowPresent(Box::new(row)))
         }
         Guard::RowIs(expected) => {
-            let found = world.row(&expected.key());
+            let found = context.row(&expected.key());
             (found.as_ref() != Some(expected)).then_some(Refusal::RowChanged)
         }
         Guard::NotBefore(time) => {
-            let now = world.now();
+            let now = context.now();
             (now < *time).then_some(Refusal::TooEarly(now))
         }
         Guard::InboxSeen(_) | Guard::EndsAt(_) | Guard::UnconsumedEventsBelow(_) => None,

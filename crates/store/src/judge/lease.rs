@@ -1,6 +1,6 @@
 //! Changes of the right to execute a run.
 
-use super::verdict::Liveness;
+use super::verdict::JudgeContext;
 use crate::commit::{Claim, ExecutorLease, Fence, Gate, InboxLease};
 use crate::head::{Head, Owner};
 
@@ -25,11 +25,11 @@ pub(super) fn change_own(after: &mut Head, before: &Head, change: ExecutorLease)
 pub(super) fn change_from_inbox(
     after: &mut Head,
     change: InboxLease,
-    world: &impl Liveness,
+    context: &impl JudgeContext,
 ) -> Option<Fence> {
     match change {
         InboxLease::Keep => None,
-        InboxLease::Claim(by) if after.gate == Gate::Open => claim(after, by, world),
+        InboxLease::Claim(by) if after.gate == Gate::Open => claim(after, by, context),
         InboxLease::Claim(_) => None,
         InboxLease::Revoke => {
             revoke(after);
@@ -39,7 +39,7 @@ pub(super) fn change_from_inbox(
 }
 
 /// Claims a run if no live node holds it.
-pub(super) fn claim(head: &mut Head, by: Claim, world: &impl Liveness) -> Option<Fence> {
+pub(super) fn claim(head: &mut Head, by: Claim, context: &impl JudgeContext) -> Option<Fence> {
     let owner = Owner {
         node: by.node,
         nonce: by.nonce,
@@ -48,7 +48,7 @@ pub(super) fn claim(head: &mut Head, by: Claim, world: &impl Liveness) -> Option
     if head.owner == Some(owner) {
         return head.fence();
     }
-    if head.owner.is_some_and(|owner| world.is_alive(owner.node)) {
+    if head.owner.is_some_and(|owner| context.is_alive(owner.node)) {
         return None;
     }
     head.takeovers = takeovers(head);

@@ -21,4 +21,4 @@ pub use deliver::judge_deliver;
 pub use remove::judge_removal;
 pub use rows::judge_rows;
 pub use status::status_once_taken;
-pub use verdict::{Liveness, Verdict};
+pub use verdict::{JudgeContext, Verdict};

@@ -1,7 +1,7 @@
 //! The judgement of a removal.
 
 use super::guards::judge_row_guard;
-use super::verdict::Liveness;
+use super::verdict::JudgeContext;
 use crate::commit::RemoveCommit;
 use crate::head::Head;
 use crate::outcome::Refusal;
@@ -11,7 +11,7 @@ use crate::outcome::Refusal;
 pub fn judge_removal(
     heads: &[Option<&Head>],
     commit: &RemoveCommit,
-    world: &impl Liveness,
+    context: &impl JudgeContext,
 ) -> Option<Refusal> {
     for head in heads {
         match head {
@@ -23,7 +23,7 @@ pub fn judge_removal(
         }
     }
     let mut guards = commit.guards.iter();
-    if let Some(refusal) = guards.find_map(|guard| judge_row_guard(guard, world)) {
+    if let Some(refusal) = guards.find_map(|guard| judge_row_guard(guard, context)) {
         return Some(refusal);
     }
     match heads.first() {

@@ -1,7 +1,7 @@
 //! The judgement of a change of rows.
 
 use super::guards::{judge_guards, judge_guards_without_stream};
-use super::verdict::{Liveness, Verdict};
+use super::verdict::{JudgeContext, Verdict};
 use crate::commit::RowsCommit;
 use crate::head::Head;
 use crate::outcome::Refusal;
@@ -13,12 +13,12 @@ use crate::outcome::Refusal;
 pub fn judge_rows(
     head: Option<&Head>,
     commit: &RowsCommit,
-    world: &impl Liveness,
+    context: &impl JudgeContext,
 ) -> Option<Refusal> {
     let only_deletes = commit.only_deletes();
     let Some(head) = head else {
         return match only_deletes {
-            true => judge_guards_without_stream(&commit.guards, world),
+            true => judge_guards_without_stream(&commit.guards, context),
             false => Some(Refusal::NoStream),
         };
     };
@@ -26,7 +26,7 @@ pub fn judge_rows(
     if head.closed && !only_deletes && !is_user_stream {
         return Some(Refusal::Closed);
     }
-    match judge_guards(head, &commit.guards, head.next, world)? {
+    match judge_guards(head, &commit.guards, head.next, context)? {
         Verdict::Refuse(refusal) => Some(refusal),
         // The author is no executor, so there is nothing that it has missed.
         Verdict::InboxGrew { .. } => Some(Refusal::InboxGrew { missed: Vec::new() }),

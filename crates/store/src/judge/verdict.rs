@@ -8,7 +8,7 @@ use crate::outcome::Refusal;
 use crate::row::{Row, RowKey};
 
 /// Everything except the head that a judgement depends on.
-pub trait Liveness {
+pub trait JudgeContext {
     /// The store's own clock.
     fn now(&self) -> Timestamp;
     /// Whether the lease of a node is alive by the store's clock.

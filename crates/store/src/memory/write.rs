@@ -5,27 +5,25 @@ use std::collections::BTreeMap;
 use everstep_model::{Entry, Record, RecordNumber, RecordRange, StreamNumber, Term, Timestamp};
 
 use super::state::{State, Stream};
-use crate::commit::{AppendCommit, Commit, CreateCommit, DeliverCommit, RemoveCommit, RowsCommit};
+use crate::commit::{
+    AppendCommit, Commit, CreateCommit, DeliverCommit, RemoveCommit, RowChanges, RowsCommit,
+};
 use crate::head::Head;
 use crate::judge::{
-    Liveness, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
+    JudgeContext, Verdict, judge_append, judge_create, judge_deliver, judge_removal, judge_rows,
     judge_superseded,
 };
 use crate::outcome::{Outcome, Refusal};
 use crate::row::{Row, RowKey};
-use crate::shared_row::SharedRow;
-
-/// The rows that a commit deletes by key, deletes by value, and puts.
-struct Rows<'c>(&'c [RowKey], &'c [SharedRow], &'c [Row]);
 
 /// The state as a judgement sees it.
-struct World<'a> {
+struct Context<'a> {
     state: &'a State,
     stream: Option<&'a Stream>,
     now: Timestamp,
 }
 
-impl Liveness for World<'_> {
+impl JudgeContext for Context<'_> {
     fn now(&self) -> Timestamp {
         self.now
     }
@@ -83,12 +81,11 @@ impl State {
         }
         let number = self.last_number.next();
         let head = Head::new(number, commit.name.clone(), self.term);
-        let verdict = judge_create(head, commit, &self.world(None, now));
+        let verdict = judge_create(head, commit, &self.context(None, now));
         self.conclude(number, verdict, None, |state, head, first| {
             state.names.insert(commit.name.clone(), number);
             state.last_number = number;
-            let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
-            state.change(&rows, &head, now);
+            state.change(&commit.rows, &head, now);
             if let Some(old) = commit
                 .supersedes
                 .and_then(|old| state.streams.get_mut(&old))
@@ -107,21 +104,19 @@ impl State {
 
     fn append(&mut self, commit: &AppendCommit, now: Timestamp) -> Result<Outcome, Refusal> {
         let stream = self.streams.get(&commit.stream).ok_or(Refusal::NoStream)?;
-        let verdict = judge_append(&stream.head, commit, &self.world(Some(stream), now));
+        let verdict = judge_append(&stream.head, commit, &self.context(Some(stream), now));
         let seen = Some(commit.executor.seen);
         self.conclude(commit.stream, verdict, seen, |state, head, first| {
-            let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
-            state.change(&rows, &head, now);
+            state.change(&commit.rows, &head, now);
             state.write(head, &commit.records, &commit.drop, first);
         })
     }
 
     fn deliver(&mut self, commit: &DeliverCommit, now: Timestamp) -> Result<Outcome, Refusal> {
         let stream = self.streams.get(&commit.stream).ok_or(Refusal::NoStream)?;
-        let verdict = judge_deliver(&stream.head, commit, &self.world(Some(stream), now));
+        let verdict = judge_deliver(&stream.head, commit, &self.context(Some(stream), now));
         self.conclude(commit.stream, verdict, None, |state, head, first| {
-            let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
-            state.change(&rows, &head, now);
+            state.change(&commit.rows, &head, now);
             state.write(head, &commit.records, &commit.drop, first);
             let stream = state.streams.get_mut(&commit.stream);
             if let (Some(id), Some(stream)) = (&commit.dedup, stream) {
@@ -133,12 +128,11 @@ impl State {
     fn change_rows(&mut self, commit: &RowsCommit, now: Timestamp) -> Result<Outcome, Refusal> {
         let stream = self.streams.get(&commit.stream);
         let head = stream.map(|stream| stream.head.clone());
-        let world = self.world(stream, now);
-        judge_rows(head.as_ref(), commit, &world).map_or(Ok(()), Err)?;
-        let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
+        let context = self.context(stream, now);
+        judge_rows(head.as_ref(), commit, &context).map_or(Ok(()), Err)?;
         match &head {
-            Some(head) => self.change(&rows, head, now),
-            None => self.delete(&rows),
+            Some(head) => self.change(&commit.rows, head, now),
+            None => self.delete(&commit.rows),
         }
         Ok(committed(commit.stream, head.map(|head| head.next)))
     }
@@ -147,8 +141,8 @@ impl State {
         let head = |number| self.streams.get(number).map(|stream| &stream.head);
         let heads: Vec<_> = commit.streams.iter().map(head).collect();
         let first = heads.first().copied().flatten().map(|latest| latest.next);
-        judge_removal(&heads, commit, &self.world(None, now)).map_or(Ok(()), Err)?;
-        self.delete(&Rows(&commit.delete, &commit.delete_exact, &commit.put));
+        judge_removal(&heads, commit, &self.context(None, now)).map_or(Ok(()), Err)?;
+        self.delete(&commit.rows);
         for number in &commit.streams {
             let Some(stream) = self.streams.remove(number) else {
                 continue;
@@ -157,7 +151,7 @@ impl State {
             self.rows.retain(|key, _| key.goes_with() != Some(*number));
             self.term = self.term.max(Term(stream.head.term.0 + 1));
         }
-        for row in &commit.put {
+        for row in &commit.rows.put {
             let mut row = row.clone();
             if let Row::Shared(row) = &mut row {
                 row.fill_in(now);
@@ -168,8 +162,8 @@ impl State {
         Ok(committed(latest, first))
     }
 
-    fn world<'a>(&'a self, stream: Option<&'a Stream>, now: Timestamp) -> World<'a> {
-        World {
+    fn context<'a>(&'a self, stream: Option<&'a Stream>, now: Timestamp) -> Context<'a> {
+        Context {
             state: self,
             stream,
             now,
@@ -213,19 +207,19 @@ impl State {
     }
 
     /// Deletes rows, then puts those that belong to the stream with this head.
-    fn change(&mut self, rows: &Rows<'_>, head: &Head, now: Timestamp) {
+    fn change(&mut self, rows: &RowChanges, head: &Head, now: Timestamp) {
         self.delete(rows);
-        for row in rows.2 {
-            let row = row.clone().placed(head.number, head.next, now);
+        for row in &rows.put {
+            let row = row.clone().filled_in(head.number, head.next, now);
             self.rows.insert(row.key(), row);
         }
     }
 
-    fn delete(&mut self, Rows(keys, exact, _): &Rows<'_>) {
-        for key in *keys {
+    fn delete(&mut self, rows: &RowChanges) {
+        for key in &rows.delete {
             self.rows.remove(key);
         }
-        for row in *exact {
+        for row in &rows.delete_exact {
             let key = RowKey::Shared(row.key.clone());
             if matches!(self.rows.get(&key), Some(Row::Shared(stored)) if stored == row) {
                 self.rows.remove(&key);

@@ -81,13 +81,13 @@ impl Copier {
         };
         let cause = Cause::new(StreamNumber(0), &run, generation, &origin);
         let open = children_of(&records);
-        commit.put.extend(cause.effects_of_copy(&open));
+        commit.rows.put.extend(cause.effects_of_copy(&open));
         commit.run = Some(list_row(&run, generation, &created, now).into());
         commit.ready = true;
         commit.claim = self.claims.for_new(&created.workflow, created.version);
         if revives {
             commit.supersedes = Some(state.head.number);
-            commit.put.push(Row::Generation(GenerationRow {
+            commit.rows.put.push(Row::Generation(GenerationRow {
                 run: run.clone(),
                 generation,
                 stream: StreamNumber(0),
@@ -153,7 +153,7 @@ fn open_rows(commit: &mut CreateCommit, records: &[Record]) -> Vec<TimerRow> {
         _ => None,
     });
     let timers = timers.collect();
-    commit.put.extend(rows);
+    commit.rows.put.extend(rows);
     timers
 }
 

@@ -68,12 +68,12 @@ impl Deleter {
             return Ok(false);
         }
         let mut commit = RemoveCommit::new(streams.clone(), self.node.now());
-        commit.delete.push(RowKey::Generation(run.clone()));
+        commit.rows.delete.push(RowKey::Generation(run.clone()));
         for stream in &streams {
             let settled = self.outbox.settle(run, *stream).await?;
-            commit.delete.extend(settled);
+            commit.rows.delete.extend(settled);
         }
-        commit.delete.extend(self.used_key(&streams).await?);
+        commit.rows.delete.extend(self.used_key(&streams).await?);
         match self.committer.commit(commit).await? {
             Outcome::Committed { .. } | Outcome::Duplicate { .. } => {
                 for stream in streams {

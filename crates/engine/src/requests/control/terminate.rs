@@ -113,8 +113,8 @@ impl Terminator {
         let origin_of_run = Origin::of(&state.journal);
         let cause = Cause::new(stream, run, state.row.generation, &origin_of_run);
         commit.guards.push(Guard::EndsAt(state.end()));
-        commit.put = cause.effects_of_end(&end, &open_children(&state.journal));
-        commit.delete = projection::rows_left(&state.journal, stream);
+        commit.rows.put = cause.effects_of_end(&end, &open_children(&state.journal));
+        commit.rows.delete = projection::rows_left(&state.journal, stream);
         commit.lease = InboxLease::Revoke;
         commit.ready = Some(false);
         commit.status = Some(RunStatus::Terminated);

@@ -101,12 +101,15 @@ fn what_is_gone_leaves_no_rows() {
     let (f, _folder) = store();
     block_on(async {
         let mut commit = started();
-        commit.put.push(Row::Timer(timer(StreamNumber(0), 5, None)));
+        commit
+            .rows
+            .put
+            .push(Row::Timer(timer(StreamNumber(0), 5, None)));
         let stream = f.create_with(commit).await;
         let mut end = inbox(stream, vec![]);
         end.ready = Some(false);
         end.status = Some(RunStatus::Completed);
-        end.delete.push(RowKey::Timer(timer(stream, 5, None)));
+        end.rows.delete.push(RowKey::Timer(timer(stream, 5, None)));
         f.accept(end).await;
         let counts: Vec<usize> = rows(&f).iter().map(Vec::len).collect();
         assert_eq!(counts, [1, 1, 1, 1, 0, 0], "frame, head, name, list");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use everstep_model::{Entry, Interner, NodeId, RecordNumber, StreamNumber, Timestamp};
-use everstep_store::{Liveness, Row, RowKey, StoreError};
+use everstep_store::{JudgeContext, Row, RowKey, StoreError};
 
 use super::batch::Stage;
 use crate::encoding::holes::Holes;
@@ -117,13 +117,13 @@ impl Stage<'_> {
 }
 
 /// What a judgement may ask. A read that fails answers "no" and leaves the failure behind.
-pub(super) struct World<'s, 'a> {
+pub(super) struct Context<'s, 'a> {
     pub(super) stage: &'s Stage<'a>,
     pub(super) stream: StreamNumber,
     pub(super) failure: RefCell<Option<StoreError>>,
 }
 
-impl World<'_, '_> {
+impl Context<'_, '_> {
     /// Returns the first failure of a read, if any.
     pub(super) fn check(self) -> Result<(), StoreError> {
         self.failure.into_inner().map_or(Ok(()), Err)
@@ -137,7 +137,7 @@ impl World<'_, '_> {
     }
 }
 
-impl Liveness for World<'_, '_> {
+impl JudgeContext for Context<'_, '_> {
     fn now(&self) -> Timestamp {
         self.stage.now
     }

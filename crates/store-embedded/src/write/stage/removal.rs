@@ -34,9 +34,9 @@ impl Stage<'_> {
             heads.push(self.head(*number)?);
         }
         let judged: Vec<Option<&Head>> = heads.iter().map(Option::as_deref).collect();
-        let world = self.world(commit.streams.first().copied().unwrap_or_default());
-        let refusal = judge_removal(&judged, commit, &world);
-        world.check()?;
+        let context = self.context(commit.streams.first().copied().unwrap_or_default());
+        let refusal = judge_removal(&judged, commit, &context);
+        context.check()?;
         if let Some(refusal) = refusal {
             return Ok(Outcome::Refused(refusal));
         }
@@ -47,19 +47,19 @@ impl Stage<'_> {
             before: Vec::new(),
             taken: None,
         };
-        let unchanged = self.unchanged(&commit.delete_exact)?;
+        let unchanged = self.unchanged(&commit.rows.delete_exact)?;
         // Reads come first, because they may fail.
         let mut removals = Vec::new();
         for head in heads.iter().flatten() {
             removals.push(self.plan_removal(head)?);
         }
-        for key in commit.delete.iter().chain(&unchanged) {
+        for key in commit.rows.delete.iter().chain(&unchanged) {
             self.stage_row(key, None);
         }
         for (head, removal) in heads.iter().flatten().zip(removals) {
             self.remove_stream(head, removal);
         }
-        for row in &commit.put {
+        for row in &commit.rows.put {
             let mut row = row.clone();
             if let Row::Shared(row) = &mut row {
                 row.fill_in(self.now);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use everstep_model::{Entry, Frame, Record, RecordNumber, RecordRange, StreamNumber};
 use everstep_store::{
-    AppendCommit, CreateCommit, DeliverCommit, Head, Outcome, Refusal, Row, RowKey, RowsCommit,
-    SharedRow, StoreError, Verdict, judge_append, judge_create, judge_deliver, judge_rows,
-    judge_superseded,
+    AppendCommit, CreateCommit, DeliverCommit, Head, Outcome, Refusal, Row, RowChanges, RowKey,
+    RowsCommit, SharedRow, StoreError, Verdict, judge_append, judge_create, judge_deliver,
+    judge_rows, judge_superseded,
 };
 
 use super::batch::{Stage, Staged};
-use super::overlay::World;
+use super::overlay::Context;
 use crate::encoding::keys;
 use crate::encoding::values;
 
@@ -19,12 +19,8 @@ use crate::encoding::values;
 struct Parts<'c> {
     records: &'c [Record],
     drop: &'c [RecordRange],
-    rows: Rows<'c>,
+    rows: &'c RowChanges,
 }
-
-/// The rows that a commit deletes by key, deletes by value, and puts.
-#[derive(Clone, Copy)]
-struct Rows<'c>(&'c [RowKey], &'c [SharedRow], &'c [Row]);
 
 impl<'a> Stage<'a> {
     pub(super) fn create(&mut self, commit: &CreateCommit) -> Result<Outcome, StoreError> {
@@ -43,13 +39,13 @@ impl<'a> Stage<'a> {
         }
         let stream = self.next_stream;
         let head = Head::new(stream, commit.name.clone(), self.term);
-        let world = self.world(stream);
-        let verdict = judge_create(head.clone(), commit, &world);
-        world.check()?;
+        let context = self.context(stream);
+        let verdict = judge_create(head.clone(), commit, &context);
+        context.check()?;
         let parts = Parts {
             records: &commit.records,
             drop: &[],
-            rows: Rows(&commit.delete, &commit.delete_exact, &commit.put),
+            rows: &commit.rows,
         };
         let outcome = self.conclude(&head, verdict, None, &parts)?;
         if let Outcome::Committed { .. } = outcome {
@@ -68,14 +64,14 @@ impl<'a> Stage<'a> {
         let Some(head) = self.head(stream)? else {
             return Ok(Outcome::Refused(Refusal::NoStream));
         };
-        let world = self.world(stream);
-        let verdict = judge_append(&head, commit, &world);
-        world.check()?;
+        let context = self.context(stream);
+        let verdict = judge_append(&head, commit, &context);
+        context.check()?;
         let seen = Some(commit.executor.seen);
         let parts = Parts {
             records: &commit.records,
             drop: &commit.drop,
-            rows: Rows(&commit.delete, &commit.delete_exact, &commit.put),
+            rows: &commit.rows,
         };
         self.conclude(&head, verdict, seen, &parts)
     }
@@ -85,13 +81,13 @@ impl<'a> Stage<'a> {
         let Some(head) = self.head(stream)? else {
             return Ok(Outcome::Refused(Refusal::NoStream));
         };
-        let world = self.world(stream);
-        let verdict = judge_deliver(&head, commit, &world);
-        world.check()?;
+        let context = self.context(stream);
+        let verdict = judge_deliver(&head, commit, &context);
+        context.check()?;
         let parts = Parts {
             records: &commit.records,
             drop: &commit.drop,
-            rows: Rows(&commit.delete, &commit.delete_exact, &commit.put),
+            rows: &commit.rows,
         };
         let outcome = self.conclude(&head, verdict, None, &parts)?;
         if let (Some(id), Outcome::Committed { first, .. }) = (&commit.dedup, &outcome) {
@@ -104,16 +100,15 @@ impl<'a> Stage<'a> {
     pub(super) fn change_rows(&mut self, commit: &RowsCommit) -> Result<Outcome, StoreError> {
         let stream = commit.stream;
         let head = self.head(stream)?;
-        let world = self.world(stream);
-        let refusal = judge_rows(head.as_deref(), commit, &world);
-        world.check()?;
+        let context = self.context(stream);
+        let refusal = judge_rows(head.as_deref(), commit, &context);
+        context.check()?;
         if let Some(refusal) = refusal {
             return Ok(Outcome::Refused(refusal));
         }
         let first = head.map(|head| head.next).unwrap_or_default();
-        let rows = Rows(&commit.delete, &commit.delete_exact, &commit.put);
-        let unchanged = self.unchanged(rows.1)?;
-        self.stage_rows(rows, &unchanged, stream, first);
+        let unchanged = self.unchanged(&commit.rows.delete_exact)?;
+        self.stage_rows(&commit.rows, &unchanged, stream, first);
         Ok(Outcome::Committed {
             stream,
             first,
@@ -122,8 +117,8 @@ impl<'a> Stage<'a> {
         })
     }
 
-    pub(super) fn world(&self, stream: StreamNumber) -> World<'_, 'a> {
-        World {
+    pub(super) fn context(&self, stream: StreamNumber) -> Context<'_, 'a> {
+        Context {
             stage: self,
             stream,
             failure: RefCell::new(None),
@@ -208,7 +203,7 @@ impl<'a> Stage<'a> {
         first: RecordNumber,
     ) -> Result<(), StoreError> {
         let stream = after.number;
-        let unchanged = self.unchanged(parts.rows.1)?;
+        let unchanged = self.unchanged(&parts.rows.delete_exact)?;
         self.drop_records(stream, parts.drop, first)?;
         self.stage_rows(parts.rows, &unchanged, stream, after.next);
         if !parts.records.is_empty() {
@@ -221,16 +216,16 @@ impl<'a> Stage<'a> {
     /// Stages deletions, then rows of this stream, which ends at `end` after the commit.
     fn stage_rows(
         &mut self,
-        Rows(delete, _, put): Rows<'_>,
+        rows: &RowChanges,
         unchanged: &[RowKey],
         stream: StreamNumber,
         end: RecordNumber,
     ) {
-        for key in delete.iter().chain(unchanged) {
+        for key in rows.delete.iter().chain(unchanged) {
             self.stage_row(key, None);
         }
-        for row in put {
-            let row = row.clone().placed(stream, end, self.now);
+        for row in &rows.put {
+            let row = row.clone().filled_in(stream, end, self.now);
             self.stage_row(&row.key(), Some(&row));
         }
     }
