@@ -1,4 +1,5 @@
-//! What the simulated cluster is busy with: random programs, the run that collects events, and the clients.
+//! The work of the simulated cluster: random programs, the run that collects events, and the
+//! clients.
 
 mod clients;
 mod env;
@@ -22,7 +23,7 @@ pub use interpreter::run_program;
 pub(crate) use interpreter::value_of;
 pub use requests::REQUESTS;
 
-/// The workflow that runs programs.
+/// The workflow that executes programs.
 pub const RANDOM: &str = "random";
 
 #[derive(Serialize, Deserialize)]
@@ -37,7 +38,7 @@ impl Event for Pong {
     const NAME: &'static str = "pong";
 }
 
-/// Something to collect; none means that it is enough.
+/// An item for the collector. None ends it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Item(pub(crate) Option<u64>);
 impl Event for Item {
@@ -51,7 +52,7 @@ impl Rpc for Ask {
     type Answer = u64;
 }
 
-/// Registers the workflows of a simulation with whoever executes them.
+/// Registers the workflows of a simulation with an engine or a worker.
 macro_rules! register {
     ($builder:expr, $env:expr) => {{
         let env = $env;
@@ -103,7 +104,7 @@ async fn leaf(ctx: Ctx, (takes_ms, fails): (u64, bool)) -> Result<u64> {
     }
 }
 
-/// The workflow that collects items in a loop until it is told that it is enough, and returns them all.
+/// Collects items in a loop until it is ended, and returns them all.
 pub(crate) async fn collect(ctx: Ctx<AnyEvent>, _: ()) -> Result<Vec<u64>> {
     let looped = ctx.repeat(
         "collect",
