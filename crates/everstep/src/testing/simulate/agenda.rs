@@ -1,4 +1,5 @@
-//! What is still to be done to the runs of a case, and when. It outlives the process: whoever got no answer tries again.
+//! The pending actions on the runs of a case, with their times. They survive the process: an action
+//! without an answer is repeated.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,39 +8,33 @@ use super::book::Asked;
 use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
 
-/// How long after the first answer the second one comes.
+/// The time between the first and the second answer.
 const SECOND_ANSWER: Duration = Duration::from_millis(500);
 
-/// Something to do.
+/// A pending action.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
-    /// Start the run.
     Start,
-    /// Send an event, for the first time or again.
+    /// Sends an event, for the first time or again.
     Send { event: usize, how: Sending },
-    /// Answer a question.
+    /// Answers an rpc.
     Answer { answer: usize, asked: usize },
-    /// Set the clock.
     SetClock(i64),
-    /// End the process.
     Crash { down: Duration },
 }
 
-/// How an event is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
-    /// For the first time.
     First,
-    /// For the first time and, before there is an answer, again.
+    /// For the first time, and again before there is an answer.
     Twice,
-    /// Again.
     Again,
 }
 
-/// When, and which of those at the same time.
+/// The time, and the order of actions at the same time.
 pub(super) type Slot = (Duration, u64);
 
-/// All that is still to be done.
+/// All pending actions.
 pub(super) struct Agenda {
     tasks: BTreeMap<Slot, Task>,
     added: u64,
@@ -99,7 +94,7 @@ impl Agenda {
         self.added += 1;
     }
 
-    /// Questions that were asked are to be answered, if the test has an answer.
+    /// Schedules answers to rpcs, if the test has an answer.
     pub(super) fn hear(&mut self, asked: Vec<Asked>, scenario: &Scenario, now: Duration) {
         for question in asked {
             let Some(answer) = scenario.answer_to(&question.method) else {
@@ -119,19 +114,19 @@ impl Agenda {
         self.asked.get(asked)
     }
 
-    /// What comes next.
+    /// The next action.
     pub(super) fn next(&self) -> Option<(Slot, Task)> {
         let (slot, task) = self.tasks.first_key_value()?;
         Some((*slot, task.clone()))
     }
 
-    /// This is done.
+    /// Removes an action.
     pub(super) fn done(&mut self, slot: Slot) {
         self.tasks.remove(&slot);
     }
 }
 
-/// How much later than planned an event comes.
+/// The delay of an event.
 fn delay(plan: &Plan, which: usize) -> Duration {
     let late = plan.faults.iter().map(|fault| match fault {
         Fault::LateEvent { event, by } if *event == which => *by,

@@ -1,5 +1,5 @@
-//! Looks on while a case is played: writes the timeline, knows which runs there are and what they ask, and says when the
-//! process dies at a commit.
+//! Observes the commits of a case: writes the timeline, tracks the runs and their rpcs, and decides
+//! at which commit the process crashes.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
 
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use super::summary::SimulationSummary;
 use super::timeline::record;
 use crate::testing::plug::{CommitObserver, Survival};
 
-/// A question that a run has asked.
+/// An rpc that a run has made.
 pub(super) struct Asked {
     pub(super) run: RunId,
     pub(super) rpc: RpcId,
     pub(super) method: Name,
 }
 
-/// How a run stands, as far as its commits tell.
+/// The state of a run according to its commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stands {
     Open,
@@ -31,7 +31,7 @@ enum Stands {
     Ended,
 }
 
-/// Everything that is known about a case, whichever process does it.
+/// Everything that is known about a case, across all its processes.
 pub(super) struct Book {
     beginning: tokio::time::Instant,
     faults: Vec<Fault>,
@@ -47,9 +47,9 @@ struct State {
     streams: BTreeMap<StreamNumber, RunId>,
     runs: BTreeMap<RunId, Stands>,
     asked: Vec<Asked>,
-    /// How long the process that just died is gone.
+    /// The downtime of the process that has just crashed.
     down: Duration,
-    /// When there was a commit the last time.
+    /// The time of the last commit.
     committed_at: Duration,
 }
 
@@ -64,48 +64,46 @@ impl Book {
         }
     }
 
-    /// How much time has truly passed.
+    /// The true time since the start.
     pub(super) fn elapsed(&self) -> Duration {
         self.beginning.elapsed()
     }
 
-    /// For how long there was no commit.
+    /// The time since the last commit.
     pub(super) fn quiet_for(&self) -> Duration {
         self.elapsed().saturating_sub(self.state().committed_at)
     }
 
-    /// Writes a line.
+    /// Adds a line to the timeline.
     pub(super) fn write(&self, what: &str) {
         self.state().timeline.add(self.elapsed(), what);
     }
 
-    /// Counts something.
     pub(super) fn count(&self, count: impl FnOnce(&mut SimulationSummary)) {
         count(&mut self.state().summary);
     }
 
-    /// Completes when something was committed that was not there the last time.
+    /// Completes at the next commit.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Completes when the process has died at a commit, with how long it is gone.
+    /// Completes when the process has crashed at a commit. Returns its downtime.
     pub(super) async fn died(&self) -> Duration {
         self.died.notified().await;
         self.state().down
     }
 
-    /// The questions that were asked since the last time.
+    /// The rpcs since the last call.
     pub(super) fn take_asked(&self) -> Vec<Asked> {
         std::mem::take(&mut self.state().asked)
     }
 
-    /// All runs there are.
     pub(super) fn runs(&self) -> Vec<RunId> {
         self.state().runs.keys().cloned().collect()
     }
 
-    /// The runs that are not over.
+    /// The runs that have not ended.
     pub(super) fn open_runs(&self) -> Vec<RunId> {
         let state = self.state();
         let open = state
@@ -123,7 +121,7 @@ impl Book {
             .map(|(id, _)| id.clone())
     }
 
-    /// Whether there are runs, and all are over.
+    /// Whether there are runs and all of them have ended.
     pub(super) fn is_over(&self) -> bool {
         let state = self.state();
         !state.runs.is_empty() && state.runs.values().all(|stands| *stands == Stands::Ended)
@@ -144,7 +142,7 @@ impl Book {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the process die, if `dies` says so of one of the faults.
+    /// Crashes the process if one of the faults says so.
     fn crash_on(
         &self,
         mut state: MutexGuard<'_, State>,
@@ -217,7 +215,7 @@ impl CommitObserver for Book {
 }
 
 impl State {
-    /// What a commit holds, in words.
+    /// Describes a commit for the timeline.
     fn told(&self, commit: &Commit) -> String {
         let created = commit.created().and_then(|name| Some(name.run()?.0));
         let known = || self.streams.get(&commit.stream()?).cloned();
@@ -234,7 +232,7 @@ impl State {
         format!("{run}: {}", records.join(", "))
     }
 
-    /// Keeps what a commit says about its run.
+    /// Updates the state of the run of a commit.
     fn learn(&mut self, stream: StreamNumber, commit: &Commit) {
         self.summary.records += commit.records().len() as u64;
         let Some(run) = self.streams.get(&stream).cloned() else {

@@ -1,5 +1,5 @@
-//! All cases of a simulation, in their order: the one without faults, a crash before and after every commit of it, every
-//! step failing if that is wanted, and then the seeds.
+//! All cases of a simulation, in order: the one without faults, a crash before and after each of
+//! its commits, a failure of each step if requested, and the seeds.
 
 use everstep_model::RunStatus;
 
@@ -12,7 +12,7 @@ use super::report::{Failed, report};
 use super::scenario::Scenario;
 use super::summary::SimulationSummary;
 
-/// A simulation while it runs.
+/// A simulation in progress.
 pub(super) struct Campaign<'a> {
     scenario: &'a Scenario,
     attempt: Try<'a>,

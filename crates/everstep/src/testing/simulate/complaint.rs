@@ -1,30 +1,30 @@
-//! What can be wrong with a case, whatever its test asserts.
+//! The ways in which a case can fail.
 
 use std::fmt;
 
 use everstep_model::RunStatus;
 
-/// What is wrong with a case.
+/// Why a case failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Complaint {
-    /// The test's own assertions say so.
+    /// An assertion of the test.
     Check(String),
-    /// Nothing will ever happen to the run again, and it is not over.
+    /// The run has not ended, and nothing can continue it.
     Stuck(String),
-    /// It does not come to an end.
+    /// The run does not end.
     Endless { commits: u64, why: String },
-    /// After a crash the code does something else than before.
+    /// The code behaves differently after a crash.
     Diverged(String),
-    /// The whole journal, replayed, comes to something else.
+    /// A replay of the whole journal reaches another end.
     NotReplayable { run: String, why: String },
-    /// It ends otherwise than without faults.
+    /// The run ends differently without faults.
     OtherEnd { clean: RunStatus, now: RunStatus },
-    /// The engine does not take what the test asks for.
+    /// The engine refused a request of the test.
     Refused(String),
 }
 
 impl Complaint {
-    /// Whether both are about the same kind of thing.
+    /// Whether both are failures of the same kind.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }

@@ -1,4 +1,5 @@
-//! What is done to the runs while a process lives: starting, sending, answering, waiting, and looking at them in the end.
+//! What happens to the runs while a process is alive: starts, events, answers, waits, and the
+//! collection of the results.
 #![allow(clippy::disallowed_methods, reason = "tokio's clock is paused here")]
 
 use std::collections::BTreeMap;
@@ -19,19 +20,19 @@ use super::timeline::clock_error;
 use crate::engine::Engine;
 use crate::handle::WaitError;
 
-/// Why a case is not over although all runs are.
+/// The message if all runs have ended and an effect cannot be delivered.
 const UNDELIVERABLE: &str = "a child or an event that a run left behind cannot be delivered; is its workflow registered, with `also`?";
-/// How often a run that has nothing to do is looked at, whether it ever will.
+/// The interval at which a run without pending actions is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
-/// What runs have to say to each other and is not delivered by then is not deliverable.
+/// Effects on other runs that are not delivered after this time cannot be delivered.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(24 * 3_600);
-/// How long a run may take.
+/// The time limit of a run.
 const PATIENCE: Duration = Duration::from_secs(5 * 365 * 24 * 3_600);
-/// How many commits a case may take.
+/// The limit of commits of a case.
 const COMMITS_MAX: u64 = 50_000;
 
 impl Case<'_> {
-    /// Does what is on the agenda until the runs are over.
+    /// Performs the pending actions until all runs have ended.
     pub(super) async fn drive(
         &self,
         engine: &Engine,
@@ -65,7 +66,7 @@ impl Case<'_> {
         }
     }
 
-    /// Waits for so long; true if something is committed before.
+    /// Waits for this time. Returns true if there was a commit before.
     async fn wait(&self, longest: Duration) -> bool {
         let lasting = self.scenario.lasting.unwrap_or(Duration::MAX);
         let longest = longest.min(lasting.saturating_sub(self.book.elapsed()));
@@ -74,7 +75,7 @@ impl Case<'_> {
         matches!(select(changed, sleep).await, Either::Left(_))
     }
 
-    /// Whether it is time to look, or all runs are over and have nothing more to say to each other.
+    /// Whether the observation time is over, or all runs have ended and all effects are delivered.
     async fn is_over(&self) -> bool {
         let lasting = self.scenario.lasting;
         let is_time = lasting.is_some_and(|lasting| self.book.elapsed() >= lasting);
@@ -102,7 +103,7 @@ impl Case<'_> {
                 self.book.write(&clock_error(error_millis));
                 Ok(())
             }
-            // A process that is about to die does nothing else.
+            // The caller handles crashes.
             Task::Crash { .. } => Ok(()),
         }
     }
@@ -134,7 +135,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Sends an event; whether the run takes it, or knows it already.
+    /// Sends an event. Returns whether the run accepted it, now or before.
     async fn send_once(
         &self,
         engine: &Engine,
@@ -208,7 +209,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// A run that waits for what nobody will send, with no timer that could end it, is stuck.
+    /// A run that waits without a pending action or a timer that could continue it is stuck.
     async fn look_whether_stuck(&self, engine: &Engine) -> Result<(), Complaint> {
         let any_timer = TimerQuery {
             until: Timestamp::from_millis(u64::MAX),
@@ -231,7 +232,7 @@ impl Case<'_> {
         Err(Complaint::Stuck(self.why_open(engine).await))
     }
 
-    /// Why each run that is not over is not.
+    /// The reason for each run that has not ended.
     async fn why_open(&self, engine: &Engine) -> String {
         let mut reasons = Vec::new();
         for run in self.book.open_runs() {
@@ -243,7 +244,7 @@ impl Case<'_> {
         reasons.join("\n")
     }
 
-    /// What is left of the runs.
+    /// Collects the results of the runs.
     async fn remains(&self, engine: &Engine) -> Result<Remains, Complaint> {
         let root = engine.run(&self.scenario.id).await.map_err(refused)?;
         let status = root.status().await.map_err(refused)?;

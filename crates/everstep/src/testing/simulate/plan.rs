@@ -1,5 +1,5 @@
-//! The faults of one case, as data: drawn from a seed, or one crash after the other. Fewer of them are a plan too, which is
-//! how a failure is made smaller.
+//! The faults of one case as data: drawn from a seed, or a single crash. A failing case is
+//! minimised by removing faults.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,24 +12,20 @@ use super::timeline::{clock_error, span};
 use crate::error::Error;
 use crate::testing::mock::{Mock, MockedSteps};
 
-/// Something that goes wrong.
+/// A fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// The process dies when it is about to make its n-th commit, which is lost.
+    /// The process crashes before its n-th commit, which is lost.
     CrashBefore { commit: u64, down: Duration },
-    /// The process dies when its n-th commit is durable, and hears nothing of it.
+    /// The process crashes after its n-th commit is durable, and does not receive the outcome.
     CrashAfter { commit: u64, down: Duration },
-    /// The process dies at this time.
+    /// The process crashes at this time.
     CrashAt { time: Duration, down: Duration },
-    /// An event comes later than planned.
     LateEvent { event: usize, by: Duration },
-    /// An event is sent once more.
     RepeatedEvent { event: usize, after: Duration },
-    /// Every answer takes this long.
     LateAnswers { by: Duration },
-    /// Every answer is given twice.
     RepeatedAnswers,
-    /// The clock is set, and wrong by so much from then on.
+    /// The clock is set, and is off by this much from then on.
     Clock { time: Duration, error_millis: i64 },
     /// No run stays in memory while it waits.
     Eviction,
@@ -38,7 +34,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// The same, easier to think about: without a pause.
+    /// A simpler variant without a delay.
     pub(super) fn at_once(&self) -> Option<Self> {
         let mut simpler = self.clone();
         match &mut simpler {
@@ -56,7 +52,7 @@ impl Fault {
         (simpler != *self).then_some(simpler)
     }
 
-    /// What goes wrong, for people.
+    /// Describes the fault for a report.
     pub(super) fn describe(&self, scenario: &Scenario) -> String {
         let event = |index: &usize| {
             let event = scenario.events.get(*index);
@@ -108,10 +104,9 @@ fn downtime(down: Duration) -> String {
     }
 }
 
-/// Which case: what `EVERSTEP_SEED` names.
+/// The name of a case, as in `EVERSTEP_SEED`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Which {
-    /// The one without faults.
     Clean,
     /// A crash before the n-th commit.
     Before(u64),
@@ -119,7 +114,7 @@ pub(super) enum Which {
     After(u64),
     /// A step that fails for good.
     Failing(String),
-    /// Whatever the seed says.
+    /// The faults of a seed.
     Seed(u64),
 }
 
@@ -154,12 +149,12 @@ impl FromStr for Which {
     }
 }
 
-/// What is known of the run without faults: where there is room for them.
+/// Properties of the run without faults, which bound the faults of seeds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
     pub(super) commits: u64,
     pub(super) lasted: Duration,
-    /// The places of the steps that may fail.
+    /// The locations of the steps that may fail.
     pub(super) may_fail: Vec<String>,
 }
 
@@ -167,7 +162,7 @@ pub(super) struct Measured {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) which: Which,
-    /// Where the randomness of the engine begins.
+    /// The seed of the engine's random numbers.
     pub(super) randomness: u64,
     pub(super) faults: Vec<Fault>,
 }
@@ -225,7 +220,8 @@ impl Plan {
     }
 }
 
-/// The faults of a seed. All downtime, the delay of an event, and the error of the clock have a third of the slack each.
+/// Draws the faults of a seed. All downtime, the delay of an event and the error of the clock get a
+/// third of the slack each.
 fn drawn(rng: &mut Rng, scenario: &Scenario, measured: &Measured) -> Vec<Fault> {
     let share = scenario.slack / 3;
     let mut faults = Vec::new();
@@ -280,7 +276,7 @@ fn crash(rng: &mut Rng, measured: &Measured, share: Duration, crashes: u64) -> F
     } else {
         rng.duration(share / u32::try_from(crashes).unwrap_or(u32::MAX))
     };
-    // What comes after a crash has commits of its own.
+    // The recovery after a crash adds commits.
     let commit = 1 + rng.below(measured.commits + crashes);
     match rng.below(5) {
         0 => Fault::CrashAt {

@@ -1,4 +1,4 @@
-//! A case that failed, told: what is wrong, how to see it again, what went wrong on purpose, and what happened.
+//! The report of a failed case: what is wrong, how to reproduce it, its faults, and its timeline.
 
 use std::fmt::Write;
 
@@ -7,18 +7,17 @@ use super::complaint::Complaint;
 use super::plan::{Plan, Which};
 use super::scenario::Scenario;
 
-/// A case that failed.
 pub(super) struct Failed<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) plan: &'a Plan,
-    /// The same case with fewer faults, or as it was.
+    /// The minimised case.
     pub(super) enough: &'a Plan,
     pub(super) complaint: Complaint,
-    /// What happened with those.
+    /// The result of the minimised case.
     pub(super) played: &'a Played,
 }
 
-/// The text that a failed simulation panics with.
+/// The panic message of a failed simulation.
 pub(super) fn report(failed: &Failed<'_>) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -66,7 +65,7 @@ fn write_faults(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
     Ok(())
 }
 
-/// What to type. Tests run on threads that have their names.
+/// The command that reproduces the case. The thread of a test has the test's name.
 fn command(which: &Which) -> String {
     let thread = std::thread::current();
     let test = thread.name().filter(|name| *name != "main");
