@@ -59,7 +59,7 @@ pub fn simulate(plan: &Plan, is_traced: bool) -> Report {
     world.executor.spawn(world.network, async move {
         workload::prepare(&clients).await;
         for number in 0..clients.plan.clients {
-            let client = workload::live(clients.clone(), number, until);
+            let client = workload::run_client(clients.clone(), number, until);
             clients.executor.spawn(clients.clients, client);
         }
     });

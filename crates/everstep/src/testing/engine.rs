@@ -147,7 +147,10 @@ impl TestEngine {
             .why()
             .await
             .map_or_else(|error| error.to_string(), |why| why.to_string());
-        panic!("run `{}` did not come to be {status}; {why}", run.id());
+        panic!(
+            "run `{}` did not reach the status {status}; {why}",
+            run.id()
+        );
     }
 
     /// Waits until the run makes this rpc, and answers the oldest open one.
@@ -198,7 +201,7 @@ impl TestEngine {
             }
             self.advance(LOOK_EVERY).await;
         }
-        panic!("run `{}` did not ask `{}`", run.id(), R::METHOD);
+        panic!("run `{}` did not make the rpc `{}`", run.id(), R::METHOD);
     }
 
     /// The journal of the run, for assertions.

@@ -303,7 +303,7 @@ fn now(end: &ReplayEnd) -> String {
     match end {
         ReplayEnd::Completed(result) => format!("this code returns {result:?}"),
         ReplayEnd::Failed(failure) => format!("this code fails with {:?}", failure.message),
-        ReplayEnd::Unfinished => "this code goes on".to_owned(),
+        ReplayEnd::Unfinished => "this code does not end".to_owned(),
     }
 }
 

@@ -10,8 +10,8 @@ use everstep_engine::simulation::Rng;
 use everstep_store::{ListQuery, RunRow, Store as _};
 use futures_util::FutureExt as _;
 
-use super::Item;
 use super::requests::{Client, VERBS, rests};
+use super::workflows::Item;
 use crate::cluster::World;
 use crate::observed::Violation;
 use crate::program::{Op, program};
@@ -43,7 +43,7 @@ pub async fn prepare(world: &Arc<World>) {
 }
 
 /// Makes the requests of one client until the given time.
-pub async fn live(world: Arc<World>, number: usize, until: u64) {
+pub async fn run_client(world: Arc<World>, number: usize, until: u64) {
     be_busy(world.clone(), number, until).await;
     world.busy_clients.fetch_sub(1, Ordering::Relaxed);
 }

@@ -10,7 +10,7 @@ use futures_util::future::join_all;
 
 use super::clients::COLLECTOR;
 use super::env::Env;
-use super::{Ask, Item, Ping, Pong};
+use super::workflows::{Ask, Item, Ping, Pong};
 use crate::program::{How, Op, Seen};
 use everstep::Event as _;
 

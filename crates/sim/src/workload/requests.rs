@@ -5,7 +5,7 @@ use everstep::control::Sent;
 use everstep::{Engine, Event as _, Payload, RunHandle, RunStatus};
 use everstep_engine::simulation::Rng;
 
-use super::{Ask, Item, Ping, Pong, RANDOM};
+use super::workflows::{Ask, Item, Ping, Pong, RANDOM};
 use crate::cluster::{World, true_time};
 use crate::observed::{Deletion, SendOutcome, SendTry};
 use crate::program::Op;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::book::Asked;
+use super::observer::OpenRpc;
 use super::plan::{Fault, Plan};
 use super::scenario::Scenario;
 
@@ -16,11 +16,19 @@ const SECOND_ANSWER: Duration = Duration::from_millis(500);
 pub(super) enum Task {
     Start,
     /// Sends an event, for the first time or again.
-    Send { event: usize, how: Sending },
+    Send {
+        event: usize,
+        how: Sending,
+    },
     /// Answers an rpc.
-    Answer { answer: usize, asked: usize },
+    Answer {
+        answer: usize,
+        rpc: usize,
+    },
     SetClock(i64),
-    Crash { down: Duration },
+    Crash {
+        down: Duration,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +46,7 @@ pub(super) type Slot = (Duration, u64);
 pub(super) struct Agenda {
     tasks: BTreeMap<Slot, Task>,
     added: u64,
-    asked: Vec<Asked>,
+    rpcs: Vec<OpenRpc>,
     answers_late: Duration,
     answers_twice: bool,
 }
@@ -48,7 +56,7 @@ impl Agenda {
         let mut agenda = Self {
             tasks: BTreeMap::new(),
             added: 0,
-            asked: Vec::new(),
+            rpcs: Vec::new(),
             answers_late: Duration::ZERO,
             answers_twice: false,
         };
@@ -95,23 +103,23 @@ impl Agenda {
     }
 
     /// Schedules answers to rpcs, if the test has an answer.
-    pub(super) fn hear(&mut self, asked: Vec<Asked>, scenario: &Scenario, now: Duration) {
-        for question in asked {
-            let Some(answer) = scenario.answer_to(&question.method) else {
+    pub(super) fn add_rpcs(&mut self, rpcs: Vec<OpenRpc>, scenario: &Scenario, now: Duration) {
+        for open in rpcs {
+            let Some(answer) = scenario.answer_to(&open.method) else {
                 continue;
             };
-            let asked = self.asked.len();
-            self.asked.push(question);
+            let rpc = self.rpcs.len();
+            self.rpcs.push(open);
             let at = now + self.answers_late;
-            self.add(at, Task::Answer { answer, asked });
+            self.add(at, Task::Answer { answer, rpc });
             if self.answers_twice {
-                self.add(at + SECOND_ANSWER, Task::Answer { answer, asked });
+                self.add(at + SECOND_ANSWER, Task::Answer { answer, rpc });
             }
         }
     }
 
-    pub(super) fn question(&self, asked: usize) -> Option<&Asked> {
-        self.asked.get(asked)
+    pub(super) fn rpc(&self, rpc: usize) -> Option<&OpenRpc> {
+        self.rpcs.get(rpc)
     }
 
     /// The next action.

@@ -3,19 +3,19 @@
 //!
 //! ```text
 //!  simulate(..).event(..)  ─▶ Scenario ┐
-//!                                      ├─▶ case: processes on a virtual clock ─▶ Played ─▶ complaint? ─▶ minimise, report
-//!  seed ─▶ draw ─▶ Plan (faults) ──────┘      (agenda, book, drive)
+//!                                      ├─▶ case: processes on a virtual clock ─▶ CaseResult ─▶ failure? ─▶ minimise, report
+//!  seed ─▶ draw ─▶ Plan (faults) ──────┘      (agenda, observer, drive)
 //! ```
 
 mod agenda;
 mod attempt;
-mod book;
 mod campaign;
 mod case;
-mod complaint;
+mod case_failure;
 mod drive;
 mod journal_check;
 mod minimise;
+mod observer;
 mod plan;
 mod report;
 mod run;

@@ -16,21 +16,44 @@ use crate::testing::mock::{Mock, MockedSteps};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Fault {
     /// The process crashes before its n-th commit, which is lost.
-    CrashBefore { commit: u64, down: Duration },
+    CrashBefore {
+        commit: u64,
+        down: Duration,
+    },
     /// The process crashes after its n-th commit is durable, and does not receive the outcome.
-    CrashAfter { commit: u64, down: Duration },
+    CrashAfter {
+        commit: u64,
+        down: Duration,
+    },
     /// The process crashes at this time.
-    CrashAt { time: Duration, down: Duration },
-    LateEvent { event: usize, by: Duration },
-    RepeatedEvent { event: usize, after: Duration },
-    LateAnswers { by: Duration },
+    CrashAt {
+        time: Duration,
+        down: Duration,
+    },
+    LateEvent {
+        event: usize,
+        by: Duration,
+    },
+    RepeatedEvent {
+        event: usize,
+        after: Duration,
+    },
+    LateAnswers {
+        by: Duration,
+    },
     RepeatedAnswers,
     /// The clock is set, and is off by this much from then on.
-    Clock { time: Duration, error_millis: i64 },
+    Clock {
+        time: Duration,
+        error_millis: i64,
+    },
     /// No run stays in memory while it waits.
     Eviction,
     /// An attempt of a step fails before it does anything.
-    StepFails { place: String, for_good: bool },
+    StepFails {
+        place: String,
+        for_good: bool,
+    },
 }
 
 impl Fault {
@@ -70,7 +93,7 @@ impl Fault {
                 format!("crash at {}, {}", format_moment(*time), downtime(*down))
             }
             Self::LateEvent { event: index, by } => {
-                format!("{} comes {} late", event(index), span(*by))
+                format!("{} is {} late", event(index), span(*by))
             }
             Self::RepeatedEvent {
                 event: index,
@@ -106,7 +129,7 @@ fn downtime(down: Duration) -> String {
 
 /// The name of a case, as in `EVERSTEP_SEED`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum CaseName {
     Clean,
     /// A crash before the n-th commit.
     Before(u64),
@@ -118,7 +141,7 @@ pub(super) enum Which {
     Seed(u64),
 }
 
-impl fmt::Display for Which {
+impl fmt::Display for CaseName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Clean => f.write_str("clean"),
@@ -130,7 +153,7 @@ impl fmt::Display for Which {
     }
 }
 
-impl FromStr for Which {
+impl FromStr for CaseName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -161,34 +184,34 @@ pub(super) struct Measured {
 /// The faults of one case.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
-    pub(super) which: Which,
+    pub(super) which: CaseName,
     /// The seed of the engine's random numbers.
     pub(super) randomness: u64,
     pub(super) faults: Vec<Fault>,
 }
 
 impl Plan {
-    pub(super) fn of(which: &Which, scenario: &Scenario, measured: &Measured) -> Self {
+    pub(super) fn of(which: &CaseName, scenario: &Scenario, measured: &Measured) -> Self {
         let down = Duration::ZERO;
         let faults = match which {
-            Which::Clean => Vec::new(),
-            Which::Before(commit) => vec![Fault::CrashBefore {
+            CaseName::Clean => Vec::new(),
+            CaseName::Before(commit) => vec![Fault::CrashBefore {
                 commit: *commit,
                 down,
             }],
-            Which::After(commit) => vec![Fault::CrashAfter {
+            CaseName::After(commit) => vec![Fault::CrashAfter {
                 commit: *commit,
                 down,
             }],
-            Which::Failing(place) => vec![Fault::StepFails {
+            CaseName::Failing(place) => vec![Fault::StepFails {
                 place: place.clone(),
                 for_good: true,
             }],
-            Which::Seed(seed) => drawn(&mut Rng::new(*seed, 0), scenario, measured),
+            CaseName::Seed(seed) => drawn(&mut Rng::new(*seed, 0), scenario, measured),
         };
         let randomness = match which {
-            Which::Seed(seed) => *seed,
-            Which::Clean | Which::Before(_) | Which::After(_) | Which::Failing(_) => 0,
+            CaseName::Seed(seed) => *seed,
+            CaseName::Clean | CaseName::Before(_) | CaseName::After(_) | CaseName::Failing(_) => 0,
         };
         Self {
             which: which.clone(),

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::case::Played;
-use super::complaint::Complaint;
-use super::plan::{Plan, Which};
+use super::case::CaseResult;
+use super::case_failure::CaseFailure;
+use super::plan::{CaseName, Plan};
 use super::scenario::Scenario;
 
 pub(super) struct Failed<'a> {
@@ -12,9 +12,9 @@ pub(super) struct Failed<'a> {
     pub(super) plan: &'a Plan,
     /// The minimised case.
     pub(super) enough: &'a Plan,
-    pub(super) complaint: Complaint,
+    pub(super) failure: CaseFailure,
     /// The result of the minimised case.
-    pub(super) played: &'a Played,
+    pub(super) case_result: &'a CaseResult,
 }
 
 /// The panic message of a failed simulation.
@@ -28,19 +28,19 @@ pub(super) fn report(failed: &Failed<'_>) -> String {
 fn write_report(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
     let (workflow, which) = (&failed.scenario.workflow, &failed.plan.which);
     match which {
-        Which::Clean => writeln!(text, "workflow `{workflow}` fails without any fault")?,
-        Which::Seed(seed) => writeln!(text, "workflow `{workflow}` fails with seed {seed}")?,
-        Which::Before(_) | Which::After(_) | Which::Failing(_) => {
+        CaseName::Clean => writeln!(text, "workflow `{workflow}` fails without any fault")?,
+        CaseName::Seed(seed) => writeln!(text, "workflow `{workflow}` fails with seed {seed}")?,
+        CaseName::Before(_) | CaseName::After(_) | CaseName::Failing(_) => {
             writeln!(text, "workflow `{workflow}` fails in case {which}")?;
         }
     }
-    writeln!(text, "\n{}", failed.complaint)?;
+    writeln!(text, "\n{}", failed.failure)?;
     writeln!(text, "\nRun only this case again:\n    {}", command(which))?;
     if !failed.plan.faults.is_empty() {
         write_faults(text, failed)?;
     }
     writeln!(text, "\nWhat happened, in true time since the start:")?;
-    for line in failed.played.timeline.lines() {
+    for line in failed.case_result.timeline.lines() {
         writeln!(text, "{line}")?;
     }
     Ok(())
@@ -66,7 +66,7 @@ fn write_faults(text: &mut String, failed: &Failed<'_>) -> std::fmt::Result {
 }
 
 /// The command that reproduces the case. The thread of a test has the test's name.
-fn command(which: &Which) -> String {
+fn command(which: &CaseName) -> String {
     let thread = std::thread::current();
     let test = thread.name().filter(|name| *name != "main");
     let test = test.map(|name| format!(" {name}")).unwrap_or_default();

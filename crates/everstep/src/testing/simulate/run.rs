@@ -2,7 +2,7 @@
 
 use everstep_model::{Body, Location, Payload, RunId, RunStatus};
 
-use super::case::{Played, Remains};
+use super::case::{CaseResult, FinalState};
 use super::plan::Plan;
 use super::scenario::Scenario;
 use super::subject::Simulated;
@@ -11,8 +11,8 @@ use crate::testing::journal::JournalView;
 
 /// An ended run of a simulation. See [`simulate`](super::simulate).
 pub struct SimulatedRun<'a, W, World = ()> {
-    pub(super) played: &'a Played,
-    pub(super) remains: &'a Remains,
+    pub(super) case_result: &'a CaseResult,
+    pub(super) final_state: &'a FinalState,
     pub(super) scenario: &'a Scenario,
     pub(super) plan: &'a Plan,
     pub(super) world: &'a World,
@@ -33,7 +33,7 @@ impl<W: Simulated, World> SimulatedRun<'_, W, World> {
             Ok(output) => output,
             Err(error) => panic!("the result of the run does not fit its type: {error}"),
         };
-        self.remains.result.as_ref().map(decode)
+        self.final_state.result.as_ref().map(decode)
     }
 }
 
@@ -41,7 +41,7 @@ impl<W, World> SimulatedRun<'_, W, World> {
     /// The final status of the run.
     #[must_use]
     pub fn status(&self) -> RunStatus {
-        self.remains.status
+        self.final_state.status
     }
 
     /// The external world of this case after the run.
@@ -58,14 +58,14 @@ impl<W, World> SimulatedRun<'_, W, World> {
     /// without siblings, and the external effects of the work must tolerate that.
     #[must_use]
     pub fn calls(&self, step: &str) -> u32 {
-        self.played.mocks.calls(step)
+        self.case_result.mocks.calls(step)
     }
 
     /// The number of attempts of a step, named by its location or its name, that have a result or a
     /// failure in a journal.
     #[must_use]
     pub fn recorded(&self, step: &str) -> u32 {
-        let entries = self.remains.journals.values().flatten();
+        let entries = self.final_state.journals.values().flatten();
         let ended = entries.filter(|entry| match &entry.record.body {
             Body::StepCompleted(done) => is_step(&done.location, step),
             Body::StepFailed(failed) => is_step(&failed.location, step),
@@ -77,13 +77,13 @@ impl<W, World> SimulatedRun<'_, W, World> {
     /// The number of crashes.
     #[must_use]
     pub fn crashes(&self) -> u32 {
-        u32::try_from(self.played.summary.crashes).unwrap_or(u32::MAX)
+        u32::try_from(self.case_result.summary.crashes).unwrap_or(u32::MAX)
     }
 
     /// The journal of the run.
     #[must_use]
     pub fn journal(&self) -> JournalView {
-        let journals = self.remains.journals.iter();
+        let journals = self.final_state.journals.iter();
         let own = journals.filter(|(id, _)| id.as_str() == self.scenario.id);
         JournalView::new(own.flat_map(|(_, journal)| journal.clone()).collect())
     }
@@ -91,7 +91,7 @@ impl<W, World> SimulatedRun<'_, W, World> {
     /// The journals of all runs, including children.
     #[must_use]
     pub fn journals(&self) -> Vec<(RunId, JournalView)> {
-        let journals = self.remains.journals.iter();
+        let journals = self.final_state.journals.iter();
         let view =
             |(id, journal): (&RunId, &Vec<_>)| (id.clone(), JournalView::new(journal.clone()));
         journals.map(view).collect()
@@ -113,7 +113,7 @@ impl<W, World> SimulatedRun<'_, W, World> {
     /// The timeline, line by line, in true time.
     #[must_use]
     pub fn timeline(&self) -> &[String] {
-        self.played.timeline.lines()
+        self.case_result.timeline.lines()
     }
 }
 

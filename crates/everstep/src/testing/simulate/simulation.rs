@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 
 use super::attempt::Attempt;
 use super::campaign::Campaign;
-use super::case::{Played, play};
-use super::complaint::Complaint;
+use super::case::{CaseResult, play};
+use super::case_failure::CaseFailure;
 use super::journal_check::check_journals;
 use super::plan::Plan;
 use super::run::SimulatedRun;
@@ -213,12 +213,15 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
             let world = world();
             let made = || workflows.iter().map(|make| make(&world));
             let define = || made().fold(Workflows::new(), Workflows::and);
-            let played = play(&scenario, &define, plan);
+            let case_result = play(&scenario, &define, plan);
             // A replay executes code, which may change the world if it is wrong. Therefore the
             // assertions of the test come first.
-            let complaint = complaint_of(&played, &scenario, plan, &world, &check)
-                .or_else(|| check_journals(&played, &define));
-            Attempt { played, complaint }
+            let failure = complaint_of(&case_result, &scenario, plan, &world, &check)
+                .or_else(|| check_journals(&case_result, &define));
+            Attempt {
+                case_result,
+                failure,
+            }
         };
         let only = only.map(|case| case.parse()).transpose();
         let outcome = only.and_then(|only| Campaign::new(&scenario, &attempt).run(seeds, only));
@@ -231,25 +234,25 @@ impl<W: Simulated, World: 'static> Simulation<W, World> {
 
 /// Runs the assertions of the test.
 fn complaint_of<W: Simulated, World>(
-    played: &Played,
+    case_result: &CaseResult,
     scenario: &Scenario,
     plan: &Plan,
     world: &World,
     check: &impl Fn(&SimulatedRun<'_, W, World>),
-) -> Option<Complaint> {
-    let remains = match &played.ended {
-        Ok(remains) => remains,
-        Err(complaint) => return Some(complaint.clone()),
+) -> Option<CaseFailure> {
+    let final_state = match &case_result.ended {
+        Ok(final_state) => final_state,
+        Err(failure) => return Some(failure.clone()),
     };
     let run = SimulatedRun {
-        played,
-        remains,
+        case_result,
+        final_state,
         scenario,
         plan,
         world,
         workflow: PhantomData,
     };
-    catch_panic(|| check(&run)).err().map(Complaint::Check)
+    catch_panic(|| check(&run)).err().map(CaseFailure::Check)
 }
 
 impl<W, World> std::fmt::Debug for Simulation<W, World> {

@@ -13,7 +13,7 @@ pub(super) fn span(length: Duration) -> String {
 pub(super) fn clock_error(millis: i64) -> String {
     let by = span(Duration::from_millis(millis.unsigned_abs()));
     match millis {
-        0 => "the clock is put right".to_owned(),
+        0 => "the clock is corrected".to_owned(),
         1.. => format!("the clock is set {by} ahead"),
         _ => format!("the clock is set {by} behind"),
     }

@@ -6,7 +6,7 @@ use everstep_model::RunStatus;
 
 /// Why a case failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Complaint {
+pub(super) enum CaseFailure {
     /// An assertion of the test.
     Check(String),
     /// The run has not ended, and nothing can continue it.
@@ -23,35 +23,38 @@ pub(super) enum Complaint {
     Refused(String),
 }
 
-impl Complaint {
+impl CaseFailure {
     /// Whether both are failures of the same kind.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for CaseFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Check(message) => f.write_str(message),
             Self::Stuck(why) => write!(
                 f,
-                "nothing will happen any more, and it is not over:\n{why}"
+                "the run is stuck: it has not ended, and nothing can continue it:\n{why}"
             ),
             Self::Endless { commits, why } => write!(
                 f,
-                "it is not over after {commits} commits; say how long to look at it with `lasting` if it never ends\n{why}"
+                "the run has not ended after {commits} commits; if it never ends, set an observation time with `lasting`\n{why}"
             ),
-            Self::Diverged(why) => write!(f, "the code does something else the second time: {why}"),
+            Self::Diverged(why) => write!(
+                f,
+                "the code behaves differently when it is executed again: {why}"
+            ),
             Self::NotReplayable { run, why } => write!(
                 f,
-                "the journal of run `{run}`, replayed against the code, comes to something else: {why}"
+                "the journal of run `{run}` does not replay against the code: {why}"
             ),
             Self::OtherEnd { clean, now } => write!(
                 f,
-                "the run is {now} in the end, because a process died; without that it is {clean}"
+                "a crash changed the end of the run: it is {now}, and {clean} without the crash"
             ),
-            Self::Refused(why) => write!(f, "the engine does not take it: {why}"),
+            Self::Refused(why) => write!(f, "the engine refused a request: {why}"),
         }
     }
 }

@@ -17,7 +17,7 @@ use super::timeline::record;
 use crate::testing::plug::{CommitObserver, Survival};
 
 /// An rpc that a run has made.
-pub(super) struct Asked {
+pub(super) struct OpenRpc {
     pub(super) run: RunId,
     pub(super) rpc: RpcId,
     pub(super) method: Name,
@@ -25,19 +25,19 @@ pub(super) struct Asked {
 
 /// The state of a run according to its commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
+enum RunState {
     Open,
     Parked,
     Ended,
 }
 
 /// Everything that is known about a case, across all its processes.
-pub(super) struct Book {
+pub(super) struct Observer {
     beginning: tokio::time::Instant,
     faults: Vec<Fault>,
     state: Mutex<State>,
     changed: Notify,
-    died: Notify,
+    crashed: Notify,
 }
 
 #[derive(Default)]
@@ -45,22 +45,22 @@ struct State {
     timeline: Timeline,
     summary: SimulationSummary,
     streams: BTreeMap<StreamNumber, RunId>,
-    runs: BTreeMap<RunId, Stands>,
-    asked: Vec<Asked>,
+    runs: BTreeMap<RunId, RunState>,
+    rpcs: Vec<OpenRpc>,
     /// The downtime of the process that has just crashed.
     down: Duration,
     /// The time of the last commit.
     committed_at: Duration,
 }
 
-impl Book {
+impl Observer {
     pub(super) fn new(plan: &Plan) -> Self {
         Self {
             beginning: tokio::time::Instant::now(),
             faults: plan.faults.clone(),
             state: Mutex::default(),
             changed: Notify::new(),
-            died: Notify::new(),
+            crashed: Notify::new(),
         }
     }
 
@@ -89,14 +89,14 @@ impl Book {
     }
 
     /// Completes when the process has crashed at a commit. Returns its downtime.
-    pub(super) async fn died(&self) -> Duration {
-        self.died.notified().await;
+    pub(super) async fn crashed(&self) -> Duration {
+        self.crashed.notified().await;
         self.state().down
     }
 
     /// The rpcs since the last call.
-    pub(super) fn take_asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut self.state().asked)
+    pub(super) fn take_rpcs(&self) -> Vec<OpenRpc> {
+        std::mem::take(&mut self.state().rpcs)
     }
 
     pub(super) fn runs(&self) -> Vec<RunId> {
@@ -109,7 +109,7 @@ impl Book {
         let open = state
             .runs
             .iter()
-            .filter(|(_, stands)| **stands != Stands::Ended);
+            .filter(|(_, state)| **state != RunState::Ended);
         open.map(|(id, _)| id.clone()).collect()
     }
 
@@ -117,14 +117,14 @@ impl Book {
     pub(super) fn parked_run(&self) -> Option<RunId> {
         let state = self.state();
         let mut runs = state.runs.iter();
-        runs.find(|(_, stands)| **stands == Stands::Parked)
+        runs.find(|(_, state)| **state == RunState::Parked)
             .map(|(id, _)| id.clone())
     }
 
     /// Whether there are runs and all of them have ended.
     pub(super) fn is_over(&self) -> bool {
         let state = self.state();
-        !state.runs.is_empty() && state.runs.values().all(|stands| *stands == Stands::Ended)
+        !state.runs.is_empty() && state.runs.values().all(|state| *state == RunState::Ended)
     }
 
     pub(super) fn summary(&self) -> SimulationSummary {
@@ -146,21 +146,21 @@ impl Book {
     fn crash_on(
         &self,
         mut state: MutexGuard<'_, State>,
-        dies: impl Fn(&Fault) -> Option<Duration>,
+        crash_of: impl Fn(&Fault) -> Option<Duration>,
     ) -> Survival {
-        let Some(down) = self.faults.iter().find_map(dies) else {
+        let Some(down) = self.faults.iter().find_map(crash_of) else {
             return Survival::Continues;
         };
         state.down = down;
         state.summary.crashes += 1;
         drop(state);
-        self.write("   the process dies");
-        self.died.notify_one();
+        self.write("   the process crashes");
+        self.crashed.notify_one();
         Survival::Crashes
     }
 }
 
-impl CommitObserver for Book {
+impl CommitObserver for Observer {
     fn before(&self, commit: &Commit) -> Survival {
         let mut state = self.state();
         state.committed_at = self.elapsed();
@@ -171,7 +171,7 @@ impl CommitObserver for Book {
             _ => None,
         };
         if self.faults.iter().find_map(fault).is_some() {
-            let lost = state.told(commit);
+            let lost = state.describe(commit);
             state
                 .timeline
                 .add(self.elapsed(), &format!("commit {number} is lost: {lost}"));
@@ -187,18 +187,18 @@ impl CommitObserver for Book {
                 if let Some(name) = commit.created()
                     && let Some((id, _)) = name.run()
                 {
-                    state.runs.insert(id.clone(), Stands::Open);
+                    state.runs.insert(id.clone(), RunState::Open);
                     state.streams.insert(*stream, id);
                 }
-                let told = state.told(commit);
+                let describe = state.describe(commit);
                 state
                     .timeline
-                    .add(self.elapsed(), &format!("commit {number}  {told}"));
+                    .add(self.elapsed(), &format!("commit {number}  {describe}"));
                 state.learn(*stream, commit);
             }
             Outcome::Duplicate { .. } => {
-                let told = state.told(commit);
-                let line = format!("commit {number} was made before: {told}");
+                let describe = state.describe(commit);
+                let line = format!("commit {number} is a repetition: {describe}");
                 state.timeline.add(self.elapsed(), &line);
             }
             Outcome::Refused(refusal) => {
@@ -216,7 +216,7 @@ impl CommitObserver for Book {
 
 impl State {
     /// Describes a commit for the timeline.
-    fn told(&self, commit: &Commit) -> String {
+    fn describe(&self, commit: &Commit) -> String {
         let created = commit.created().and_then(|name| Some(name.run()?.0));
         let known = || self.streams.get(&commit.stream()?).cloned();
         let run = created.or_else(known);
@@ -227,7 +227,14 @@ impl State {
         }
         if records.is_empty() {
             let is_claim = matches!(commit.lease(), LeaseChange::Claim(_));
-            records.push(if is_claim { "(taken)" } else { "(bookkeeping)" }.to_owned());
+            records.push(
+                if is_claim {
+                    "(claimed)"
+                } else {
+                    "(bookkeeping)"
+                }
+                .to_owned(),
+            );
         }
         format!("{run}: {}", records.join(", "))
     }
@@ -239,19 +246,19 @@ impl State {
             return;
         };
         if let Some(status) = commit.status() {
-            let stands = match status {
-                RunStatus::Diverged => Stands::Parked,
-                status if status.is_terminal() => Stands::Ended,
-                _ => Stands::Open,
+            let state = match status {
+                RunStatus::Diverged => RunState::Parked,
+                status if status.is_terminal() => RunState::Ended,
+                _ => RunState::Open,
             };
-            self.runs.insert(run.clone(), stands);
+            self.runs.insert(run.clone(), state);
         }
         for record in commit.records() {
-            if let Body::RpcRequested(asked) = &record.body {
-                self.asked.push(Asked {
+            if let Body::RpcRequested(rpc) = &record.body {
+                self.rpcs.push(OpenRpc {
                     run: run.clone(),
-                    rpc: asked.rpc_id.clone(),
-                    method: asked.method.clone(),
+                    rpc: rpc.rpc_id.clone(),
+                    method: rpc.method.clone(),
                 });
             }
         }
